@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# A thin face on CMake.
+#
+#   make             build into build/ (the command is build/bin/flynn)
+#   make demo        install what is missing, build, convolve the course's image and a brain slice on every backend here
+#   make check       install what is missing, build with warnings as errors, run all tests
+#   make bench       time the exercises on every backend here
+#   make install     install under PREFIX (/usr/local), within DESTDIR
+#   make deps        install what building and testing need (Debian, Ubuntu)
+#   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
+
+PREFIX ?= /usr/local
+CMAKE ?= cmake
+CMAKE_FLAGS ?=
+BUILD := build
+CHECK := build/check
+DEMO := out/demo
+
+BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev
+TEST_PACKAGES := libcriterion-dev valgrind binutils python3
+GPU_PACKAGES := hipcc libtbb-dev
+
+all: $(BUILD)/CMakeCache.txt
+	@$(CMAKE) --build $(BUILD) --parallel
+
+$(BUILD)/CMakeCache.txt:
+	@$(CMAKE) -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DBUILD_TESTING=OFF $(CMAKE_FLAGS)
+
+demo: deps-build
+	@$(MAKE) --no-print-directory all
+	@sh apps/demo.sh $(BUILD)/bin/flynn $(DEMO)
+
+check: deps
+	@$(CMAKE) -S . -B $(CHECK) -DFLYNN_WERROR=ON -DBUILD_TESTING=ON $(CMAKE_FLAGS)
+	@$(CMAKE) --build $(CHECK) --parallel
+	@$(CMAKE) -E env CTEST_OUTPUT_ON_FAILURE=1 $(CMAKE) --build $(CHECK) --target test
+
+bench: all
+	@$(BUILD)/bin/flynn convolve --backend=all --repeat=20
+	@$(BUILD)/bin/flynn convolve --backend=all --repeat=20 --dtype=f32
+
+install: all
+	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
+
+deps-build:
+	@sh cmake/deps.sh $(BUILD_PACKAGES)
+
+deps:
+	@sh cmake/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+deps-gpu:
+	@sh cmake/deps.sh $(GPU_PACKAGES)
+
+clean:
+	@rm -rf $(BUILD) out
+
+.PHONY: all demo check bench install deps-build deps deps-gpu clean

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu.h - what the files of the CPU backend share, and how its three plugins (serial, simd, omp) describe themselves.
+ *
+ * One source, several tables: the operations' files are compiled once for every instruction set of a plugin, with the
+ * macro CPU_ISA set to its name ("v3"; "base" where there is no choice), which ends the name of every function in them.
+ * The other files are compiled once, for any processor of the architecture: they run before the choice is made.
+ */
+#ifndef FLYNN_CPU_H
+#define FLYNN_CPU_H
+
+#include <flynn/plugin.h>
+
+#define CPU_JOIN3_(a, b, c) a##_##b##_##c
+#define CPU_JOIN3(a, b, c) CPU_JOIN3_(a, b, c)
+#define CPU_JOIN2_(a, b) a##_##b
+#define CPU_JOIN2(a, b) CPU_JOIN2_(a, b)
+
+/* convolve_rows -> convolve_rows_v3; CPU_TYPED(fir, f32) -> fir_f32_v3. */
+#define CPU_NAME(name) CPU_JOIN2(name, CPU_ISA)
+#define CPU_TYPED(name, type) CPU_JOIN3(name, type, CPU_ISA)
+
+/* Bytes of a cache line. */
+#define CPU_LINE 64
+
+/* The rows of one operation. */
+typedef struct cpu_operation {
+    const fl_row *rows; /* the preferred ones first */
+    size_t count;
+} cpu_operation;
+
+/* All operations, compiled for one instruction set. */
+typedef struct cpu_table {
+    const char *isa; /* "v3"; "" for the baseline */
+    int vector_bits;
+    const cpu_operation *operations;
+    size_t operation_count;
+} cpu_table;
+
+/* A plugin's own data. Tables that need more of the processor come first; the first one that runs is taken. */
+typedef struct cpu_plugin {
+    const cpu_table *const *tables;
+    size_t table_count;
+    int max_threads; /* 1: no threads */
+} cpu_plugin;
+
+/* An open device: what `self` and context->device point to. */
+typedef struct cpu_device {
+    const fl_host *host;
+    int threads;
+    fl_row rows[];
+} cpu_device;
+
+/* fl_plugin.probe and fl_plugin.open of the plugin described. */
+void cpu_probe(const cpu_plugin *plugin, fl_probe *probe);
+fl_status cpu_open(const cpu_plugin *plugin, const fl_host *host, const fl_open_request *request,
+                   fl_plugin_device *device);
+
+/* The functions of every CPU device. */
+extern const fl_device_api cpu_device_api;
+
+/* Threads that the process should use: OMP_NUM_THREADS where it is set, else the smaller of the processors that its
+ * affinity mask holds and the quota of its cgroups, rounded up; at least 1. */
+int cpu_default_threads(void);
+
+/* Processors' worth of time that the cgroups of this process may use (0.5 is half of one), 0 when there is no limit.
+ * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */
+double cpu_cgroup_quota(const char *root);
+
+/* Threads for a call of that many operations (or bytes, where memory counts for more): one where starting the others
+ * would take longer than the work. */
+static inline int cpu_team(const fl_context *context, double operations)
+{
+    return operations < 2e5 ? 1 : ((const cpu_device *)context->device)->threads;
+}
+
+#endif

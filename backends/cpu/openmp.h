@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * openmp.h - the OpenMP functions in use, also where the compiler was told to leave threads out.
+ */
+#ifndef FLYNN_CPU_OPENMP_H
+#define FLYNN_CPU_OPENMP_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+static inline int omp_get_thread_num(void)
+{
+    return 0;
+}
+#endif
+
+#endif

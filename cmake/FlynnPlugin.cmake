@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# How a backend becomes a loadable file.
+
+# flynn_add_plugin(<name> <source>...): the target `plugin-<name>`, written as flynn-<name>.so beside libflynn and installed into the
+# plugin folder. It shows one symbol, flynn_plugin, and does not link libflynn: all it needs comes with the host's table.
+function(flynn_add_plugin name)
+    add_library(plugin-${name} MODULE ${ARGN})
+    target_link_libraries(plugin-${name} PRIVATE flynn_headers flynn_warnings)
+    set_target_properties(plugin-${name} PROPERTIES PREFIX "" OUTPUT_NAME flynn-${name}
+        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+    target_link_options(plugin-${name} PRIVATE
+        LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map LINKER:-z,defs)
+    install(TARGETS plugin-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn)
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.missing)
+endfunction()
+
+# flynn_leave_out(<name> <cause> <cure>): this machine cannot build the plugin. Says so, and leaves a note beside libflynn
+# (and in the installation) with which `flynn info` lists it.
+function(flynn_leave_out name cause cure)
+    message(STATUS "Left out: plugin ${name}: ${cause}; ${cure}")
+    set(note ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.missing)
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.so)
+    file(WRITE ${note} "not built: ${cause}\n${cure}\n")
+    install(FILES ${note} DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn)
+endfunction()

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn.h - the public interface of libflynn.
+ *
+ * One set of operations on one CPU core, on all of them and on GPUs of either vendor, the device chosen at run time:
+ *
+ *     fl_device *device;
+ *     fl_array *image, *kernel, *out;
+ *     fl_device_open("hip", &device);                                   // or "serial", "omp:8", "auto" ...
+ *     fl_array_from_host(device, FL_F32, 2, (int64_t[]){2048, 2048}, pixels, &image);
+ *     ...
+ *     if (fl_convolve(device, image, kernel, FL_FULL, out, NULL) != FL_OK)
+ *         fprintf(stderr, "%s\n", fl_last_error());
+ *
+ * Conventions of the whole interface:
+ *
+ * - Every function that can fail returns fl_status; fl_last_error() then says, for this thread, what went wrong, with
+ *   which argument, its value and what was expected. The library never prints, exits or aborts. A failed call changes
+ *   no output and leaves the device usable.
+ * - "Queued" means: the function returns once the work stands in a stream, before it is done. Functions that wait say so.
+ * - Shapes and strides count elements, outermost dimension first (row-major); sizes count bytes; times are seconds.
+ * - A device may be used by several threads at once, a stream, event or array by one at a time.
+ * - Freeing NULL does nothing.
+ */
+#ifndef FLYNN_H
+#define FLYNN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FL_VERSION_MAJOR 0
+#define FL_VERSION_MINOR 1
+#define FL_VERSION_PATCH 0
+
+#if defined(__GNUC__) || defined(__clang__)
+#define FL_API __attribute__((visibility("default")))
+#else
+#define FL_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------------- status ---- */
+
+typedef enum fl_status {
+    FL_OK = 0,
+    FL_E_ARGUMENT = 1,     /* an argument is wrong: shape, dtype, NULL, value */
+    FL_E_UNKNOWN = 2,      /* no backend, variant or item has that name */
+    FL_E_WRONG_DEVICE = 3, /* an array lives on another device than the call runs on */
+    FL_E_UNSUPPORTED = 4,  /* the backend does not offer that operation, variant or dtype */
+    FL_E_UNAVAILABLE = 5,  /* the backend is known and cannot run here: the message has cause and cure */
+    FL_E_LIMIT = 6,        /* a launch that the device's limits forbid */
+    FL_E_MEMORY = 7,       /* out of memory, on the host or the device */
+    FL_E_DEVICE = 8,       /* the device or its driver failed */
+} fl_status;
+
+/* "FL_OK", "FL_E_ARGUMENT" ...; never NULL. */
+FL_API const char *fl_status_name(fl_status status);
+
+/* What the last failed call of this thread had to say, one line without a line end; "" when none failed. Valid until
+ * the thread's next failing call. */
+FL_API const char *fl_last_error(void);
+
+/* The version of the library that runs, "major.minor.patch". */
+FL_API const char *fl_version(void);
+
+/* The name among `names` that is spelled most like `wanted` (optimal string alignment distance, at most a third of
+ * its letters wrong), or NULL when none is near. For error messages. */
+FL_API const char *fl_nearest_name(const char *wanted, const char *const *names, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------- dtypes ---- */
+
+typedef enum fl_dtype { FL_U8 = 0, FL_I32 = 1, FL_I64 = 2, FL_F32 = 3, FL_F64 = 4 } fl_dtype;
+#define FL_DTYPE_COUNT 5
+
+/* Bytes of one element; 0 for a value that is no dtype. */
+FL_API size_t fl_dtype_size(fl_dtype dtype);
+/* "u8", "i32", "i64", "f32", "f64"; "?" for a value that is no dtype. */
+FL_API const char *fl_dtype_name(fl_dtype dtype);
+/* The dtype of that name. FL_E_UNKNOWN when there is none. */
+FL_API fl_status fl_dtype_parse(const char *name, fl_dtype *dtype);
+
+/* -------------------------------------------------------------------------------------------------- backends ---- */
+
+#define FL_MAX_PROBED_DEVICES 16
+#define FL_MAX_PROBED_ISAS 4
+
+/* What a plugin found out about this machine, without opening a device. */
+typedef struct fl_probe {
+    int device_count;                           /* 0: it cannot run here, `cause` says why */
+    char device[FL_MAX_PROBED_DEVICES][128];    /* the devices' names */
+    int max_threads;                            /* CPU: the largest N of "omp:N"; 0: a number is a device's index */
+    int isa_count;                              /* instruction sets that can be asked for ("simd:v3") */
+    struct {
+        char name[8];                           /* "v2" */
+        char why_not[96];                       /* "" when this processor runs it */
+    } isa[FL_MAX_PROBED_ISAS];
+    char cause[256];                            /* why it cannot run here, "" when it can */
+    char cure[256];                             /* what would mend it */
+} fl_probe;
+
+/* A plugin as it was found. Strings live as long as the process. */
+typedef struct fl_backend_info {
+    const char *name;        /* "omp", "hip-nvidia": from the file's name where the file could not be loaded */
+    const char *path;        /* of the file */
+    bool usable;             /* false: probe.cause and probe.cure say why and what would mend it */
+    const char *family;      /* "cpu", "hip"; from the name up to '-' or "" when not loaded; the other strings are "" */
+    const char *flynn_class; /* "SISD", "SIMD", "MIMD", "SIMT" */
+    bool emulation;          /* imitates a device for testing; never chosen for you, never ranked */
+    const char *built_with;  /* compiler, flags, architectures */
+    int score;               /* the higher, the rather it is chosen by "auto" and by its family's name */
+    fl_probe probe;
+} fl_backend_info;
+
+/* The plugins found in FLYNN_PLUGIN_PATH (folders separated by ':', ignored in a set-uid program), beside libflynn and
+ * in the installed folder, sorted by score; loads and probes each of them once. */
+FL_API size_t fl_backend_count(void);
+/* The i-th of them, NULL when i is out of range. */
+FL_API const fl_backend_info *fl_backend_get(size_t i);
+
+/* --------------------------------------------------------------------------------------------------- devices ---- */
+
+typedef struct fl_device fl_device;
+
+/* What an open device is. Limits that are 0 do not exist. */
+typedef struct fl_device_info {
+    char resource[48];           /* how to open it again: "omp:2:v3", "hip-nvidia:0" */
+    const char *backend;         /* the plugin's name */
+    const char *family;          /* "cpu", "hip" */
+    const char *flynn_class;     /* "SISD", "SIMD", "MIMD", "SIMT" */
+    bool emulation;
+    bool host_memory;            /* arrays lie in host memory: the host may use fl_array_data, no copy is needed */
+    char name[128];              /* of the processor or GPU */
+    char runtime[96];            /* "CUDA 13.0, driver 13.0", "OpenMP 4.5"; "" where there is none */
+    char isa[32];                /* "v3", "sm_90", "gfx90a" */
+    int threads;                 /* CPU threads that work for one call; 0 on a GPU */
+    int vector_bits;             /* width of the vectors used on a CPU; 0 on a GPU, 64 or less: none */
+    int multiprocessors;         /* 0 on a CPU */
+    int warp_size;               /* 0 on a CPU */
+    int64_t memory_bytes;        /* of the device; on a CPU the machine's */
+    int max_threads_per_block;
+    int max_block[3];            /* x, y, z */
+    int64_t max_grid[3];
+    int64_t max_shared_bytes;    /* shared memory that one block can have */
+    double open_s;               /* what opening took: context, canary kernel */
+} fl_device_info;
+
+/* Opens the device that `resource` names: `name[:item]...`, the name a backend's ("serial", "omp", "hip-nvidia"), a
+ * family's ("hip": the GPU plugin whose device is present, never an emulation) or "auto" (the best device here, never
+ * an emulation). An item is a number (a GPU's index; a CPU's threads) or an instruction set (v2, v3, v4).
+ * A GPU runs a canary kernel before it is handed out.
+ * FL_E_UNKNOWN (the message lists the names and the nearest one), FL_E_ARGUMENT (an item that means nothing to it),
+ * FL_E_UNAVAILABLE (with cause and cure), FL_E_DEVICE, FL_E_MEMORY. */
+FL_API fl_status fl_device_open(const char *resource, fl_device **device);
+
+/* Waits for the device's work and lets it go. Memory, streams and events of the device stay valid until they are freed. */
+FL_API void fl_device_close(fl_device *device);
+
+/* Valid as long as the device. */
+FL_API const fl_device_info *fl_device_describe(const fl_device *device);
+
+/* Waits until all work queued on the device is done, and reports what failed in it. */
+FL_API fl_status fl_device_wait(fl_device *device);
+
+/* One operation in one variant that a device offers. Strings live as long as the device. */
+typedef struct fl_variant_info {
+    const char *operation; /* "convolve" */
+    const char *variant;   /* "tiled"; "reference" is the oracle that results are checked against */
+    uint32_t dtypes;       /* bit 1u << FL_F32 and so on */
+    const char *summary;   /* what it does, in one sentence */
+} fl_variant_info;
+
+FL_API size_t fl_variant_count(const fl_device *device);
+/* The i-th one; FL_E_ARGUMENT when i is out of range. */
+FL_API fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info);
+
+/* ------------------------------------------------------------------------------------------ streams and events ---- */
+
+/* A queue of work. Work in one stream is done in order; work in different streams of a GPU overlaps. On a CPU the work
+ * is done by the thread that queues it, before the call returns. Where a function takes a stream, NULL is the device's
+ * own default stream, which any thread may use. */
+typedef struct fl_stream fl_stream;
+typedef struct fl_event fl_event;
+
+FL_API fl_status fl_stream_create(fl_device *device, fl_stream **stream);
+/* Waits for the stream's work, then frees it. */
+FL_API void fl_stream_free(fl_stream *stream);
+/* Waits until the stream's work is done, and reports what failed in it: a failure that only the device could see, such
+ * as a kernel that is not of rank one given to `separable`, is told here when the call itself did not wait. */
+FL_API fl_status fl_stream_wait(fl_stream *stream);
+/* Lets what is queued in `stream` from now on wait for `event`, without holding up the host. */
+FL_API fl_status fl_stream_wait_event(fl_stream *stream, fl_event *event);
+
+FL_API fl_status fl_event_create(fl_device *device, fl_event **event);
+FL_API void fl_event_free(fl_event *event);
+/* Queues the event: it is reached when all that was queued before it is done. */
+FL_API fl_status fl_event_record(fl_event *event, fl_stream *stream);
+/* Waits until the event is reached. FL_E_ARGUMENT when it was never recorded. */
+FL_API fl_status fl_event_wait(fl_event *event);
+/* Seconds between two events of one device that were reached; waits for `stop`. */
+FL_API fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds);
+
+/* ---------------------------------------------------------------------------------------------------- arrays ---- */
+
+#define FL_MAX_DIMS 4
+
+/* A row-major array of up to four dimensions in the memory of one device. A view shares the memory of the array it was
+ * taken from and keeps it alive. */
+typedef struct fl_array fl_array;
+
+/* An array with undefined contents. A dimension may be 0. FL_E_ARGUMENT (dimensions, a size that overflows),
+ * FL_E_MEMORY. */
+FL_API fl_status fl_array_create(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, fl_array **array);
+/* An array with a copy of `host` (packed, row-major). Waits for the copy. */
+FL_API fl_status fl_array_from_host(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, const void *host,
+                                    fl_array **array);
+/* The part that starts at start[d] and is shape[d] long in each dimension d, without a copy. */
+FL_API fl_status fl_array_view(const fl_array *array, const int64_t *start, const int64_t *shape, fl_array **view);
+/* Memory that queued work still uses is freed after that work. */
+FL_API void fl_array_free(fl_array *array);
+
+/* Copies all elements to `host` (packed), after all work queued on the device. Waits. */
+FL_API fl_status fl_array_to_host(const fl_array *array, void *host);
+/* Queues a copy from or to host memory (packed), which must stay until it is done. Memory from fl_host_alloc lets the
+ * copy overlap with other work. */
+FL_API fl_status fl_array_write(fl_array *array, const void *host, fl_stream *stream);
+FL_API fl_status fl_array_read(const fl_array *array, void *host, fl_stream *stream);
+/* A copy of the array on another device (or on the same one), by way of the host where need be. Waits. */
+FL_API fl_status fl_array_to_device(const fl_array *array, fl_device *device, fl_array **copy);
+
+FL_API fl_device *fl_array_device(const fl_array *array);
+FL_API fl_dtype fl_array_dtype(const fl_array *array);
+FL_API int fl_array_ndim(const fl_array *array);
+/* Elements along dimension d; 1 for a dimension that the array does not have. */
+FL_API int64_t fl_array_shape(const fl_array *array, int d);
+/* Elements in all. */
+FL_API int64_t fl_array_size(const fl_array *array);
+/* Where the first element is in the device's memory: for other libraries on the same device. */
+FL_API void *fl_array_data(const fl_array *array);
+
+/* Host memory that the device copies from and to at full speed (pinned); on a CPU, memory aligned to a cache line. */
+FL_API fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory);
+FL_API void fl_host_free(fl_device *device, void *memory);
+
+/* ------------------------------------------------------------------------------------------------ operations ---- */
+
+/* What one call cost and how it ran. */
+typedef struct fl_timing {
+    double kernel_s;        /* on the device, from the start of the work to its end; GPU: between two events */
+    const char *variant;    /* the variant that ran: what "auto" chose. Lives as long as the device */
+    int block[3];           /* threads of a block, or the cache tile of a CPU (x, y, z); 0: the variant has none */
+    int64_t grid[3];        /* blocks */
+    int64_t shared_bytes;   /* of a block */
+    double bytes;           /* compulsory: each input read once, each output written once */
+    double bytes_requested; /* by the loads and stores as this variant issues them */
+    double flops;           /* floating-point operations of this variant, a multiply-add being two */
+} fl_timing;
+
+/* How to run one operation. NULL, or one filled with zeros: `auto`, on the default stream, queued. */
+typedef struct fl_run {
+    const char *variant; /* NULL: "auto", the best for this call */
+    int block[3];        /* x, y, z; 0: the variant's own choice */
+    fl_stream *stream;   /* NULL: the device's default stream */
+    fl_timing *timing;   /* not NULL: the call waits and fills it */
+} fl_run;
+
+typedef enum fl_mode { FL_FULL = 0, FL_SAME = 1, FL_VALID = 2 } fl_mode;
+
+/* The shape (2) of the convolution of `image` (2) with `kernel` (2) in that mode, as scipy.signal.convolve2d has it:
+ * full: image + kernel - 1; same: image's; valid: only where the smaller lies wholly inside the larger, in which either
+ * may be the larger, but the same one in both dimensions (else FL_E_ARGUMENT). */
+FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, fl_mode mode, int64_t *out);
+
+/* out[i, j] = sum over p, q of image[i + oi - p, j + oj - q] * kernel[p, q], zero outside `image`; the offsets are 0
+ * (full), (kernel - 1) / 2 (same) or kernel - 1 (valid): a true convolution, scipy.signal.convolve2d with a border of
+ * zeros.
+ *
+ * image, kernel: 2-D, any dtype, no dimension 0; computed in f32 when both are f32, else in f64. out: 2-D, that dtype,
+ * the shape of fl_convolve_shape, no memory shared with the inputs.
+ * Variants: naive, tiled, separable, reference. `separable` needs a kernel of rank one, to rounding: each element within
+ * 16 units of rounding of the product of its factors (FL_E_ARGUMENT, from the call that waits where only the device can
+ * tell). auto takes it for such kernels and is as accurate as naive for any input, infinities and NaN included: an error
+ * of at most (kernel's elements + 16) units of rounding of the same sum over absolute values.
+ * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out,
+                             const fl_run *run);
+
+/* out[...] = in[...] in out's dtype, as C converts: same shape, f32 or f64 from any dtype. Variant: naive. Queued. */
+FL_API fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

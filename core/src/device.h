@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * An open device as core keeps it. */
+#ifndef FLYNN_CORE_DEVICE_H
+#define FLYNN_CORE_DEVICE_H
+
+#include "scratch.h"
+
+#include <flynn/plugin.h>
+#include <stdatomic.h>
+
+struct fl_device {
+    fl_plugin_device plugin;
+    core_pool pool;
+    fl_stream *default_stream;
+    atomic_int references; /* the user's handle, and each array, stream and event of the device */
+};
+
+/* What core offers every plugin. */
+extern const fl_host core_host;
+
+/* For what belongs to a device and must outlive the user's handle. */
+fl_device *core_device_keep(fl_device *device);
+void core_device_drop(fl_device *device);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatch.h"
+
+#include "names.h"
+#include "status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const operation_names[FL_OP_COUNT] = {[FL_OP_CONVERT] = "convert", [FL_OP_CONVOLVE] = "convolve"};
+
+const char *core_operation_name(fl_operation operation)
+{
+    return (unsigned)operation < FL_OP_COUNT ? operation_names[operation] : "?";
+}
+
+size_t fl_variant_count(const fl_device *device)
+{
+    return device ? device->plugin.row_count : 0;
+}
+
+fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info)
+{
+    const fl_row *row;
+
+    if (!device || !info)
+        return core_fail(FL_E_ARGUMENT, "fl_variant_get: %s is NULL", device ? "info" : "device");
+    if (i >= device->plugin.row_count)
+        return core_fail(FL_E_ARGUMENT, "fl_variant_get: i is %zu; expected less than %zu", i, device->plugin.row_count);
+    row = &device->plugin.rows[i];
+    *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary};
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ choosing the variant ---- */
+
+static bool is(const fl_row *row, const char *variant)
+{
+    return strcmp(row->variant, variant) == 0;
+}
+
+/* No row fits: says whether operation, variant or dtype is what the device lacks. */
+static fl_status no_row(const fl_device *device, const core_step *step, const char *variant)
+{
+    const char *name = core_operation_name(step->operation), *resource = device->plugin.info.resource, *variants[32];
+    char suggestion[256];
+    size_t count = 0;
+
+    for (size_t i = 0; i < device->plugin.row_count && count < 32; i++) {
+        const fl_row *row = &device->plugin.rows[i];
+        if (row->operation != step->operation)
+            continue;
+        if (is(row, variant))
+            return core_fail(FL_E_UNSUPPORTED, "%s: %s on %s does not compute in %s", name, variant, resource,
+                             fl_dtype_name(step->dtype));
+        variants[count++] = row->variant;
+    }
+    if (count == 0)
+        return core_fail(FL_E_UNSUPPORTED, "%s: %s does not offer it", name, resource);
+    if (strcmp(variant, "auto") == 0)
+        return core_fail(FL_E_UNSUPPORTED, "%s: %s does not compute in %s", name, resource, fl_dtype_name(step->dtype));
+    return core_fail(FL_E_UNKNOWN, "%s: no variant on %s is named '%s'%s", name, resource, variant,
+                     core_suggest(suggestion, sizeof suggestion, variant, variants, count));
+}
+
+static fl_status find_row(const fl_device *device, const core_step *step, const char *variant, const fl_row **found)
+{
+    bool choose = strcmp(variant, "auto") == 0;
+
+    *found = NULL;
+    for (size_t i = 0; i < device->plugin.row_count; i++) {
+        const fl_row *row = &device->plugin.rows[i];
+        if (row->operation != step->operation || !(row->dtypes & 1u << step->dtype))
+            continue;
+        if (is(row, variant)) {
+            *found = row;
+            return FL_OK;
+        }
+        if (choose && !*found && !is(row, "reference"))
+            *found = row; /* the plugin lists its best first; an "auto" row further down still wins */
+    }
+    return *found ? FL_OK : no_row(device, step, variant);
+}
+
+/* ------------------------------------------------------------------------------------------------- the launch ---- */
+
+/* The block as asked for: none at all, or each edge at least 1. */
+static fl_status take_block(const char *name, const fl_run *run, fl_launch *launch)
+{
+    bool asked = run->block[0] != 0 || run->block[1] != 0 || run->block[2] != 0;
+
+    for (int i = 0; i < 3; i++) {
+        if (run->block[i] < 0)
+            return core_fail(FL_E_ARGUMENT, "%s: block[%d] is %d; expected at least 1, or 0 for the variant's own choice", name, i,
+                             run->block[i]);
+        launch->block[i] = asked && run->block[i] == 0 ? 1 : run->block[i];
+    }
+    return FL_OK;
+}
+
+/* An emulation would run what no GPU can: the limits are held here, for all. A limit of 0 does not exist. */
+static fl_status check_limits(const char *name, const fl_device_info *info, const fl_launch *launch)
+{
+    int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+
+    if (info->max_threads_per_block > 0 && threads > info->max_threads_per_block)
+        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d a block", name,
+                         launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
+                         info->max_threads_per_block);
+    for (int i = 0; i < 3; i++) {
+        if (info->max_block[i] > 0 && launch->block[i] > info->max_block[i])
+            return core_fail(FL_E_LIMIT, "%s: a block is %d threads long in %c; %s allows at most %d", name, launch->block[i],
+                             "xyz"[i], info->resource, info->max_block[i]);
+        if (info->max_grid[i] > 0 && launch->grid[i] > info->max_grid[i])
+            return core_fail(FL_E_LIMIT, "%s: the grid is %" PRId64 " blocks long in %c; %s allows at most %" PRId64, name,
+                             launch->grid[i], "xyz"[i], info->resource, info->max_grid[i]);
+    }
+    if (info->max_shared_bytes > 0 && launch->shared_bytes > info->max_shared_bytes)
+        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d needs %" PRId64 " bytes of shared memory; %s allows at most %" PRId64
+                         ": ask for a smaller block", name, launch->block[0], launch->block[1], launch->block[2],
+                         launch->shared_bytes, info->resource, info->max_shared_bytes);
+    return FL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- the call ---- */
+
+fl_status core_call_begin(core_call *call, const char *name, fl_device *device, const fl_run *run)
+{
+    static const fl_run defaults;
+    fl_status status;
+
+    call->device = device;
+    call->run = run ? run : &defaults;
+    status = core_stream_of(name, device, call->run->stream, &call->stream);
+    if (status != FL_OK)
+        return status;
+    pthread_mutex_lock(&call->stream->lock);
+    call->context = (fl_context){&core_host, device->plugin.self, call->stream->handle, &device->pool};
+    if (call->run->timing)
+        status = core_timer_start(call->stream);
+    if (status != FL_OK)
+        pthread_mutex_unlock(&call->stream->lock);
+    return status;
+}
+
+static void tell(fl_timing *timing, const char *variant, const fl_launch *launch)
+{
+    timing->variant = variant;
+    for (int i = 0; i < 3; i++) {
+        timing->block[i] = launch->block[i];
+        timing->grid[i] = launch->grid[i];
+    }
+    timing->shared_bytes = launch->shared_bytes;
+    timing->bytes_requested = launch->bytes_requested;
+    timing->flops = launch->flops;
+}
+
+/* Finds, plans and checks the row for `variant`. */
+static fl_status plan(const core_call *call, const core_step *step, const char *variant, const fl_row **row, fl_launch *launch)
+{
+    const char *name = core_operation_name(step->operation);
+    fl_status status = find_row(call->device, step, variant, row);
+
+    *launch = (fl_launch){0};
+    if (status == FL_OK)
+        status = take_block(name, call->run, launch);
+    if (status != FL_OK)
+        return status;
+    (*row)->plan(call->device->plugin.self, step->args, launch);
+    return check_limits(name, &call->device->plugin.info, launch);
+}
+
+fl_status core_call_step(core_call *call, const core_step *step, double bytes)
+{
+    const char *variant = call->run->variant ? call->run->variant : "auto";
+    const fl_row *row;
+    fl_launch launch;
+    fl_status status = plan(call, step, variant, &row, &launch);
+
+    if (status == FL_OK)
+        status = row->run(&call->context, step->args, &launch);
+    if (status == FL_OK && call->run->timing) {
+        tell(call->run->timing, row->variant, &launch);
+        call->run->timing->bytes = bytes;
+    }
+    return status;
+}
+
+fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
+{
+    fl_convert_args args = {.in = *buffer, .out = *buffer};
+    core_step step = {FL_OP_CONVERT, dtype, &args};
+    int64_t elements = 1;
+    const fl_row *row;
+    fl_launch launch;
+    fl_status status;
+
+    if (buffer->dtype == dtype)
+        return FL_OK;
+    for (int d = buffer->ndim - 1; d >= 0; d--) {
+        args.out.stride[d] = elements;
+        elements *= buffer->shape[d];
+    }
+    args.out.dtype = dtype;
+    status = core_pool_take(&call->context, (size_t)elements * fl_dtype_size(dtype), &args.out.data);
+    if (status == FL_OK)
+        status = find_row(call->device, &step, "auto", &row);
+    if (status != FL_OK)
+        return status;
+    launch = (fl_launch){0};
+    row->plan(call->device->plugin.self, &args, &launch);
+    status = row->run(&call->context, &args, &launch);
+    *buffer = args.out;
+    return status;
+}
+
+/* The row that an "auto" row took is known only now, when its stream has been waited for. */
+static void tell_choice(core_call *call, const core_step *step)
+{
+    fl_timing *timing = call->run->timing;
+    const fl_row *row;
+    fl_launch launch;
+
+    if (plan(call, step, timing->variant, &row, &launch) == FL_OK && row->chosen)
+        tell(timing, row->chosen(&call->context, step->args, &launch), &launch);
+}
+
+fl_status core_call_end(core_call *call, const core_step *last, fl_status status)
+{
+    if (call->run->timing && status == FL_OK) {
+        status = core_timer_stop(call->stream, &call->run->timing->kernel_s);
+        if (status == FL_OK)
+            tell_choice(call, last);
+    }
+    core_pool_give_back(&call->device->pool, call->stream->handle);
+    pthread_mutex_unlock(&call->stream->lock);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+static const char *const name = "convolve";
+
+/* ---------------------------------------------------------------------------------------------------- shapes ---- */
+
+/* In `valid` mode one input must contain the other, in both dimensions. */
+static bool contains(const int64_t *a, const int64_t *b)
+{
+    return a[0] >= b[0] && a[1] >= b[1];
+}
+
+static fl_status find_shape(const int64_t *image, const int64_t *kernel, fl_mode mode, int64_t *out)
+{
+    char image_text[64], kernel_text[64];
+    const int64_t *larger = contains(image, kernel) ? image : kernel, *lesser = larger == image ? kernel : image;
+
+    if (mode == FL_VALID && !contains(larger, lesser))
+        return core_fail(FL_E_ARGUMENT, "%s: mode valid needs one input to contain the other; image is %s, kernel is %s", name,
+                         core_shape_text(image_text, sizeof image_text, 2, image),
+                         core_shape_text(kernel_text, sizeof kernel_text, 2, kernel));
+    for (int d = 0; d < 2; d++) {
+        switch (mode) {
+        case FL_FULL:
+            if (__builtin_add_overflow(image[d], kernel[d] - 1, &out[d]))
+                return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", name);
+            break;
+        case FL_SAME: out[d] = image[d]; break;
+        case FL_VALID: out[d] = larger[d] - lesser[d] + 1; break;
+        default: return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", name, (int)mode);
+        }
+    }
+    return FL_OK;
+}
+
+fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, fl_mode mode, int64_t *out)
+{
+    if (!image || !kernel || !out)
+        return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s is NULL", !image ? "image" : !kernel ? "kernel" : "out");
+    for (int d = 0; d < 2; d++)
+        if (image[d] < 1 || kernel[d] < 1)
+            return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s[%d] is not positive; expected at least 1",
+                             image[d] < 1 ? "image" : "kernel", d);
+    return find_shape(image, kernel, mode, out);
+}
+
+/* Where the result begins within the full one. */
+static int64_t origin(fl_mode mode, int64_t image, int64_t kernel)
+{
+    switch (mode) {
+    case FL_SAME: return (kernel - 1) / 2;
+    case FL_VALID: return (image < kernel ? image : kernel) - 1;
+    case FL_FULL: break;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- checks ---- */
+
+static fl_dtype compute_dtype(const fl_array *image, const fl_array *kernel)
+{
+    return image->buffer.dtype == FL_F32 && kernel->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+}
+
+static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, const fl_array *out)
+{
+    const struct {
+        const char *name;
+        const fl_array *array;
+    } arrays[] = {{"image", image}, {"kernel", kernel}, {"out", out}};
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    int64_t shape[2];
+
+    for (int i = 0; i < 3 && status == FL_OK; i++)
+        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
+    for (int i = 0; i < 2 && status == FL_OK; i++)
+        status = core_check_matrix(name, arrays[i].name, arrays[i].array);
+    if (status == FL_OK)
+        status = find_shape(image->buffer.shape, kernel->buffer.shape, mode, shape);
+    if (status == FL_OK)
+        status = core_check_like(name, "out", out, compute_dtype(image, kernel), 2, shape);
+    for (int i = 0; i < 2 && status == FL_OK; i++)
+        status = core_check_apart(name, "out", out, arrays[i].name, arrays[i].array);
+    return status;
+}
+
+/* Convolution commutes: the input with fewer elements is the kernel, which costs less, whichever the caller called so. */
+static void put_smaller_second(fl_convolve_args *args)
+{
+    fl_buffer image = args->image;
+
+    if (image.shape[0] * image.shape[1] < args->kernel.shape[0] * args->kernel.shape[1]) {
+        args->image = args->kernel;
+        args->kernel = image;
+    }
+}
+
+fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out,
+                      const fl_run *run)
+{
+    fl_convolve_args args;
+    core_step step = {FL_OP_CONVOLVE, FL_F32, &args};
+    core_call call;
+    fl_status status = check(device, image, kernel, mode, out);
+
+    if (status != FL_OK)
+        return status;
+    step.dtype = compute_dtype(image, kernel);
+    args = (fl_convolve_args){.image = image->buffer, .kernel = kernel->buffer, .out = out->buffer};
+    for (int d = 0; d < 2; d++)
+        args.origin[d] = origin(mode, image->buffer.shape[d], kernel->buffer.shape[d]);
+    status = core_call_begin(&call, name, device, run);
+    if (status != FL_OK)
+        return status;
+    status = core_call_convert(&call, &args.image, step.dtype);
+    if (status == FL_OK)
+        status = core_call_convert(&call, &args.kernel, step.dtype);
+    put_smaller_second(&args);
+    if (status == FL_OK)
+        status = core_call_step(&call, &step, core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
+                                                  core_buffer_bytes(&out->buffer));
+    return core_call_end(&call, &step, status);
+}

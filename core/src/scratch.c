@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "scratch.h"
+
+#include "status.h"
+
+#include <stdlib.h>
+
+void core_pool_init(core_pool *pool, const fl_plugin_device *device)
+{
+    pool->device = device;
+    pool->blocks = NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+}
+
+static core_block *best_fit(core_pool *pool, void *stream, size_t bytes)
+{
+    core_block *best = NULL;
+
+    for (core_block *b = pool->blocks; b; b = b->next)
+        if (!b->in_use && (b->stream == stream || !b->stream) && b->bytes >= bytes && (!best || b->bytes < best->bytes))
+            best = b;
+    return best;
+}
+
+static bool trim_locked(core_pool *pool)
+{
+    bool freed = false;
+
+    if (pool->device->api->synchronize(pool->device->self) != FL_OK)
+        return false;
+    for (core_block **at = &pool->blocks; *at;) {
+        core_block *b = *at;
+        if (b->in_use) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        pool->device->api->release(pool->device->self, b->memory);
+        free(b);
+        freed = true;
+    }
+    return freed;
+}
+
+static fl_status new_block(core_pool *pool, size_t bytes, core_block **block)
+{
+    core_block *b = calloc(1, sizeof *b);
+    fl_status status;
+
+    if (!b)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    status = pool->device->api->allocate(pool->device->self, bytes, &b->memory);
+    if (status == FL_E_MEMORY && trim_locked(pool))
+        status = pool->device->api->allocate(pool->device->self, bytes, &b->memory);
+    if (status != FL_OK) {
+        free(b);
+        return status;
+    }
+    b->bytes = bytes;
+    b->next = pool->blocks;
+    pool->blocks = b;
+    *block = b;
+    return FL_OK;
+}
+
+fl_status core_pool_take(const fl_context *context, size_t bytes, void **memory)
+{
+    core_pool *pool = context->pool;
+    fl_status status = FL_OK;
+    core_block *block;
+
+    pthread_mutex_lock(&pool->lock);
+    block = best_fit(pool, context->stream, bytes);
+    if (!block)
+        status = new_block(pool, bytes ? bytes : 1, &block);
+    if (status == FL_OK) {
+        block->in_use = true;
+        block->stream = context->stream;
+        *memory = block->memory;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+void core_pool_give_back(core_pool *pool, void *stream)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (core_block *b = pool->blocks; b; b = b->next)
+        if (b->stream == stream)
+            b->in_use = false;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void core_pool_forget_stream(core_pool *pool, void *stream)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (core_block *b = pool->blocks; b; b = b->next)
+        if (b->stream == stream)
+            b->stream = NULL;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool core_pool_trim(core_pool *pool)
+{
+    bool freed;
+
+    pthread_mutex_lock(&pool->lock);
+    freed = trim_locked(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return freed;
+}
