@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * commands.h - the commands of `flynn`. Each gets its own name as argv[0] and returns the exit code.
+ */
+#ifndef FLYNN_APPS_COMMANDS_H
+#define FLYNN_APPS_COMMANDS_H
+
+int command_convolve(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_list(int argc, char **argv);
+
+#endif

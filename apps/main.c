@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command `flynn`: one word says what to do, a file of its name does it.
+ */
+#include "commands.h"
+
+#include "support/fail.h"
+#include "support/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"list", command_list, "operations, variants and dtypes, and which backends have them"},
+    {"info", command_info, "the backends: what can run here, and what would mend the others"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("Usage: flynn COMMAND [OPTION...] [FILE...]\n\n"
+           "The exercises of GPU programming courses, on one core, on all of them and on GPUs, from the same sources.\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    printf("\nWithout a file an exercise makes the course's own input. `flynn COMMAND --help` tells more.\n"
+           "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or bad input;\n"
+           "3 the backend asked for cannot run here; 4 out of memory, device or I/O failure.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS], *nearest;
+
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    nearest = fl_nearest_name(name, names, COMMANDS);
+    fail(EXIT_BAD_INPUT, "'%s' is no command; %s%s%s`flynn --help` lists them", name, nearest ? "did you mean '" : "",
+         nearest ? nearest : "", nearest ? "'? " : "");
+}
+
+int main(int argc, char **argv)
+{
+    output_start();
+    if (argc < 2)
+        fail(EXIT_BAD_INPUT, "no command; `flynn --help` lists them");
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help();
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("flynn %s\n", fl_version());
+        return EXIT_DONE;
+    }
+    return unknown_command(argv[1]);
+}

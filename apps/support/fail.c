@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "fail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *command = "flynn";
+static bool be_quiet;
+
+void fail_set_command(const char *name)
+{
+    command = name;
+}
+
+const char *fail_command(void)
+{
+    return command;
+}
+
+void fail_set_quiet(bool quiet)
+{
+    be_quiet = quiet;
+}
+
+static void print_line(const char *format, va_list arguments)
+{
+    char line[sizeof((problem *)0)->text];
+    vsnprintf(line, sizeof line, format, arguments);
+    make_one_line(line);
+    fprintf(stderr, "%s: %s\n", command, line);
+}
+
+noreturn void fail(int exit_code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+    exit(exit_code);
+}
+
+noreturn void fail_problem(const problem *why)
+{
+    fail(why->exit_code, "%s", why->text);
+}
+
+int exit_code_of(fl_status status)
+{
+    switch (status) {
+    case FL_OK:
+        return EXIT_DONE;
+    case FL_E_ARGUMENT:
+    case FL_E_UNKNOWN:
+    case FL_E_WRONG_DEVICE:
+    case FL_E_UNSUPPORTED:
+    case FL_E_LIMIT:
+        return EXIT_BAD_INPUT;
+    case FL_E_UNAVAILABLE:
+        return EXIT_CANNOT_RUN;
+    case FL_E_MEMORY:
+    case FL_E_DEVICE:
+        return EXIT_BROKEN;
+    }
+    return EXIT_BROKEN;
+}
+
+void must(fl_status status)
+{
+    if (status != FL_OK)
+        fail(exit_code_of(status), "%s", fl_last_error());
+}
+
+void note(const char *format, ...)
+{
+    if (be_quiet)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}
+
+void report(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}

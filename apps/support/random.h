@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * random.h - reproducible random numbers: the same seed gives the same numbers everywhere.
+ */
+#ifndef FLYNN_APPS_RANDOM_H
+#define FLYNN_APPS_RANDOM_H
+
+#include <stdint.h>
+
+/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
+typedef struct random_state {
+    uint64_t counter;
+} random_state;
+
+random_state random_start(uint64_t seed);
+uint64_t random_next(random_state *state);
+/* 0 to limit - 1 (limit > 0), each as likely to within limit / 2^64. */
+int64_t random_below(random_state *state, int64_t limit);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "results.h"
+
+#include "csv_out.h"
+#include "fail.h"
+#include "json_out.h"
+#include "machine.h"
+#include "statistics.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+result_list result_list_start(const common_options *common, const backend_list *backends)
+{
+    result_list results = {.common = common, .backends = backends};
+
+    results.list = calloc((size_t)backends->count, sizeof *results.list);
+    if (!results.list)
+        fail(EXIT_BROKEN, "out of host memory");
+    return results;
+}
+
+measurement *result_add(result_list *results)
+{
+    return &results->list[results->count++];
+}
+
+void result_list_free(result_list *results)
+{
+    for (int i = 0; i < results->count; i++)
+        measurement_free(&results->list[i]);
+    free(results->list);
+    results->list = NULL;
+}
+
+measure_plan measure_plan_of(const common_options *common)
+{
+    measure_plan plan = {.variant = common->variant, .repeat = common->repeat, .warmup = common->warmup,
+                         .min_time_s = common->min_time_s, .pageable = common->pageable};
+
+    memcpy(plan.block, common->block, sizeof plan.block);
+    return plan;
+}
+
+/* ----------------------------------------------------------------------------------------------- comparing rows ---- */
+
+static double total_of(const measurement *m)
+{
+    return median(m->total.s, m->total.count);
+}
+
+static bool ranked(const measurement *m)
+{
+    return m->check.ok && !m->device.emulation;
+}
+
+/* The place by total time among the ranked; 0: not ranked. */
+static int rank_of(const result_list *results, const measurement *m)
+{
+    int rank = 1;
+
+    if (!ranked(m))
+        return 0;
+    for (int i = 0; i < results->count; i++)
+        rank += ranked(&results->list[i]) && total_of(&results->list[i]) < total_of(m);
+    return rank;
+}
+
+/* What speed-ups are over: the scalar backend if it is there, else the first; of the right ones. NULL: none is. */
+static const measurement *baseline(const result_list *results)
+{
+    const measurement *first = NULL;
+
+    for (int i = 0; i < results->count; i++) {
+        const measurement *m = &results->list[i];
+        if (ranked(m) && strcmp(m->device.flynn_class, "SISD") == 0)
+            return m;
+        if (ranked(m) && !first)
+            first = m;
+    }
+    return first;
+}
+
+/* ----------------------------------------------------------------------------------------------------- table ---- */
+
+static const table_column columns[] = {
+    {"backend", 0}, {"class", 0},  {"variant", 0}, {"block", 0},    {"open", 1},        {"cold", 1}, {"h2d", 1},       {"kernel", 1},
+    {"d2h", 1},     {"total", 1},  {"GB/s", 1},    {"GFLOP/s", 1},  {"speed-up", 1},    {"with copies", 1}, {"rank", 1},
+    {"max error", 1}, {"check", 0}, {NULL, 0},
+};
+
+typedef struct cell {
+    char text[128];
+} cell;
+
+static cell block_cell(const int *block)
+{
+    cell c = {"-"};
+
+    if (block[2] > 1)
+        snprintf(c.text, sizeof c.text, "%dx%dx%d", block[0], block[1], block[2]);
+    else if (block[0] > 0)
+        snprintf(c.text, sizeof c.text, "%dx%d", block[0], block[1]);
+    return c;
+}
+
+static cell rank_cell(const result_list *results, const measurement *m)
+{
+    int rank = rank_of(results, m);
+    cell c = {"-"};
+
+    if (rank > 0)
+        snprintf(c.text, sizeof c.text, "%d", rank);
+    return c;
+}
+
+/* "ok", or where it is wrong and how. */
+static cell check_cell(const measurement *m)
+{
+    cell c = {"ok"};
+
+    if (!m->check.ok)
+        snprintf(c.text, sizeof c.text, "WRONG at %s",
+                 format_index(m->check.worst_index, m->result.ndim, m->result.shape).text);
+    else if (m->device.emulation)
+        strcpy(c.text, "ok (emulation: times mean nothing)");
+    return c;
+}
+
+static double factor(double base, double time, bool comparable)
+{
+    return comparable && time > 0 ? base / time : (double)NAN;
+}
+
+static void add_row(table *t, const result_list *results, const measurement *base, const measurement *m)
+{
+    bool comparable = base && ranked(m);
+    double kernel = m->timing.kernel_s;
+
+    table_add(t, (const char *const[]){
+        m->device.resource, m->device.flynn_class, m->timing.variant, block_cell(m->timing.block).text,
+        format_seconds(m->device.open_s).text, format_seconds(m->cold_s).text,
+        format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
+        format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
+        format_number(m->timing.bytes / kernel / 1e9).text, format_number(m->timing.flops / kernel / 1e9).text,
+        format_factor(factor(comparable ? base->timing.kernel_s : 0, kernel, comparable)).text,
+        format_factor(factor(comparable ? total_of(base) : 0, total_of(m), comparable)).text,
+        rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
+}
+
+static void show_table(const result_list *results, const char *title)
+{
+    const measurement *base = baseline(results);
+    table *t = table_create(columns);
+
+    for (int i = 0; i < results->count; i++)
+        add_row(t, results, base, &results->list[i]);
+    printf("%s\n", title);
+    table_print(t, stdout);
+    table_free(t);
+    for (int i = 0; i < results->count; i++)
+        printf("%s: %s\n", results->list[i].device.resource, results->list[i].device.name);
+    for (int i = 0; i < results->backends->skipped_count; i++)
+        printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
+    if (results->count > 0)
+        printf("checked against: %s\n", results->list[0].check_method);
+}
+
+/* ------------------------------------------------------------------------------------------------------ JSON ---- */
+
+static json_t *json_ints(const int *values, int count)
+{
+    json_t *list = json_new_list();
+
+    for (int i = 0; i < count; i++)
+        json_append(list, json_whole(values[i]));
+    return list;
+}
+
+static json_t *json_times(const measurement *m)
+{
+    json_t *times = json_new_object();
+
+    json_put(times, "h2d", json_numbers(m->h2d.s, m->h2d.count));
+    json_put(times, "kernel", json_numbers(m->kernel.s, m->kernel.count));
+    json_put(times, "d2h", json_numbers(m->d2h.s, m->d2h.count));
+    json_put(times, "total", json_numbers(m->total.s, m->total.count));
+    return times;
+}
+
+static json_t *json_check(const measurement *m)
+{
+    const compare_result *c = &m->check;
+    int64_t position[FL_MAX_DIMS] = {0};
+    json_t *check = json_new_object();
+
+    split_index(c->worst_index, m->result.ndim, m->result.shape, position);
+    json_put(check, "ok", json_boolean(c->ok));
+    json_put(check, "method", json_text(m->check_method));
+    json_put(check, "compared", json_whole(c->compared));
+    json_put(check, "failed", json_whole(c->failed));
+    json_put(check, "max_abs", json_number(c->max_abs));
+    json_put(check, "max_rel", json_number(c->max_rel));
+    json_put(check, "worst_index", c->worst_index < 0 ? json_null() : json_wholes(position, m->result.ndim));
+    json_put(check, "worst_result", json_number(c->worst_result));
+    json_put(check, "worst_expected", json_number(c->worst_expected));
+    json_put(check, "tolerance", json_number(c->worst_bound));
+    return check;
+}
+
+static const char *host_memory_of(const measurement *m, const common_options *common)
+{
+    return m->device.host_memory ? "in place" : common->pageable ? "pageable" : "pinned";
+}
+
+static void put_device(json_t *row, const measurement *m)
+{
+    json_put(row, "backend_requested", json_text(m->requested));
+    json_put(row, "backend", json_text(m->device.resource));
+    json_put(row, "family", json_text(m->device.family));
+    json_put(row, "emulation", json_boolean(m->device.emulation));
+    json_put(row, "device", json_text(m->device.name));
+    json_put(row, "flynn_class", json_text(m->device.flynn_class));
+}
+
+static void put_times(json_t *row, const measurement *m)
+{
+    double kernel = m->timing.kernel_s;
+
+    json_put(row, "open_s", json_number(m->device.open_s));
+    json_put(row, "cold_s", json_number(m->cold_s));
+    json_put(row, "h2d_s", json_number(median(m->h2d.s, m->h2d.count)));
+    json_put(row, "kernel_s", json_number(kernel));
+    json_put(row, "d2h_s", json_number(median(m->d2h.s, m->d2h.count)));
+    json_put(row, "total_s", json_number(total_of(m)));
+    json_put(row, "times_s", json_times(m));
+    json_put(row, "bytes", json_number(m->timing.bytes));
+    json_put(row, "bytes_requested", json_number(m->timing.bytes_requested));
+    json_put(row, "flops", json_number(m->timing.flops));
+    json_put(row, "gbytes_per_s", json_number(m->timing.bytes / kernel / 1e9));
+    json_put(row, "gflops", json_number(m->timing.flops / kernel / 1e9));
+    json_put(row, "percent_of_ceiling", json_null());
+}
+
+static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
+{
+    json_t *row = json_new_object(), *inputs = json_new_list();
+    int rank = rank_of(results, m);
+
+    json_put(row, "exercise", json_text(e->name));
+    put_device(row, m);
+    json_put(row, "variant", json_text(m->timing.variant));
+    json_put(row, "dtype", json_text(fl_dtype_name(e->dtype)));
+    json_put(row, "shape", json_wholes(e->shape, e->ndim));
+    for (int i = 0; i < e->input_count; i++)
+        json_append(inputs, json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
+    json_put(row, "input_shapes", inputs);
+    json_put(row, "block", json_ints(m->timing.block, 3));
+    json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
+    put_times(row, m);
+    json_put(row, "rank", rank ? json_whole(rank) : json_null());
+    json_put(row, "check", json_check(m));
+    return row;
+}
+
+/* "machine", with the GPU's data from the first device that is one. */
+static json_t *json_machine(const result_list *results)
+{
+    json_t *machine = machine_describe();
+
+    for (int i = results->count; i-- > 0;) {
+        const fl_device_info *d = &results->list[i].device;
+        if (d->host_memory || d->emulation)
+            continue;
+        json_put(machine, "gpu", json_text(d->name));
+        json_put(machine, "runtime", json_text(d->runtime));
+    }
+    return machine;
+}
+
+static json_t *json_document(const result_list *results, const exercise *e)
+{
+    json_t *document = json_new_object(), *rows = json_new_list(), *skipped = json_new_list();
+
+    for (int i = 0; i < results->count; i++)
+        json_append(rows, json_result(results, e, &results->list[i]));
+    for (int i = 0; i < results->backends->skipped_count; i++) {
+        json_t *entry = json_new_object();
+        json_put(entry, "backend", json_text(results->backends->skipped[i].name));
+        json_put(entry, "reason", json_text(results->backends->skipped[i].reason));
+        json_append(skipped, entry);
+    }
+    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "machine", json_machine(results));
+    json_put(document, "results", rows);
+    json_put(document, "skipped", skipped);
+    return document;
+}
+
+void results_show(const result_list *results, const exercise *e, const char *title)
+{
+    const common_options *common = results->common;
+    json_t *document = json_document(results, e);
+    problem why;
+
+    if (common->json && !json_write(document, common->json_file, &why))
+        fail_problem(&why);
+    if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))
+        fail_problem(&why);
+    if (!(common->json && !common->json_file) && !(common->csv && !common->csv_file))
+        show_table(results, title);
+    json_decref(document);
+}

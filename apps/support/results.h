@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * results.h - what a command measured, as a table, as JSON and as CSV. docs/output.md describes each column and key.
+ */
+#ifndef FLYNN_APPS_RESULTS_H
+#define FLYNN_APPS_RESULTS_H
+
+#include "backends.h"
+#include "measure.h"
+
+typedef struct result_list {
+    const common_options *common;
+    const backend_list *backends;
+    int count;
+    measurement *list;
+} result_list;
+
+/* An empty list with room for a measurement of each backend. */
+result_list result_list_start(const common_options *common, const backend_list *backends);
+
+/* Room for the next measurement. */
+measurement *result_add(result_list *results);
+
+/* The plan that the common options ask for. */
+measure_plan measure_plan_of(const common_options *common);
+
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. `title` is the
+ * table's first line. A result that failed its check, and an emulation's, gets no rank. Ends the command when a file
+ * cannot be written. */
+void results_show(const result_list *results, const exercise *e, const char *title);
+
+void result_list_free(result_list *results);
+
+#endif
