@@ -8,7 +8,7 @@
 #include "host_array.h"
 
 /* What a comparison found. An element is right when |result - expected| <= its bound; when both are NaN; or when both
- * are the same infinity. Anything else, a NaN or an infinity of one side alone included, is wrong, whatever the bound. */
+ * are the same infinity. Anything else, a NaN or infinity of one side alone included, is wrong, whatever the bound. */
 typedef struct compare_result {
     bool ok;             /* all that were compared are right, and there was at least one */
     int64_t compared;    /* elements */

@@ -7,8 +7,8 @@
 
 #include "host_array.h"
 
-/* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the bottom.
- * f32 or f64. false as host_array_create, --size being to blame. */
+/* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the
+ * bottom. f32 or f64. false as host_array_create, --size being to blame. */
 bool course_image(int64_t edge, fl_dtype dtype, host_array *image, problem *why);
 
 typedef enum gaussian_width { GAUSSIAN_WIDE = 0, GAUSSIAN_NARROW = 1 } gaussian_width;

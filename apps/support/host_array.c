@@ -8,7 +8,8 @@
 
 enum { CACHE_LINE = 64 };
 
-bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what, problem *why)
+bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what,
+                       problem *why)
 {
     *array = (host_array){.dtype = dtype, .ndim = ndim, .shape = {1, 1, 1, 1}};
     size_t bytes = fl_dtype_size(dtype);
@@ -21,8 +22,8 @@ bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_
     /* malloc and pointer differences stop at PTRDIFF_MAX. */
     if (!empty && (overflow || bytes > PTRDIFF_MAX - CACHE_LINE)) {
         *array = (host_array){0};
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a shape of %s is more than a machine can address; expected less", what,
-                           format_shape(ndim, shape).text);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: a shape of %s is more than a machine can address; expected less",
+                           what, format_shape(ndim, shape).text);
     }
     if (empty)
         bytes = 0;

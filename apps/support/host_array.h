@@ -19,7 +19,8 @@ typedef struct host_array {
 
 /* An array with undefined contents. `what` (a file's or option's name) begins the error message: exit code 2 for a size
  * that no machine can address, 4 for memory that was not to be had; `array` is then empty. */
-bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what, problem *why);
+bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what,
+                       problem *why);
 
 /* Frees the data and empties the array. */
 void host_array_free(host_array *array);

@@ -43,8 +43,8 @@ typedef struct parser {
 
 static bool broken(const parser *p, const char *expected)
 {
-    return problem_set(p->why, EXIT_BAD_INPUT, "%s: the .npy header is broken near '%.20s'; expected %s", p->path, p->at,
-                       expected);
+    return problem_set(p->why, EXIT_BAD_INPUT, "%s: the .npy header is broken near '%.20s'; expected %s", p->path,
+                       p->at, expected);
 }
 
 static void skip_space(parser *p)
@@ -130,7 +130,8 @@ static bool parse_descr(parser *p, header *h)
     skip_space(p);
     if (*p->at == '[' || *p->at == '(' || *p->at == '{')
         return problem_set(p->why, EXIT_BAD_INPUT,
-                           "%s: is of a structured dtype; expected one number an element (integer, float, bool)", p->path);
+                           "%s: is of a structured dtype; expected one number an element (integer, float, bool)",
+                           p->path);
     return parse_string(p, h->descr, sizeof h->descr);
 }
 
@@ -173,7 +174,7 @@ static bool parse_header(parser *p, header *h)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------- the elements ---- */
+/* ------------------------------------------------------------------------------------------------ the elements ---- */
 
 /* What a dtype that is not ours is called. */
 static const char *foreign_name(const char *code)
@@ -292,7 +293,7 @@ static bool transpose(const char *path, host_array *array, problem *why)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading ---- */
+/* ----------------------------------------------------------------------------------------------------- reading ---- */
 
 static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
 {
@@ -323,8 +324,8 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
         length |= (uint32_t)start[i] << 8 * i;
     *left -= (int64_t)sizeof magic + 2 + digits;
     if (length > MAX_HEADER)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: has a header of %" PRIu32 " bytes; expected at most %d", path, length,
-                           MAX_HEADER);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has a header of %" PRIu32 " bytes; expected at most %d", path,
+                           length, MAX_HEADER);
     char *text = calloc(1, length + 1);
     if (text == NULL)
         return problem_no_memory(why, path, length);
@@ -353,8 +354,8 @@ static bool check_length(const char *path, const header *h, int element_bytes, i
                            "%s: is cut off: %" PRId64 " bytes of data; expected a shape of %s with %d bytes an element",
                            path, left, format_shape(h->ndim, h->shape).text, element_bytes);
     if (need < left)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: has %" PRId64 " bytes after the array; expected its end there", path,
-                           left - need);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has %" PRId64 " bytes after the array; expected its end there",
+                           path, left - need);
     return true;
 }
 
@@ -389,7 +390,7 @@ bool npy_read(const char *path, host_array *array, problem *why)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing ---- */
+/* ----------------------------------------------------------------------------------------------------- writing ---- */
 
 static const char *descr_of(fl_dtype dtype)
 {

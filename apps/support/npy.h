@@ -7,10 +7,11 @@
 
 #include "host_array.h"
 
-/* Reads the array in `path`, of up to FL_MAX_DIMS dimensions, in Fortran or C order (the array is in C order), of either
- * endianness. The dtype becomes the smallest of ours that holds every value:
+/* Reads the array in `path`, of up to FL_MAX_DIMS dimensions, in Fortran or C order (the array is in C order), of
+ * either endianness. The dtype becomes the smallest of ours that holds every value:
  *
- *     uint8 bool -> u8    int8 int16 uint16 int32 -> i32    uint32 int64 -> i64    float16 float32 -> f32    float64 -> f64
+ *     uint8 bool -> u8    int8 int16 uint16 int32 -> i32    uint32 int64 -> i64
+ *     float16 float32 -> f32    float64 -> f64
  *
  * Others (uint64, complex, strings, objects, records, dates, extended floats) are refused by name. The header's claims
  * are held against the file's size before memory is taken. false, with a one-line problem and an empty array, when the

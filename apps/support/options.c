@@ -42,7 +42,7 @@ static const struct argp_option run_options[] = {
     {"variant", KEY_VARIANT, "NAME", 0, "Variant of the operation; `flynn list` shows them (default: auto)", 0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Compute in u8, i32, i64, f32 or f64 (default: as the input)", 0},
     {"size", KEY_SIZE, "N", 0, "Size of an input that is made here (default: the course's)", 0},
-    {"block", KEY_BLOCK, "XxY[xZ]", 0, "Threads of a block, or the cache tile on a CPU (default: the variant's own)", 0},
+    {"block", KEY_BLOCK, "XxY[xZ]", 0, "Threads of a block, or the cache tile on a CPU (default: its own)", 0},
     {"repeat", KEY_REPEAT, "N", 0, "Timed passes (default: as many as --min-time asks for, at least 3)", 0},
     {"warmup", KEY_WARMUP, "N", 0, "Passes between the first one and the timed ones (default: 1)", 0},
     {"min-time", KEY_MIN_TIME, "SECONDS", 0, "Time passes for at least so long (default: 0.2)", 0},
@@ -54,12 +54,12 @@ static const struct argp_option run_options[] = {
 };
 
 static const struct argp_option json_options[] = {
-    {"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL, "Results as JSON, to FILE or else to stdout in place of the table", 0},
+    {"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL, "Results as JSON, to FILE or to stdout in place of the table", 0},
     {0},
 };
 
 static const struct argp_option csv_options[] = {
-    {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "Results as CSV, to FILE or else to stdout in place of the table", 0},
+    {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "Results as CSV, to FILE or to stdout in place of the table", 0},
     {0},
 };
 
@@ -83,7 +83,7 @@ typedef struct parsing {
 /* Where the value that is being parsed comes from. */
 static bool from_environment;
 
-/* ------------------------------------------------------------------------------------------------------- values ---- */
+/* ------------------------------------------------------------------------------------------------------ values ---- */
 
 /* The environment's name for an option: "min-time" is FLYNN_MIN_TIME. */
 static void variable_name(const char *option, char *text, size_t size)
@@ -212,7 +212,7 @@ static const char *parse_file(const char *option, const char *value)
     return value;
 }
 
-/* -------------------------------------------------------------------------------------------- the shared options ---- */
+/* ------------------------------------------------------------------------------------------ the shared options ---- */
 
 static fl_dtype parse_dtype(const char *value)
 {
@@ -305,7 +305,7 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     return parse_run(key, value, common);
 }
 
-/* --------------------------------------------------------------------------- what argp would need two lines to say ---- */
+/* ----------------------------------------------------------------------- what argp would need two lines to say ---- */
 
 static int gather(const parsing *p, const struct argp_option **options)
 {
@@ -360,8 +360,8 @@ static noreturn void explain_long(const char *word, const struct argp_option **o
     if (matches > 1)
         explain_ambiguous(name, options, count);
     if (found->arg == NULL)
-        fail(EXIT_BAD_INPUT, "--%s: '%s' is one value too many; expected --%s alone", found->name, word + 2 + length + 1,
-             found->name);
+        fail(EXIT_BAD_INPUT, "--%s: '%s' is one value too many; expected --%s alone", found->name,
+             word + 2 + length + 1, found->name);
     fail(EXIT_BAD_INPUT, "--%s: lacks its value; expected --%s=%s", found->name, found->name, found->arg);
 }
 
@@ -404,7 +404,7 @@ static noreturn void explain(const parsing *p, const struct argp_state *state)
     fail(EXIT_BAD_INPUT, "'%s': not understood; expected what `%s --help` shows", word, fail_command());
 }
 
-/* ------------------------------------------------------------------------------------------------------- parsing ---- */
+/* ----------------------------------------------------------------------------------------------------- parsing ---- */
 
 static error_t parse_own(const command_line *command, int key, char *value)
 {

@@ -50,7 +50,7 @@ typedef struct command_line {
     const char *arguments;             /* "[IMAGE [KERNEL]]"; NULL: the command takes none */
     const char *summary;               /* for --help: a sentence, then '\v' and more text if there is more to say */
     unsigned takes;                    /* TAKES_... */
-    const struct argp_option *options; /* the command's own, ended by {0}; NULL: none. Keys: letters or from KEY_OWN on */
+    const struct argp_option *options; /* its own, ended by {0}; NULL: none. Keys: letters, or KEY_OWN and up */
     /* Takes the command's own options and ARGP_KEY_ARG; returns ARGP_ERR_UNKNOWN for any other key, and for an argument
      * that is one too many. Of `state` only `input` may be used. NULL: none. */
     error_t (*parse)(int key, char *value, struct argp_state *state);

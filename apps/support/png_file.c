@@ -45,7 +45,7 @@ static void on_warning(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* ------------------------------------------------------------------------------------------------------- reading ---- */
+/* ----------------------------------------------------------------------------------------------------- reading ---- */
 
 /* Asks libpng for 8 or 16 bit grey or RGB, whatever the file has. Left by a longjmp when the file is broken. */
 static void read_description(png_job *job)
@@ -155,7 +155,7 @@ bool png_read(const char *path, host_array *image, problem *why)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing ---- */
+/* ----------------------------------------------------------------------------------------------------- writing ---- */
 
 static void write_data(png_structp png, png_bytep data, size_t bytes)
 {
@@ -176,8 +176,9 @@ static bool write_pixels(png_job *job)
         return false;
     png_set_write_fn(job->png, job, write_data, flush_data);
     png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
-    png_set_IHDR(job->png, job->info, job->width, job->height, 8, job->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(job->png, job->info, job->width, job->height, 8,
+                 job->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(job->png, job->info);
     for (png_uint_32 y = 0; y < job->height; y++)
         png_write_row(job->png, job->pixels + (size_t)y * job->width * (size_t)job->channels);
@@ -189,8 +190,9 @@ static bool write_pixels(png_job *job)
 static bool write_file(const char *path, int64_t height, int64_t width, int channels, uint8_t *pixels, problem *why)
 {
     if (height < 1 || width < 1 || height > MAX_EDGE || width > MAX_EDGE)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a picture of %" PRId64 "x%" PRId64 "; expected 1 to %d pixels an edge",
-                           path, height, width, MAX_EDGE);
+        return problem_set(why, EXIT_BAD_INPUT,
+                           "%s: a picture of %" PRId64 "x%" PRId64 "; expected 1 to %d pixels an edge", path, height,
+                           width, MAX_EDGE);
     png_job job = {.pixels = pixels, .height = (png_uint_32)height, .width = (png_uint_32)width, .channels = channels};
     job.file = output_open(path, why);
     if (job.file == NULL)
@@ -210,7 +212,8 @@ static bool write_file(const char *path, int64_t height, int64_t width, int chan
 bool png_write_grey(const char *path, const host_array *image, problem *why)
 {
     if (image->ndim != 2)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: an array of %d dimensions is no picture; expected 2", path, image->ndim);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: an array of %d dimensions is no picture; expected 2", path,
+                           image->ndim);
     int64_t size = host_array_size(image);
     uint8_t *pixels = malloc((size_t)size + 1);
     if (pixels == NULL)

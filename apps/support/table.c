@@ -89,7 +89,8 @@ quantity format_seconds(double seconds)
 
 quantity format_bytes(double bytes)
 {
-    static const scale scales[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}, {0, NULL}};
+    static const scale scales[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"},
+                                   {0x1p10, "KiB"}, {1, "B"},        {0, NULL}};
     return in_units(bytes, scales);
 }
 

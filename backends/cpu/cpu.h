@@ -11,6 +11,8 @@
 
 #include <flynn/plugin.h>
 
+#include <stdbool.h>
+
 #define CPU_JOIN3_(a, b, c) a##_##b##_##c
 #define CPU_JOIN3(a, b, c) CPU_JOIN3_(a, b, c)
 #define CPU_JOIN2_(a, b) a##_##b
@@ -31,18 +33,11 @@ typedef struct cpu_operation {
 
 /* All operations, compiled for one instruction set. */
 typedef struct cpu_table {
-    const char *isa; /* "v3"; "" for the baseline */
+    const char *isa; /* "v3"; "base": what the compiler takes for any processor */
     int vector_bits;
-    const cpu_operation *operations;
+    const cpu_operation *const *operations;
     size_t operation_count;
 } cpu_table;
-
-/* A plugin's own data. Tables that need more of the processor come first; the first one that runs is taken. */
-typedef struct cpu_plugin {
-    const cpu_table *const *tables;
-    size_t table_count;
-    int max_threads; /* 1: no threads */
-} cpu_plugin;
 
 /* An open device: what `self` and context->device point to. */
 typedef struct cpu_device {
@@ -51,10 +46,9 @@ typedef struct cpu_device {
     fl_row rows[];
 } cpu_device;
 
-/* fl_plugin.probe and fl_plugin.open of the plugin described. */
-void cpu_probe(const cpu_plugin *plugin, fl_probe *probe);
-fl_status cpu_open(const cpu_plugin *plugin, const fl_host *host, const fl_open_request *request,
-                   fl_plugin_device *device);
+/* fl_plugin.probe and fl_plugin.open of a plugin whose devices have up to `max_threads` threads (1: it has none). */
+void cpu_probe(int max_threads, fl_probe *probe);
+fl_status cpu_open(int max_threads, const fl_host *host, const fl_open_request *request, fl_plugin_device *device);
 
 /* The functions of every CPU device. */
 extern const fl_device_api cpu_device_api;

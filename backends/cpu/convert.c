@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convert.c - an array in another dtype: any of the five to f32 and f64.
+ */
+#include "cpu.h"
+
+#include <string.h>
+
+enum { PIECE = 16384 }; /* elements of a row that a thread converts at a time */
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+#define CONVERT(to_type, from_type)                                                                                    \
+    do {                                                                                                               \
+        const from_type *restrict from = in;                                                                           \
+        to_type *restrict to = out;                                                                                    \
+        _Pragma("omp simd") for (int64_t x = 0; x < count; x++) to[x] = (to_type)from[x];                              \
+    } while (0)
+
+static void CPU_NAME(to_f32)(const void *in, fl_dtype dtype, void *out, int64_t count)
+{
+    switch (dtype) {
+    case FL_U8: CONVERT(float, uint8_t); break;
+    case FL_I32: CONVERT(float, int32_t); break;
+    case FL_I64: CONVERT(float, int64_t); break;
+    case FL_F32: CONVERT(float, float); break;
+    case FL_F64: CONVERT(float, double); break;
+    }
+}
+
+static void CPU_NAME(to_f64)(const void *in, fl_dtype dtype, void *out, int64_t count)
+{
+    switch (dtype) {
+    case FL_U8: CONVERT(double, uint8_t); break;
+    case FL_I32: CONVERT(double, int32_t); break;
+    case FL_I64: CONVERT(double, int64_t); break;
+    case FL_F32: CONVERT(double, float); break;
+    case FL_F64: CONVERT(double, double); break;
+    }
+}
+
+static const size_t dtype_size[FL_DTYPE_COUNT] = {
+    [FL_U8] = sizeof(uint8_t), [FL_I32] = sizeof(int32_t), [FL_I64] = sizeof(int64_t),
+    [FL_F32] = sizeof(float), [FL_F64] = sizeof(double),
+};
+
+/* Element x of the row-th row, the last dimension's, counted over all the others. */
+static inline char *element(const fl_buffer *buffer, int64_t row, int64_t x)
+{
+    for (int d = buffer->ndim - 2; d >= 0; d--) {
+        x += row % buffer->shape[d] * buffer->stride[d];
+        row /= buffer->shape[d];
+    }
+    return (char *)buffer->data + x * (int64_t)dtype_size[buffer->dtype];
+}
+
+static inline int64_t elements_of(const fl_buffer *buffer)
+{
+    int64_t count = 1;
+
+    for (int d = 0; d < buffer->ndim; d++)
+        count *= buffer->shape[d];
+    return count;
+}
+
+static void CPU_NAME(plan_convert)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_convert_args *c = args;
+
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested =
+        (double)elements_of(&c->in) * (double)(dtype_size[c->in.dtype] + dtype_size[c->out.dtype]);
+}
+
+static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_convert_args *c = args;
+    const int64_t width = c->in.shape[c->in.ndim - 1], rows = elements_of(&c->in) / width;
+
+    (void)context, (void)launch;
+#pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, launch->bytes_requested))
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t x = 0; x < width; x += PIECE) {
+            const void *in = element(&c->in, row, x);
+            void *out = element(&c->out, row, x);
+            if (c->out.dtype == FL_F32)
+                CPU_NAME(to_f32)(in, c->in.dtype, out, min64(PIECE, width - x));
+            else
+                CPU_NAME(to_f64)(in, c->in.dtype, out, min64(PIECE, width - x));
+        }
+    }
+    return FL_OK;
+}
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_CONVERT, .variant = "naive", .dtypes = 1u << FL_F32 | 1u << FL_F64,
+     .summary = "element by element, as C converts",
+     .plan = CPU_NAME(plan_convert), .run = CPU_NAME(run_convert)},
+};
+
+const cpu_operation CPU_NAME(cpu_convert) = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# How the sources of this folder become a plugin: the flags make the difference.
+
+include_guard(GLOBAL)
+include(CheckCSourceCompiles)
+
+check_c_source_compiles("
+    int main(void)
+    {
+        return __builtin_cpu_supports(\"x86-64-v2\") + __builtin_cpu_supports(\"x86-64-v3\")
+            + __builtin_cpu_supports(\"x86-64-v4\");
+    }" FLYNN_HAVE_X86_64_LEVELS)
+
+# The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...)
+function(_flynn_cpu_table plugin isa bits)
+    set(sources table.c convert.c convolve.c)
+    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
+    add_library(${plugin}-${isa} OBJECT ${sources})
+    target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
+    target_compile_options(${plugin}-${isa} PRIVATE ${ARGN})
+    target_link_libraries(${plugin}-${isa} PRIVATE flynn_headers flynn_warnings)
+endfunction()
+
+# flynn_add_cpu_plugin(<name> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
+#   FLAGS: for all its files;  ISA_FLAGS: for the operations alone
+#   LEVELS: holds the operations for x86-64-v2, v3 and v4 and chooses when it is opened; else, and where the compiler
+#           cannot, for the baseline
+function(flynn_add_cpu_plugin name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
+    set(any device.c threads.c) # what runs before an instruction set is chosen
+    list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
+    set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
+
+    if(arg_LEVELS AND FLYNN_HAVE_X86_64_LEVELS)
+        set(isas v2 v3 v4)
+        _flynn_cpu_table(${name} v2 128 ${flags} -march=x86-64-v2)
+        _flynn_cpu_table(${name} v3 256 ${flags} -march=x86-64-v3)
+        _flynn_cpu_table(${name} v4 512 ${flags} -march=x86-64-v4 -mprefer-vector-width=512)
+        set(levels ", for x86-64-v2, v3 and v4")
+    else()
+        set(isas base)
+        if(arg_LEVELS)
+            _flynn_cpu_table(${name} base 128 ${flags})
+        else()
+            _flynn_cpu_table(${name} base 64 ${flags})
+        endif()
+        set(levels "")
+    endif()
+
+    list(JOIN flags " " flags_text)
+    set(objects ${isas})
+    list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
+    flynn_add_plugin(${name} plugin.c ${any} ${objects})
+    target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
+    target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
+    target_compile_definitions(plugin-${name} PRIVATE
+        "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
+    if(levels)
+        target_compile_definitions(plugin-${name} PRIVATE CPU_LEVELS)
+    endif()
+endfunction()

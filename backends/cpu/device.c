@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device.c - a processor as a device. Work is done by the thread that queues it, before the call returns: a stream has
+ * nothing to hold and nothing to wait for, and an event is the time at which it was recorded.
+ */
+#define _GNU_SOURCE
+#include "cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
+
+/* ------------------------------------------------------------------------------------------------- memory ---- */
+
+/* Large blocks ask for huge pages: fewer faults when they are first touched, and fewer misses of the address cache in
+ * tiles, which jump from row to row. */
+static fl_status allocate(void *self, size_t bytes, void **memory)
+{
+    const cpu_device *device = self;
+    size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+
+    if (posix_memalign(memory, alignment, bytes) != 0) {
+        *memory = NULL;
+        return device->host->error(FL_E_MEMORY, "out of memory: %zu bytes asked for", bytes);
+    }
+    if (bytes >= HUGE_PAGE)
+        madvise(*memory, bytes, MADV_HUGEPAGE); /* advice; without it the memory is the same, only slower */
+    return FL_OK;
+}
+
+static void release(void *self, void *memory)
+{
+    (void)self;
+    free(memory);
+}
+
+static fl_status copy(void *self, void *stream, const fl_copy *copy)
+{
+    char *to = copy->to;
+    const char *from = copy->from;
+
+    (void)self, (void)stream;
+    if (copy->to_pitch == copy->width && copy->from_pitch == copy->width) {
+        memcpy(to, from, copy->width * copy->rows);
+        return FL_OK;
+    }
+    for (size_t row = 0; row < copy->rows; row++)
+        memcpy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width);
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------- streams and events ---- */
+
+static fl_status synchronize(void *self)
+{
+    (void)self;
+    return FL_OK;
+}
+
+static fl_status stream_create(void *self, void **stream)
+{
+    *stream = self;
+    return FL_OK;
+}
+
+static void stream_free(void *self, void *stream)
+{
+    (void)self, (void)stream;
+}
+
+static fl_status stream_wait(void *self, void *stream)
+{
+    (void)self, (void)stream;
+    return FL_OK;
+}
+
+static fl_status stream_wait_event(void *self, void *stream, void *event)
+{
+    (void)self, (void)stream, (void)event;
+    return FL_OK;
+}
+
+static fl_status event_create(void *self, void **event)
+{
+    const cpu_device *device = self;
+
+    *event = calloc(1, sizeof(struct timespec));
+    return *event ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: an event");
+}
+
+static void event_free(void *self, void *event)
+{
+    (void)self;
+    free(event);
+}
+
+static fl_status event_record(void *self, void *event, void *stream)
+{
+    (void)self, (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, event);
+    return FL_OK;
+}
+
+static fl_status event_wait(void *self, void *event)
+{
+    (void)self, (void)event;
+    return FL_OK;
+}
+
+static fl_status event_elapsed(void *self, void *start, void *stop, double *seconds)
+{
+    const struct timespec *a = start, *b = stop;
+
+    (void)self;
+    *seconds = (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
+    return FL_OK;
+}
+
+const fl_device_api cpu_device_api = {
+    .size = sizeof(fl_device_api),
+    .close = free,
+    .synchronize = synchronize,
+    .allocate = allocate,
+    .release = release,
+    .allocate_host = allocate,
+    .release_host = release,
+    .copy = copy,
+    .stream_create = stream_create,
+    .stream_free = stream_free,
+    .stream_wait = stream_wait,
+    .stream_wait_event = stream_wait_event,
+    .event_create = event_create,
+    .event_free = event_free,
+    .event_record = event_record,
+    .event_wait = event_wait,
+    .event_elapsed = event_elapsed,
+};
+
+/* ------------------------------------------------------------------------------------------------ probing ---- */
+
+/* What this plugin was built for, the tables that need more of the processor first: the first that runs is taken. */
+#ifdef CPU_LEVELS
+extern const cpu_table cpu_table_v2, cpu_table_v3, cpu_table_v4;
+static const cpu_table *const tables[] = {&cpu_table_v4, &cpu_table_v3, &cpu_table_v2};
+#else
+extern const cpu_table cpu_table_base;
+static const cpu_table *const tables[] = {&cpu_table_base};
+#endif
+enum { TABLES = sizeof tables / sizeof *tables };
+
+/* Whether this processor, and what the system saves of it, runs the instruction set; "base" always does. */
+static bool runs(const char *isa)
+{
+#ifdef CPU_LEVELS
+    if (strcmp(isa, "v2") == 0)
+        return __builtin_cpu_supports("x86-64-v2");
+    if (strcmp(isa, "v3") == 0)
+        return __builtin_cpu_supports("x86-64-v3");
+    if (strcmp(isa, "v4") == 0)
+        return __builtin_cpu_supports("x86-64-v4");
+#endif
+    return strcmp(isa, "base") == 0;
+}
+
+static const char *lacks(const char *isa)
+{
+    return strcmp(isa, "v4") == 0 ? "AVX-512 (x86-64-v4)" : strcmp(isa, "v3") == 0 ? "AVX2 and FMA (x86-64-v3)"
+                                                                                   : "SSE4.2 (x86-64-v2)";
+}
+
+/* As /proc/cpuinfo calls the processor, else the architecture. */
+static void name_processor(char *name, size_t size)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    struct utsname machine;
+    char line[256];
+
+    snprintf(name, size, "%s", uname(&machine) == 0 ? machine.machine : "unknown processor");
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && value) {
+            value += 1 + strspn(value + 1, " ");
+            snprintf(name, size, "%.*s", (int)strcspn(value, "\n"), value);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+/* The instruction sets that can be asked for, the least first. A single build for all leaves nothing to ask for. */
+static void probe_isas(fl_probe *probe)
+{
+    if (TABLES == 1)
+        return;
+    for (int i = TABLES - 1; i >= 0; i--) {
+        const char *isa = tables[i]->isa;
+        int n = probe->isa_count++;
+        snprintf(probe->isa[n].name, sizeof probe->isa[n].name, "%s", isa);
+        if (!runs(isa))
+            snprintf(probe->isa[n].why_not, sizeof probe->isa[n].why_not, "this processor lacks %s", lacks(isa));
+    }
+}
+
+/* The table asked for, else the best one that runs here; NULL: none. */
+static const cpu_table *choose(const char *isa)
+{
+    for (int i = 0; i < TABLES; i++)
+        if (isa ? strcmp(isa, tables[i]->isa) == 0 : runs(tables[i]->isa))
+            return tables[i];
+    return NULL;
+}
+
+void cpu_probe(int max_threads, fl_probe *probe)
+{
+    name_processor(probe->device[0], sizeof probe->device[0]);
+    probe->max_threads = max_threads;
+    probe_isas(probe);
+    if (choose(NULL)) {
+        probe->device_count = 1;
+        return;
+    }
+    snprintf(probe->cause, sizeof probe->cause, "this processor lacks %s",
+             lacks(tables[TABLES - 1]->isa));
+    snprintf(probe->cure, sizeof probe->cure, "use the backend serial, which is built for any processor");
+}
+
+/* ------------------------------------------------------------------------------------------------ opening ---- */
+
+static void describe(const cpu_table *table, int threads, fl_device_info *info)
+{
+    name_processor(info->name, sizeof info->name);
+#ifdef _OPENMP
+    /* The macro is the date of the specification. */
+    snprintf(info->runtime, sizeof info->runtime, "OpenMP %s", _OPENMP >= 202111 ? "5.2" : _OPENMP >= 202011 ? "5.1"
+             : _OPENMP >= 201811 ? "5.0" : _OPENMP >= 201511 ? "4.5" : "4.0");
+#endif
+    if (strcmp(table->isa, "base") != 0)
+        snprintf(info->isa, sizeof info->isa, "%s", table->isa);
+    info->threads = threads;
+    info->vector_bits = table->vector_bits;
+    info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+static int threads_for(int max_threads, const fl_open_request *request)
+{
+    int threads = request->number > 0 ? request->number : max_threads > 1 ? cpu_default_threads() : 1;
+
+    return threads < max_threads ? threads : max_threads;
+}
+
+fl_status cpu_open(int max_threads, const fl_host *host, const fl_open_request *request,
+                   fl_plugin_device *opened)
+{
+    const cpu_table *table = choose(request->isa);
+    size_t count = 0;
+    cpu_device *device;
+
+    for (size_t i = 0; i < table->operation_count; i++)
+        count += table->operations[i]->count;
+    device = malloc(sizeof *device + count * sizeof *device->rows);
+    if (!device)
+        return host->error(FL_E_MEMORY, "out of memory: a device");
+    device->host = host;
+    device->threads = threads_for(max_threads, request);
+    count = 0;
+    for (size_t i = 0; i < table->operation_count; i++) {
+        memcpy(device->rows + count, table->operations[i]->rows, table->operations[i]->count * sizeof *device->rows);
+        count += table->operations[i]->count;
+    }
+    opened->self = device;
+    opened->api = &cpu_device_api;
+    opened->rows = device->rows;
+    opened->row_count = count;
+    describe(table, device->threads, &opened->info);
+    return FL_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.c - all operations in one instruction set, which the macros CPU_ISA and CPU_VECTOR_BITS name. A new operation
+ * is a new file and a line here.
+ */
+#include "cpu.h"
+
+#define TEXT_(name) #name
+#define TEXT(name) TEXT_(name)
+
+extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
+extern const cpu_table CPU_NAME(cpu_table);
+
+static const cpu_operation *const operations[] = {
+    &CPU_NAME(cpu_convolve),
+    &CPU_NAME(cpu_convert),
+};
+
+const cpu_table CPU_NAME(cpu_table) = {
+    .isa = TEXT(CPU_ISA),
+    .vector_bits = CPU_VECTOR_BITS,
+    .operations = operations,
+    .operation_count = sizeof operations / sizeof *operations,
+};

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve.hip.cpp - FL_OP_CONVOLVE on a GPU: which kernel of convolve_kernels.h runs, in which blocks.
+ *
+ * `auto` and `separable` never ask the host: a first kernel tests the rank and leaves its verdict and the factors in
+ * device memory, where the next kernels read it.
+ */
+#include "convolve_kernels.h"
+
+namespace {
+
+/* ---------------------------------------------------------------------------------------- what kernels get ---- */
+
+template <typename T>
+convolution<T> convolution_of(const fl_convolve_args *args)
+{
+    const fl_buffer &image = args->image, &kernel = args->kernel, &out = args->out;
+    return {{static_cast<const T *>(image.data), image.stride[0], image.shape[0], image.shape[1]},
+            {static_cast<const T *>(kernel.data), kernel.stride[0], kernel.shape[0], kernel.shape[1]},
+            {static_cast<T *>(out.data), out.stride[0], out.shape[0], out.shape[1]},
+            args->origin[0] - (kernel.shape[0] - 1),
+            args->origin[1] - (kernel.shape[1] - 1)};
+}
+
+template <typename T>
+matrix<const T> read_only(const matrix<T> &m)
+{
+    return {m.data, m.stride, m.rows, m.columns};
+}
+
+size_t element_of(const fl_convolve_args *args)
+{
+    return args->out.dtype == FL_F32 ? sizeof(float) : sizeof(double);
+}
+
+hip_stream *stream_of(const fl_context *context)
+{
+    return static_cast<hip_stream *>(context->stream);
+}
+
+/* Queues a kernel of this context. */
+template <typename... Parameters, typename... Arguments>
+fl_status queue(const fl_context *context, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+                Arguments... arguments)
+{
+    const hip_device *device = static_cast<hip_device *>(context->device);
+    HIP_SELECT(device);
+    HIP_TRY(device->host, device->number,
+            gpu_launch(kernel, grid, block, shared, device->usual_shared, stream_of(context)->queue, arguments...));
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- blocks, tiles ---- */
+
+template <int R, int Q>
+struct kernel_shape {
+    static constexpr int outputs = R, taps = Q;
+};
+
+/* Calls f with the shape that suits a block of so many threads and a kernel of so many rows. */
+template <typename F>
+auto with_shape(int threads, int64_t kernel_rows, F f)
+{
+    if (threads > shape_threads(8))
+        return f(kernel_shape<4, 4>());
+    if ((kernel_rows - 1) % 8 < 4)
+        return f(kernel_shape<8, 4>());
+    return f(kernel_shape<8, 8>());
+}
+
+/* How tiles are cut. */
+struct tiling {
+    int outputs;          /* of a thread */
+    chunk largest;        /* of the kernel, in `tiled` */
+    int64_t tiled_shared; /* elements */
+    int64_t separable_shared;
+    bool fused; /* both passes of `separable` in one kernel; in two where a tile of them does not fit */
+};
+
+/* n in pieces of at most `most`, as equal as can be. */
+int even_piece(int64_t n, int64_t most)
+{
+    const int64_t pieces = (n + most - 1) / most;
+    return (int)((n + pieces - 1) / pieces);
+}
+
+template <typename Shape>
+tiling cut_for(Shape, const int32_t *block, const int64_t *kernel, size_t element, size_t usual_shared)
+{
+    constexpr int R = Shape::outputs, Q = Shape::taps;
+    constexpr int64_t most_taps = 512; /* in one dimension: beyond it no tile fits anyway */
+    const int64_t fits = (int64_t)(usual_shared / element);
+    tiling t = {R, {even_piece(kernel[0], 32), even_piece(kernel[1], 32)}, 0, 0, false};
+    while (tiled_shared<R, Q>(block[0], block[1], t.largest) > fits && t.largest.rows * t.largest.columns > 1) {
+        int &longer = t.largest.rows > t.largest.columns ? t.largest.rows : t.largest.columns;
+        longer = (longer + 1) / 2;
+    }
+    t.tiled_shared = tiled_shared<R, Q>(block[0], block[1], t.largest);
+    if (kernel[0] <= most_taps && kernel[1] <= most_taps) {
+        t.separable_shared = separable_tile_shape<R, Q>(block[0], block[1], (int)kernel[0], (int)kernel[1]).shared();
+        t.fused = t.separable_shared <= fits;
+    }
+    return t;
+}
+
+tiling tiling_of(const hip_device *device, const fl_convolve_args *args, const int32_t *block)
+{
+    return with_shape(block[0] * block[1], args->kernel.shape[0], [&](auto shape) {
+        return cut_for(shape, block, args->kernel.shape, element_of(args), device->usual_shared);
+    });
+}
+
+/* Blocks for so many outputs. Those that do not fit in y are taken by the same blocks one after the other. */
+void cut_grid(const hip_device *device, const int32_t *block, int outputs, int64_t rows, int64_t columns, int64_t *grid)
+{
+    const int64_t height = (int64_t)block[1] * outputs, y = (rows + height - 1) / height;
+    grid[0] = (columns + block[0] - 1) / block[0];
+    grid[1] = least(y, device->max_grid[1]);
+    grid[2] = 1;
+}
+
+dim3 dim3_of(const int64_t *grid)
+{
+    return dim3((unsigned)grid[0], (unsigned)grid[1]);
+}
+
+dim3 dim3_of(const int32_t *block)
+{
+    return dim3((unsigned)block[0], (unsigned)block[1]);
+}
+
+/* ----------------------------------------------------------------------------------------------------- plans ---- */
+
+/* The block asked for, or `width` x `height`. False: larger than any that can run, which core refuses. */
+bool settle_block(const hip_device *device, int width, int height, fl_launch *launch)
+{
+    int32_t *block = launch->block;
+    if (block[0] <= 0 && block[1] <= 0 && block[2] <= 0) {
+        block[0] = width;
+        block[1] = height;
+    }
+    for (int d = 0; d < 3; d++)
+        block[d] = block[d] > 1 ? block[d] : 1;
+    return block[2] == 1 && (int64_t)block[0] * block[1] <= device->max_threads;
+}
+
+/* Pixels that all sums along one dimension take from the image: for each tap, the outputs under which it has one. */
+double pixels_inside(int64_t image, int64_t kernel, int64_t out, int64_t origin)
+{
+    double pixels = 0;
+    for (int64_t p = 0; p < kernel; p++) {
+        const int64_t first = p - origin > 0 ? p - origin : 0, end = least(image + p - origin, out);
+        pixels += end > first ? (double)(end - first) : 0;
+    }
+    return pixels;
+}
+
+void plan_naive(void *self, const void *arguments, fl_launch *launch)
+{
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    const int64_t *image = args->image.shape, *kernel = args->kernel.shape, *out = args->out.shape;
+    const hip_device *device = static_cast<hip_device *>(self);
+    (void)settle_block(device, 32, 8, launch);
+    cut_grid(device, launch->block, 1, out[0], out[1], launch->grid);
+    const double outputs = (double)out[0] * (double)out[1], terms = outputs * (double)kernel[0] * (double)kernel[1];
+    const double pixels = pixels_inside(image[0], kernel[0], out[0], args->origin[0]) *
+                          pixels_inside(image[1], kernel[1], out[1], args->origin[1]);
+    launch->shared_bytes = 0;
+    launch->flops = 2 * terms;
+    launch->bytes_requested = (pixels + terms + outputs) * (double)element_of(args);
+}
+
+/* What the variants with tiles do: each output's sum in full, and each tile's part of the image once. */
+void count_tiled(const fl_convolve_args *args, const tiling &t, fl_launch *launch)
+{
+    const double rows = (double)args->kernel.shape[0], columns = (double)args->kernel.shape[1];
+    const double outputs = (double)args->out.shape[0] * (double)args->out.shape[1];
+    const double width = launch->block[0], height = (double)launch->block[1] * t.outputs;
+    const double chunks = std::ceil(rows / t.largest.rows) * std::ceil(columns / t.largest.columns);
+    const double loads = chunks * (width + t.largest.columns - 1) * (height + t.largest.rows - 1) + rows * columns;
+    launch->flops = 2 * outputs * rows * columns;
+    launch->bytes_requested = outputs * (loads / (width * height) + 1) * (double)element_of(args);
+}
+
+void count_separable(const fl_convolve_args *args, const tiling &t, fl_launch *launch)
+{
+    const double rows = (double)args->kernel.shape[0], columns = (double)args->kernel.shape[1];
+    const double outputs = (double)args->out.shape[0] * (double)args->out.shape[1];
+    const double width = launch->block[0], height = (double)launch->block[1] * t.outputs;
+    /* In two passes the sums of all the image's rows are written and read once more. */
+    const double row_sums = t.fused ? outputs * (height + rows - 1) / height
+                                    : (double)args->image.shape[0] * (double)args->out.shape[1];
+    const double loads_across = (width + columns - 1) / width, loads_down = (height + rows - 1) / height;
+    const double loads = t.fused ? outputs * loads_across * loads_down
+                                 : row_sums * (1 + loads_across) + outputs * loads_down;
+    launch->flops = 2 * (row_sums * columns + outputs * rows);
+    launch->bytes_requested = (outputs + loads) * (double)element_of(args);
+}
+
+enum class method { tiled, separable, automatic };
+
+void plan_tiles(void *self, const void *arguments, fl_launch *launch, method how)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    if (!settle_block(device, 32, how == method::tiled ? 8 : 4, launch))
+        return;
+    const tiling t = tiling_of(device, args, launch->block);
+    int64_t elements = t.tiled_shared;
+    if (how != method::tiled && t.fused)
+        elements = how == method::separable || t.separable_shared > elements ? t.separable_shared : elements;
+    launch->shared_bytes = elements * (int64_t)element_of(args);
+    cut_grid(device, launch->block, t.outputs, args->out.shape[0], args->out.shape[1], launch->grid);
+    if (how == method::separable)
+        count_separable(args, t, launch);
+    else
+        count_tiled(args, t, launch);
+}
+
+void plan_tiled(void *self, const void *args, fl_launch *launch)
+{
+    plan_tiles(self, args, launch, method::tiled);
+}
+
+void plan_separable(void *self, const void *args, fl_launch *launch)
+{
+    plan_tiles(self, args, launch, method::separable);
+}
+
+void plan_auto(void *self, const void *args, fl_launch *launch)
+{
+    plan_tiles(self, args, launch, method::automatic);
+}
+
+/* ------------------------------------------------------------------------------------------------------ runs ---- */
+
+template <typename T>
+fl_status launch_naive(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
+{
+    return queue(context, naive_kernel<T>, dim3_of(launch->grid), dim3_of(launch->block), 0, convolution_of<T>(args));
+}
+
+/* Queues tiled_kernel in a grid for so many outputs. */
+template <typename T>
+fl_status launch_choice(const fl_context *context, const choice<T> &c, int64_t kernel_rows, int64_t rows,
+                        int64_t columns, const fl_launch *launch)
+{
+    const hip_device *device = static_cast<hip_device *>(context->device);
+    return with_shape(launch->block[0] * launch->block[1], kernel_rows, [&](auto shape) {
+        constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
+        int64_t grid[3];
+        cut_grid(device, launch->block, R, rows, columns, grid);
+        const size_t shared = (size_t)tiled_shared<R, Q>(launch->block[0], launch->block[1], c.largest) * sizeof(T);
+        return queue(context, tiled_kernel<R, Q, T>, dim3_of(grid), dim3_of(launch->block), shared, c);
+    });
+}
+
+template <typename T>
+fl_status launch_tiled(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
+{
+    const hip_device *device = static_cast<hip_device *>(context->device);
+    const convolution<T> c = convolution_of<T>(args);
+    const choice<T> always = {nullptr, {}, c, c, tiling_of(device, args, launch->block).largest};
+    return launch_choice(context, always, c.kernel.rows, c.out.rows, c.out.columns, launch);
+}
+
+/* Queues the test for rank one. Its verdict and the factors are in scratch memory from then on. */
+template <typename T>
+fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, bool needed, factors<T> *f)
+{
+    constexpr size_t head = 16; /* the verdict, and room up to the next aligned address */
+    void *memory;
+    const size_t bytes = head + (size_t)(kernel.rows + kernel.columns) * sizeof(T);
+    const fl_status status = context->host->scratch(context, bytes, &memory);
+    if (status != FL_OK)
+        return status;
+    f->rank_one = static_cast<int *>(memory);
+    f->column = reinterpret_cast<T *>(static_cast<char *>(memory) + head);
+    f->row = f->column + kernel.rows;
+    return queue(context, rank_kernel<T>, dim3(1), dim3(rank_threads), rank_shared<T>(), kernel, *f,
+                 stream_of(context)->report, needed);
+}
+
+/* Both passes of `separable` through scratch memory, each a convolution by `tiled`, or by `tiled` at once if
+ * `automatic` and the kernel is not of rank one. */
+template <typename T>
+fl_status launch_two_passes(const fl_context *context, const convolution<T> &c, const factors<T> &f, bool automatic,
+                            const chunk &largest, const fl_launch *launch)
+{
+    void *memory;
+    const size_t bytes = (size_t)c.image.rows * (size_t)c.out.columns * sizeof(T);
+    fl_status status = context->host->scratch(context, bytes, &memory);
+    if (status != FL_OK)
+        return status;
+    const matrix<T> sums = {static_cast<T *>(memory), c.out.columns, c.image.rows, c.out.columns};
+    const matrix<const T> row = {f.row, c.kernel.columns, 1, c.kernel.columns};
+    const matrix<const T> column = {f.column, 1, c.kernel.rows, 1};
+    const convolution<T> along_rows = {c.image, row, sums, 0, c.left};
+    const convolution<T> down_columns = {read_only(sums), column, c.out, c.top, 0};
+    const choice<T> first = {f.rank_one, along_rows, {}, along_rows, {1, largest.columns}};
+    const choice<T> second = {f.rank_one, down_columns, automatic ? c : convolution<T>(), c, largest};
+    status = launch_choice(context, first, 1, sums.rows, sums.columns, launch);
+    return status != FL_OK ? status : launch_choice(context, second, c.kernel.rows, c.out.rows, c.out.columns, launch);
+}
+
+template <bool automatic, typename T>
+fl_status launch_separable(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
+{
+    const hip_device *device = static_cast<hip_device *>(context->device);
+    const convolution<T> c = convolution_of<T>(args);
+    const tiling t = tiling_of(device, args, launch->block);
+    factors<T> f;
+    const fl_status status = launch_rank(context, c.kernel, !automatic, &f);
+    if (status != FL_OK)
+        return status;
+    if (!t.fused)
+        return launch_two_passes(context, c, f, automatic, t.largest, launch);
+    return with_shape(launch->block[0] * launch->block[1], c.kernel.rows, [&](auto shape) {
+        constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
+        return queue(context, separable_kernel<R, Q, automatic, T>, dim3_of(launch->grid), dim3_of(launch->block),
+                     (size_t)launch->shared_bytes, c, f, t.largest);
+    });
+}
+
+/* fl_row.run: one of the above, in the dtype computed in. */
+template <fl_status (*in_f32)(const fl_context *, const fl_convolve_args *, const fl_launch *),
+          fl_status (*in_f64)(const fl_context *, const fl_convolve_args *, const fl_launch *)>
+fl_status run(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    return (args->out.dtype == FL_F32 ? in_f32 : in_f64)(context, args, launch);
+}
+
+const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
+{
+    if (!stream_of(context)->report->rank_one)
+        return "tiled";
+    const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
+    count_separable(args, tiling_of(static_cast<hip_device *>(context->device), args, launch->block), launch);
+    return "separable";
+}
+
+constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
+
+const fl_row rows[] = {
+    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds the kernel to be of rank one, else tiled", plan_auto,
+     run<launch_separable<true, float>, launch_separable<true, double>>, chosen},
+    {FL_OP_CONVOLVE, "naive", dtypes, "one thread an output, all from global memory", plan_naive,
+     run<launch_naive<float>, launch_naive<double>>, nullptr},
+    {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs a thread", plan_tiled,
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr},
+    {FL_OP_CONVOLVE, "separable", dtypes, "along rows, then down columns: for kernels of rank one", plan_separable,
+     run<launch_separable<false, float>, launch_separable<false, double>>, nullptr},
+};
+
+} // namespace
+
+hip_rows hip_convolve_rows()
+{
+    return {rows, sizeof rows / sizeof rows[0]};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device.hpp - what the operations of this folder share: an open device, its streams, errors and tables of rows.
+ */
+#ifndef FLYNN_HIP_DEVICE_HPP
+#define FLYNN_HIP_DEVICE_HPP
+
+#include "device.h"
+#include "gpu.h"
+
+#include <memory>
+#include <mutex>
+
+/* What only the device finds out, told through pinned memory: no copy, no wait. */
+struct hip_report {
+    uint32_t rank_one;      /* the last kernel that `auto` or `separable` tested was of rank one */
+    uint32_t not_separable; /* `separable` was forced on a kernel that is not: cleared when told */
+};
+
+struct hip_stream {
+    hipStream_t queue;
+    hip_report *report;
+    hip_stream *next; /* of the same device */
+};
+
+struct hip_device {
+    const fl_host *host;
+    int number;
+    size_t usual_shared; /* bytes that a block has without asking for more */
+    int max_threads; /* of a block */
+    int64_t max_grid[3];
+    std::unique_ptr<fl_row[]> rows;
+    std::mutex lock; /* guards the list of streams */
+    hip_stream *streams;
+};
+
+/* device.hip.cpp's functions. (Not the table itself: clang makes constants of external linkage for the GPU, too.) */
+const fl_device_api *hip_device_functions();
+
+/* Some rows of the device's table. */
+struct hip_rows {
+    const fl_row *row;
+    size_t count;
+};
+
+/* One function for each operation, in the file of its name. */
+hip_rows hip_convert_rows();
+hip_rows hip_convolve_rows();
+
+/* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
+fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,
+                     const char *file, int line);
+
+/* Leaves the function when the statement failed. */
+#define HIP_TRY(host, device, statement) \
+    do { \
+        const hipError_t hip_error_ = (statement); \
+        if (hip_error_ != hipSuccess) \
+            return hip_failed(host, device, hip_error_, #statement, __func__, __FILE__, __LINE__); \
+    } while (0)
+
+/* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
+#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu.h - the one file that knows a vendor. Everything else in this folder is written in HIP, and means the same with
+ *
+ *   nvcc      the hip* names that the project uses stand for those of the CUDA runtime;
+ *   hipcc     HIP itself;
+ *   g++       HIP-CPU's headers run the kernels: a block's threads are fibers, which switch at barriers, and the blocks
+ *             are spread over the cores. Memory, streams and events are our own (below).
+ *
+ * What a kernel must keep to, so that it runs on all three: all threads of a block reach the same barriers; shared
+ * memory is the dynamic one, by GPU_DYNAMIC_SHARED; launches go through gpu_launch.
+ */
+#ifndef FLYNN_HIP_GPU_H
+#define FLYNN_HIP_GPU_H
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+/* The architectures that this was compiled for, separated by blanks: from the build. */
+#ifndef FLYNN_GPU_ARCHITECTURES
+#define FLYNN_GPU_ARCHITECTURES ""
+#endif
+
+/* ---------------------------------------------------------------------------------------------------- NVIDIA ---- */
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+
+#define hipDeviceProp_t cudaDeviceProp
+#define hipDeviceSynchronize cudaDeviceSynchronize
+#define hipDriverGetVersion cudaDriverGetVersion
+#define hipErrorInsufficientDriver cudaErrorInsufficientDriver
+#define hipErrorInvalidDeviceFunction cudaErrorInvalidDeviceFunction
+#define hipErrorNoBinaryForGpu cudaErrorNoKernelImageForDevice
+#define hipErrorNoDevice cudaErrorNoDevice
+#define hipErrorOutOfMemory cudaErrorMemoryAllocation
+#define hipError_t cudaError_t
+#define hipEventCreate cudaEventCreate
+#define hipEventDestroy cudaEventDestroy
+#define hipEventElapsedTime cudaEventElapsedTime
+#define hipEventRecord cudaEventRecord
+#define hipEventSynchronize cudaEventSynchronize
+#define hipEvent_t cudaEvent_t
+#define hipFree cudaFree
+#define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define hipFuncSetAttribute cudaFuncSetAttribute
+#define hipGetDeviceCount cudaGetDeviceCount
+#define hipGetDeviceProperties cudaGetDeviceProperties
+#define hipGetErrorName cudaGetErrorName
+#define hipGetErrorString cudaGetErrorString
+#define hipGetLastError cudaGetLastError
+#define hipHostFree cudaFreeHost
+#define hipHostMalloc cudaHostAlloc
+#define hipHostMallocDefault cudaHostAllocDefault
+#define hipMalloc cudaMalloc
+#define hipMemGetInfo cudaMemGetInfo
+#define hipMemcpy2DAsync cudaMemcpy2DAsync
+#define hipMemcpyAsync cudaMemcpyAsync
+#define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
+#define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define hipMemcpyHostToDevice cudaMemcpyHostToDevice
+#define hipMemcpyKind cudaMemcpyKind
+#define hipRuntimeGetVersion cudaRuntimeGetVersion
+#define hipSetDevice cudaSetDevice
+#define hipStreamCreateWithFlags cudaStreamCreateWithFlags
+#define hipStreamDestroy cudaStreamDestroy
+#define hipStreamNonBlocking cudaStreamNonBlocking
+#define hipStreamSynchronize cudaStreamSynchronize
+#define hipStreamWaitEvent cudaStreamWaitEvent
+#define hipStream_t cudaStream_t
+#define hipSuccess cudaSuccess
+
+constexpr const char *gpu_vendor = "NVIDIA";
+constexpr const char *gpu_runtime = "CUDA";
+constexpr const char *gpu_device_file = "/dev/nvidiactl";
+constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
+constexpr const char *gpu_permission_cure = "ask for access to /dev/nvidia* (in a container: start it with its GPUs)";
+constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
+
+/* "13.0" */
+static inline void gpu_version(int version, char *text, size_t size)
+{
+    std::snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* "sm_90" */
+static inline void gpu_architecture(const hipDeviceProp_t &device, char *text, size_t size)
+{
+    std::snprintf(text, size, "sm_%d%d", device.major, device.minor);
+}
+
+/* Code for an older GPU runs on a newer one (the driver compiles it); code named "-real" only within the major version;
+ * a word like "native" is left to the canary kernel. */
+static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device)
+{
+    char *suffix;
+    const long built = std::strtol(built_for, &suffix, 10);
+    if (suffix == built_for)
+        return true;
+    if (std::strncmp(suffix, "-real", 5) == 0 && built / 10 != device.major)
+        return false;
+    return built <= device.major * 10 + device.minor;
+}
+
+/* What a kernel can have after asking for it. */
+static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
+{
+    return device.sharedMemPerBlockOptin;
+}
+
+/* ------------------------------------------------------------------------------------------------------- AMD ---- */
+
+#else
+#include <hip/hip_runtime.h>
+
+/* "5.2" */
+static inline void gpu_version(int version, char *text, size_t size)
+{
+    std::snprintf(text, size, "%d.%d", version / 10000000, version / 100000 % 100);
+}
+
+#if !defined(__HIP_CPU_RT__)
+
+constexpr const char *gpu_vendor = "AMD";
+constexpr const char *gpu_runtime = "HIP";
+constexpr const char *gpu_device_file = "/dev/kfd";
+constexpr const char *gpu_driver_cure = "load the amdgpu kernel module (in a container: pass /dev/kfd and /dev/dri)";
+constexpr const char *gpu_permission_cure = "add this user to the group that owns /dev/kfd (render or video)";
+constexpr const char *gpu_architecture_option = "FLYNN_AMD_ARCHITECTURES";
+
+/* "gfx90a": without the features that follow a colon. */
+static inline void gpu_architecture(const hipDeviceProp_t &device, char *text, size_t size)
+{
+    std::snprintf(text, size, "%.*s", (int)std::strcspn(device.gcnArchName, ":"), device.gcnArchName);
+}
+
+/* Code runs on the architecture it was made for and no other. */
+static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device)
+{
+    const size_t length = std::strcspn(device.gcnArchName, ":");
+    return std::strncmp(built_for, device.gcnArchName, length) == 0 && std::strchr(": ", built_for[length]);
+}
+
+static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
+{
+    return device.sharedMemPerBlock;
+}
+
+/* ----------------------------------------------------------------------------------------------- emulation ---- */
+
+#else
+#include <chrono>
+#include <functional>
+#include <new>
+#include <tuple>
+
+/* HIP-CPU would have gcc make vector versions of every kernel and device function. */
+#undef __global__
+#define __global__
+#undef __device__
+#define __device__
+
+constexpr const char *gpu_vendor = "emulated";
+constexpr const char *gpu_runtime = "HIP-CPU";
+constexpr const char *gpu_device_file = "/";
+constexpr const char *gpu_driver_cure = "";
+constexpr const char *gpu_permission_cure = "";
+constexpr const char *gpu_architecture_option = "";
+
+/* Work is done by the thread that queues it, before the call returns, as on Flynn's CPU backends. HIP-CPU's own streams
+ * are emptied by a thread that never sleeps, so that opening this device would take a core from every backend timed
+ * after it; they leak for each stream and thread, and may stand still for ever when one waits for another's event. */
+namespace emulation {
+
+struct event {
+    std::chrono::steady_clock::time_point time;
+};
+
+template <typename... Ignored>
+inline hipError_t done(const Ignored &...)
+{
+    return hipSuccess;
+}
+
+inline hipError_t allocate(void **memory, size_t bytes, hipHostMallocKind = hipHostMallocDefault)
+{
+    *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return *memory ? hipSuccess : hipErrorOutOfMemory;
+}
+
+inline hipError_t release(void *memory)
+{
+    std::free(memory);
+    return hipSuccess;
+}
+
+inline hipError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                       hipMemcpyKind, hipStream_t)
+{
+    for (size_t i = 0; i < rows; i++)
+        std::memcpy(static_cast<char *>(to) + i * to_pitch, static_cast<const char *>(from) + i * from_pitch, width);
+    return hipSuccess;
+}
+
+inline hipError_t stream_create(hipStream_t *created, hipStreamFlags)
+{
+    *created = nullptr;
+    return hipSuccess;
+}
+
+inline hipError_t event_create(event **created)
+{
+    *created = new (std::nothrow) event{};
+    return *created ? hipSuccess : hipErrorOutOfMemory;
+}
+
+inline hipError_t event_destroy(event *gone)
+{
+    delete gone;
+    return hipSuccess;
+}
+
+inline hipError_t event_record(event *recorded, hipStream_t)
+{
+    recorded->time = std::chrono::steady_clock::now();
+    return hipSuccess;
+}
+
+inline hipError_t event_elapsed(float *milliseconds, const event *start, const event *stop)
+{
+    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    return hipSuccess;
+}
+
+/* HIP-CPU's, with the limits of a usual GPU instead of those of a cache. */
+inline hipError_t properties(hipDeviceProp_t *device, int number)
+{
+    const hipError_t error = hip::detail::device_properties(device, number);
+    const int block[3] = {1024, 1024, 64}, grid[3] = {INT32_MAX, 65535, 65535};
+    std::memcpy(device->maxThreadsDim, block, sizeof block);
+    std::memcpy(device->maxGridSize, grid, sizeof grid);
+    device->maxThreadsPerBlock = 1024;
+    device->sharedMemPerBlock = 64 * 1024;
+    device->warpSize = warpSize;
+    return error;
+}
+
+} // namespace emulation
+
+#define hipDeviceSynchronize emulation::done
+#define hipEventCreate emulation::event_create
+#define hipEventDestroy emulation::event_destroy
+#define hipEventElapsedTime emulation::event_elapsed
+#define hipEventRecord emulation::event_record
+#define hipEventSynchronize emulation::done
+#define hipEvent_t emulation::event *
+#define hipFree emulation::release
+#define hipFuncAttributeMaxDynamicSharedMemorySize 0
+#define hipFuncSetAttribute emulation::done
+#define hipGetDeviceProperties emulation::properties
+#define hipHostFree emulation::release
+#define hipHostMalloc emulation::allocate
+#define hipMalloc emulation::allocate
+#define hipMemcpy2DAsync emulation::copy
+#define hipMemcpyAsync(to, from, bytes, kind, stream) emulation::copy(to, bytes, from, bytes, bytes, 1, kind, stream)
+#define hipStreamCreateWithFlags emulation::stream_create
+#define hipStreamDestroy emulation::done
+#define hipStreamSynchronize emulation::done
+#define hipStreamWaitEvent emulation::done
+
+static inline void gpu_architecture(const hipDeviceProp_t &, char *text, size_t size)
+{
+    std::snprintf(text, size, "emulated");
+}
+
+static inline bool gpu_fits(const char *, const hipDeviceProp_t &)
+{
+    return true;
+}
+
+static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
+{
+    return device.sharedMemPerBlock;
+}
+
+#endif
+#endif
+
+/* ------------------------------------------------------------------------------------------------- for kernels ---- */
+
+/* `name`: the block's dynamic shared memory, aligned to 16 bytes. */
+#if defined(__HIP_CPU_RT__)
+#define GPU_DYNAMIC_SHARED(name) HIP_DYNAMIC_SHARED(unsigned char, name)
+#else
+#define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+#endif
+
+/* Before a loop over registers, which have no addresses: it must be unrolled. */
+#if defined(__HIP_CPU_RT__)
+#define GPU_UNROLL _Pragma("GCC unroll 16")
+#else
+#define GPU_UNROLL _Pragma("unroll")
+#endif
+
+/* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory; a block has `usual` without asking. */
+template <typename... Parameters, typename... Arguments>
+static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, size_t usual,
+                                    hipStream_t stream, Arguments... arguments)
+{
+    if (shared > usual) {
+        const hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                                     hipFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+        if (error != hipSuccess)
+            return error;
+    }
+#if defined(__HIP_CPU_RT__)
+    (void)stream;
+    if ((uint64_t)grid.x * grid.y * grid.z > INT32_MAX) /* HIP-CPU counts blocks in 32 bits */
+        return hipErrorInvalidConfiguration;
+    const std::tuple<Parameters...> all(arguments...);
+    const hip::detail::Tiled_domain domain(block, grid, (uint32_t)shared, [&] { std::apply(kernel, all); });
+    for_each_tile(domain, kernel, all);
+    return hipSuccess;
+#else
+    kernel<<<grid, block, shared, stream>>>(static_cast<Parameters>(arguments)...);
+    return hipGetLastError();
+#endif
+}
+
+#endif

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# What the three plugins made of backends/hip have in common.
+
+set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
+set(FLYNN_HIP_SOURCES
+    ${FLYNN_HIP_DIR}/device.hip.cpp
+    ${FLYNN_HIP_DIR}/open.hip.cpp
+    ${FLYNN_HIP_DIR}/convert.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve.hip.cpp)
+
+# flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.
+function(flynn_describe_hip_plugin name text)
+    target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
+    set_source_files_properties(plugin.c PROPERTIES COMPILE_DEFINITIONS "FLYNN_BUILT_WITH=\"${text}\"")
+endfunction()
