@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * device.c - a processor as a device. Work is done by the thread that queues it, before the call returns: a stream has
- * nothing to hold and nothing to wait for, and an event is the time at which it was recorded.
+ * nothing to wait for, and an event is the time at which it was recorded.
  */
 #define _GNU_SOURCE
 #include "cpu.h"
@@ -63,15 +63,19 @@ static fl_status synchronize(void *self)
     return FL_OK;
 }
 
+/* Nothing but an address of its own: core tells streams, and the scratch memory of each, apart by it. */
 static fl_status stream_create(void *self, void **stream)
 {
-    *stream = self;
-    return FL_OK;
+    const cpu_device *device = self;
+
+    *stream = malloc(1);
+    return *stream ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: a stream");
 }
 
 static void stream_free(void *self, void *stream)
 {
-    (void)self, (void)stream;
+    (void)self;
+    free(stream);
 }
 
 static fl_status stream_wait(void *self, void *stream)
@@ -235,6 +239,7 @@ void cpu_probe(int max_threads, fl_probe *probe)
 
 static void describe(const cpu_table *table, int threads, fl_device_info *info)
 {
+    info->host_memory = true;
     name_processor(info->name, sizeof info->name);
 #ifdef _OPENMP
     /* The macro is the date of the specification. */

@@ -37,11 +37,16 @@ struct chunk {
 };
 
 /* The kernels' template parameters R and Q are the outputs that a thread computes, one below the other, and the taps
- * that it takes at a time. Eight outputs need more registers than a block of more than 256 threads has. (The 1 in their
- * launch bounds keeps nvcc from spilling registers for the sake of more blocks at once.) */
+ * that it takes at a time. Eight outputs need more registers than a block of more than 256 threads has. */
 constexpr int shape_threads(int outputs)
 {
     return outputs == 8 ? 256 : 1024;
+}
+
+/* The second number of their launch bounds: without it nvcc spills registers to have more blocks at once. */
+constexpr int shape_blocks(int outputs)
+{
+    return outputs == 8 ? 3 : 1;
 }
 
 __host__ __device__ constexpr int round_up(int n, int multiple)
@@ -212,7 +217,7 @@ struct choice {
 };
 
 template <int R, int Q, typename T>
-__global__ __launch_bounds__(shape_threads(R), 1) void tiled_kernel(choice<T> c)
+__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void tiled_kernel(choice<T> c)
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);
@@ -378,7 +383,7 @@ __device__ inline void separable_tile(const convolution<T> &c, const factors<T> 
 
 /* `separable`, or nothing at all where the kernel is not of rank one; as `auto`: `tiled` then. */
 template <int R, int Q, bool automatic, typename T>
-__global__ __launch_bounds__(shape_threads(R), 1) void separable_kernel(convolution<T> c, factors<T> f, chunk largest)
+__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void separable_kernel(convolution<T> c, factors<T> f, chunk largest)
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);

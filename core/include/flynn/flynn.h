@@ -276,10 +276,11 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
 
 /* out[i, j] = sum over p, q of image[i + oi - p, j + oj - q] * kernel[p, q], zero outside `image`; the offsets are 0
  * (full), (kernel - 1) / 2 (same) or kernel - 1 (valid): a true convolution, scipy.signal.convolve2d with a border of
- * zeros.
+ * zeros. In mode valid the input that contains the other is taken as the image. The zeros of the border count: where a
+ * kernel with an infinity or NaN hangs over the edge, the result is NaN, as SciPy's is.
  *
  * image, kernel: 2-D, any dtype, no dimension 0; computed in f32 when both are f32, else in f64. out: 2-D, that dtype,
- * the shape of fl_convolve_shape, no memory shared with the inputs.
+ * the shape of fl_convolve_shape, no memory shared with the inputs (from its first element to its last).
  * Variants: naive, tiled, separable, reference. `separable` needs a kernel of rank one, to rounding: each element within
  * 16 units of rounding of the product of its factors (FL_E_ARGUMENT, from the call that waits where only the device can
  * tell). auto takes it for such kernels and is as accurate as naive for any input, infinities and NaN included: an error

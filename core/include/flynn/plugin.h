@@ -72,8 +72,9 @@ typedef struct fl_convert_args {
 } fl_convert_args;
 
 /* FL_OP_CONVOLVE: out[i, j] = sum over p, q of image[i + origin[0] - p, j + origin[1] - q] * kernel[p, q], zero outside
- * the image. All three 2-D, of one dtype (f32 or f64), with at least one element. Core has swapped image and kernel where the kernel
- * had more elements; the modes are all in `origin` and out's shape. `out` is any window of the full result. */
+ * the image; those zeros count (0 * infinity is NaN). All three 2-D, of one dtype (f32 or f64), with at least one
+ * element; the kernel may be the larger one. The modes are all in `origin` and out's shape: `out` is any window of the
+ * full result. */
 typedef struct fl_convolve_args {
     fl_buffer image, kernel, out;
     int64_t origin[2];

@@ -16,23 +16,20 @@ static bool contains(const int64_t *a, const int64_t *b)
 static fl_status find_shape(const int64_t *image, const int64_t *kernel, fl_mode mode, int64_t *out)
 {
     char image_text[64], kernel_text[64];
+    int64_t full[2];
     const int64_t *larger = contains(image, kernel) ? image : kernel, *lesser = larger == image ? kernel : image;
 
     if (mode == FL_VALID && !contains(larger, lesser))
         return core_fail(FL_E_ARGUMENT, "%s: mode valid needs one input to contain the other; image is %s, kernel is %s", name,
                          core_shape_text(image_text, sizeof image_text, 2, image),
                          core_shape_text(kernel_text, sizeof kernel_text, 2, kernel));
-    for (int d = 0; d < 2; d++) {
-        switch (mode) {
-        case FL_FULL:
-            if (__builtin_add_overflow(image[d], kernel[d] - 1, &out[d]))
-                return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", name);
-            break;
-        case FL_SAME: out[d] = image[d]; break;
-        case FL_VALID: out[d] = larger[d] - lesser[d] + 1; break;
-        default: return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", name, (int)mode);
-        }
-    }
+    if (mode != FL_FULL && mode != FL_SAME && mode != FL_VALID)
+        return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", name, (int)mode);
+    for (int d = 0; d < 2; d++)
+        if (__builtin_add_overflow(image[d], kernel[d] - 1, &full[d]))
+            return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", name);
+    for (int d = 0; d < 2; d++)
+        out[d] = mode == FL_FULL ? full[d] : mode == FL_SAME ? image[d] : larger[d] - lesser[d] + 1;
     return FL_OK;
 }
 
@@ -87,12 +84,13 @@ static fl_status check(fl_device *device, const fl_array *image, const fl_array 
     return status;
 }
 
-/* Convolution commutes: the input with fewer elements is the kernel, which costs less, whichever the caller called so. */
-static void put_smaller_second(fl_convolve_args *args)
+/* In mode valid the input that contains the other is the image, as in SciPy. In the other modes the two are not swapped,
+ * although convolution commutes: the zeros around the image meet the kernel, and 0 * infinity is NaN. */
+static void put_larger_first(fl_convolve_args *args)
 {
     fl_buffer image = args->image;
 
-    if (image.shape[0] * image.shape[1] < args->kernel.shape[0] * args->kernel.shape[1]) {
+    if (!contains(image.shape, args->kernel.shape)) {
         args->image = args->kernel;
         args->kernel = image;
     }
@@ -118,7 +116,8 @@ fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *
     status = core_call_convert(&call, &args.image, step.dtype);
     if (status == FL_OK)
         status = core_call_convert(&call, &args.kernel, step.dtype);
-    put_smaller_second(&args);
+    if (mode == FL_VALID)
+        put_larger_first(&args);
     if (status == FL_OK)
         status = core_call_step(&call, &step, core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
                                                   core_buffer_bytes(&out->buffer));
