@@ -43,7 +43,7 @@ constexpr int shape_threads(int outputs)
     return outputs == 8 ? 256 : 1024;
 }
 
-/* The second number of their launch bounds: without it nvcc spills registers to have more blocks at once. */
+/* The second number of their launch bounds: without it the compiler spills registers to have more blocks at once. */
 constexpr int shape_blocks(int outputs)
 {
     return outputs == 8 ? 3 : 1;
@@ -383,7 +383,8 @@ __device__ inline void separable_tile(const convolution<T> &c, const factors<T> 
 
 /* `separable`, or nothing at all where the kernel is not of rank one; as `auto`: `tiled` then. */
 template <int R, int Q, bool automatic, typename T>
-__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void separable_kernel(convolution<T> c, factors<T> f, chunk largest)
+__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void separable_kernel(convolution<T> c, factors<T> f,
+                                                                                   chunk largest)
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);

@@ -78,6 +78,7 @@ constexpr const char *gpu_device_file = "/dev/nvidiactl";
 constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
 constexpr const char *gpu_permission_cure = "ask for access to /dev/nvidia* (in a container: start it with its GPUs)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
+constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
 
 /* "13.0" */
 static inline void gpu_version(int version, char *text, size_t size)
@@ -129,6 +130,7 @@ constexpr const char *gpu_device_file = "/dev/kfd";
 constexpr const char *gpu_driver_cure = "load the amdgpu kernel module (in a container: pass /dev/kfd and /dev/dri)";
 constexpr const char *gpu_permission_cure = "add this user to the group that owns /dev/kfd (render or video)";
 constexpr const char *gpu_architecture_option = "FLYNN_AMD_ARCHITECTURES";
+constexpr size_t gpu_architecture_prefix = 0;
 
 /* "gfx90a": without the features that follow a colon. */
 static inline void gpu_architecture(const hipDeviceProp_t &device, char *text, size_t size)
@@ -168,6 +170,7 @@ constexpr const char *gpu_device_file = "/";
 constexpr const char *gpu_driver_cure = "";
 constexpr const char *gpu_permission_cure = "";
 constexpr const char *gpu_architecture_option = "";
+constexpr size_t gpu_architecture_prefix = 0;
 
 /* Work is done by the thread that queues it, before the call returns, as on Flynn's CPU backends. HIP-CPU's own streams
  * are emptied by a thread that never sleeps, so that opening this device would take a core from every backend timed

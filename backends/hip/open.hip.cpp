@@ -71,8 +71,7 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     char architecture[32];
     gpu_architecture(properties, architecture, sizeof architecture);
     say(cause, "built for %s, this is %s (%.128s)", FLYNN_GPU_ARCHITECTURES, architecture, properties.name);
-    say(cure, "rebuild with -D%s=%s", gpu_architecture_option,
-        architecture + (std::strncmp(architecture, "sm_", 3) == 0 ? 3 : 0));
+    say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
 } // namespace
