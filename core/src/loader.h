@@ -10,6 +10,7 @@ typedef struct core_plugin {
     fl_backend_info info;    /* what users see; `name` and `path` are set from the start */
     const fl_plugin *plugin; /* NULL: not loaded (yet), or it could not be */
     bool tried;              /* load was called */
+    char family[32];         /* until it tells its own: "hip" of "hip-amd", so that asking for "hip" tells why not */
 } core_plugin;
 
 /* Loads and probes the file at info.path, once: fills `info` and, when the file is a plugin for this ABI, `plugin`. What

@@ -49,9 +49,9 @@ static void take(const char *folder, const char *file, const char *suffix)
         free(p);
         return;
     }
-    /* Until it tells its family itself: "hip-amd" is one of the family "hip", so that asking for "hip" tells why not. */
-    p->info = (fl_backend_info){.name = name, .path = strdup(path), .flynn_class = "", .built_with = "",
-                                .family = strchr(name, '-') ? strndup(name, strcspn(name, "-")) : ""};
+    p->info = (fl_backend_info){.name = name, .path = strdup(path), .family = p->family, .flynn_class = "", .built_with = ""};
+    if (strchr(name, '-'))
+        snprintf(p->family, sizeof p->family, "%.*s", (int)strcspn(name, "-"), name);
     if (strcmp(suffix, ".missing") == 0)
         core_plugin_read_note(p);
     registry.plugins[registry.count++] = p;

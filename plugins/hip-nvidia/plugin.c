@@ -4,7 +4,7 @@
  */
 #include "device.h"
 
-FL_API const fl_plugin flynn_plugin = {
+const fl_plugin flynn_plugin = {
     .abi = FL_PLUGIN_ABI,
     .size = sizeof(fl_plugin),
     .name = "hip-nvidia",

@@ -16,8 +16,6 @@ static fl_status open_device(const fl_host *host, const fl_open_request *request
     return cpu_open(MAX_THREADS, host, request, device);
 }
 
-FL_API extern const fl_plugin flynn_plugin;
-
 const fl_plugin flynn_plugin = {
     .abi = FL_PLUGIN_ABI,
     .size = sizeof(fl_plugin),

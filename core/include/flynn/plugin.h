@@ -174,6 +174,9 @@ typedef struct fl_plugin {
     fl_status (*open)(const fl_host *host, const fl_open_request *request, fl_plugin_device *device);
 } fl_plugin;
 
+/* The one symbol of a plugin. */
+extern FL_API const fl_plugin flynn_plugin;
+
 #ifdef __cplusplus
 }
 #endif
