@@ -33,11 +33,12 @@ typedef struct convolve_options {
 
 static const struct argp_option own_options[] = {
     {"mode", KEY_MODE, "MODE", 0, "full (default), same (the image's size) or valid (no border)", 0},
-    {"gaussian", KEY_GAUSSIAN, "WIDTH", 0, "the course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", 0},
-    {"output", 'o', "FILE", 0, "write the result: .npy, or .png (grey, clipped to 0..1)", 0},
-    {"png", KEY_PNG, "FILE", 0, "draw the result in colours (viridis) from its minimum to its maximum", 0},
-    {"crop", KEY_CROP, "HxW", 0, "draw only the top left corner", 0},
-    {"zoom", KEY_ZOOM, "N", 0, "draw each element as NxN pixels (1)", 0},
+    {"gaussian", KEY_GAUSSIAN, "WIDTH", 0,
+     "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", 0},
+    {"output", 'o', "FILE", 0, "Write the result: .npy, or .png (grey, clipped to 0..1)", 0},
+    {"png", KEY_PNG, "FILE", 0, "Draw the result in colours (viridis) from its minimum to its maximum", 0},
+    {"crop", KEY_CROP, "HxW", 0, "Draw only the top left corner", 0},
+    {"zoom", KEY_ZOOM, "N", 0, "Draw each element as NxN pixels (1)", 0},
     {0},
 };
 
@@ -62,12 +63,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 static const char summary[] =
-    "Convolves an image with a kernel, as scipy.signal.convolve2d does, checks the result and tells the time in its parts.\v"
-    "IMAGE is a .npy or .png file (a PNG is read as grey, 0..1); without it, the course's image: tiles of 16x16 zeros with a "
-    "one at [8, 8], --size (2048) pixels square, in f64. KERNEL is a .npy or .png file; without it, the course's Gaussian in "
+    "Convolves an image with a kernel, as scipy.signal.convolve2d does, checks the result and tells the time in its "
+    "parts.\v"
+    "IMAGE is a .npy or .png file (a PNG is read as grey, 0..1); without it, the course's image: tiles of 16x16 zeros "
+    "with a "
+    "one at [8, 8], --size (2048) pixels square, in f64. KERNEL is a .npy or .png file; without it, the course's "
+    "Gaussian in "
     "the image's dtype. --dtype=f32|f64 converts both; f32 with f32 is computed in f32, all else in f64.";
 
-/* ---------------------------------------------------------------------------------------------------- inputs ---- */
+/* ----------------------------------------------------------------------------------------------- inputs ---- */
 
 static void must_have(bool done, const problem *why)
 {
@@ -100,7 +104,8 @@ static void convert(host_array *array, fl_dtype dtype)
     *array = converted;
 }
 
-static void take_inputs(const common_options *common, const convolve_options *own, host_array *image, host_array *kernel)
+static void take_inputs(const common_options *common, const convolve_options *own, host_array *image,
+                        host_array *kernel)
 {
     problem why;
 
@@ -109,11 +114,13 @@ static void take_inputs(const common_options *common, const convolve_options *ow
     if (common->size && own->image_file)
         fail(EXIT_BAD_INPUT, "--size: is for the course's image; %s has its own size", own->image_file);
     if (common->size > LARGEST_EDGE)
-        fail(EXIT_BAD_INPUT, "--size: %lld is too large an image's edge; expected at most %d", (long long)common->size, LARGEST_EDGE);
+        fail(EXIT_BAD_INPUT, "--size: %lld is too large an image's edge; expected at most %d", (long long)common->size,
+             LARGEST_EDGE);
     if (own->image_file)
         *image = read_matrix(own->image_file, "image");
     else
-        must_have(course_image(common->size ? common->size : COURSE_EDGE, common->has_dtype ? common->dtype : FL_F64, image, &why),
+        must_have(course_image(common->size ? common->size : COURSE_EDGE, common->has_dtype ? common->dtype : FL_F64,
+                               image, &why),
                   &why);
     if (own->kernel_file)
         *kernel = read_matrix(own->kernel_file, "kernel");
@@ -125,9 +132,10 @@ static void take_inputs(const common_options *common, const convolve_options *ow
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- the exercise ---- */
+/* ----------------------------------------------------------------------------------------- the exercise ---- */
 
-static fl_status call_convolve(fl_device *device, fl_array *const *inputs, fl_array *out, const void *more, const fl_run *run)
+static fl_status call_convolve(fl_device *device, fl_array *const *inputs, fl_array *out, const void *more,
+                               const fl_run *run)
 {
     return fl_convolve(device, inputs[0], inputs[1], *(const fl_mode *)more, out, run);
 }
@@ -135,8 +143,13 @@ static fl_status call_convolve(fl_device *device, fl_array *const *inputs, fl_ar
 static exercise make_exercise(const host_array *image, const host_array *kernel, const fl_mode *mode)
 {
     bool f32 = image->dtype == FL_F32 && kernel->dtype == FL_F32;
-    exercise e = {.name = "convolve", .input_count = 2, .inputs = {*image, *kernel}, .dtype = f32 ? FL_F32 : FL_F64, .ndim = 2,
-                  .more = mode, .call = call_convolve};
+    exercise e = {.name = "convolve",
+                  .input_count = 2,
+                  .inputs = {*image, *kernel},
+                  .dtype = f32 ? FL_F32 : FL_F64,
+                  .ndim = 2,
+                  .more = mode,
+                  .call = call_convolve};
 
     must(fl_convolve_shape(image->shape, kernel->shape, *mode, e.shape));
     return e;
@@ -146,8 +159,8 @@ static exercise make_exercise(const host_array *image, const host_array *kernel,
 static bool run_all(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
 {
     measure_plan plan = measure_plan_of(common);
-    convolve_oracle *oracle = convolve_oracle_create(&e->inputs[0], &e->inputs[1], *(const fl_mode *)e->more, common->check,
-                                                     common->seed);
+    convolve_oracle *oracle =
+        convolve_oracle_create(&e->inputs[0], &e->inputs[1], *(const fl_mode *)e->more, common->check, common->seed);
     bool ok = true;
 
     for (int i = 0; i < backends->count; i++) {
@@ -161,7 +174,7 @@ static bool run_all(const exercise *e, const common_options *common, const backe
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------- pictures ---- */
+/* --------------------------------------------------------------------------------------------- pictures ---- */
 
 static void write_pictures(const convolve_options *own, const host_array *result)
 {
@@ -187,16 +200,22 @@ static title title_of(const exercise *e, fl_mode mode)
     title t;
 
     snprintf(t.text, sizeof t.text, "convolve %s: image %s %s, kernel %s %s, result %s %s", modes[mode],
-             format_shape(2, e->inputs[0].shape).text, fl_dtype_name(e->inputs[0].dtype), format_shape(2, e->inputs[1].shape).text,
-             fl_dtype_name(e->inputs[1].dtype), format_shape(2, e->shape).text, fl_dtype_name(e->dtype));
+             format_shape(2, e->inputs[0].shape).text, fl_dtype_name(e->inputs[0].dtype),
+             format_shape(2, e->inputs[1].shape).text, fl_dtype_name(e->inputs[1].dtype),
+             format_shape(2, e->shape).text, fl_dtype_name(e->dtype));
     return t;
 }
 
 int command_convolve(int argc, char **argv)
 {
     convolve_options own = {.mode = FL_FULL, .zoom = 1};
-    const command_line line = {"flynn convolve", "[IMAGE [KERNEL]]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options, parse, &own};
+    const command_line line = {"flynn convolve",
+                               "[IMAGE [KERNEL]]",
+                               summary,
+                               TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
+                               own_options,
+                               parse,
+                               &own};
     common_options common;
     host_array image, kernel;
     problem why;

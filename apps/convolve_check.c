@@ -38,7 +38,7 @@ typedef struct inputs {
     fl_mode mode;
 } inputs;
 
-/* ------------------------------------------------------------------------------------------- one window's values ---- */
+/* ---------------------------------------------------------------------------------- one window's values ---- */
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -72,8 +72,9 @@ static host_array window_values(const inputs *in, const window *w)
         from[d] -= start[d];
     }
     must(fl_array_view(in->image, start, part, &image));
-    must(fl_array_create(in->device, fl_array_dtype(image) == FL_F32 && fl_array_dtype(in->kernel) == FL_F32 ? FL_F32 : FL_F64,
-                         2, shape, &whole));
+    must(fl_array_create(in->device,
+                         fl_array_dtype(image) == FL_F32 && fl_array_dtype(in->kernel) == FL_F32 ? FL_F32 : FL_F64, 2,
+                         shape, &whole));
     must(fl_convolve(in->device, image, in->kernel, FL_FULL, whole, &(fl_run){.variant = "reference"}));
     must(fl_array_view(whole, from, length, &cut));
     if (!host_array_create(&values, fl_array_dtype(whole), 2, length, "the check", &why))
@@ -115,7 +116,7 @@ static void fill_window(window *w, const inputs *in, const inputs *magnitude)
     host_array_free(&sums);
 }
 
-/* -------------------------------------------------------------------------------------------------- the inputs ---- */
+/* ------------------------------------------------------------------------------------------- the inputs ---- */
 
 static fl_array *upload(fl_device *device, const host_array *array)
 {
@@ -149,7 +150,7 @@ static fl_array *upload_magnitude(fl_device *device, const host_array *array)
     return copy;
 }
 
-/* -------------------------------------------------------------------------------------------------- the oracle ---- */
+/* ------------------------------------------------------------------------------------------- the oracle ---- */
 
 /* All of the result in bands of rows, or windows at the corners and at random. */
 static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps, uint64_t seed)
@@ -160,7 +161,8 @@ static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps
     int64_t last[2] = {o->shape[0] - rows, o->shape[1] - columns};
     random_state random = random_start(seed);
 
-    o->count = whole ? 1 : (int)smaller(MOST_WINDOWS, larger(FEWEST_WINDOWS, (int64_t)(SAMPLED_WORK / (double)(64 * taps))));
+    o->count =
+        whole ? 1 : (int)smaller(MOST_WINDOWS, larger(FEWEST_WINDOWS, (int64_t)(SAMPLED_WORK / (double)(64 * taps))));
     o->windows = calloc((size_t)o->count, sizeof *o->windows);
     if (!o->windows)
         fail(EXIT_BROKEN, "out of host memory");
@@ -178,11 +180,13 @@ static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps
              (long long)columns);
 }
 
-convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode, check_choice choice,
-                                        uint64_t seed)
+convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
+                                        check_choice choice, uint64_t seed)
 {
-    inputs in = {.device = oracle_device("convolve"), .image_shape = {image->shape[0], image->shape[1]},
-                 .kernel_shape = {kernel->shape[0], kernel->shape[1]}, .mode = mode};
+    inputs in = {.device = oracle_device("convolve"),
+                 .image_shape = {image->shape[0], image->shape[1]},
+                 .kernel_shape = {kernel->shape[0], kernel->shape[1]},
+                 .mode = mode};
     bool negative = has_negative(image) || has_negative(kernel);
     inputs magnitude = in;
     convolve_oracle *o = calloc(1, sizeof *o);
@@ -230,7 +234,8 @@ compare_result convolve_oracle_check(const convolve_oracle *o, const host_array 
         const window *w = &o->windows[n];
         for (int64_t i = 0; i < w->rows * w->columns; i++) {
             int64_t at = (w->row + i / w->columns) * o->shape[1] + w->column + i % w->columns;
-            compare_add(&found, at, host_array_get(result, at), host_array_get(&w->expected, i), host_array_get(&w->bound, i));
+            compare_add(&found, at, host_array_get(result, at), host_array_get(&w->expected, i),
+                        host_array_get(&w->bound, i));
         }
     }
     return found;

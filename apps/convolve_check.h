@@ -17,8 +17,8 @@ typedef struct convolve_oracle convolve_oracle;
 /* Computes, once for all backends, what the `reference` variant gives for image and kernel (2-D). `full` takes every
  * element, `sampled` windows at the corners and at places drawn with `seed`, `automatic` the former up to 2^30
  * multiply-adds. Ends the command when no plugin here has the variant. */
-convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode, check_choice choice,
-                                        uint64_t seed);
+convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
+                                        check_choice choice, uint64_t seed);
 void convolve_oracle_free(convolve_oracle *oracle);
 
 /* "reference", or "reference, 4096 sampled windows of 8x8". */

@@ -80,7 +80,8 @@ static void print_backend(const fl_backend_info *b)
                p->isa[i].why_not);
 }
 
-static const char summary[] = "Shows every backend that was found: what it is, what can run here, and what would mend the others.";
+static const char summary[] =
+    "Shows every backend that was found: what it is, what can run here, and what would mend the others.";
 
 int command_info(int argc, char **argv)
 {

@@ -29,15 +29,15 @@ static listed describe(const fl_variant_info *v)
     snprintf(row.summary, sizeof row.summary, "%s", v->summary);
     for (int d = 0; d < FL_DTYPE_COUNT; d++)
         if (v->dtypes & 1u << d)
-            snprintf(row.dtypes + strlen(row.dtypes), sizeof row.dtypes - strlen(row.dtypes), "%s%s", *row.dtypes ? " " : "",
-                     fl_dtype_name((fl_dtype)d));
+            snprintf(row.dtypes + strlen(row.dtypes), sizeof row.dtypes - strlen(row.dtypes), "%s%s",
+                     *row.dtypes ? " " : "", fl_dtype_name((fl_dtype)d));
     return row;
 }
 
 static bool same(const listed *a, const listed *b)
 {
-    return strcmp(a->operation, b->operation) == 0 && strcmp(a->variant, b->variant) == 0 && strcmp(a->dtypes, b->dtypes) == 0 &&
-           strcmp(a->summary, b->summary) == 0;
+    return strcmp(a->operation, b->operation) == 0 && strcmp(a->variant, b->variant) == 0 &&
+           strcmp(a->dtypes, b->dtypes) == 0 && strcmp(a->summary, b->summary) == 0;
 }
 
 /* Adds what the device offers; `count` rows are there already. */
@@ -89,11 +89,13 @@ static int collect(listed *rows)
 
 static void print_rows(const listed *rows, int count)
 {
-    static const table_column columns[] = {{"operation", 0}, {"variant", 0}, {"dtypes", 0}, {"backends", 0}, {"what", 0}, {NULL, 0}};
+    static const table_column columns[] = {{"operation", 0}, {"variant", 0}, {"dtypes", 0},
+                                           {"backends", 0},  {"what", 0},    {NULL, 0}};
     table *t = table_create(columns);
 
     for (int i = 0; i < count; i++)
-        table_add(t, (const char *const[]){rows[i].operation, rows[i].variant, rows[i].dtypes, rows[i].backends, rows[i].summary});
+        table_add(t, (const char *const[]){rows[i].operation, rows[i].variant, rows[i].dtypes, rows[i].backends,
+                                           rows[i].summary});
     table_print(t, stdout);
     table_free(t);
 }
@@ -130,8 +132,9 @@ static void write_json(listed *rows, int count, const char *path)
     json_decref(document);
 }
 
-static const char summary[] = "Shows the operations and their variants, in which dtypes they compute, and which backends that can "
-                              "run here have them.";
+static const char summary[] =
+    "Shows the operations and their variants, in which dtypes they compute, and which backends that can "
+    "run here have them.";
 
 int command_list(int argc, char **argv)
 {

@@ -24,7 +24,8 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static void print_help(void)
 {
     printf("Usage: flynn COMMAND [OPTION...] [FILE...]\n\n"
-           "The exercises of GPU programming courses, on one core, on all of them and on GPUs, from the same sources.\n\n");
+           "The exercises of GPU programming courses, on one core, on all of them and on GPUs, from the same "
+           "sources.\n\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     printf("\nWithout a file an exercise makes the course's own input. `flynn COMMAND --help` tells more.\n"

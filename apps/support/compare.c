@@ -80,8 +80,8 @@ index_text format_index(int64_t index, int ndim, const int64_t *shape)
     split_index(index, ndim, shape, position);
     size_t used = 0;
     for (int d = 0; d < ndim; d++)
-        used += (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%" PRId64, d == 0 ? "[" : ", ",
-                                 position[d]);
+        used +=
+            (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%" PRId64, d == 0 ? "[" : ", ", position[d]);
     snprintf(out.text + used, sizeof out.text - used, ndim == 0 ? "[]" : "]");
     return out;
 }

@@ -14,9 +14,7 @@ static bool is_wholes(const json_t *list)
 {
     size_t i;
     json_t *value;
-    json_array_foreach(list, i, value)
-        if (!json_is_integer(value))
-            return false;
+    json_array_foreach(list, i, value) if (!json_is_integer(value)) return false;
     return true;
 }
 
@@ -25,7 +23,8 @@ static void flatten(json_t *from, const char *prefix, json_t *flat)
 {
     const char *key;
     json_t *value;
-    json_object_foreach(from, key, value) {
+    json_object_foreach(from, key, value)
+    {
         char name[128];
         snprintf(name, sizeof name, "%s%s", prefix, key);
         if (json_is_object(value)) {
@@ -57,28 +56,17 @@ static void write_cell(FILE *stream, const json_t *value)
     size_t i;
     json_t *part;
     switch (value == NULL ? JSON_NULL : json_typeof(value)) {
-    case JSON_STRING:
-        write_text(stream, json_string_value(value));
-        break;
-    case JSON_INTEGER:
-        fprintf(stream, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        break;
-    case JSON_REAL:
-        fprintf(stream, "%.17g", json_real_value(value));
-        break;
-    case JSON_TRUE:
-        fputs("true", stream);
-        break;
-    case JSON_FALSE:
-        fputs("false", stream);
-        break;
+    case JSON_STRING: write_text(stream, json_string_value(value)); break;
+    case JSON_INTEGER: fprintf(stream, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
+    case JSON_REAL: fprintf(stream, "%.17g", json_real_value(value)); break;
+    case JSON_TRUE: fputs("true", stream); break;
+    case JSON_FALSE: fputs("false", stream); break;
     case JSON_ARRAY:
         json_array_foreach(value, i, part)
             fprintf(stream, "%s%" JSON_INTEGER_FORMAT, i > 0 ? "x" : "", json_integer_value(part));
         break;
     case JSON_OBJECT:
-    case JSON_NULL:
-        break;
+    case JSON_NULL: break;
     }
 }
 
@@ -88,7 +76,8 @@ static void write_line(FILE *stream, json_t *columns, const json_t *row)
     const char *name;
     json_t *unused;
     bool first = true;
-    json_object_foreach(columns, name, unused) {
+    json_object_foreach(columns, name, unused)
+    {
         (void)unused;
         if (!first)
             fputc(',', stream);
@@ -105,7 +94,8 @@ static void dump(const json_t *results, FILE *stream)
 {
     json_t *rows = json_new_list(), *columns = json_new_object(), *value;
     size_t i;
-    json_array_foreach(results, i, value) {
+    json_array_foreach(results, i, value)
+    {
         json_t *row = json_new_object();
         flatten(value, "", row);
         if (json_object_update_missing(columns, row) != 0)
@@ -113,8 +103,7 @@ static void dump(const json_t *results, FILE *stream)
         json_append(rows, row);
     }
     write_line(stream, columns, NULL);
-    json_array_foreach(rows, i, value)
-        write_line(stream, columns, value);
+    json_array_foreach(rows, i, value) write_line(stream, columns, value);
     json_decref(rows);
     json_decref(columns);
 }

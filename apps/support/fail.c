@@ -47,19 +47,15 @@ noreturn void fail_problem(const problem *why)
 int exit_code_of(fl_status status)
 {
     switch (status) {
-    case FL_OK:
-        return EXIT_DONE;
+    case FL_OK: return EXIT_DONE;
     case FL_E_ARGUMENT:
     case FL_E_UNKNOWN:
     case FL_E_WRONG_DEVICE:
     case FL_E_UNSUPPORTED:
-    case FL_E_LIMIT:
-        return EXIT_BAD_INPUT;
-    case FL_E_UNAVAILABLE:
-        return EXIT_CANNOT_RUN;
+    case FL_E_LIMIT: return EXIT_BAD_INPUT;
+    case FL_E_UNAVAILABLE: return EXIT_CANNOT_RUN;
     case FL_E_MEMORY:
-    case FL_E_DEVICE:
-        return EXIT_BROKEN;
+    case FL_E_DEVICE: return EXIT_BROKEN;
     }
     return EXIT_BROKEN;
 }

@@ -12,9 +12,9 @@
 /* Packed, row-major, outermost dimension first. Zeroed, it is empty and may be freed. */
 typedef struct host_array {
     fl_dtype dtype;
-    int ndim;                    /* 0 (one element) to FL_MAX_DIMS */
-    int64_t shape[FL_MAX_DIMS];  /* 1 beyond ndim */
-    void *data;                  /* aligned to a cache line; not NULL once created, even without elements */
+    int ndim;                   /* 0 (one element) to FL_MAX_DIMS */
+    int64_t shape[FL_MAX_DIMS]; /* 1 beyond ndim */
+    void *data;                 /* aligned to a cache line; not NULL once created, even without elements */
 } host_array;
 
 /* An array with undefined contents. `what` (a file's or option's name) begins the error message: exit code 2 for a size

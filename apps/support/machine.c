@@ -82,8 +82,12 @@ static json_t *processor(const struct utsname *names)
 static json_t *slurm(void)
 {
     static const char *const keys[][2] = {
-        {"job_id", "SLURM_JOB_ID"},     {"job_name", "SLURM_JOB_NAME"}, {"partition", "SLURM_JOB_PARTITION"},
-        {"nodelist", "SLURM_JOB_NODELIST"}, {"procid", "SLURM_PROCID"}, {"ntasks", "SLURM_NTASKS"},
+        {"job_id", "SLURM_JOB_ID"},
+        {"job_name", "SLURM_JOB_NAME"},
+        {"partition", "SLURM_JOB_PARTITION"},
+        {"nodelist", "SLURM_JOB_NODELIST"},
+        {"procid", "SLURM_PROCID"},
+        {"ntasks", "SLURM_NTASKS"},
         {"cpus_per_task", "SLURM_CPUS_PER_TASK"},
     };
     if (getenv("SLURM_JOB_ID") == NULL)

@@ -26,7 +26,7 @@ typedef struct session {
     fl_run run;
 } session;
 
-/* ------------------------------------------------------------------------------------------------------ host ---- */
+/* ------------------------------------------------------------------------------------------------- host ---- */
 
 static void *host_memory(const session *s, size_t bytes)
 {
@@ -74,7 +74,7 @@ static void release(session *s)
     fl_stream_free(s->stream);
 }
 
-/* ---------------------------------------------------------------------------------------------------- passes ---- */
+/* ----------------------------------------------------------------------------------------------- passes ---- */
 
 static void queue_inputs(session *s)
 {
@@ -148,7 +148,7 @@ static void event_pass(session *s, int launches, double *h2d, double *kernel, do
         *h2d = *d2h = 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- samples ---- */
+/* ---------------------------------------------------------------------------------------------- samples ---- */
 
 static void add(samples *list, double seconds)
 {
@@ -193,7 +193,10 @@ static void timed_passes(session *s, const measure_plan *plan, measurement *m)
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
 {
     measurement m = {.requested = requested, .device = *fl_device_describe(device)};
-    session s = {.exercise = e, .device = device, .copies = !m.device.host_memory, .pinned = !plan->pageable,
+    session s = {.exercise = e,
+                 .device = device,
+                 .copies = !m.device.host_memory,
+                 .pinned = !plan->pageable,
                  .result = &m.result};
     problem why;
 

@@ -29,10 +29,10 @@ typedef struct exercise {
 typedef struct measure_plan {
     const char *variant; /* NULL: auto */
     int block[3];
-    int repeat;          /* timed passes; 0: as many as min_time_s asks for */
-    int warmup;          /* passes between the cold one and the timed ones */
+    int repeat; /* timed passes; 0: as many as min_time_s asks for */
+    int warmup; /* passes between the cold one and the timed ones */
     double min_time_s;
-    bool pageable;       /* host arrays are ordinary memory instead of pinned */
+    bool pageable; /* host arrays are ordinary memory instead of pinned */
 } measure_plan;
 
 /* The times of one quantity, in the order in which they were taken. */
@@ -45,21 +45,21 @@ typedef struct samples {
 typedef struct measurement {
     const char *requested; /* the backend as the user named it */
     fl_device_info device;
-    fl_timing timing;      /* of the cold pass: variant, block, bytes, flops; kernel_s is the median of `kernel` */
-    double cold_s;         /* the first pass from host arrays to host arrays: allocations, module load and all */
+    fl_timing timing; /* of the cold pass: variant, block, bytes, flops; kernel_s is the median of `kernel` */
+    double cold_s;    /* the first pass from host arrays to host arrays: allocations, module load and all */
     samples h2d, kernel, d2h, total;
     host_array result;
     compare_result check;
     char check_method[96];
 } measurement;
 
-/* Runs the exercise on the device: one cold pass, the warm-ups, then timed passes. Between the cold pass and the others the
- * output is overwritten with NaN (all bits set), so that the result that is checked was made by a timed pass.
+/* Runs the exercise on the device: one cold pass, the warm-ups, then timed passes. Between the cold pass and the others
+ * the output is overwritten with NaN (all bits set), so that the result that is checked was made by a timed pass.
  *
- * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 50 us is queued many times
- * between two events, and a sample is the mean of those. total is taken by the wall clock, from host arrays to host
- * arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0.
- * Ends the command (fail) when the library fails. */
+ * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 50 us is queued many
+ * times between two events, and a sample is the mean of those. total is taken by the wall clock, from host arrays to
+ * host arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0. Ends the command (fail)
+ * when the library fails. */
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
 
 void measurement_free(measurement *m);

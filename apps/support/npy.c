@@ -33,7 +33,7 @@ typedef struct header {
     int64_t shape[FL_MAX_DIMS];
 } header;
 
-/* ---------------------------------------------------------------- the header, a dictionary as Python writes it ---- */
+/* --------------------------------------------------------- the header, a dictionary as Python writes it ---- */
 
 typedef struct parser {
     const char *path;
@@ -174,7 +174,7 @@ static bool parse_header(parser *p, header *h)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the elements ---- */
+/* ----------------------------------------------------------------------------------------- the elements ---- */
 
 /* What a dtype that is not ours is called. */
 static const char *foreign_name(const char *code)
@@ -182,9 +182,10 @@ static const char *foreign_name(const char *code)
     static const struct {
         const char *code, *name;
     } names[] = {
-        {"u8", "uint64"},         {"f12", "extended float"}, {"f16", "extended float"}, {"c", "complex"},
-        {"O", "Python object"},   {"U", "Unicode string"},   {"S", "byte string"},      {"a", "byte string"},
-        {"V", "raw bytes"},       {"M8", "date"},            {"m8", "time span"},
+        {"u8", "uint64"},     {"f12", "extended float"}, {"f16", "extended float"},
+        {"c", "complex"},     {"O", "Python object"},    {"U", "Unicode string"},
+        {"S", "byte string"}, {"a", "byte string"},      {"V", "raw bytes"},
+        {"M8", "date"},       {"m8", "time span"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(code, names[i].code, strlen(names[i].code)) == 0)
@@ -293,7 +294,7 @@ static bool transpose(const char *path, host_array *array, problem *why)
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------------- reading ---- */
+/* ---------------------------------------------------------------------------------------------- reading ---- */
 
 static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
 {
@@ -390,7 +391,7 @@ bool npy_read(const char *path, host_array *array, problem *why)
     return ok;
 }
 
-/* ----------------------------------------------------------------------------------------------------- writing ---- */
+/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static const char *descr_of(fl_dtype dtype)
 {
@@ -405,7 +406,8 @@ static size_t make_header(const host_array *array, char *text, size_t size)
     enum { PREFIX = sizeof magic + 4 };
     char order = fl_dtype_size(array->dtype) == 1 ? '|' : host_is_big ? '>' : '<';
     int used = snprintf(text + PREFIX, size - PREFIX, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
-                        descr_of(array->dtype)) + PREFIX;
+                        descr_of(array->dtype)) +
+               PREFIX;
     for (int d = 0; d < array->ndim; d++)
         used += snprintf(text + used, size - (size_t)used, "%s%" PRId64 "%s", d > 0 ? " " : "", array->shape[d],
                          d + 1 < array->ndim || array->ndim == 1 ? "," : "");

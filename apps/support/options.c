@@ -34,7 +34,8 @@ enum {
 static const struct argp_option backend_options[] = {
     {"backend", 'b', "SPEC[,SPEC...]|all", 0,
      "Run on these: a backend's name (serial, simd, omp, hip ...) and what narrows it, such as omp:8, simd:v2, hip:1; "
-     "all is every one that can run here (default: auto, the best one)", 0},
+     "all is every one that can run here (default: auto, the best one)",
+     0},
     {0},
 };
 
@@ -83,7 +84,7 @@ typedef struct parsing {
 /* Where the value that is being parsed comes from. */
 static bool from_environment;
 
-/* ------------------------------------------------------------------------------------------------------ values ---- */
+/* ----------------------------------------------------------------------------------------------- values ---- */
 
 /* The environment's name for an option: "min-time" is FLYNN_MIN_TIME. */
 static void variable_name(const char *option, char *text, size_t size)
@@ -152,7 +153,10 @@ int option_choice(const char *option, const char *value, const char *const *name
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                 i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+                                 i == 0          ? ""
+                                 : i + 1 < count ? ", "
+                                                 : " or ",
+                                 names[i]);
     const char *nearest = fl_nearest_name(value, names, (size_t)count);
     if (nearest != NULL)
         option_fail(option, "'%s' is not known; expected %s (the nearest is %s)", value, list, nearest);
@@ -212,7 +216,7 @@ static const char *parse_file(const char *option, const char *value)
     return value;
 }
 
-/* ------------------------------------------------------------------------------------------ the shared options ---- */
+/* ----------------------------------------------------------------------------------- the shared options ---- */
 
 static fl_dtype parse_dtype(const char *value)
 {
@@ -241,30 +245,14 @@ static error_t parse_run(int key, char *value, common_options *common)
         common->dtype = parse_dtype(value);
         common->has_dtype = true;
         return 0;
-    case KEY_SIZE:
-        common->size = option_integer("size", value, 1, INT64_MAX);
-        return 0;
-    case KEY_BLOCK:
-        parse_block("block", value, common->block);
-        return 0;
-    case KEY_REPEAT:
-        common->repeat = (int)option_integer("repeat", value, 1, 1000000);
-        return 0;
-    case KEY_WARMUP:
-        common->warmup = (int)option_integer("warmup", value, 0, 1000000);
-        return 0;
-    case KEY_MIN_TIME:
-        common->min_time_s = parse_seconds("min-time", value);
-        return 0;
-    case KEY_SEED:
-        common->seed = (uint64_t)option_integer("seed", value, 0, INT64_MAX);
-        return 0;
-    case KEY_PAGEABLE:
-        common->pageable = true;
-        return 0;
-    case KEY_CHECK:
-        common->check = parse_check(value);
-        return 0;
+    case KEY_SIZE: common->size = option_integer("size", value, 1, INT64_MAX); return 0;
+    case KEY_BLOCK: parse_block("block", value, common->block); return 0;
+    case KEY_REPEAT: common->repeat = (int)option_integer("repeat", value, 1, 1000000); return 0;
+    case KEY_WARMUP: common->warmup = (int)option_integer("warmup", value, 0, 1000000); return 0;
+    case KEY_MIN_TIME: common->min_time_s = parse_seconds("min-time", value); return 0;
+    case KEY_SEED: common->seed = (uint64_t)option_integer("seed", value, 0, INT64_MAX); return 0;
+    case KEY_PAGEABLE: common->pageable = true; return 0;
+    case KEY_CHECK: common->check = parse_check(value); return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -280,9 +268,7 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     const parsing *p = state->input;
     common_options *common = p->common;
     switch (key) {
-    case 'b':
-        parse_backends("backend", value, common);
-        return 0;
+    case 'b': parse_backends("backend", value, common); return 0;
     case KEY_JSON:
         common->json = true;
         common->json_file = parse_file("json", value);
@@ -291,21 +277,15 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
         common->csv = true;
         common->csv_file = parse_file("csv", value);
         return 0;
-    case 'q':
-        common->quiet = true;
-        return 0;
-    case 'h':
-        show_help(p, ARGP_HELP_STD_HELP);
-    case KEY_USAGE:
-        show_help(p, ARGP_HELP_USAGE);
-    case KEY_VERSION:
-        printf("flynn %s\n", fl_version());
-        exit(EXIT_DONE);
+    case 'q': common->quiet = true; return 0;
+    case 'h': show_help(p, ARGP_HELP_STD_HELP);
+    case KEY_USAGE: show_help(p, ARGP_HELP_USAGE);
+    case KEY_VERSION: printf("flynn %s\n", fl_version()); exit(EXIT_DONE);
     }
     return parse_run(key, value, common);
 }
 
-/* ----------------------------------------------------------------------- what argp would need two lines to say ---- */
+/* ---------------------------------------------------------------- what argp would need two lines to say ---- */
 
 static int gather(const parsing *p, const struct argp_option **options)
 {
@@ -404,7 +384,7 @@ static noreturn void explain(const parsing *p, const struct argp_state *state)
     fail(EXIT_BAD_INPUT, "'%s': not understood; expected what `%s --help` shows", word, fail_command());
 }
 
-/* ----------------------------------------------------------------------------------------------------- parsing ---- */
+/* ---------------------------------------------------------------------------------------------- parsing ---- */
 
 static error_t parse_own(const command_line *command, int key, char *value)
 {
@@ -420,8 +400,7 @@ static error_t parse_root(int key, char *value, struct argp_state *state)
         for (int i = 0; p->argp->children[i].argp != NULL; i++)
             state->child_inputs[i] = p;
         return 0;
-    case ARGP_KEY_ERROR:
-        explain(p, state);
+    case ARGP_KEY_ERROR: explain(p, state);
     case ARGP_KEY_ARG:
         if (parse_own(p->command, key, value) == 0)
             return 0;
@@ -431,8 +410,7 @@ static error_t parse_root(int key, char *value, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
     case ARGP_KEY_END:
     case ARGP_KEY_FINI:
-    case ARGP_KEY_SUCCESS:
-        return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_SUCCESS: return ARGP_ERR_UNKNOWN;
     }
     return parse_own(p->command, key, value);
 }
@@ -483,8 +461,11 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         {0, {.options = always_options, .parser = parse_common}},
     };
     struct argp_child children[MOST_TABLES] = {0};
-    struct argp root = {.options = command->options, .parser = parse_root, .args_doc = command->arguments,
-                        .doc = command->summary, .children = children};
+    struct argp root = {.options = command->options,
+                        .parser = parse_root,
+                        .args_doc = command->arguments,
+                        .doc = command->summary,
+                        .children = children};
     parsing p = {.command = command, .common = common, .argp = &root};
     int used = 0;
     if (command->options != NULL)

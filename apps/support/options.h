@@ -18,21 +18,21 @@
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
 
 typedef struct common_options {
-    char **backends;       /* as --backend names them; all_backends: none */
+    char **backends; /* as --backend names them; all_backends: none */
     int backend_count;
-    bool all_backends;     /* --backend=all */
-    const char *variant;   /* "auto" unless given */
-    bool has_dtype;        /* --dtype was given */
+    bool all_backends;   /* --backend=all */
+    const char *variant; /* "auto" unless given */
+    bool has_dtype;      /* --dtype was given */
     fl_dtype dtype;
-    int64_t size;          /* 0: not given */
-    int block[3];          /* x, y, z; all 0: not given */
-    int repeat;            /* timed passes; 0: not given, as many as min_time_s asks for */
+    int64_t size; /* 0: not given */
+    int block[3]; /* x, y, z; all 0: not given */
+    int repeat;   /* timed passes; 0: not given, as many as min_time_s asks for */
     int warmup;
     double min_time_s;
     uint64_t seed;
     bool pageable;
     check_choice check;
-    bool json, csv;        /* asked for */
+    bool json, csv;                   /* asked for */
     const char *json_file, *csv_file; /* NULL: stdout */
     bool quiet;
 } common_options;

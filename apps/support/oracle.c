@@ -28,6 +28,6 @@ fl_device *oracle_device(const char *operation)
             return device;
         fl_device_close(device);
     }
-    fail(EXIT_CANNOT_RUN, "no plugin here has the variant `reference` of %s, with which results are checked; build `serial`",
-         operation);
+    fail(EXIT_CANNOT_RUN,
+         "no plugin here has the variant `reference` of %s, with which results are checked; build `serial`", operation);
 }

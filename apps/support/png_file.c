@@ -45,7 +45,7 @@ static void on_warning(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* ----------------------------------------------------------------------------------------------------- reading ---- */
+/* ---------------------------------------------------------------------------------------------- reading ---- */
 
 /* Asks libpng for 8 or 16 bit grey or RGB, whatever the file has. Left by a longjmp when the file is broken. */
 static void read_description(png_job *job)
@@ -106,9 +106,9 @@ static void to_grey(const png_job *job, float *grey)
     for (png_uint_32 y = 0; y < job->height; y++) {
         const uint8_t *at = job->rows[y];
         for (png_uint_32 x = 0; x < job->width; x++, at += step * job->channels) {
-            double sum = job->channels < 3 ? 1000 * sample(job, at)
-                                           : 299 * sample(job, at) + 587 * sample(job, at + step) +
-                                                 114 * sample(job, at + 2 * step);
+            double sum = job->channels < 3
+                             ? 1000 * sample(job, at)
+                             : 299 * sample(job, at) + 587 * sample(job, at + step) + 114 * sample(job, at + 2 * step);
             *grey++ = (float)(sum / (1000 * largest));
         }
     }
@@ -121,7 +121,8 @@ static bool read_image(png_job *job, const char *path, int64_t bytes, host_array
     if (!plausible(job, bytes))
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: claims %" PRIu32 "x%" PRIu32 " pixels; expected no more than its %" PRId64
-                           " bytes can hold", path, job->height, job->width, bytes);
+                           " bytes can hold",
+                           path, job->height, job->width, bytes);
     int64_t shape[] = {job->height, job->width};
     if (!host_array_create(image, FL_F32, 2, shape, path, why))
         return false;
@@ -155,7 +156,7 @@ bool png_read(const char *path, host_array *image, problem *why)
     return ok;
 }
 
-/* ----------------------------------------------------------------------------------------------------- writing ---- */
+/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static void write_data(png_structp png, png_bytep data, size_t bytes)
 {

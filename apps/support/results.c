@@ -38,14 +38,17 @@ void result_list_free(result_list *results)
 
 measure_plan measure_plan_of(const common_options *common)
 {
-    measure_plan plan = {.variant = common->variant, .repeat = common->repeat, .warmup = common->warmup,
-                         .min_time_s = common->min_time_s, .pageable = common->pageable};
+    measure_plan plan = {.variant = common->variant,
+                         .repeat = common->repeat,
+                         .warmup = common->warmup,
+                         .min_time_s = common->min_time_s,
+                         .pageable = common->pageable};
 
     memcpy(plan.block, common->block, sizeof plan.block);
     return plan;
 }
 
-/* ----------------------------------------------------------------------------------------------- comparing rows ---- */
+/* --------------------------------------------------------------------------------------- comparing rows ---- */
 
 static double total_of(const measurement *m)
 {
@@ -84,12 +87,12 @@ static const measurement *baseline(const result_list *results)
     return first;
 }
 
-/* ----------------------------------------------------------------------------------------------------- table ---- */
+/* ------------------------------------------------------------------------------------------------ table ---- */
 
 static const table_column columns[] = {
-    {"backend", 0}, {"class", 0},  {"variant", 0}, {"block", 0},    {"open", 1},        {"cold", 1}, {"h2d", 1},       {"kernel", 1},
-    {"d2h", 1},     {"total", 1},  {"GB/s", 1},    {"GFLOP/s", 1},  {"speed-up", 1},    {"with copies", 1}, {"rank", 1},
-    {"max error", 1}, {"check", 0}, {NULL, 0},
+    {"backend", 0},  {"class", 0},       {"variant", 0}, {"block", 0},     {"open", 1},  {"cold", 1},
+    {"h2d", 1},      {"kernel", 1},      {"d2h", 1},     {"total", 1},     {"GB/s", 1},  {"GFLOP/s", 1},
+    {"speed-up", 1}, {"with copies", 1}, {"rank", 1},    {"max error", 1}, {"check", 0}, {NULL, 0},
 };
 
 typedef struct cell {
@@ -130,6 +133,15 @@ static cell check_cell(const measurement *m)
     return c;
 }
 
+/* Three digits, and no exponent for what a reader would write without one. */
+static cell rate_cell(double rate)
+{
+    cell c;
+
+    snprintf(c.text, sizeof c.text, rate >= 1000 ? "%.0f" : "%.3g", rate);
+    return c;
+}
+
 static double factor(double base, double time, bool comparable)
 {
     return comparable && time > 0 ? base / time : (double)NAN;
@@ -141,14 +153,14 @@ static void add_row(table *t, const result_list *results, const measurement *bas
     double kernel = m->timing.kernel_s;
 
     table_add(t, (const char *const[]){
-        m->device.resource, m->device.flynn_class, m->timing.variant, block_cell(m->timing.block).text,
-        format_seconds(m->device.open_s).text, format_seconds(m->cold_s).text,
-        format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
-        format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
-        format_number(m->timing.bytes / kernel / 1e9).text, format_number(m->timing.flops / kernel / 1e9).text,
-        format_factor(factor(comparable ? base->timing.kernel_s : 0, kernel, comparable)).text,
-        format_factor(factor(comparable ? total_of(base) : 0, total_of(m), comparable)).text,
-        rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
+                     m->device.resource, m->device.flynn_class, m->timing.variant, block_cell(m->timing.block).text,
+                     format_seconds(m->device.open_s).text, format_seconds(m->cold_s).text,
+                     format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
+                     format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
+                     rate_cell(m->timing.bytes / kernel / 1e9).text, rate_cell(m->timing.flops / kernel / 1e9).text,
+                     format_factor(factor(comparable ? base->timing.kernel_s : 0, kernel, comparable)).text,
+                     format_factor(factor(comparable ? total_of(base) : 0, total_of(m), comparable)).text,
+                     rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
 }
 
 static void show_table(const result_list *results, const char *title)
@@ -169,7 +181,7 @@ static void show_table(const result_list *results, const char *title)
         printf("checked against: %s\n", results->list[0].check_method);
 }
 
-/* ------------------------------------------------------------------------------------------------------ JSON ---- */
+/* ------------------------------------------------------------------------------------------------- JSON ---- */
 
 static json_t *json_ints(const int *values, int count)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------- checks ---- */
+/* ----------------------------------------------------------------------------------------------- checks ---- */
 
 const char *core_shape_text(char *text, size_t size, int ndim, const int64_t *shape)
 {
@@ -26,9 +26,12 @@ fl_status core_check_array(const char *call, const char *name, const fl_array *a
     if (!array)
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL; expected an array", call, name);
     if (array->device != device)
-        return core_fail(FL_E_WRONG_DEVICE, "%s: %s lives on device %s, the call runs on %s%s; copy it with "
-                         "fl_array_to_device(%s, device, &copy)", call, name, array->device->plugin.info.resource,
-                         strcmp(array->device->plugin.info.resource, device->plugin.info.resource) ? "" : " (opened again)",
+        return core_fail(FL_E_WRONG_DEVICE,
+                         "%s: %s lives on device %s, the call runs on %s%s; copy it with "
+                         "fl_array_to_device(%s, device, &copy)",
+                         call, name, array->device->plugin.info.resource,
+                         strcmp(array->device->plugin.info.resource, device->plugin.info.resource) ? ""
+                                                                                                   : " (opened again)",
                          device->plugin.info.resource, name);
     return FL_OK;
 }
@@ -39,7 +42,8 @@ fl_status core_check_matrix(const char *call, const char *name, const fl_array *
     char shape[96];
 
     if (b->ndim != 2)
-        return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected 2", call, name, b->ndim, b->ndim == 1 ? "" : "s");
+        return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected 2", call, name, b->ndim,
+                         b->ndim == 1 ? "" : "s");
     if (b->shape[0] == 0 || b->shape[1] == 0)
         return core_fail(FL_E_ARGUMENT, "%s: %s is %s, without elements; expected at least 1x1", call, name,
                          core_shape_text(shape, sizeof shape, 2, b->shape));
@@ -78,13 +82,15 @@ static size_t extent(const fl_buffer *b)
     return (size_t)(last + 1) * fl_dtype_size(b->dtype);
 }
 
-fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name, const fl_array *in)
+fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name,
+                           const fl_array *in)
 {
     const char *a = out->buffer.data, *b = in->buffer.data;
 
     if (out->memory != in->memory || a + extent(&out->buffer) <= b || b + extent(&in->buffer) <= a)
         return FL_OK;
-    return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected an array of its own", call, out_name, in_name);
+    return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected an array of its own", call, out_name,
+                     in_name);
 }
 
 double core_buffer_bytes(const fl_buffer *b)
@@ -96,7 +102,7 @@ double core_buffer_bytes(const fl_buffer *b)
     return bytes;
 }
 
-/* ---------------------------------------------------------------------------------------- creating and freeing ---- */
+/* --------------------------------------------------------------------------------- creating and freeing ---- */
 
 /* Fills shape and strides of a packed array and its bytes; false when they do not fit into memory of any size. */
 static bool lay_out(fl_buffer *b, size_t *bytes)
@@ -162,7 +168,8 @@ fl_status fl_array_create(fl_device *device, fl_dtype dtype, int ndim, const int
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, device ? "array" : "device");
     *out = NULL;
     if (fl_dtype_size(dtype) == 0)
-        return core_fail(FL_E_ARGUMENT, "%s: dtype is %d; expected FL_U8, FL_I32, FL_I64, FL_F32 or FL_F64", call, (int)dtype);
+        return core_fail(FL_E_ARGUMENT, "%s: dtype is %d; expected FL_U8, FL_I32, FL_I64, FL_F32 or FL_F64", call,
+                         (int)dtype);
     status = check_shape(call, ndim, shape);
     if (status != FL_OK)
         return status;
@@ -197,12 +204,17 @@ fl_status fl_array_view(const fl_array *array, const int64_t *start, const int64
 
     if (!array || !start || !shape || !view)
         return core_fail(FL_E_ARGUMENT, "fl_array_view: %s is NULL",
-                         !array ? "array" : !start ? "start" : !shape ? "shape" : "view");
+                         !array   ? "array"
+                         : !start ? "start"
+                         : !shape ? "shape"
+                                  : "view");
     *view = NULL;
     for (int d = 0; d < b->ndim; d++)
         if (start[d] < 0 || shape[d] < 0 || shape[d] > b->shape[d] || start[d] > b->shape[d] - shape[d])
-            return core_fail(FL_E_ARGUMENT, "fl_array_view: dimension %d: start %" PRId64 " and length %" PRId64
-                             " do not lie within %" PRId64, d, start[d], shape[d], b->shape[d]);
+            return core_fail(FL_E_ARGUMENT,
+                             "fl_array_view: dimension %d: start %" PRId64 " and length %" PRId64
+                             " do not lie within %" PRId64,
+                             d, start[d], shape[d], b->shape[d]);
     v = malloc(sizeof *v);
     if (!v)
         return core_fail(FL_E_MEMORY, "out of host memory");
@@ -233,18 +245,24 @@ void fl_array_free(fl_array *array)
     core_device_drop(device);
 }
 
-/* ------------------------------------------------------------------------------------------------------ copies ---- */
+/* ----------------------------------------------------------------------------------------------- copies ---- */
 
-/* Queues the copy of the two innermost dimensions from `at` on, in one piece where the rows lie one behind the other. */
+/* Queues the copy of the two innermost dimensions from `at` on, in one piece where the rows follow each other. */
 static fl_status copy_plane(const fl_array *a, fl_copy_kind kind, char *at, char *host, fl_stream *stream)
 {
     const fl_buffer *b = &a->buffer;
     size_t size = fl_dtype_size(b->dtype);
     int64_t rows = b->ndim > 1 ? b->shape[b->ndim - 2] : 1;
-    size_t width = (size_t)b->shape[b->ndim - 1] * size, pitch = b->ndim > 1 ? (size_t)b->stride[b->ndim - 2] * size : width;
+    size_t width = (size_t)b->shape[b->ndim - 1] * size,
+           pitch = b->ndim > 1 ? (size_t)b->stride[b->ndim - 2] * size : width;
     bool to_host = kind == FL_COPY_TO_HOST;
-    fl_copy copy = {.kind = kind, .to = to_host ? host : at, .from = to_host ? at : host, .to_pitch = to_host ? width : pitch,
-                    .from_pitch = to_host ? pitch : width, .width = width, .rows = (size_t)rows};
+    fl_copy copy = {.kind = kind,
+                    .to = to_host ? host : at,
+                    .from = to_host ? at : host,
+                    .to_pitch = to_host ? width : pitch,
+                    .from_pitch = to_host ? pitch : width,
+                    .width = width,
+                    .rows = (size_t)rows};
 
     if (pitch == width) {
         copy.width *= copy.rows;
@@ -332,7 +350,10 @@ fl_status fl_array_to_device(const fl_array *array, fl_device *device, fl_array 
     fl_status status;
 
     if (!array || !device || !copy)
-        return core_fail(FL_E_ARGUMENT, "fl_array_to_device: %s is NULL", !array ? "array" : !device ? "device" : "copy");
+        return core_fail(FL_E_ARGUMENT, "fl_array_to_device: %s is NULL",
+                         !array    ? "array"
+                         : !device ? "device"
+                                   : "copy");
     *copy = NULL;
     bytes = (size_t)fl_array_size(array) * fl_dtype_size(array->buffer.dtype);
     status = fl_host_alloc(array->device, bytes, &host);
@@ -358,7 +379,7 @@ void fl_host_free(fl_device *device, void *memory)
         device->plugin.api->release_host(device->plugin.self, memory);
 }
 
-/* -------------------------------------------------------------------------------------------------- properties ---- */
+/* ------------------------------------------------------------------------------------------- properties ---- */
 
 fl_device *fl_array_device(const fl_array *array)
 {

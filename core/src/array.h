@@ -17,7 +17,8 @@ struct fl_array {
     fl_buffer buffer;
 };
 
-/* The argument `name` of `call`: not NULL (FL_E_ARGUMENT), on `device` (FL_E_WRONG_DEVICE, with the copy that is missing). */
+/* The argument `name` of `call`: not NULL (FL_E_ARGUMENT), on `device` (FL_E_WRONG_DEVICE, with the copy that is
+ * missing). */
 fl_status core_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device);
 
 /* Two dimensions, none of them 0. */
@@ -28,7 +29,8 @@ fl_status core_check_like(const char *call, const char *name, const fl_array *ar
                           const int64_t *shape);
 
 /* `out` shares no memory with `in`: from first to last element, they do not overlap. */
-fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name, const fl_array *in);
+fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name,
+                           const fl_array *in);
 
 /* "2048x2048", for messages; returns `text`. */
 const char *core_shape_text(char *text, size_t size, int ndim, const int64_t *shape);

@@ -13,7 +13,7 @@
 
 const fl_host core_host = {.size = sizeof(fl_host), .error = core_fail, .scratch = core_pool_take};
 
-/* ------------------------------------------------------------------------------------------- resource strings ---- */
+/* ------------------------------------------------------------------------------------- resource strings ---- */
 
 enum { LONGEST_RESOURCE = 128 };
 
@@ -23,7 +23,8 @@ static bool is_isa(const char *item)
     return item[0] == 'v' && item[1] != '\0' && strspn(item + 1, "0123456789") == strlen(item + 1);
 }
 
-static fl_status take_number(const char *resource, const char *item, const fl_backend_info *info, fl_open_request *request)
+static fl_status take_number(const char *resource, const char *item, const fl_backend_info *info,
+                             fl_open_request *request)
 {
     const fl_probe *probe = &info->probe;
     long number;
@@ -36,8 +37,8 @@ static fl_status take_number(const char *resource, const char *item, const fl_ba
         return core_fail(FL_E_ARGUMENT, "'%s': %s is no number of threads for %s; expected 1 to %d", resource, item,
                          info->name, probe->max_threads);
     if (probe->max_threads == 0 && (errno || number >= probe->device_count))
-        return core_fail(FL_E_UNAVAILABLE, "'%s': there is no device %s; %s has %d here, counted from 0", resource, item,
-                         info->name, probe->device_count);
+        return core_fail(FL_E_UNAVAILABLE, "'%s': there is no device %s; %s has %d here, counted from 0", resource,
+                         item, info->name, probe->device_count);
     request->number = (int)number;
     return FL_OK;
 }
@@ -52,8 +53,8 @@ static fl_status take_isa(const char *resource, const char *item, const fl_backe
     for (int i = 0; i < probe->isa_count; i++) {
         if (strcmp(item, probe->isa[i].name) == 0) {
             if (*probe->isa[i].why_not)
-                return core_fail(FL_E_UNAVAILABLE, "'%s' cannot run here: %s; ask for another one, or for none", resource,
-                                 probe->isa[i].why_not);
+                return core_fail(FL_E_UNAVAILABLE, "'%s' cannot run here: %s; ask for another one, or for none",
+                                 resource, probe->isa[i].why_not);
             request->isa = probe->isa[i].name;
             return FL_OK;
         }
@@ -70,7 +71,8 @@ static fl_status parse(const char *resource, const core_plugin **found, fl_open_
     fl_status status;
 
     if (strlen(resource) >= sizeof text)
-        return core_fail(FL_E_UNKNOWN, "a resource is at most %zu characters long, not %zu", sizeof text - 1, strlen(resource));
+        return core_fail(FL_E_UNKNOWN, "a resource is at most %zu characters long, not %zu", sizeof text - 1,
+                         strlen(resource));
     strcpy(text, resource);
     name = strsep(&rest, ":");
     status = core_registry_find(name, found);
@@ -80,7 +82,8 @@ static fl_status parse(const char *resource, const core_plugin **found, fl_open_
         else if (is_isa(item))
             status = take_isa(resource, item, &(*found)->info, request);
         else
-            status = core_fail(FL_E_ARGUMENT, "'%s': '%s' is no item; expected a number (%s) or an instruction set such as v3",
+            status = core_fail(FL_E_ARGUMENT,
+                               "'%s': '%s' is no item; expected a number (%s) or an instruction set such as v3",
                                resource, item, (*found)->info.probe.max_threads ? "of threads" : "the device's index");
     }
     return status;
@@ -100,7 +103,7 @@ static void name_resource(fl_device_info *info, const fl_probe *probe, const fl_
     snprintf(info->resource, sizeof info->resource, "%.24s%s%.7s", info->backend, number, isa);
 }
 
-/* --------------------------------------------------------------------------------------------- opening, closing ---- */
+/* ------------------------------------------------------------------------------------- opening, closing ---- */
 
 static double now(void)
 {

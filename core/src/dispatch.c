@@ -27,13 +27,14 @@ fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *inf
     if (!device || !info)
         return core_fail(FL_E_ARGUMENT, "fl_variant_get: %s is NULL", device ? "info" : "device");
     if (i >= device->plugin.row_count)
-        return core_fail(FL_E_ARGUMENT, "fl_variant_get: i is %zu; expected less than %zu", i, device->plugin.row_count);
+        return core_fail(FL_E_ARGUMENT, "fl_variant_get: i is %zu; expected less than %zu", i,
+                         device->plugin.row_count);
     row = &device->plugin.rows[i];
     *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary};
     return FL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ choosing the variant ---- */
+/* --------------------------------------------------------------------------------- choosing the variant ---- */
 
 static bool is(const fl_row *row, const char *variant)
 {
@@ -83,7 +84,7 @@ static fl_status find_row(const fl_device *device, const core_step *step, const 
     return *found ? FL_OK : no_row(device, step, variant);
 }
 
-/* ------------------------------------------------------------------------------------------------- the launch ---- */
+/* ------------------------------------------------------------------------------------------- the launch ---- */
 
 /* The block as asked for: none at all, or each edge at least 1. */
 static fl_status take_block(const char *name, const fl_run *run, fl_launch *launch)
@@ -92,7 +93,8 @@ static fl_status take_block(const char *name, const fl_run *run, fl_launch *laun
 
     for (int i = 0; i < 3; i++) {
         if (run->block[i] < 0)
-            return core_fail(FL_E_ARGUMENT, "%s: block[%d] is %d; expected at least 1, or 0 for the variant's own choice", name, i,
+            return core_fail(FL_E_ARGUMENT,
+                             "%s: block[%d] is %d; expected at least 1, or 0 for the variant's own choice", name, i,
                              run->block[i]);
         launch->block[i] = asked && run->block[i] == 0 ? 1 : run->block[i];
     }
@@ -105,25 +107,27 @@ static fl_status check_limits(const char *name, const fl_device_info *info, cons
     int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
 
     if (info->max_threads_per_block > 0 && threads > info->max_threads_per_block)
-        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d a block", name,
-                         launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
+        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d a block",
+                         name, launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
                          info->max_threads_per_block);
     for (int i = 0; i < 3; i++) {
         if (info->max_block[i] > 0 && launch->block[i] > info->max_block[i])
-            return core_fail(FL_E_LIMIT, "%s: a block is %d threads long in %c; %s allows at most %d", name, launch->block[i],
-                             "xyz"[i], info->resource, info->max_block[i]);
+            return core_fail(FL_E_LIMIT, "%s: a block is %d threads long in %c; %s allows at most %d", name,
+                             launch->block[i], "xyz"[i], info -> resource, info -> max_block[i]);
         if (info->max_grid[i] > 0 && launch->grid[i] > info->max_grid[i])
-            return core_fail(FL_E_LIMIT, "%s: the grid is %" PRId64 " blocks long in %c; %s allows at most %" PRId64, name,
-                             launch->grid[i], "xyz"[i], info->resource, info->max_grid[i]);
+            return core_fail(FL_E_LIMIT, "%s: the grid is %" PRId64 " blocks long in %c; %s allows at most %" PRId64,
+                             name, launch->grid[i], "xyz"[i], info -> resource, info -> max_grid[i]);
     }
     if (info->max_shared_bytes > 0 && launch->shared_bytes > info->max_shared_bytes)
-        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d needs %" PRId64 " bytes of shared memory; %s allows at most %" PRId64
-                         ": ask for a smaller block", name, launch->block[0], launch->block[1], launch->block[2],
-                         launch->shared_bytes, info->resource, info->max_shared_bytes);
+        return core_fail(FL_E_LIMIT,
+                         "%s: a block of %dx%dx%d needs %" PRId64 " bytes of shared memory; %s allows at most %" PRId64
+                         ": ask for a smaller block",
+                         name, launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
+                         info->resource, info->max_shared_bytes);
     return FL_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- the call ---- */
+/* --------------------------------------------------------------------------------------------- the call ---- */
 
 fl_status core_call_begin(core_call *call, const char *name, fl_device *device, const fl_run *run)
 {
@@ -157,7 +161,8 @@ static void tell(fl_timing *timing, const char *variant, const fl_launch *launch
 }
 
 /* Finds, plans and checks the row for `variant`. */
-static fl_status plan(const core_call *call, const core_step *step, const char *variant, const fl_row **row, fl_launch *launch)
+static fl_status plan(const core_call *call, const core_step *step, const char *variant, const fl_row **row,
+                      fl_launch *launch)
 {
     const char *name = core_operation_name(step->operation);
     fl_status status = find_row(call->device, step, variant, row);

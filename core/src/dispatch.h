@@ -9,8 +9,8 @@
 /* One row to run, its arguments checked. */
 typedef struct core_step {
     fl_operation operation;
-    fl_dtype dtype;      /* computed in */
-    const void *args;    /* the operation's struct */
+    fl_dtype dtype;   /* computed in */
+    const void *args; /* the operation's struct */
 } core_step;
 
 /* "convolve"; never NULL. */
@@ -27,15 +27,15 @@ typedef struct core_call {
 /* Locks the run's stream and starts its clock where timing is asked for. After FL_OK core_call_end must be called. */
 fl_status core_call_begin(core_call *call, const char *name, fl_device *device, const fl_run *run);
 
-/* Plans, checks and queues the row that run->variant names (the last step of a call: what `timing` tells of), with `bytes`
- * compulsory bytes. */
+/* Plans, checks and queues the row that run->variant names (the last step of a call: what `timing` tells of), with
+ * `bytes` compulsory bytes. */
 fl_status core_call_step(core_call *call, const core_step *step, double bytes);
 
 /* Queues FL_OP_CONVERT into scratch memory: `buffer` as `dtype`, packed. */
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
 
-/* Ends the call that got as far as `status`: waits where timing is asked for, gives scratch back, unlocks. `last` is the
- * step that `timing` tells of. */
+/* Ends the call that got as far as `status`: waits where timing is asked for, gives scratch back, unlocks. `last` is
+ * the step that `timing` tells of. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);
 
 #endif

@@ -33,8 +33,8 @@ static bool fits(core_plugin *p, const fl_plugin *plugin)
     if (plugin->abi != FL_PLUGIN_ABI)
         snprintf(cause, sizeof cause, "made for plugin ABI %u, this libflynn has %u", plugin->abi, FL_PLUGIN_ABI);
     else if (plugin->size < sizeof *plugin)
-        snprintf(cause, sizeof cause, "its flynn_plugin has %u bytes, plugin ABI %u has %zu", plugin->size, FL_PLUGIN_ABI,
-                 sizeof *plugin);
+        snprintf(cause, sizeof cause, "its flynn_plugin has %u bytes, plugin ABI %u has %zu", plugin->size,
+                 FL_PLUGIN_ABI, sizeof *plugin);
     else if (strcmp(plugin->name, p->info.name) != 0)
         snprintf(cause, sizeof cause, "calls itself '%.64s', its file says '%.40s'", plugin->name, p->info.name);
     else

@@ -13,8 +13,8 @@ typedef struct core_plugin {
     char family[32];         /* until it tells its own: "hip" of "hip-amd", so that asking for "hip" tells why not */
 } core_plugin;
 
-/* Loads and probes the file at info.path, once: fills `info` and, when the file is a plugin for this ABI, `plugin`. What
- * fails ends as cause and cure in info.probe. */
+/* Loads and probes the file at info.path, once: fills `info` and, when the file is a plugin for this ABI, `plugin`.
+ * What fails ends as cause and cure in info.probe. */
 void core_plugin_load(core_plugin *plugin);
 
 /* Takes cause and cure from the two lines of the note at info.path, which stands where a plugin was not built. */

@@ -21,7 +21,7 @@ static struct {
     core_plugin *plugins[MOST_PLUGINS];
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ----------------------------------------------------------------------------------------------- finding files ---- */
+/* ---------------------------------------------------------------------------------------- finding files ---- */
 
 static core_plugin *known(const char *name)
 {
@@ -49,7 +49,8 @@ static void take(const char *folder, const char *file, const char *suffix)
         free(p);
         return;
     }
-    p->info = (fl_backend_info){.name = name, .path = strdup(path), .family = p->family, .flynn_class = "", .built_with = ""};
+    p->info =
+        (fl_backend_info){.name = name, .path = strdup(path), .family = p->family, .flynn_class = "", .built_with = ""};
     if (strchr(name, '-'))
         snprintf(p->family, sizeof p->family, "%.*s", (int)strcspn(name, "-"), name);
     if (strcmp(suffix, ".missing") == 0)
@@ -124,7 +125,7 @@ static void load_all(void)
     registry.sorted = true;
 }
 
-/* ------------------------------------------------------------------------------------------------ names to plugins ---- */
+/* ------------------------------------------------------------------------------------- names to plugins ---- */
 
 static bool means(const char *name, const core_plugin *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Device memory for the length of one call, kept for the next: a stream-ordered pool. A block that a stream gave back may be
- * handed to the same stream at once, since the later work waits for the earlier; to another stream only when the device has
- * nothing queued. */
+ * Device memory for the length of one call, kept for the next: a stream-ordered pool. A block that a stream gave back
+ * may be handed to the same stream at once, since the later work waits for the earlier; to another stream only when the
+ * device has nothing queued. */
 #ifndef FLYNN_CORE_SCRATCH_H
 #define FLYNN_CORE_SCRATCH_H
 
@@ -24,7 +24,8 @@ typedef struct core_pool {
 
 void core_pool_init(core_pool *pool, const fl_plugin_device *device);
 
-/* fl_host.scratch: the smallest free block that fits, else a new one; when memory is short, after all that is unused was freed. */
+/* fl_host.scratch: the smallest free block that fits, else a new one; when memory is short, after all that is unused
+ * was freed. */
 fl_status core_pool_take(const fl_context *context, size_t bytes, void **memory);
 
 /* Takes back all blocks that `stream` has, when the call that queued work on them returned. */

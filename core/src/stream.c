@@ -16,7 +16,7 @@ static const fl_device_api *api_of(const fl_device *device)
     return device->plugin.api;
 }
 
-/* --------------------------------------------------------------------------------------------------- streams ---- */
+/* ---------------------------------------------------------------------------------------------- streams ---- */
 
 fl_status core_default_stream_create(fl_device *device, fl_stream **out)
 {
@@ -78,9 +78,10 @@ void fl_stream_free(fl_stream *stream)
 fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream, fl_stream **found)
 {
     if (stream && stream->device != device)
-        return core_fail(FL_E_WRONG_DEVICE, "%s: the stream belongs to device %s, the call runs on %s; create one with "
-                         "fl_stream_create on the latter", call, stream->device->plugin.info.resource,
-                         device->plugin.info.resource);
+        return core_fail(FL_E_WRONG_DEVICE,
+                         "%s: the stream belongs to device %s, the call runs on %s; create one with "
+                         "fl_stream_create on the latter",
+                         call, stream->device->plugin.info.resource, device->plugin.info.resource);
     *found = stream ? stream : device->default_stream;
     return FL_OK;
 }
@@ -100,7 +101,7 @@ fl_status fl_stream_wait(fl_stream *stream)
     return stream ? core_stream_wait(stream) : core_fail(FL_E_ARGUMENT, "fl_stream_wait: stream is NULL");
 }
 
-/* ---------------------------------------------------------------------------------------------------- events ---- */
+/* ----------------------------------------------------------------------------------------------- events ---- */
 
 fl_status fl_event_create(fl_device *device, fl_event **out)
 {
@@ -154,8 +155,9 @@ static fl_status check_recorded(const char *call, const char *name, const fl_eve
 {
     if (!event)
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, name);
-    return event->recorded ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: %s was never recorded; call fl_event_record first",
-                                               call, name);
+    return event->recorded
+               ? FL_OK
+               : core_fail(FL_E_ARGUMENT, "%s: %s was never recorded; call fl_event_record first", call, name);
 }
 
 fl_status fl_event_wait(fl_event *event)
@@ -190,7 +192,8 @@ fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds)
     if (!seconds)
         return core_fail(FL_E_ARGUMENT, "fl_event_elapsed: seconds is NULL");
     if (start->device != stop->device)
-        return core_fail(FL_E_WRONG_DEVICE, "fl_event_elapsed: start belongs to device %s, stop to %s; expected one device",
+        return core_fail(FL_E_WRONG_DEVICE,
+                         "fl_event_elapsed: start belongs to device %s, stop to %s; expected one device",
                          start->device->plugin.info.resource, stop->device->plugin.info.resource);
     status = fl_event_wait(stop);
     if (status != FL_OK)
@@ -198,7 +201,7 @@ fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds)
     return api_of(stop->device)->event_elapsed(stop->device->plugin.self, start->handle, stop->handle, seconds);
 }
 
-/* --------------------------------------------------------------------------------------------------- timing ---- */
+/* ----------------------------------------------------------------------------------------------- timing ---- */
 
 fl_status core_timer_start(fl_stream *stream)
 {

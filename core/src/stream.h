@@ -16,8 +16,8 @@ struct fl_stream {
 fl_status core_default_stream_create(fl_device *device, fl_stream **stream);
 void core_default_stream_free(fl_stream *stream);
 
-/* The stream, or the device's default one for NULL. FL_E_WRONG_DEVICE when it belongs to another device; `call` is for the
- * message. */
+/* The stream, or the device's default one for NULL. FL_E_WRONG_DEVICE when it belongs to another device; `call` is for
+ * the message. */
 fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream, fl_stream **found);
 
 /* Waits and reports, under the stream's lock. */

@@ -17,7 +17,7 @@
  * - Every function that can fail returns fl_status; fl_last_error() then says, for this thread, what went wrong, with
  *   which argument, its value and what was expected. The library never prints, exits or aborts. A failed call changes
  *   no output and leaves the device usable.
- * - "Queued" means: the function returns once the work stands in a stream, before it is done. Functions that wait say so.
+ * - "Queued" means: the function returns once the work stands in a stream, before it is done. What waits says so.
  * - Shapes and strides count elements, outermost dimension first (row-major); sizes count bytes; times are seconds.
  * - A device may be used by several threads at once, a stream, event or array by one at a time.
  * - Freeing NULL does nothing.
@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------------------------------------------- status ---- */
+/* ----------------------------------------------------------------------------------------------- status ---- */
 
 typedef enum fl_status {
     FL_OK = 0,
@@ -71,7 +71,7 @@ FL_API const char *fl_version(void);
  * its letters wrong), or NULL when none is near. For error messages. */
 FL_API const char *fl_nearest_name(const char *wanted, const char *const *names, size_t count);
 
-/* ---------------------------------------------------------------------------------------------------- dtypes ---- */
+/* ----------------------------------------------------------------------------------------------- dtypes ---- */
 
 typedef enum fl_dtype { FL_U8 = 0, FL_I32 = 1, FL_I64 = 2, FL_F32 = 3, FL_F64 = 4 } fl_dtype;
 #define FL_DTYPE_COUNT 5
@@ -83,23 +83,23 @@ FL_API const char *fl_dtype_name(fl_dtype dtype);
 /* The dtype of that name. FL_E_UNKNOWN when there is none. */
 FL_API fl_status fl_dtype_parse(const char *name, fl_dtype *dtype);
 
-/* -------------------------------------------------------------------------------------------------- backends ---- */
+/* --------------------------------------------------------------------------------------------- backends ---- */
 
 #define FL_MAX_PROBED_DEVICES 16
 #define FL_MAX_PROBED_ISAS 4
 
 /* What a plugin found out about this machine, without opening a device. */
 typedef struct fl_probe {
-    int device_count;                           /* 0: it cannot run here, `cause` says why */
-    char device[FL_MAX_PROBED_DEVICES][128];    /* the devices' names */
-    int max_threads;                            /* CPU: the largest N of "omp:N"; 0: a number is a device's index */
-    int isa_count;                              /* instruction sets that can be asked for ("simd:v3") */
+    int device_count;                        /* 0: it cannot run here, `cause` says why */
+    char device[FL_MAX_PROBED_DEVICES][128]; /* the devices' names */
+    int max_threads;                         /* CPU: the largest N of "omp:N"; 0: a number is a device's index */
+    int isa_count;                           /* instruction sets that can be asked for ("simd:v3") */
     struct {
-        char name[8];                           /* "v2" */
-        char why_not[96];                       /* "" when this processor runs it */
+        char name[8];     /* "v2" */
+        char why_not[96]; /* "" when this processor runs it */
     } isa[FL_MAX_PROBED_ISAS];
-    char cause[256];                            /* why it cannot run here, "" when it can */
-    char cure[256];                             /* what would mend it */
+    char cause[256]; /* why it cannot run here, "" when it can */
+    char cure[256];  /* what would mend it */
 } fl_probe;
 
 /* A plugin as it was found. Strings live as long as the process. */
@@ -121,31 +121,31 @@ FL_API size_t fl_backend_count(void);
 /* The i-th of them, NULL when i is out of range. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
 
-/* --------------------------------------------------------------------------------------------------- devices ---- */
+/* ---------------------------------------------------------------------------------------------- devices ---- */
 
 typedef struct fl_device fl_device;
 
 /* What an open device is. Limits that are 0 do not exist. */
 typedef struct fl_device_info {
-    char resource[48];           /* how to open it again: "omp:2:v3", "hip-nvidia:0" */
-    const char *backend;         /* the plugin's name */
-    const char *family;          /* "cpu", "hip" */
-    const char *flynn_class;     /* "SISD", "SIMD", "MIMD", "SIMT" */
+    char resource[48];       /* how to open it again: "omp:2:v3", "hip-nvidia:0" */
+    const char *backend;     /* the plugin's name */
+    const char *family;      /* "cpu", "hip" */
+    const char *flynn_class; /* "SISD", "SIMD", "MIMD", "SIMT" */
     bool emulation;
-    bool host_memory;            /* arrays lie in host memory: the host may use fl_array_data, no copy is needed */
-    char name[128];              /* of the processor or GPU */
-    char runtime[96];            /* "CUDA 13.0, driver 13.0", "OpenMP 4.5"; "" where there is none */
-    char isa[32];                /* "v3", "sm_90", "gfx90a" */
-    int threads;                 /* CPU threads that work for one call; 0 on a GPU */
-    int vector_bits;             /* width of the vectors used on a CPU; 0 on a GPU, 64 or less: none */
-    int multiprocessors;         /* 0 on a CPU */
-    int warp_size;               /* 0 on a CPU */
-    int64_t memory_bytes;        /* of the device; on a CPU the machine's */
+    bool host_memory;     /* arrays lie in host memory: the host may use fl_array_data, no copy is needed */
+    char name[128];       /* of the processor or GPU */
+    char runtime[96];     /* "CUDA 13.0, driver 13.0", "OpenMP 4.5"; "" where there is none */
+    char isa[32];         /* "v3", "sm_90", "gfx90a" */
+    int threads;          /* CPU threads that work for one call; 0 on a GPU */
+    int vector_bits;      /* width of the vectors used on a CPU; 0 on a GPU, 64 or less: none */
+    int multiprocessors;  /* 0 on a CPU */
+    int warp_size;        /* 0 on a CPU */
+    int64_t memory_bytes; /* of the device; on a CPU the machine's */
     int max_threads_per_block;
-    int max_block[3];            /* x, y, z */
+    int max_block[3]; /* x, y, z */
     int64_t max_grid[3];
-    int64_t max_shared_bytes;    /* shared memory that one block can have */
-    double open_s;               /* what opening took: context, canary kernel */
+    int64_t max_shared_bytes; /* shared memory that one block can have */
+    double open_s;            /* what opening took: context, canary kernel */
 } fl_device_info;
 
 /* Opens the device that `resource` names: `name[:item]...`, the name a backend's ("serial", "omp", "hip-nvidia"), a
@@ -156,7 +156,7 @@ typedef struct fl_device_info {
  * FL_E_UNAVAILABLE (with cause and cure), FL_E_DEVICE, FL_E_MEMORY. */
 FL_API fl_status fl_device_open(const char *resource, fl_device **device);
 
-/* Waits for the device's work and lets it go. Memory, streams and events of the device stay valid until they are freed. */
+/* Waits for the work and lets the device go. Its arrays, streams and events stay valid until they are freed. */
 FL_API void fl_device_close(fl_device *device);
 
 /* Valid as long as the device. */
@@ -177,7 +177,7 @@ FL_API size_t fl_variant_count(const fl_device *device);
 /* The i-th one; FL_E_ARGUMENT when i is out of range. */
 FL_API fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info);
 
-/* ------------------------------------------------------------------------------------------ streams and events ---- */
+/* ----------------------------------------------------------------------------------- streams and events ---- */
 
 /* A queue of work. Work in one stream is done in order; work in different streams of a GPU overlaps. On a CPU the work
  * is done by the thread that queues it, before the call returns. Where a function takes a stream, NULL is the device's
@@ -203,7 +203,7 @@ FL_API fl_status fl_event_wait(fl_event *event);
 /* Seconds between two events of one device that were reached; waits for `stop`. */
 FL_API fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds);
 
-/* ---------------------------------------------------------------------------------------------------- arrays ---- */
+/* ----------------------------------------------------------------------------------------------- arrays ---- */
 
 #define FL_MAX_DIMS 4
 
@@ -245,7 +245,7 @@ FL_API void *fl_array_data(const fl_array *array);
 FL_API fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory);
 FL_API void fl_host_free(fl_device *device, void *memory);
 
-/* ------------------------------------------------------------------------------------------------ operations ---- */
+/* ------------------------------------------------------------------------------------------- operations ---- */
 
 /* What one call cost and how it ran. */
 typedef struct fl_timing {
@@ -281,13 +281,13 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype, no dimension 0; computed in f32 when both are f32, else in f64. out: 2-D, that dtype,
  * the shape of fl_convolve_shape, no memory shared with the inputs (from its first element to its last).
- * Variants: naive, tiled, separable, reference. `separable` needs a kernel of rank one, to rounding: each element within
- * 16 units of rounding of the product of its factors (FL_E_ARGUMENT, from the call that waits where only the device can
- * tell). auto takes it for such kernels and is as accurate as naive for any input, infinities and NaN included: an error
- * of at most (kernel's elements + 16) units of rounding of the same sum over absolute values.
+ * Variants: naive, tiled, separable, reference. `separable` needs a kernel of rank one, to rounding: each element
+ * within 16 units of rounding of the product of its factors (FL_E_ARGUMENT, from the call that waits where only the
+ * device can tell). auto takes it for such kernels and is as accurate as naive for any input, infinities and NaN
+ * included: an error of at most (kernel's elements + 16) units of rounding of the same sum over absolute values.
  * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
-FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out,
-                             const fl_run *run);
+FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
+                             fl_array *out, const fl_run *run);
 
 /* out[...] = in[...] in out's dtype, as C converts: same shape, f32 or f64 from any dtype. Variant: naive. Queued. */
 FL_API fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);

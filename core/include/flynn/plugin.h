@@ -2,8 +2,8 @@
  *
  * plugin.h - what a Flynn plugin is, for those who write one.
  *
- * A plugin is a shared object `flynn-<name>.so` with one exported symbol, `const fl_plugin flynn_plugin`. Core reads its
- * `abi` and `size` and touches nothing else before they fit. `probe` tells what is on this machine; `open` gives a
+ * A plugin is a shared object `flynn-<name>.so` with one exported symbol, `const fl_plugin flynn_plugin`. Core reads
+ * its `abi` and `size` and touches nothing else before they fit. `probe` tells what is on this machine; `open` gives a
  * device: a table of functions and a table of rows {operation, variant, dtypes, plan, run}. Adding an operation or a
  * variant is adding a row.
  *
@@ -25,7 +25,7 @@ extern "C" {
 
 #define FL_PLUGIN_ABI 1
 
-/* ------------------------------------------------------------------------------------- what core gives a plugin ---- */
+/* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 
 typedef struct fl_host fl_host;
 
@@ -50,7 +50,7 @@ struct fl_host {
     fl_status (*scratch)(const fl_context *context, size_t bytes, void **memory);
 };
 
-/* ----------------------------------------------------------------------------------------------------- operations ---- */
+/* ------------------------------------------------------------------------------------------- operations ---- */
 
 /* Numbers are only appended. */
 typedef enum fl_operation { FL_OP_CONVERT = 0, FL_OP_CONVOLVE = 1 } fl_operation;
@@ -104,7 +104,7 @@ typedef struct fl_row {
 } fl_row;
 /* Where a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits. */
 
-/* -------------------------------------------------------------------------------------------------------- devices ---- */
+/* ---------------------------------------------------------------------------------------------- devices ---- */
 
 typedef enum fl_copy_kind { FL_COPY_TO_DEVICE = 0, FL_COPY_TO_HOST = 1, FL_COPY_ON_DEVICE = 2 } fl_copy_kind;
 
@@ -151,7 +151,8 @@ typedef struct fl_plugin_device {
     const fl_device_api *api;
     const fl_row *rows; /* what it offers on this very processor, the preferred ones first */
     size_t row_count;
-    fl_device_info info; /* `resource`, `backend`, `family`, `flynn_class`, `emulation` and `open_s` are core's to fill */
+    fl_device_info
+        info; /* `resource`, `backend`, `family`, `flynn_class`, `emulation` and `open_s` are core's to fill */
 } fl_plugin_device;
 
 /* What was asked for, already held against the probe: the device exists, the processor runs the instruction set. */

@@ -16,7 +16,8 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
     if (status != FL_OK)
         return status;
     if (out->buffer.dtype != FL_F32 && out->buffer.dtype != FL_F64)
-        return core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected f32 or f64", call, fl_dtype_name(out->buffer.dtype));
+        return core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected f32 or f64", call,
+                         fl_dtype_name(out->buffer.dtype));
     status = core_check_like(call, "out", out, out->buffer.dtype, in->buffer.ndim, in->buffer.shape);
     return status == FL_OK ? core_check_apart(call, "out", out, "in", in) : status;
 }

@@ -5,7 +5,7 @@
 
 static const char *const name = "convolve";
 
-/* ---------------------------------------------------------------------------------------------------- shapes ---- */
+/* ----------------------------------------------------------------------------------------------- shapes ---- */
 
 /* In `valid` mode one input must contain the other, in both dimensions. */
 static bool contains(const int64_t *a, const int64_t *b)
@@ -20,7 +20,8 @@ static fl_status find_shape(const int64_t *image, const int64_t *kernel, fl_mode
     const int64_t *larger = contains(image, kernel) ? image : kernel, *lesser = larger == image ? kernel : image;
 
     if (mode == FL_VALID && !contains(larger, lesser))
-        return core_fail(FL_E_ARGUMENT, "%s: mode valid needs one input to contain the other; image is %s, kernel is %s", name,
+        return core_fail(FL_E_ARGUMENT,
+                         "%s: mode valid needs one input to contain the other; image is %s, kernel is %s", name,
                          core_shape_text(image_text, sizeof image_text, 2, image),
                          core_shape_text(kernel_text, sizeof kernel_text, 2, kernel));
     if (mode != FL_FULL && mode != FL_SAME && mode != FL_VALID)
@@ -55,14 +56,15 @@ static int64_t origin(fl_mode mode, int64_t image, int64_t kernel)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- checks ---- */
+/* ----------------------------------------------------------------------------------------------- checks ---- */
 
 static fl_dtype compute_dtype(const fl_array *image, const fl_array *kernel)
 {
     return image->buffer.dtype == FL_F32 && kernel->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
 }
 
-static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, const fl_array *out)
+static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
+                       const fl_array *out)
 {
     const struct {
         const char *name;
@@ -84,8 +86,8 @@ static fl_status check(fl_device *device, const fl_array *image, const fl_array 
     return status;
 }
 
-/* In mode valid the input that contains the other is the image, as in SciPy. In the other modes the two are not swapped,
- * although convolution commutes: the zeros around the image meet the kernel, and 0 * infinity is NaN. */
+/* In mode valid the input that contains the other is the image, as in SciPy. In the other modes the two are not
+ * swapped, although convolution commutes: the zeros around the image meet the kernel, and 0 * infinity is NaN. */
 static void put_larger_first(fl_convolve_args *args)
 {
     fl_buffer image = args->image;
@@ -119,7 +121,8 @@ fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *
     if (mode == FL_VALID)
         put_larger_first(&args);
     if (status == FL_OK)
-        status = core_call_step(&call, &step, core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
-                                                  core_buffer_bytes(&out->buffer));
+        status = core_call_step(&call, &step,
+                                core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
+                                    core_buffer_bytes(&out->buffer));
     return core_call_end(&call, &step, status);
 }
