@@ -33,6 +33,7 @@ demo: deps-build
 check: deps
 	@$(CMAKE) -S . -B $(CHECK) -DFLYNN_WERROR=ON -DBUILD_TESTING=ON $(CMAKE_FLAGS)
 	@$(CMAKE) --build $(CHECK) --parallel
+	@$(CHECK)/tests/list_skips
 	@$(CMAKE) -E env CTEST_OUTPUT_ON_FAILURE=1 $(CMAKE) --build $(CHECK) --target test
 
 bench: all

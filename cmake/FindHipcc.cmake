@@ -28,7 +28,9 @@ function(flynn_hipcc_objects variable)
         cmake_path(GET source FILENAME name)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
         add_custom_command(OUTPUT ${object}
-            COMMAND ${Hipcc_EXECUTABLE} -c -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra
+            # It leaves its temporary folders behind: in the build, not in the system's.
+            COMMAND ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
+                ${Hipcc_EXECUTABLE} -c -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra
                 $<$<BOOL:${FLYNN_WERROR}>:-Werror> ${offload} "-DFLYNN_GPU_ARCHITECTURES=\"${architectures}\""
                 "-I$<JOIN:$<TARGET_PROPERTY:flynn_headers,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
                 -MD -MF ${object}.d -MT ${object} -o ${object} ${source}

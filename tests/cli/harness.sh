@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034 # what is set here is used by those who source it
+# What the tests of the command share; sourced. A script calls `ok`, `refused` and `check`, one line a case, and ends
+# with `summary`, which fails when a case failed or when none ran. FLYNN, PYTHON and FLYNN_SOURCE come from ctest.
+set -u
+: "${FLYNN:?the command to test}" "${PYTHON:?a Python 3}" "${FLYNN_SOURCE:?the source folder}"
+flynn=$FLYNN
+here=$FLYNN_SOURCE/tests/cli
+golden=$FLYNN_SOURCE/tests/golden
+slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
+# What the caller has set for the command must not decide what is tested.
+for variable in ${!FLYNN*}; do
+    [ "$variable" = FLYNN_TEST_FAULTS ] || unset "$variable"
+done
+export LC_ALL=C
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-cli.XXXXXX")
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+mkdir "$work/files"
+cd "$work/files" || exit 1
+"$PYTHON" "$here/files.py" fixtures . || exit 1
+
+passed=0
+failed=0
+
+pass() {
+    passed=$((passed + 1))
+}
+
+# fail TITLE WHY: tells what the last command was and what came of it.
+fail() {
+    failed=$((failed + 1))
+    {
+        echo "FAILED: $1: $2"
+        echo "    command: flynn ${last[*]}"
+        echo "    status:  $status"
+        sed 's/^/    stderr:  /' "$work/err" | head -5
+        sed 's/^/    stdout:  /' "$work/out" | head -5
+    } >&2
+}
+
+last=()
+status=0
+: >"$work/out"
+: >"$work/err"
+
+# run ARGUMENT...: the command, with its exit code in $status and its output in $work/out and $work/err.
+run() {
+    last=("$@")
+    timeout 120 "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# ok TITLE ARGUMENT...: must be done and correct.
+ok() {
+    local title=$1
+    shift
+    run "$@"
+    if [ "$status" = 0 ]; then pass; else fail "$title" "expected exit code 0, got $status"; fi
+}
+
+# check TITLE COMMAND...: the command must succeed; it is about the last `run`.
+check() {
+    local title=$1
+    shift
+    if "$@" >"$work/check" 2>&1; then pass; else fail "$title" "$* $(tail -1 "$work/check")"; fi
+}
+
+listing() {
+    find "$work/files" -mindepth 1 -printf '%P %s %T@ %y\n' | sort
+}
+
+# is_refused CODE WORDS: of the last `run`: that exit code, one line on stderr with these words, nothing on stdout.
+is_refused() {
+    [ "$status" = "$1" ] || { echo "expected exit code $1"; return 1; }
+    [ "$(wc -l <"$work/err")" = 1 ] || { echo "expected one line on stderr"; return 1; }
+    grep -q '^flynn' "$work/err" || { echo "expected a line that begins with the command"; return 1; }
+    grep -qF -- "$2" "$work/err" || { echo "expected '$2' on stderr"; return 1; }
+    [ ! -s "$work/out" ] || { echo "expected nothing on stdout"; return 1; }
+}
+
+# refused TITLE CODE WORDS ARGUMENT...: must end so, and leave all files as they were.
+refused() {
+    local title=$1 code=$2 words=$3 before why
+    shift 3
+    before=$(listing)
+    run "$@"
+    if ! why=$(is_refused "$code" "$words"); then
+        fail "$title" "$why"
+    elif [ "$before" != "$(listing)" ]; then
+        fail "$title" "left or changed files: $(diff <(echo "$before") <(listing) | grep '^[<>]' | tr '\n' ' ')"
+    else
+        pass
+    fi
+}
+
+# For `check`. close A B TOLERANCE: two .npy files of one shape. json FILE EXPRESSION: of Python, about the document d.
+close() { "$PYTHON" "$here/files.py" close "$@"; }
+json() { "$PYTHON" "$here/files.py" json "$@"; }
+csv() { "$PYTHON" "$here/files.py" csv "$@"; }
+png() { "$PYTHON" "$here/files.py" png "$@"; }
+npy() { "$PYTHON" "$here/files.py" npy "$@"; }
+
+summary() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What `make install` leaves is whole: an outside program finds the library by CMake and by pkg-config, the command and
+# the plugins run from there, and all of it may be moved.
+set -eu
+: "${FLYNN_BUILD:?}" "${FLYNN_SOURCE:?}" "${CMAKE:?}"
+unset FLYNN_PLUGIN_PATH LD_LIBRARY_PATH
+outside=$FLYNN_SOURCE/tests/install/outside
+work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+die() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+quietly() {
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; die "$*"; }
+}
+
+# expect_inside PREFIX COMMAND...: it runs, and every plugin that it can use is of that installation.
+expect_inside() {
+    local prefix=$1
+    shift
+    "$@" >"$work/out" || die "$*"
+    grep -q '^serial ' "$work/out" || die "$*: no plugin serial"
+    ! awk '$1 != "" { print $2 }' "$work/out" | grep -v "^$prefix/" || die "$*: a plugin from elsewhere"
+}
+
+# expect_whole PREFIX: all of the above.
+expect_whole() {
+    local prefix=$1 libdir
+    libdir=$(dirname "$(find "$prefix" -name libflynn.so)")
+    [ -e "$libdir/libflynn.so.0" ] || die "no soname"
+    for header in flynn plugin; do
+        [ -f "$prefix/include/flynn/$header.h" ] || die "no header $header.h"
+    done
+    for name in serial simd omp; do
+        [ -f "$libdir/flynn/flynn-$name.so" ] || die "no plugin $name in $libdir/flynn"
+    done
+
+    quietly "$CMAKE" -S "$outside" -B cmake-build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+    quietly "$CMAKE" --build cmake-build
+    expect_inside "$prefix" cmake-build/program
+    expect_inside "$prefix" cmake-build/program omp:1
+
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    # shellcheck disable=SC2046 # flags are words
+    quietly "${CC:-cc}" -std=c11 -Wall -Werror -o by-pkg-config "$outside/program.c" \
+        $(pkg-config --cflags --libs flynn) -Wl,-rpath,"$libdir"
+    expect_inside "$prefix" ./by-pkg-config
+    pkg-config --modversion flynn | grep -q '^0\.1\.' || die "pkg-config tells no version"
+
+    "$prefix/bin/flynn" info >"$work/out" || die "the installed command"
+    grep -q serial "$work/out" || die "the installed command finds no plugin"
+    "$prefix/bin/flynn" convolve --size=64 --repeat=1 --backend=serial,simd,omp >"$work/out" ||
+        die "the installed exercise"
+    rm -rf cmake-build by-pkg-config
+}
+
+quietly "$CMAKE" --install "$FLYNN_BUILD" --prefix "$work/first"
+expect_whole "$work/first"
+mkdir elsewhere
+mv first "elsewhere/moved"
+expect_whole "$work/elsewhere/moved"
+! grep -rlF "$FLYNN_BUILD" "elsewhere/moved" || die "a file of the installation names the build folder"
+echo "the installation is whole, and can be moved"

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# leaks.sh VALGRIND: the whole command under valgrind's memory checker: every byte that was taken is given back or
+# still pointed to at the end, and nothing is read before it is written or beyond its end. Only what is definitely lost,
+# by itself or within what is, counts: OpenMP's thread pool is still in use at the end.
+set -eu
+: "${FLYNN:?}" "${FLYNN_SOURCE:?}"
+valgrind=$1
+flynn=$FLYNN
+data=$FLYNN_SOURCE/tests
+work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-leaks.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+checked=0
+
+# clean CODE ARGUMENT...: the command must end with that exit code, and without a leak or an error.
+clean() {
+    local code=$1 status=0
+    shift
+    "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log \
+        "$flynn" "$@" >out 2>err || status=$?
+    checked=$((checked + 1))
+    if [ "$status" != "$code" ] || [ -s log ]; then
+        echo "FAILED: flynn $*: exit code $status, expected $code" >&2
+        head -60 log err >&2
+        failed=$((failed + 1))
+    fi
+}
+
+image=$data/golden/tall_f64.image.npy
+kernel=$data/golden/tall_f64.kernel.npy
+quick=(--repeat=2 --warmup=1 --min-time=0)
+clean 0 convolve --size=32 --backend=serial,simd,omp:2 --json=out.json --csv=out.csv -o out.npy --png=out.png --zoom=2 \
+    "${quick[@]}"
+clean 0 convolve --size=32 --backend=simd:v2,omp:1:v2 --json "${quick[@]}"
+for backend in serial simd omp:2; do
+    for variant in auto naive tiled separable; do
+        clean 0 convolve --size=32 --backend=$backend --variant=$variant --json "${quick[@]}"
+    done
+done
+clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
+clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
+clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
+clean 2 convolve missing.npy
+clean 2 convolve --moed=full
+clean 4 convolve --size=32 -o nowhere/out.npy
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong clean 1 convolve --size=32 --backend=serial,wrong "${quick[@]}"
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 4 convolve --size=32 --backend=open-fails
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 0 info --json
+clean 0 list
+
+echo "$checked runs, $failed with leaks or errors"
+[ "$failed" = 0 ]
