@@ -226,9 +226,8 @@ int command_convolve(int argc, char **argv)
         must_have(file_check_output(own.output, &why), &why);
     if (own.png)
         must_have(file_check_writable(own.png, &why), &why);
+    backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     take_inputs(&common, &own, &image, &kernel);
-
-    backend_list backends = backends_open(&common);
     result_list results = result_list_start(&common, &backends);
     exercise e = make_exercise(&image, &kernel, &own.mode);
     ok = run_all(&e, &common, &backends, &results);

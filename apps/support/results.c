@@ -231,7 +231,8 @@ static const char *host_memory_of(const measurement *m, const common_options *co
 static void put_device(json_t *row, const measurement *m)
 {
     json_put(row, "backend_requested", json_text(m->requested));
-    json_put(row, "backend", json_text(m->device.resource));
+    json_put(row, "backend", json_text(m->device.backend));
+    json_put(row, "resource", json_text(m->device.resource));
     json_put(row, "family", json_text(m->device.family));
     json_put(row, "emulation", json_boolean(m->device.emulation));
     json_put(row, "device", json_text(m->device.name));

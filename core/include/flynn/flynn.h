@@ -281,8 +281,9 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  *
  * image, kernel: 2-D, any dtype, no dimension 0; computed in f32 when both are f32, else in f64. out: 2-D, that dtype,
  * the shape of fl_convolve_shape, no memory shared with the inputs (from its first element to its last).
- * Variants: naive, tiled, separable, reference. `separable` needs a kernel of rank one, to rounding: each element
- * within 16 units of rounding of the product of its factors (FL_E_ARGUMENT, from the call that waits where only the
+ * Variants: naive, tiled, separable; and reference, the oracle, which is slow and which only `serial` has. `separable`
+ * needs a kernel of rank one (in mode valid: the smaller input), to rounding: each element within 16 units of rounding
+ * of the product of its factors, and not all of them zero (FL_E_ARGUMENT, from the call that waits where only the
  * device can tell). auto takes it for such kernels and is as accurate as naive for any input, infinities and NaN
  * included: an error of at most (kernel's elements + 16) units of rounding of the same sum over absolute values.
  * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
