@@ -61,7 +61,9 @@ backend_list backends_open(const common_options *options)
     list.open = list_of((size_t)list.count, sizeof *list.open);
     for (int i = 0; i < list.count; i++) {
         list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
-        must(fl_device_open(list.open[i].requested, &list.open[i].device));
+        fl_status status = fl_device_open(list.open[i].requested, &list.open[i].device);
+        if (status != FL_OK)
+            fail(exit_code_of(status), "--backend: %s", fl_last_error());
     }
     return list;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *command = "flynn";
 static bool be_quiet;
@@ -62,8 +63,15 @@ int exit_code_of(fl_status status)
 
 void must(fl_status status)
 {
-    if (status != FL_OK)
-        fail(exit_code_of(status), "%s", fl_last_error());
+    const char *message = fl_last_error(), *word = strrchr(command, ' ');
+    size_t length = word ? strlen(++word) : 0;
+
+    if (status == FL_OK)
+        return;
+    /* "flynn convolve: convolve: ..." says it twice. */
+    if (word && strncmp(message, word, length) == 0 && strncmp(message + length, ": ", 2) == 0)
+        message += length + 2;
+    fail(exit_code_of(status), "%s", message);
 }
 
 void note(const char *format, ...)

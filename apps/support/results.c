@@ -289,6 +289,7 @@ static json_t *json_machine(const result_list *results)
         if (d->host_memory || d->emulation)
             continue;
         json_put(machine, "gpu", json_text(d->name));
+        json_put(machine, "driver", json_text(d->driver));
         json_put(machine, "runtime", json_text(d->runtime));
     }
     return machine;

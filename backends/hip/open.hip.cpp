@@ -178,10 +178,10 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
     (void)hipRuntimeGetVersion(&runtime);
     gpu_version(runtime, version, sizeof version);
     std::snprintf(info->name, sizeof info->name, "%.127s", properties.name);
-    const int length = std::snprintf(info->runtime, sizeof info->runtime, "%s %s", gpu_runtime, version);
+    std::snprintf(info->runtime, sizeof info->runtime, "%s %s", gpu_runtime, version);
     gpu_version(driver, version, sizeof version);
-    if (driver != 0 && driver != runtime)
-        std::snprintf(info->runtime + length, sizeof info->runtime - (size_t)length, ", driver for %s", version);
+    if (driver != 0)
+        std::snprintf(info->driver, sizeof info->driver, "for %s up to %s", gpu_runtime, version);
     gpu_architecture(properties, info->isa, sizeof info->isa);
     info->multiprocessors = properties.multiProcessorCount;
     info->warp_size = properties.warpSize;

@@ -134,7 +134,8 @@ typedef struct fl_device_info {
     bool emulation;
     bool host_memory;     /* arrays lie in host memory: the host may use fl_array_data, no copy is needed */
     char name[128];       /* of the processor or GPU */
-    char runtime[96];     /* "CUDA 13.0, driver 13.0", "OpenMP 4.5"; "" where there is none */
+    char runtime[96];     /* "CUDA 13.0", "OpenMP 4.5"; "" where there is none */
+    char driver[96];      /* of a GPU: "for CUDA up to 13.0" */
     char isa[32];         /* "v3", "sm_90", "gfx90a" */
     int threads;          /* CPU threads that work for one call; 0 on a GPU */
     int vector_bits;      /* width of the vectors used on a CPU; 0 on a GPU, 64 or less: none */
