@@ -10,6 +10,9 @@
 #include <criterion/parameterized.h>
 #include <flynn/flynn.h>
 
+/* Elements of an array of known length. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* ---------------------------------------------------------------------------------------------------- backends ---- */
 
 /* A test's parameter: a device to open. An array, because Criterion runs each case in a process of its own, where a

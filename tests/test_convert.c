@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+static const fl_dtype floats[] = {FL_F32, FL_F64};
+
+ON_EVERY_BACKEND(convert, every_dtype, .timeout = 60)
+{
+    static const double values[] = {0, 1, 2, 7, 200};
+    fl_device *device = open_device(on->resource);
+    for (int from = 0; from < FL_DTYPE_COUNT; from++)
+        for (size_t to = 0; to < COUNT(floats); to++) {
+            struct matrix in = matrix_create((fl_dtype)from, 7, 9);
+            for (int64_t i = 0; i < 7 * 9; i++)
+                matrix_set(&in, 0, i, values[i % 5]);
+            fl_array *a = array_inside(device, &in);
+            struct guarded guarded = guarded_create(device, floats[to], in.shape, 4);
+            must(fl_convert(device, a, guarded.out, NULL));
+            struct matrix got = guarded_read(&guarded, on->resource);
+            for (int64_t i = 0; i < 7 * 9; i++)
+                cr_expect(matrix_get(&got, 0, i) == values[i % 5], "%s: %s to %s: element %lld", on->resource,
+                          fl_dtype_name((fl_dtype)from), fl_dtype_name(floats[to]), (long long)i);
+            guarded_free(&guarded);
+            fl_array_free(a);
+            matrix_free(&in);
+            matrix_free(&got);
+        }
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(convert, wrong_arguments, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    fl_array *in, *same, *other, *integers;
+    must(fl_array_create(device, FL_I32, 2, (int64_t[]){3, 4}, &in));
+    must(fl_array_create(device, FL_F64, 2, (int64_t[]){3, 4}, &same));
+    must(fl_array_create(device, FL_F64, 2, (int64_t[]){4, 3}, &other));
+    must(fl_array_create(device, FL_I64, 2, (int64_t[]){3, 4}, &integers));
+    expect_status(FL_E_ARGUMENT, fl_convert(device, in, other, NULL));
+    expect_status(FL_E_ARGUMENT, fl_convert(device, in, integers, NULL));
+    expect_status(FL_E_ARGUMENT, fl_convert(device, NULL, same, NULL));
+    expect_status(FL_E_ARGUMENT, fl_convert(device, same, same, NULL));
+    fl_array *arrays[] = {in, same, other, integers};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        fl_array_free(arrays[i]);
+    fl_device_close(device);
+}

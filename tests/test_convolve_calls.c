@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_convolve_calls.c - how convolve is called: blocks, wrong arguments, timing, threads and streams. What it
+ * computes is in test_convolve.c.
+ */
+#include "harness.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------ blocks ---- */
+
+/* Blocks of odd shape, some of them larger than the image. */
+ON_EVERY_BACKEND(convolve, odd_blocks, .timeout = 120)
+{
+    static const int blocks[][3] = {{7, 3, 0}, {1, 1, 0}, {1024, 1, 0}, {1, 64, 0}, {16, 16, 1}, {33, 5, 0}};
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 45, 38, 8), kernel = matrix_random_rank_one(FL_F32, 5, 4, 9);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    const char *variant;
+    for (size_t b = 0; b < COUNT(blocks); b++)
+        for (size_t i = 0; (variant = convolve_variant(device, FL_F32, i)) != NULL; i++) {
+            fl_timing timing = {0};
+            fl_run run = {.variant = variant, .timing = &timing};
+            memcpy(run.block, blocks[b], sizeof run.block);
+            check_convolve(device, &image, &kernel, FL_SAME, &run, &expected);
+            if (is_gpu(device) && timing.block[0] > 0)
+                cr_expect(timing.block[0] == blocks[b][0] && timing.block[1] == blocks[b][1],
+                          "%s %s: asked for a block of %dx%d, ran %dx%d", on->resource, variant, blocks[b][0],
+                          blocks[b][1], timing.block[0], timing.block[1]);
+        }
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+struct small_problem {
+    struct matrix image, kernel;
+    fl_array *a, *b;
+    struct guarded guarded;
+};
+
+/* full, f32, the kernel of rank two. */
+static struct small_problem small_problem_create(fl_device *device)
+{
+    struct small_problem problem = {.image = matrix_random(FL_F32, 12, 17, 1),
+                                    .kernel = matrix_random(FL_F32, 3, 4, 2)};
+    problem.a = array_from(device, &problem.image);
+    problem.b = array_from(device, &problem.kernel);
+    problem.guarded = guarded_create(device, FL_F32, (int64_t[]){14, 20}, 3);
+    return problem;
+}
+
+static void small_problem_free(struct small_problem *problem)
+{
+    guarded_free(&problem->guarded);
+    fl_array_free(problem->a);
+    fl_array_free(problem->b);
+    matrix_free(&problem->image);
+    matrix_free(&problem->kernel);
+}
+
+/* The message must have the limit in it. */
+static void expect_limit(fl_device *device, struct small_problem *problem, int x, int y, int z, int64_t limit)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)limit);
+    fl_run run = {.variant = "naive", .block = {x, y, z}};
+    expect_status(FL_E_LIMIT, fl_convolve(device, problem->a, problem->b, FL_FULL, problem->guarded.out, &run));
+    expect_error_says(number);
+}
+
+ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    if (!is_gpu(device)) {
+        fl_device_close(device);
+        cr_skip_test("%s: a processor's block has no limits", on->resource);
+    }
+    const fl_device_info *info = fl_device_describe(device);
+    struct small_problem problem = small_problem_create(device);
+    expect_limit(device, &problem, info->max_threads_per_block / 2 + 1, 2, 1, info->max_threads_per_block);
+    expect_limit(device, &problem, 1, 1, info->max_block[2] + 1, info->max_block[2]);
+    expect_untouched(&problem.guarded, on->resource);
+    must(fl_convolve(device, problem.a, problem.b, FL_FULL, problem.guarded.out, NULL));
+    small_problem_free(&problem);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(convolve, negative_block, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct small_problem problem = small_problem_create(device);
+    fl_run run = {.block = {-1, 4, 0}};
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, problem.a, problem.b, FL_FULL, problem.guarded.out, &run));
+    expect_untouched(&problem.guarded, on->resource);
+    small_problem_free(&problem);
+    fl_device_close(device);
+}
+
+/* --------------------------------------------------------------------------------------------- wrong arguments ---- */
+
+/* A kernel that is no product is refused by `separable`, by this call or the one that waits, and nothing is written. */
+ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    for (int waits = 0; waits < 2; waits++) {
+        struct small_problem problem = small_problem_create(device);
+        fl_timing timing;
+        fl_run run = {.variant = "separable", .timing = waits ? &timing : NULL};
+        fl_status status = fl_convolve(device, problem.a, problem.b, FL_FULL, problem.guarded.out, &run);
+        if (!waits && status == FL_OK)
+            status = fl_device_wait(device);
+        expect_status(FL_E_ARGUMENT, status);
+        expect_error_says("rank");
+        expect_untouched(&problem.guarded, on->resource);
+        must(fl_device_wait(device));
+        must(fl_convolve(device, problem.a, problem.b, FL_FULL, problem.guarded.out, NULL));
+        must(fl_device_wait(device));
+        small_problem_free(&problem);
+    }
+    fl_device_close(device);
+}
+
+/* A kernel that is a product to rounding is one; a part in a thousand away it is none. Zeros are products too. */
+ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 20, 20, 1), kernel = matrix_random_rank_one(FL_F32, 5, 5, 2);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    check_convolve(device, &image, &kernel, FL_SAME, &(fl_run){.variant = "separable"}, &expected);
+    expected_free(&expected);
+    matrix_set(&kernel, 3, 2, matrix_get(&kernel, 3, 2) * 1.001);
+    expected = expected_convolve(&image, &kernel, FL_SAME);
+    fl_timing timing = {0};
+    check_convolve(device, &image, &kernel, FL_SAME, &(fl_run){.timing = &timing}, &expected);
+    cr_expect(timing.variant && strcmp(timing.variant, "separable") != 0, "%s: auto took %s for a kernel of rank two",
+              on->resource, timing.variant);
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 60)
+{
+    static const struct {
+        fl_dtype dtype;
+        int ndim;
+        int64_t shape[3];
+    } wrong[] = {
+        {FL_F32, 2, {14, 19}}, {FL_F32, 2, {20, 14}}, {FL_F64, 2, {14, 20}},
+        {FL_I32, 2, {14, 20}}, {FL_F32, 1, {280}},    {FL_F32, 3, {14, 20, 1}},
+    };
+    fl_device *device = open_device(on->resource);
+    struct small_problem problem = small_problem_create(device);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        fl_array *out = NULL;
+        must(fl_array_create(device, wrong[i].dtype, wrong[i].ndim, wrong[i].shape, &out));
+        expect_status(FL_E_ARGUMENT, fl_convolve(device, problem.a, problem.b, FL_FULL, out, NULL));
+        expect_error_says("out");
+        fl_array_free(out);
+    }
+    small_problem_free(&problem);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct small_problem problem = small_problem_create(device);
+    fl_array *a = problem.a, *b = problem.b, *out = problem.guarded.out, *empty = NULL, *line = NULL;
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 4}, &empty));
+    must(fl_array_create(device, FL_F32, 1, (int64_t[]){12}, &line));
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, NULL, b, FL_FULL, out, NULL));
+    expect_error_says("image");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, NULL, FL_FULL, out, NULL));
+    expect_error_says("kernel");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_FULL, NULL, NULL));
+    expect_error_says("out");
+    expect_status(FL_E_ARGUMENT, fl_convolve(NULL, a, b, FL_FULL, out, NULL));
+    expect_error_says("device");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, empty, b, FL_FULL, out, NULL));
+    expect_error_says("image");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, line, FL_FULL, out, NULL));
+    expect_error_says("kernel");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, (fl_mode)7, out, NULL));
+    expect_error_says("mode");
+    expect_status(FL_E_UNKNOWN, fl_convolve(device, a, b, FL_FULL, out, &(fl_run){.variant = "navie"}));
+    expect_error_says("naive");
+    expect_status(FL_E_UNKNOWN, fl_convolve(device, a, b, FL_FULL, out, &(fl_run){.variant = ""}));
+    expect_untouched(&problem.guarded, on->resource);
+    fl_array_free(empty);
+    fl_array_free(line);
+    small_problem_free(&problem);
+    fl_device_close(device);
+}
+
+/* The output may lie beside an input in one array, and not on it. */
+ON_EVERY_BACKEND(convolve, overlapping_output, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 20, 12, 1), kernel = matrix_random(FL_F32, 3, 3, 2);
+    fl_array *whole = array_from(device, &image), *b = array_from(device, &kernel), *a, *over, *beside;
+    const int64_t shape[2] = {10, 12};
+    must(fl_array_view(whole, (int64_t[]){0, 0}, shape, &a));
+    must(fl_array_view(whole, (int64_t[]){9, 0}, shape, &over));
+    must(fl_array_view(whole, (int64_t[]){10, 0}, shape, &beside));
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_SAME, over, NULL));
+    expect_error_says("out");
+    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_SAME, a, NULL));
+    must(fl_convolve(device, a, b, FL_SAME, beside, NULL));
+    struct matrix got = matrix_create(FL_F32, 10, 12), upper = matrix_create(FL_F32, 10, 12);
+    must(fl_array_to_host(beside, got.data));
+    memcpy(upper.data, image.data, 10 * 12 * sizeof(float));
+    struct expected expected = expected_convolve(&upper, &kernel, FL_SAME);
+    expect_near(&expected, &got, "%s: an output beside the image", on->resource);
+    fl_array *arrays[] = {a, over, beside, whole, b};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        fl_array_free(arrays[i]);
+    struct matrix *matrices[] = {&image, &kernel, &got, &upper};
+    for (size_t i = 0; i < COUNT(matrices); i++)
+        matrix_free(matrices[i]);
+    expected_free(&expected);
+    fl_device_close(device);
+}
+
+Test(convolve, shapes)
+{
+    static const struct {
+        int64_t image[2], kernel[2];
+        fl_mode mode;
+        int64_t out[2]; /* 0: no such convolution */
+    } cases[] = {
+        {{5, 7}, {3, 2}, FL_FULL, {7, 8}},         {{5, 7}, {3, 2}, FL_SAME, {5, 7}},
+        {{5, 7}, {3, 2}, FL_VALID, {3, 6}},        {{3, 2}, {5, 7}, FL_FULL, {7, 8}},
+        {{3, 2}, {5, 7}, FL_SAME, {3, 2}},         {{3, 2}, {5, 7}, FL_VALID, {3, 6}},
+        {{5, 2}, {3, 7}, FL_VALID, {0, 0}},        {{5, 7}, {5, 7}, FL_VALID, {1, 1}},
+        {{0, 7}, {3, 2}, FL_FULL, {0, 0}},         {{5, 7}, {3, 0}, FL_SAME, {0, 0}},
+        {{5, -7}, {3, 2}, FL_SAME, {0, 0}},        {{5, 7}, {3, 2}, (fl_mode)3, {0, 0}},
+        {{INT64_MAX, 7}, {3, 2}, FL_FULL, {0, 0}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t out[2] = {-1, -1};
+        fl_status status = fl_convolve_shape(cases[i].image, cases[i].kernel, cases[i].mode, out);
+        if (cases[i].out[0] == 0)
+            cr_expect(status == FL_E_ARGUMENT && out[0] == -1, "case %zu: %s", i, fl_status_name(status));
+        else
+            cr_expect(status == FL_OK && out[0] == cases[i].out[0] && out[1] == cases[i].out[1],
+                      "case %zu: %s %lld %lld", i, fl_status_name(status), (long long)out[0], (long long)out[1]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
+
+ON_EVERY_BACKEND(convolve, timing_is_filled, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 64, 48, 1), kernel = matrix_random_rank_one(FL_F32, 7, 5, 2);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    const char *variant;
+    for (size_t i = 0; (variant = convolve_variant(device, FL_F32, i)) != NULL; i++) {
+        fl_timing timing = {.kernel_s = -1};
+        check_convolve(device, &image, &kernel, FL_SAME, &(fl_run){.variant = variant, .timing = &timing}, &expected);
+        bool automatic = strcmp(variant, "auto") == 0;
+        cr_expect(timing.variant && strcmp(timing.variant, automatic ? "separable" : variant) == 0, "%s %s: ran '%s'",
+                  on->resource, variant, timing.variant);
+        cr_expect(timing.kernel_s > 0 && timing.kernel_s < 10, "%s %s: %g s", on->resource, variant, timing.kernel_s);
+        cr_expect(timing.bytes == 4.0 * (64 * 48 * 2 + 7 * 5), "%s %s: %g compulsory bytes", on->resource, variant,
+                  timing.bytes);
+        cr_expect(timing.bytes_requested >= 4.0 * 64 * 48 * 2, "%s %s: %g bytes requested", on->resource, variant,
+                  timing.bytes_requested);
+        cr_expect(timing.flops >= 2.0 * 64 * 48 * (7 + 5) * 0.5, "%s %s: %g operations", on->resource, variant,
+                  timing.flops);
+        if (is_gpu(device))
+            cr_expect(timing.block[0] * timing.block[1] > 0 && timing.grid[0] > 0, "%s %s: no block", on->resource,
+                      variant);
+    }
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+struct worker {
+    fl_device *device;
+    uint64_t seed;
+    bool ok;
+};
+
+/* Convolves its own image ten times on its own stream, without Criterion, whose tests fail in one thread only. */
+static void *convolve_on_own_stream(void *argument)
+{
+    struct worker *worker = argument;
+    fl_device *device = worker->device;
+    int64_t rows = 60 + (int64_t)worker->seed;
+    struct matrix image = matrix_random(FL_F64, rows, 50, worker->seed),
+                  kernel = matrix_random(FL_F64, 6, 5, worker->seed);
+    struct matrix got = matrix_create(FL_F64, rows, 50);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    fl_stream *stream = NULL;
+    fl_array *a = NULL, *b = NULL, *out = NULL;
+    bool ok = fl_stream_create(device, &stream) == FL_OK &&
+              fl_array_from_host(device, FL_F64, 2, image.shape, image.data, &a) == FL_OK &&
+              fl_array_from_host(device, FL_F64, 2, kernel.shape, kernel.data, &b) == FL_OK &&
+              fl_array_create(device, FL_F64, 2, image.shape, &out) == FL_OK;
+    for (int i = 0; ok && i < 10; i++) {
+        memset(got.data, 0, (size_t)(rows * 50) * sizeof(double));
+        ok = fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.stream = stream}) == FL_OK &&
+             fl_array_read(out, got.data, stream) == FL_OK && fl_stream_wait(stream) == FL_OK &&
+             is_near(&expected, &got);
+    }
+    fl_array_free(a);
+    fl_array_free(b);
+    fl_array_free(out);
+    fl_stream_free(stream);
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    matrix_free(&got);
+    worker->ok = ok;
+    return NULL;
+}
+
+ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct worker workers[4];
+    pthread_t threads[COUNT(workers)];
+    for (size_t i = 0; i < COUNT(workers); i++) {
+        workers[i] = (struct worker){.device = device, .seed = i + 1};
+        cr_assert(pthread_create(&threads[i], NULL, convolve_on_own_stream, &workers[i]) == 0);
+    }
+    for (size_t i = 0; i < COUNT(workers); i++) {
+        pthread_join(threads[i], NULL);
+        cr_expect(workers[i].ok, "%s: thread %zu failed or got another's result", on->resource, i);
+    }
+    fl_device_close(device);
+}
+
+/* A second stream waits for an event of the first and goes on with its result. */
+ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F64, 150, 130, 1), kernel = matrix_random(FL_F64, 9, 8, 2);
+    struct expected once = expected_convolve(&image, &kernel, FL_SAME);
+    struct matrix between = {FL_F64, {150, 130}, once.value};
+    struct expected twice = expected_convolve(&between, &kernel, FL_SAME);
+    fl_array *a = array_from(device, &image), *b = array_from(device, &kernel), *c = NULL, *out = NULL;
+    must(fl_array_create(device, FL_F64, 2, image.shape, &c));
+    must(fl_array_create(device, FL_F64, 2, image.shape, &out));
+    fl_stream *first, *second;
+    fl_event *event;
+    must(fl_stream_create(device, &first));
+    must(fl_stream_create(device, &second));
+    must(fl_event_create(device, &event));
+    must(fl_convolve(device, a, b, FL_SAME, c, &(fl_run){.stream = first, .variant = "naive"}));
+    must(fl_event_record(event, first));
+    must(fl_stream_wait_event(second, event));
+    must(fl_convolve(device, c, b, FL_SAME, out, &(fl_run){.stream = second, .variant = "naive"}));
+    must(fl_stream_wait(second));
+    struct matrix got = matrix_create(FL_F64, 150, 130);
+    must(fl_array_to_host(out, got.data));
+    /* What each of the 72 terms may be wrong by from the first step: the bound of a sum of 72 numbers of at most 1. */
+    for (int64_t i = 0; i < 150 * 130; i++)
+        twice.magnitude[i] += 72 * 72;
+    expect_near(&twice, &got, "%s: twice", on->resource);
+    fl_event_free(event);
+    fl_stream_free(first);
+    fl_stream_free(second);
+    fl_array *arrays[] = {a, b, c, out};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        fl_array_free(arrays[i]);
+    expected_free(&once);
+    expected_free(&twice);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    matrix_free(&got);
+    fl_device_close(device);
+}
+
+/* Inputs freed right after the call, and their memory asked for again and overwritten, while the work may be queued. */
+ON_EVERY_BACKEND(convolve, inputs_freed_while_queued, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 200, 180, 1), kernel = matrix_random(FL_F32, 11, 12, 2);
+    struct matrix other = matrix_random(FL_F32, 200, 180, 3);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    struct guarded guarded = guarded_create(device, FL_F32, image.shape, 0);
+    fl_stream *stream;
+    must(fl_stream_create(device, &stream));
+    for (int i = 0; i < 5; i++) {
+        fl_array *a = array_from(device, &image), *b = array_from(device, &kernel);
+        must(fl_convolve(device, a, b, FL_SAME, guarded.out, &(fl_run){.stream = stream}));
+        fl_array_free(a);
+        fl_array_free(b);
+        fl_array *again = array_from(device, &other);
+        struct matrix got = guarded_read(&guarded, on->resource);
+        expect_near(&expected, &got, "%s: inputs freed while queued", on->resource);
+        matrix_free(&got);
+        fl_array_free(again);
+    }
+    fl_stream_free(stream);
+    guarded_free(&guarded);
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    matrix_free(&other);
+    fl_device_close(device);
+}
