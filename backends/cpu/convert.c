@@ -13,11 +13,11 @@ static inline int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-#define CONVERT(to_type, from_type)                                                                                    \
-    do {                                                                                                               \
-        const from_type *restrict from = in;                                                                           \
-        to_type *restrict to = out;                                                                                    \
-        _Pragma("omp simd") for (int64_t x = 0; x < count; x++) to[x] = (to_type)from[x];                              \
+#define CONVERT(to_type, from_type) \
+    do { \
+        const from_type *restrict from = in; \
+        to_type *restrict to = out; \
+        _Pragma("omp simd") for (int64_t x = 0; x < count; x++) to[x] = (to_type)from[x]; \
     } while (0)
 
 static void CPU_NAME(to_f32)(const void *in, fl_dtype dtype, void *out, int64_t count)
@@ -44,7 +44,7 @@ static void CPU_NAME(to_f64)(const void *in, fl_dtype dtype, void *out, int64_t 
 
 static const size_t dtype_size[FL_DTYPE_COUNT] = {
     [FL_U8] = sizeof(uint8_t), [FL_I32] = sizeof(int32_t), [FL_I64] = sizeof(int64_t),
-    [FL_F32] = sizeof(float), [FL_F64] = sizeof(double),
+    [FL_F32] = sizeof(float),  [FL_F64] = sizeof(double),
 };
 
 /* Element x of the row-th row, the last dimension's, counted over all the others. */
@@ -97,9 +97,12 @@ static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *ar
 }
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_CONVERT, .variant = "naive", .dtypes = 1u << FL_F32 | 1u << FL_F64,
+    {.operation = FL_OP_CONVERT,
+     .variant = "naive",
+     .dtypes = 1u << FL_F32 | 1u << FL_F64,
      .summary = "element by element, as C converts",
-     .plan = CPU_NAME(plan_convert), .run = CPU_NAME(run_convert)},
+     .plan = CPU_NAME(plan_convert),
+     .run = CPU_NAME(run_convert)},
 };
 
 const cpu_operation CPU_NAME(cpu_convert) = {rows, sizeof rows / sizeof *rows};

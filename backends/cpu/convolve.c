@@ -125,8 +125,7 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
 
     CPU_NAME(plan_tiles)(device, c, launch);
     launch->flops = 2 * outputs_of(c) * taps_of(c);
-    launch->bytes_requested =
-        size_of(c) * outputs_of(c) * (taps_of(c) / TILE_ROWS + 2 * (double)c->kernel.shape[0]);
+    launch->bytes_requested = size_of(c) * outputs_of(c) * (taps_of(c) / TILE_ROWS + 2 * (double)c->kernel.shape[0]);
 }
 
 /* FIR_TAPS multiply-adds load that many elements and a sum, and store it. The first pass has more rows. */
@@ -134,7 +133,7 @@ static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *
 {
     const fl_convolve_args *c = args;
     double height, kh = (double)round_up(c->kernel.shape[0], FIR_TAPS),
-           kw = (double)round_up(c->kernel.shape[1], FIR_TAPS), taps;
+                   kw = (double)round_up(c->kernel.shape[1], FIR_TAPS), taps;
 
     CPU_NAME(plan_tiles)(device, c, launch);
     height = launch->block[1];
@@ -145,12 +144,11 @@ static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
-#define RUN(variant)                                                                                                   \
-    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch)    \
-    {                                                                                                                  \
-        return ((const fl_convolve_args *)args)->out.dtype == FL_F32                                                   \
-                   ? CPU_TYPED(variant, f32)(context, args, launch)                                                    \
-                   : CPU_TYPED(variant, f64)(context, args, launch);                                                   \
+#define RUN(variant) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        return ((const fl_convolve_args *)args)->out.dtype == FL_F32 ? CPU_TYPED(variant, f32)(context, args, launch) \
+                                                                     : CPU_TYPED(variant, f64)(context, args, launch); \
     }
 RUN(naive)
 RUN(tiled)
@@ -174,22 +172,38 @@ static const char *CPU_NAME(chosen)(const fl_context *context, const void *args,
 #define FLOATS (1u << FL_F32 | 1u << FL_F64)
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_CONVOLVE, .variant = "auto", .dtypes = FLOATS,
+    {.operation = FL_OP_CONVOLVE,
+     .variant = "auto",
+     .dtypes = FLOATS,
      .summary = "separable where the kernel has rank one, else tiled",
-     .plan = CPU_NAME(plan_tiled), .run = CPU_NAME(run_automatic), .chosen = CPU_NAME(chosen)},
-    {.operation = FL_OP_CONVOLVE, .variant = "tiled", .dtypes = FLOATS,
+     .plan = CPU_NAME(plan_tiled),
+     .run = CPU_NAME(run_automatic),
+     .chosen = CPU_NAME(chosen)},
+    {.operation = FL_OP_CONVOLVE,
+     .variant = "tiled",
+     .dtypes = FLOATS,
      .summary = "blocks that stay in the cache, in which each element loaded serves four rows of sums in registers",
-     .plan = CPU_NAME(plan_tiled), .run = CPU_NAME(run_tiled)},
-    {.operation = FL_OP_CONVOLVE, .variant = "separable", .dtypes = FLOATS,
+     .plan = CPU_NAME(plan_tiled),
+     .run = CPU_NAME(run_tiled)},
+    {.operation = FL_OP_CONVOLVE,
+     .variant = "separable",
+     .dtypes = FLOATS,
      .summary = "along the rows, then down the columns, for kernels of rank one",
-     .plan = CPU_NAME(plan_separable), .run = CPU_NAME(run_separable)},
-    {.operation = FL_OP_CONVOLVE, .variant = "naive", .dtypes = FLOATS,
+     .plan = CPU_NAME(plan_separable),
+     .run = CPU_NAME(run_separable)},
+    {.operation = FL_OP_CONVOLVE,
+     .variant = "naive",
+     .dtypes = FLOATS,
      .summary = "the textbook's four loops, the one over columns innermost",
-     .plan = CPU_NAME(plan_naive), .run = CPU_NAME(run_naive)},
+     .plan = CPU_NAME(plan_naive),
+     .run = CPU_NAME(run_naive)},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_CONVOLVE, .variant = "reference", .dtypes = FLOATS,
+    {.operation = FL_OP_CONVOLVE,
+     .variant = "reference",
+     .dtypes = FLOATS,
      .summary = "the oracle: the definition, f32 summed in f64, f64 in long double",
-     .plan = CPU_NAME(plan_naive), .run = CPU_NAME(run_reference)},
+     .plan = CPU_NAME(plan_naive),
+     .run = CPU_NAME(run_reference)},
 #endif
 };
 

@@ -193,8 +193,9 @@ static void FN(tile)(const fl_convolve_args *c, area t, real *line)
         for (int64_t y = max64(0, top - kh + 1); y < min64(c->image.shape[0], top + rows); y++) {
             const real *in = FN(padded_row)(c, y, t.j0 + c->origin[1] - kw + 1, width + kw - 1, line);
             int64_t r = max64(0, y - top), end = min64(rows, y - top + kh);
-            FN(add_row)(end - r, in + kw - 1, FN(kernel_row)(c, top + r - y), c->kernel.stride[0], kw,
-                        FN(out_row)(c, i + r) + t.j0, c->out.stride[0], width);
+            FN(add_row)
+            (end - r, in + kw - 1, FN(kernel_row)(c, top + r - y), c->kernel.stride[0], kw,
+             FN(out_row)(c, i + r) + t.j0, c->out.stride[0], width);
         }
     }
 }
@@ -236,7 +237,7 @@ static real FN(factor)(const fl_convolve_args *c, FN(factors) f, int64_t p)
 /* Whether the kernel has rank one to rounding: each element within min(16, elements) units of rounding of the product
  * of its factors. The pivot is the element of largest magnitude: |u| <= 1, so that the sums along the rows lose no
  * digits to underflow that the sum of all would keep. All zeros, infinities and NaN fail. */
-static bool FN(rank_one)(const fl_convolve_args *c, FN(factors) *f)
+static bool FN(rank_one)(const fl_convolve_args *c, FN(factors) * f)
 {
     int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1];
     const double tolerance = (double)min64(16, kh * kw) * EPSILON;
@@ -285,7 +286,7 @@ typedef struct FN(passes) {
 } FN(passes);
 
 static fl_status FN(prepare)(const fl_context *context, const fl_convolve_args *c, const fl_launch *launch,
-                             FN(factors) f, int team, FN(passes) *s)
+                             FN(factors) f, int team, FN(passes) * s)
 {
     int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1], each = CPU_LINE / (int64_t)sizeof(real);
     fl_status status;
@@ -313,7 +314,7 @@ static fl_status FN(prepare)(const fl_context *context, const fl_convolve_args *
 /* Along the rows, then down the columns, in a tile that stays in the cache. An output that is not finite is summed
  * again by the definition: infinities and NaN are then what they should be, and what only overflowed on the way is
  * finite. */
-static void FN(separable_tile)(const fl_convolve_args *c, area t, const FN(passes) *s, real *line)
+static void FN(separable_tile)(const fl_convolve_args *c, area t, const FN(passes) * s, real *line)
 {
     int64_t width = t.j1 - t.j0, before = s->u_count - 1;
     int64_t first = t.i0 + c->origin[0] - before, x0 = t.j0 + c->origin[1] - s->v_count + 1;
@@ -357,9 +358,10 @@ static fl_status FN(separable)(const fl_context *context, const fl_convolve_args
     FN(factors) f;
 
     if (!FN(rank_one)(c, &f))
-        return context->host->error(FL_E_ARGUMENT, "convolve: the kernel (%lldx%lld) is not of rank one, which "
-                                    "`separable` needs: use tiled or auto", (long long)c->kernel.shape[0],
-                                    (long long)c->kernel.shape[1]);
+        return context->host->error(FL_E_ARGUMENT,
+                                    "convolve: the kernel (%lldx%lld) is not of rank one, which "
+                                    "`separable` needs: use tiled or auto",
+                                    (long long)c->kernel.shape[0], (long long)c->kernel.shape[1]);
     return FN(by_factors)(context, c, launch, f);
 }
 

@@ -46,9 +46,9 @@ typedef struct cpu_device {
     fl_row rows[];
 } cpu_device;
 
-/* fl_plugin.probe and fl_plugin.open of a plugin whose devices have up to `max_threads` threads (1: it has none). */
-void cpu_probe(int max_threads, fl_probe *probe);
-fl_status cpu_open(int max_threads, const fl_host *host, const fl_open_request *request, fl_plugin_device *device);
+/* fl_plugin.probe and fl_plugin.open of all three. */
+void cpu_probe(fl_probe *probe);
+fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugin_device *device);
 
 /* The functions of every CPU device. */
 extern const fl_device_api cpu_device_api;

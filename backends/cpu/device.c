@@ -158,6 +158,13 @@ static const cpu_table *const tables[] = {&cpu_table_base};
 #endif
 enum { TABLES = sizeof tables / sizeof *tables };
 
+/* The largest N of "omp:N"; 1: this plugin was built without threads. */
+#ifdef _OPENMP
+enum { MAX_THREADS = 1024 };
+#else
+enum { MAX_THREADS = 1 };
+#endif
+
 /* Whether this processor, and what the system saves of it, runs the instruction set; "base" always does. */
 static bool runs(const char *isa)
 {
@@ -174,8 +181,9 @@ static bool runs(const char *isa)
 
 static const char *lacks(const char *isa)
 {
-    return strcmp(isa, "v4") == 0 ? "AVX-512 (x86-64-v4)" : strcmp(isa, "v3") == 0 ? "AVX2 and FMA (x86-64-v3)"
-                                                                                   : "SSE4.2 (x86-64-v2)";
+    return strcmp(isa, "v4") == 0   ? "AVX-512 (x86-64-v4)"
+           : strcmp(isa, "v3") == 0 ? "AVX2 and FMA (x86-64-v3)"
+                                    : "SSE4.2 (x86-64-v2)";
 }
 
 /* As /proc/cpuinfo calls the processor, else the architecture. */
@@ -221,17 +229,16 @@ static const cpu_table *choose(const char *isa)
     return NULL;
 }
 
-void cpu_probe(int max_threads, fl_probe *probe)
+void cpu_probe(fl_probe *probe)
 {
     name_processor(probe->device[0], sizeof probe->device[0]);
-    probe->max_threads = max_threads;
+    probe->max_threads = MAX_THREADS;
     probe_isas(probe);
     if (choose(NULL)) {
         probe->device_count = 1;
         return;
     }
-    snprintf(probe->cause, sizeof probe->cause, "this processor lacks %s",
-             lacks(tables[TABLES - 1]->isa));
+    snprintf(probe->cause, sizeof probe->cause, "this processor lacks %s", lacks(tables[TABLES - 1]->isa));
     snprintf(probe->cure, sizeof probe->cure, "use the backend serial, which is built for any processor");
 }
 
@@ -243,8 +250,12 @@ static void describe(const cpu_table *table, int threads, fl_device_info *info)
     name_processor(info->name, sizeof info->name);
 #ifdef _OPENMP
     /* The macro is the date of the specification. */
-    snprintf(info->runtime, sizeof info->runtime, "OpenMP %s", _OPENMP >= 202111 ? "5.2" : _OPENMP >= 202011 ? "5.1"
-             : _OPENMP >= 201811 ? "5.0" : _OPENMP >= 201511 ? "4.5" : "4.0");
+    snprintf(info->runtime, sizeof info->runtime, "OpenMP %s",
+             _OPENMP >= 202111   ? "5.2"
+             : _OPENMP >= 202011 ? "5.1"
+             : _OPENMP >= 201811 ? "5.0"
+             : _OPENMP >= 201511 ? "4.5"
+                                 : "4.0");
 #endif
     if (strcmp(table->isa, "base") != 0)
         snprintf(info->isa, sizeof info->isa, "%s", table->isa);
@@ -253,15 +264,14 @@ static void describe(const cpu_table *table, int threads, fl_device_info *info)
     info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
-static int threads_for(int max_threads, const fl_open_request *request)
+static int threads_for(const fl_open_request *request)
 {
-    int threads = request->number > 0 ? request->number : max_threads > 1 ? cpu_default_threads() : 1;
+    int threads = request->number > 0 ? request->number : MAX_THREADS > 1 ? cpu_default_threads() : 1;
 
-    return threads < max_threads ? threads : max_threads;
+    return threads < MAX_THREADS ? threads : MAX_THREADS;
 }
 
-fl_status cpu_open(int max_threads, const fl_host *host, const fl_open_request *request,
-                   fl_plugin_device *opened)
+fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugin_device *opened)
 {
     const cpu_table *table = choose(request->isa);
     size_t count = 0;
@@ -273,7 +283,7 @@ fl_status cpu_open(int max_threads, const fl_host *host, const fl_open_request *
     if (!device)
         return host->error(FL_E_MEMORY, "out of memory: a device");
     device->host = host;
-    device->threads = threads_for(max_threads, request);
+    device->threads = threads_for(request);
     count = 0;
     for (size_t i = 0; i < table->operation_count; i++) {
         memcpy(device->rows + count, table->operations[i]->rows, table->operations[i]->count * sizeof *device->rows);

@@ -4,18 +4,6 @@
  */
 #include "../../backends/cpu/cpu.h"
 
-enum { MAX_THREADS = 1 };
-
-static void probe(fl_probe *found)
-{
-    cpu_probe(MAX_THREADS, found);
-}
-
-static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
-{
-    return cpu_open(MAX_THREADS, host, request, device);
-}
-
 const fl_plugin flynn_plugin = {
     .abi = FL_PLUGIN_ABI,
     .size = sizeof(fl_plugin),
@@ -25,6 +13,6 @@ const fl_plugin flynn_plugin = {
     .emulation = 0,
     .built_with = CPU_BUILT_WITH,
     .score = 10,
-    .probe = probe,
-    .open = open_device,
+    .probe = cpu_probe,
+    .open = cpu_open,
 };

@@ -169,15 +169,9 @@ static void mutate(sample *s)
     static const uint8_t odd[] = {0, 1, 0x7f, 0x80, 0xff, '(', ')', '\'', ',', '-', '9', '{', '}', '\n', ' '};
     size_t at = below(s->bytes), length = below(16);
     switch (below(6)) {
-    case 0:
-        s->data[at] ^= (uint8_t)(1u << below(8));
-        break;
-    case 1:
-        s->data[at] = odd[below(sizeof odd)];
-        break;
-    case 2: /* cut off */
-        s->bytes = at;
-        break;
+    case 0: s->data[at] ^= (uint8_t)(1u << below(8)); break;
+    case 1: s->data[at] = odd[below(sizeof odd)]; break;
+    case 2: /* cut off */ s->bytes = at; break;
     case 3: /* cut out */
         length = length < s->bytes - at ? length : s->bytes - at;
         memmove(s->data + at, s->data + at + length, s->bytes - at - length);

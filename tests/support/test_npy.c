@@ -123,7 +123,10 @@ Test(npy, every_dtype_and_endianness)
                 data[b] = cases[i].little[big ? cases[i].bytes - 1 - at : at];
             }
             snprintf(dictionary, sizeof dictionary, "{'descr': '%c%s', 'fortran_order': False, 'shape': (2,)}",
-                     cases[i].bytes == 1 ? '|' : big ? '>' : '<', cases[i].descr);
+                     cases[i].bytes == 1 ? '|'
+                     : big               ? '>'
+                                         : '<',
+                     cases[i].descr);
             compose_file("a.npy", 1, dictionary, data, 2 * (size_t)cases[i].bytes);
             problem why;
             host_array array;

@@ -34,12 +34,8 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
     static const char *const modes[] = {"full", "same", "valid"};
     own *mine = state->input;
     switch (key) {
-    case 'o':
-        mine->output = value;
-        return 0;
-    case KEY_MODE:
-        mine->mode = option_choice("mode", value, modes, 3);
-        return 0;
+    case 'o': mine->output = value; return 0;
+    case KEY_MODE: mine->mode = option_choice("mode", value, modes, 3); return 0;
     case ARGP_KEY_ARG:
         if (mine->argument != NULL)
             return ARGP_ERR_UNKNOWN;
@@ -95,10 +91,10 @@ Test(options, defaults)
 Test(options, values)
 {
     own mine;
-    common_options common = parse(WORDS("--backend=serial,omp:2:v3,hip", "--variant", "tiled", "--dtype=f64",
-                                        "--size=4096", "--block=32x4", "--repeat=7", "--warmup=0", "--min-time=1e-2",
-                                        "in.npy", "--pageable", NULL),
-                                  &mine);
+    common_options common =
+        parse(WORDS("--backend=serial,omp:2:v3,hip", "--variant", "tiled", "--dtype=f64", "--size=4096", "--block=32x4",
+                    "--repeat=7", "--warmup=0", "--min-time=1e-2", "in.npy", "--pageable", NULL),
+              &mine);
     cr_assert(eq(int, common.backend_count, 3));
     cr_assert(eq(str, common.backends[1], "omp:2:v3"));
     cr_assert(eq(str, common.backends[2], "hip"));
@@ -124,10 +120,10 @@ Test(options, values)
 Test(options, an_option_beats_the_environment_which_beats_the_default)
 {
     own mine;
-    common_options common = parse(WORDS("FLYNN_BACKEND=serial", "FLYNN_MIN_TIME=3", "FLYNN_MODE=same",
-                                        "FLYNN_PAGEABLE=1", "FLYNN_QUIET=0", "FLYNN_JSON=1",
-                                        "FLYNN_VARIANT=", "--min-time=5", NULL),
-                                  &mine);
+    common_options common =
+        parse(WORDS("FLYNN_BACKEND=serial", "FLYNN_MIN_TIME=3", "FLYNN_MODE=same", "FLYNN_PAGEABLE=1", "FLYNN_QUIET=0",
+                    "FLYNN_JSON=1", "FLYNN_VARIANT=", "--min-time=5", NULL),
+              &mine);
     cr_assert(eq(str, common.backends[0], "serial"));
     cr_assert(common.min_time_s == 5 && common.pageable && !common.quiet && common.json && common.json_file == NULL);
     cr_assert(eq(str, (char *)common.variant, "auto"));
@@ -216,7 +212,8 @@ Test(options, help_usage_and_version)
     cr_assert(eq(str, how.err, ""));
     cr_assert(strstr(how.out, "Usage: flynn convolve [OPTION...] [IMAGE]\nConvolves.\n") == how.out, "%s", how.out);
     cr_assert(strstr(how.out, "-b, --backend=SPEC") != NULL && strstr(how.out, "-o, --output=FILE") != NULL &&
-              strstr(how.out, "--json[=FILE]") != NULL && strstr(how.out, "More.") != NULL, "%s", how.out);
+                  strstr(how.out, "--json[=FILE]") != NULL && strstr(how.out, "More.") != NULL,
+              "%s", how.out);
     how = run_apart(parse_apart, (void *)WORDS("--usage", NULL));
     cr_assert(eq(int, how.exit_code, 0));
     cr_assert(strstr(how.out, "[--block=XxY[xZ]]") != NULL, "%s", how.out);
