@@ -269,6 +269,26 @@ Test(convolve, reference_is_rounded_once, .timeout = 60)
     cr_expect(offered > 0, "no backend offers the oracle");
 }
 
+/* Small pixels under a kernel of rank one that is large in one direction and falls by twelve orders in the other: their
+ * product is an ordinary number, although pixel and small factor alone multiply to one that has lost its digits. */
+ON_EVERY_BACKEND(convolve, factors_do_not_underflow, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    for (int turned = 0; turned < 2; turned++) {
+        struct matrix image = matrix_create(FL_F32, 40, 40), kernel = matrix_create(FL_F32, 3, 3);
+        for (int i = 0; i < 40; i++)
+            for (int j = 0; j < 40; j++)
+                matrix_set(&image, i, j, (turned ? j : i) % 10 == 5 ? 1e-30 * (1 + 0.01 * (i + j)) : 0);
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++)
+                matrix_set(&kernel, p, q, ((turned ? q : p) == 1 ? 1 : 0x1p-40) * 1e30 * (1 + (turned ? p : q)));
+        check_variants_by_definition(device, &image, &kernel, FL_SAME, true);
+        matrix_free(&image);
+        matrix_free(&kernel);
+    }
+    fl_device_close(device);
+}
+
 /* -------------------------------------------------------------------------------------------------- identities ---- */
 
 /* a * b = b * a, a * (b + c) = a * b + a * c, sum(a * b) = sum(a) sum(b); on small integers, where all of them are

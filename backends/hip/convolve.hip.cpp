@@ -7,7 +7,8 @@
  */
 #include "convolve_kernels.h"
 
-namespace {
+namespace
+{
 
 /* ---------------------------------------------------------------------------------------- what kernels get ---- */
 
@@ -57,15 +58,26 @@ struct kernel_shape {
     static constexpr int outputs = R, taps = Q;
 };
 
+/* n in pieces of at most `most`, as equal as can be. */
+int even_piece(int64_t n, int64_t most)
+{
+    const int64_t pieces = (n + most - 1) / most;
+    return (int)((n + pieces - 1) / pieces);
+}
+
+constexpr int most_taps = 32; /* of a tile of `tiled` in each dimension */
+
 /* Calls f with the shape that suits a block of so many threads and a kernel of so many rows. */
 template <typename F>
 auto with_shape(int threads, int64_t kernel_rows, F f)
 {
     if (threads > shape_threads(8))
         return f(kernel_shape<4, 4>());
-    if ((kernel_rows - 1) % 8 < 4)
+    if (threads > shape_threads(16))
         return f(kernel_shape<8, 4>());
-    return f(kernel_shape<8, 8>());
+    if ((even_piece(kernel_rows, most_taps) - 1) % 16 < 8)
+        return f(kernel_shape<16, 4>());
+    return f(kernel_shape<16, 16>());
 }
 
 /* How tiles are cut. */
@@ -77,26 +89,19 @@ struct tiling {
     bool fused; /* both passes of `separable` in one kernel; in two where a tile of them does not fit */
 };
 
-/* n in pieces of at most `most`, as equal as can be. */
-int even_piece(int64_t n, int64_t most)
-{
-    const int64_t pieces = (n + most - 1) / most;
-    return (int)((n + pieces - 1) / pieces);
-}
-
 template <typename Shape>
 tiling cut_for(Shape, const int32_t *block, const int64_t *kernel, size_t element, size_t usual_shared)
 {
     constexpr int R = Shape::outputs, Q = Shape::taps;
-    constexpr int64_t most_taps = 512; /* in one dimension: beyond it no tile fits anyway */
+    constexpr int64_t most_separable = 512; /* taps in one dimension: beyond it no tile fits anyway */
     const int64_t fits = (int64_t)(usual_shared / element);
-    tiling t = {R, {even_piece(kernel[0], 32), even_piece(kernel[1], 32)}, 0, 0, false};
-    while (tiled_shared<R, Q>(block[0], block[1], t.largest) > fits && t.largest.rows * t.largest.columns > 1) {
-        int &longer = t.largest.rows > t.largest.columns ? t.largest.rows : t.largest.columns;
-        longer = (longer + 1) / 2;
+    tiling t = {R, {even_piece(kernel[0], most_taps), even_piece(kernel[1], most_taps)}, 0, 0, false};
+    while (tiled_shared<R, Q>(block[0], block[1], t.largest) > fits && (t.largest.rows > Q || t.largest.columns > 1)) {
+        int &cut = t.largest.rows > Q && t.largest.rows > t.largest.columns ? t.largest.rows : t.largest.columns;
+        cut = (cut + 1) / 2; /* not the rows below Q, to which they are filled up anyway */
     }
     t.tiled_shared = tiled_shared<R, Q>(block[0], block[1], t.largest);
-    if (kernel[0] <= most_taps && kernel[1] <= most_taps) {
+    if (kernel[0] <= most_separable && kernel[1] <= most_separable) {
         t.separable_shared = separable_tile_shape<R, Q>(block[0], block[1], (int)kernel[0], (int)kernel[1]).shared();
         t.fused = t.separable_shared <= fits;
     }
@@ -187,12 +192,16 @@ void count_separable(const fl_convolve_args *args, const tiling &t, fl_launch *l
     const double rows = (double)args->kernel.shape[0], columns = (double)args->kernel.shape[1];
     const double outputs = (double)args->out.shape[0] * (double)args->out.shape[1];
     const double width = launch->block[0], height = (double)launch->block[1] * t.outputs;
-    /* In two passes the sums of all the image's rows are written and read once more. */
-    const double row_sums = t.fused ? outputs * (height + rows - 1) / height
-                                    : (double)args->image.shape[0] * (double)args->out.shape[1];
     const double loads_across = (width + columns - 1) / width, loads_down = (height + rows - 1) / height;
-    const double loads = t.fused ? outputs * loads_across * loads_down
-                                 : row_sums * (1 + loads_across) + outputs * loads_down;
+    if (t.fused) { /* sums down the columns, for each thread's outputs straight from the image, then along the rows */
+        const double column_sums = outputs * loads_across, loads = column_sums * (t.outputs + rows - 1) / t.outputs;
+        launch->flops = 2 * (column_sums * rows + outputs * columns);
+        launch->bytes_requested = (outputs + loads) * (double)element_of(args);
+        return;
+    }
+    /* The sums of all the image's rows are written and read once more. */
+    const double row_sums = (double)args->image.shape[0] * (double)args->out.shape[1];
+    const double loads = row_sums * (1 + loads_across) + outputs * loads_down;
     launch->flops = 2 * (row_sums * columns + outputs * rows);
     launch->bytes_requested = (outputs + loads) * (double)element_of(args);
 }
@@ -203,7 +212,7 @@ void plan_tiles(void *self, const void *arguments, fl_launch *launch, method how
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
-    if (!settle_block(device, 32, how == method::tiled ? 8 : 4, launch))
+    if (!settle_block(device, 64, 2, launch))
         return;
     const tiling t = tiling_of(device, args, launch->block);
     int64_t elements = t.tiled_shared;
@@ -266,7 +275,8 @@ fl_status launch_tiled(const fl_context *context, const fl_convolve_args *args, 
 
 /* Queues the test for rank one. Its verdict and the factors are in scratch memory from then on. */
 template <typename T>
-fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, bool needed, factors<T> *f)
+fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, bool columns_first, bool needed,
+                      factors<T> *f)
 {
     constexpr size_t head = 16; /* the verdict, and room up to the next aligned address */
     void *memory;
@@ -277,12 +287,12 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
     f->rank_one = static_cast<int *>(memory);
     f->column = reinterpret_cast<T *>(static_cast<char *>(memory) + head);
     f->row = f->column + kernel.rows;
-    return queue(context, rank_kernel<T>, dim3(1), dim3(rank_threads), rank_shared<T>(), kernel, *f,
-                 stream_of(context)->report, needed);
+    return queue(context, rank_kernel<T>, dim3(1), dim3(rank_width, rank_width), rank_shared<T>(), kernel, *f,
+                 columns_first, stream_of(context)->report, needed);
 }
 
-/* Both passes of `separable` through scratch memory, each a convolution by `tiled`, or by `tiled` at once if
- * `automatic` and the kernel is not of rank one. */
+/* Both passes of `separable` through scratch memory, rows first, each a convolution by `tiled`, or by `tiled` at once
+ * if `automatic` and the kernel is not of rank one. */
 template <typename T>
 fl_status launch_two_passes(const fl_context *context, const convolution<T> &c, const factors<T> &f, bool automatic,
                             const chunk &largest, const fl_launch *launch)
@@ -310,7 +320,7 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
     const convolution<T> c = convolution_of<T>(args);
     const tiling t = tiling_of(device, args, launch->block);
     factors<T> f;
-    const fl_status status = launch_rank(context, c.kernel, !automatic, &f);
+    const fl_status status = launch_rank(context, c.kernel, t.fused, !automatic, &f);
     if (status != FL_OK)
         return status;
     if (!t.fused)
@@ -349,7 +359,7 @@ const fl_row rows[] = {
      run<launch_naive<float>, launch_naive<double>>, nullptr},
     {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs a thread", plan_tiled,
      run<launch_tiled<float>, launch_tiled<double>>, nullptr},
-    {FL_OP_CONVOLVE, "separable", dtypes, "along rows, then down columns: for kernels of rank one", plan_separable,
+    {FL_OP_CONVOLVE, "separable", dtypes, "down columns, then along rows: for kernels of rank one", plan_separable,
      run<launch_separable<false, float>, launch_separable<false, double>>, nullptr},
 };
 

@@ -36,17 +36,18 @@ struct chunk {
     int rows, columns;
 };
 
-/* The kernels' template parameters R and Q are the outputs that a thread computes, one below the other, and the taps
- * that it takes at a time. Eight outputs need more registers than a block of more than 256 threads has. */
+/* The kernels' template parameters R and Q are the outputs that a thread computes, side by side, and the taps that it
+ * takes at a time. The more outputs, the more registers, and the fewer threads a block may have. */
 constexpr int shape_threads(int outputs)
 {
-    return outputs == 8 ? 256 : 1024;
+    return outputs == 16 ? 128 : outputs == 8 ? 256 : 1024;
 }
 
-/* The second number of their launch bounds: without it the compiler spills registers to have more blocks at once. */
+/* Blocks at once on a multiprocessor, so that some compute while others load: measured for 16 outputs. */
+template <typename T>
 constexpr int shape_blocks(int outputs)
 {
-    return outputs == 8 ? 3 : 1;
+    return outputs < 8 ? 1 : outputs == 8 ? 3 : sizeof(T) == 4 ? 7 : 4;
 }
 
 __host__ __device__ constexpr int round_up(int n, int multiple)
@@ -105,10 +106,10 @@ __global__ __launch_bounds__(1024) void naive_kernel(convolution<T> c)
 
 /* ------------------------------------------------------------------------------------ what tiles are made of ---- */
 
-/* Shared memory -> registers: sums[r] += sum over s < taps of tap[s] * in[(r + s) * step]. `taps` is a multiple of Q.
- * A window of registers slides along the column, so that a value is read once for R sums. */
-template <int R, int Q, typename T>
-__device__ inline void slide(const T *in, int step, const T *tap, int taps, T (&sums)[R])
+/* sums[r] += sum over s < taps of tap[s] * x[r + s], where x[0], x[1], ... are what `next` returns one after the other.
+ * `taps` is a multiple of Q. A window of registers slides along x, so that a value is read once for R sums. */
+template <int R, int Q, typename T, typename Next>
+__device__ inline void slide(Next next, const T *tap, int taps, T (&sums)[R])
 {
     struct alignas(16) quad { /* 16 bytes of taps, read at once by the whole warp */
         T value[16 / sizeof(T)];
@@ -117,20 +118,19 @@ __device__ inline void slide(const T *in, int step, const T *tap, int taps, T (&
     T window[R - 1 + Q];
     GPU_UNROLL
     for (int r = 0; r < R - 1; r++)
-        window[r] = in[r * step];
-    in += (R - 1) * step;
-    for (int s = 0; s < taps; s += Q, in += Q * step) {
+        window[r] = next();
+    for (int s = 0; s < taps; s += Q) {
         GPU_UNROLL
         for (int q = 0; q < Q; q++)
-            window[R - 1 + q] = in[q * step];
+            window[R - 1 + q] = next();
         GPU_UNROLL
         for (int first = 0; first < Q; first += per_quad) {
             const quad four = *reinterpret_cast<const quad *>(tap + s + first);
             GPU_UNROLL
             for (int q = 0; q < per_quad; q++)
                 GPU_UNROLL
-                for (int r = 0; r < R; r++)
-                    sums[r] += four.value[q] * window[first + q + r];
+            for (int r = 0; r < R; r++)
+                sums[r] += four.value[q] * window[first + q + r];
         }
         GPU_UNROLL
         for (int r = 0; r < R - 1; r++)
@@ -138,21 +138,79 @@ __device__ inline void slide(const T *in, int step, const T *tap, int taps, T (&
     }
 }
 
-/* image[row .., column ..] -> tile (rows x columns, its rows `pitch` apart), zeros outside the image. */
+/* Returns neighbours in memory one after the other. */
+template <typename T>
+struct line_reader {
+    const T *element;
+
+    __device__ T operator()()
+    {
+        return *element++;
+    }
+};
+
+/* Returns a column of the image from top to bottom, zeros outside the image unless the column is `within`. */
+template <bool within, typename T>
+struct column_reader {
+    const T *pixel;
+    int64_t stride;
+    unsigned y, rows; /* rows since the first one of those in the image; above it is far beyond the last */
+
+    __device__ T operator()()
+    {
+        const T value = within || y < rows ? *pixel : T(0);
+        y++;
+        pixel += stride;
+        return value;
+    }
+};
+
+/* The image under a tile of so many rows and columns, for which 32 bits do. */
+template <typename T>
+struct region {
+    const T *corner; /* in the image or not */
+    int64_t stride;
+    int first_row, end_row, first_column, end_column; /* the part that is in the image */
+    bool within;                                      /* all of it is */
+
+    __device__ region(const matrix<const T> &image, int64_t row, int64_t column, int rows, int columns)
+        : corner(image.data + row * image.stride + column), stride(image.stride),
+          first_row(row < 0 ? (int)least<int64_t>(-row, rows) : 0),
+          end_row(row < image.rows ? (int)least<int64_t>(image.rows - row, rows) : first_row),
+          first_column(column < 0 ? (int)least<int64_t>(-column, columns) : 0),
+          end_column(column < image.columns ? (int)least<int64_t>(image.columns - column, columns) : first_column),
+          within(end_row - first_row == rows && end_column - first_column == columns)
+    {
+    }
+    /* Column x from row y down. */
+    template <bool all_within>
+    __device__ column_reader<all_within, T> column(int x, int y) const
+    {
+        const int inside = x >= first_column && x < end_column ? end_row - first_row : 0;
+        return {corner + y * stride + x, stride, (unsigned)(y - first_row), (unsigned)inside};
+    }
+};
+
+/* image[row .., column ..] -> tile, whose columns lie one after the other, `pitch` apart; zeros outside the image.
+ * A thread has several loads on their way at once: one after the other they would take longer than all else. */
 template <typename T>
 __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int64_t column, int rows, int columns,
                                  int pitch, T *tile)
 {
-    /* The image's part of the tile in the tile's own coordinates: 32 bits do, and the loop is short of nothing else. */
-    const int first_y = row < 0 ? (int)least<int64_t>(-row, rows) : 0;
-    const int first_x = column < 0 ? (int)least<int64_t>(-column, columns) : 0;
-    const int end_y = image.rows - row < rows ? (int)(image.rows - row) : rows;
-    const int end_x = image.columns - column < columns ? (int)(image.columns - column) : columns;
-    for (int y = threadIdx.y; y < rows; y += blockDim.y) {
-        const T *pixel = image.data + (row + y) * image.stride + column;
-        const bool inside = y >= first_y && y < end_y;
-        for (int x = threadIdx.x; x < columns; x += blockDim.x)
-            tile[y * pitch + x] = inside && x >= first_x && x < end_x ? pixel[x] : T(0);
+    constexpr int at_once = 8;
+    const region<T> under(image, row, column, rows, columns);
+    const unsigned threads = blockDim.x * blockDim.y, items = (rows + at_once - 1) / at_once * columns;
+    for (unsigned item = threadIdx.y * blockDim.x + threadIdx.x; item < items; item += threads) {
+        const int x = item % columns, y = item / columns * at_once;
+        auto next = under.template column<false>(x, y);
+        T pixel[at_once];
+        GPU_UNROLL
+        for (int k = 0; k < at_once; k++)
+            pixel[k] = next();
+        GPU_UNROLL
+        for (int k = 0; k < at_once; k++)
+            if (y + k < rows)
+                tile[x * pitch + y + k] = pixel[k];
     }
 }
 
@@ -160,13 +218,22 @@ __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int6
 template <int R, typename T>
 __device__ inline void store(const convolution<T> &exact, int64_t i, int64_t j, const T (&sums)[R])
 {
-    if (j >= exact.out.columns)
+    if (j >= exact.out.columns || i >= exact.out.rows)
         return;
+    const int rows = (int)least<int64_t>(R, exact.out.rows - i);
+    T *const top = exact.out.data + i * exact.out.stride + j, *out = top;
+    T zero = 0; /* NaN as soon as one sum is not finite */
     GPU_UNROLL
-    for (int r = 0; r < R; r++)
-        if (i + r < exact.out.rows)
-            exact.out.data[(i + r) * exact.out.stride + j] =
-                is_finite(sums[r]) ? sums[r] : direct_sum(exact, i + r, j);
+    for (int r = 0; r < R; r++, out += exact.out.stride)
+        if (r < rows) {
+            *out = sums[r];
+            zero += 0 * sums[r];
+        }
+    if (zero == 0)
+        return;
+    for (int r = 0; r < rows; r++)
+        if (!is_finite(top[r * exact.out.stride]))
+            top[r * exact.out.stride] = direct_sum(exact, i + r, j);
 }
 
 /* ----------------------------------------------------------------------------------------------------- tiled ---- */
@@ -183,16 +250,16 @@ __device__ inline void tiled_tile(const convolution<T> &c, const convolution<T> 
         for (int64_t t0 = 0; t0 < c.kernel.columns; t0 += largest.columns) {
             const int rows = (int)least<int64_t>(largest.rows, c.kernel.rows - s0), padded = round_up(rows, Q);
             const int columns = (int)least<int64_t>(largest.columns, c.kernel.columns - t0);
-            const int pitch = width + columns - 1;
+            const int tile_rows = height + padded - 1, pitch = tile_rows | 1; /* odd: no two threads in one bank */
             const T *last = c.kernel.data + (c.kernel.rows - 1 - s0) * c.kernel.stride + c.kernel.columns - 1 - t0;
             T *tile = shared + padded * columns;
             for (int s = threadIdx.y; s < padded; s += blockDim.y)
                 for (int t = x; t < columns; t += width)
                     shared[t * padded + s] = s < rows ? last[-s * c.kernel.stride - t] : T(0);
-            load_tile(c.image, i0 + c.top + s0, j0 + c.left + t0, height + padded - 1, pitch, pitch, tile);
+            load_tile(c.image, i0 + c.top + s0, j0 + c.left + t0, tile_rows, width + columns - 1, pitch, tile);
             __syncthreads();
             for (int t = 0; t < columns; t++)
-                slide<R, Q>(tile + y * pitch + x + t, pitch, shared + t * padded, padded, sums);
+                slide<R, Q>(line_reader<T>{tile + (x + t) * pitch + y}, shared + t * padded, padded, sums);
             __syncthreads(); /* the next chunk or tile overwrites what others may still read */
         }
     store(exact, i0 + y, j0 + x, sums);
@@ -203,7 +270,7 @@ template <int R, int Q>
 constexpr int64_t tiled_shared(int width, int height, chunk c)
 {
     return (int64_t)round_up(c.rows, Q) * c.columns +
-           ((int64_t)height * R + round_up(c.rows, Q) - 1) * ((int64_t)width + c.columns - 1);
+           (((int64_t)height * R + round_up(c.rows, Q) - 1) | 1) * ((int64_t)width + c.columns - 1);
 }
 
 /* Two convolutions of which the device chooses, by whether the kernel was found to be of rank one. One without output
@@ -217,7 +284,7 @@ struct choice {
 };
 
 template <int R, int Q, typename T>
-__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void tiled_kernel(choice<T> c)
+__global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void tiled_kernel(choice<T> c)
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);
@@ -240,85 +307,83 @@ struct factors {
     T *column, *row;
 };
 
-/* A block's threads agree on the element of largest magnitude; NaN never is, and the first of equals is. */
 template <typename T>
-__device__ inline int64_t largest_element(const matrix<const T> &kernel, T *magnitude, int64_t *where)
+struct candidate {
+    T magnitude;
+    int64_t row, column;
+};
+
+/* The larger of two: never NaN, and the first of equals. */
+template <typename T>
+__device__ inline candidate<T> larger(candidate<T> first, candidate<T> second)
 {
-    const int thread = threadIdx.x;
-    T best = -1;
-    int64_t at = 0;
-    for (int64_t e = thread; e < kernel.rows * kernel.columns; e += blockDim.x) {
-        const T candidate = std::fabs(kernel.data[e / kernel.columns * kernel.stride + e % kernel.columns]);
-        at = candidate > best ? e : at;
-        best = candidate > best ? candidate : best;
-    }
-    magnitude[thread] = best;
-    where[thread] = at;
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) {
-            const int other = thread + half;
-            if (magnitude[other] > magnitude[thread] ||
-                (magnitude[other] == magnitude[thread] && where[other] < where[thread])) {
-                magnitude[thread] = magnitude[other];
-                where[thread] = where[other];
-            }
-        }
-    }
-    __syncthreads();
-    return where[0];
+    return second.magnitude > first.magnitude ? second : first;
 }
 
 template <typename T>
 constexpr T unit_of_rounding = std::numeric_limits<T>::epsilon();
 
-constexpr int rank_threads = 256; /* a power of two */
+constexpr int rank_width = 16; /* rank_kernel's block has as many rows of so many threads */
 
-/* Shared memory of rank_kernel. */
+/* Shared memory of rank_kernel: what each thread found, and the verdict. */
 template <typename T>
 constexpr size_t rank_shared()
 {
-    return rank_threads * (sizeof(int64_t) + sizeof(T));
+    return rank_width * rank_width * sizeof(candidate<T>) + sizeof(int);
 }
 
 /* Cross approximation with full pivoting, of rank one (Bebendorf, "Approximation of boundary element matrices", Numer.
  * Math. 86, 2000): row and column of the largest element; the kernel is of rank one if each element is their product to
- * 16 units of rounding, or to one for each element if it has fewer. */
+ * 16 units of rounding, or to one for each element if it has fewer. The factor of the first pass (`columns_first`: that
+ * of the columns) keeps the kernel's own size and the other is at most 1: so the first pass loses nothing to underflow
+ * that the direct sum would keep. */
 template <typename T>
-__global__ __launch_bounds__(rank_threads) void rank_kernel(matrix<const T> kernel, factors<T> f, hip_report *report,
-                                                            bool needed)
+__global__ __launch_bounds__(rank_width *rank_width) void rank_kernel(matrix<const T> kernel, factors<T> f,
+                                                                      bool columns_first, hip_report *report,
+                                                                      bool needed)
 {
-    GPU_DYNAMIC_SHARED(shared);
-    int64_t *where = reinterpret_cast<int64_t *>(shared);
-    T *magnitude = reinterpret_cast<T *>(where + rank_threads);
-    const int64_t elements = kernel.rows * kernel.columns;
-    const int64_t pivot = largest_element(kernel, magnitude, where);
-    const T *pivot_row = kernel.data + pivot / kernel.columns * kernel.stride;
-    const T *pivot_column = kernel.data + pivot % kernel.columns;
-    const T largest = pivot_row[pivot % kernel.columns];
-    for (int64_t p = threadIdx.x; p < kernel.rows; p += blockDim.x)
-        f.column[p] = pivot_column[p * kernel.stride] / largest;
-    for (int64_t q = threadIdx.x; q < kernel.columns; q += blockDim.x)
-        f.row[q] = pivot_row[q];
+    GPU_DYNAMIC_SHARED(bytes);
+    candidate<T> *found = reinterpret_cast<candidate<T> *>(bytes);
+    int *fits = reinterpret_cast<int *>(found + rank_width * rank_width);
+    const int x = threadIdx.x, y = threadIdx.y;
+    candidate<T> best = {-1, 0, 0};
+    for (int64_t p = y; p < kernel.rows; p += rank_width)
+        for (int64_t q = x; q < kernel.columns; q += rank_width)
+            best = larger(best, {std::fabs(kernel.data[p * kernel.stride + q]), p, q});
+    found[y * rank_width + x] = best;
+    *fits = 1;
     __syncthreads();
+    if (y == 0) {
+        for (int other = 1; other < rank_width; other++)
+            best = larger(best, found[other * rank_width + x]);
+        found[x] = best;
+    }
+    __syncthreads();
+    best = found[0];
+    for (int other = 1; other < rank_width; other++)
+        best = larger(best, found[other]);
 
-    const T tolerance = least<int64_t>(16, elements) * unit_of_rounding<T>;
-    bool fits = true; /* NaN never fits; a kernel of zeros gives NaN */
-    for (int64_t e = threadIdx.x; e < elements; e += blockDim.x) {
-        const int64_t p = e / kernel.columns, q = e % kernel.columns;
-        const T tap = kernel.data[p * kernel.stride + q];
-        fits = fits && std::fabs(std::fma(-f.column[p], f.row[q], tap)) <= tolerance * std::fabs(tap);
+    const T *pivot_row = kernel.data + best.row * kernel.stride, *pivot_column = kernel.data + best.column;
+    const T largest = pivot_row[best.column], column_unit = columns_first ? 1 : largest,
+            row_unit = largest / column_unit;
+    const T tolerance = least<int64_t>(16, kernel.rows * kernel.columns) * unit_of_rounding<T>;
+    for (int64_t p = y; p < kernel.rows; p += rank_width) {
+        const T in_column = pivot_column[p * kernel.stride] / column_unit;
+        if (x == 0)
+            f.column[p] = in_column;
+        for (int64_t q = x; q < kernel.columns; q += rank_width) {
+            const T tap = kernel.data[p * kernel.stride + q], in_row = pivot_row[q] / row_unit;
+            if (p == 0)
+                f.row[q] = in_row;
+            if (!(std::fabs(std::fma(-in_column, in_row, tap)) <= tolerance * std::fabs(tap)))
+                *fits = 0; /* NaN never fits; a kernel of zeros gives NaN */
+        }
     }
-    where[threadIdx.x] = fits;
-    for (int half = rank_threads / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < half)
-            where[threadIdx.x] &= where[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0) {
-        *f.rank_one = (int)where[0];
-        report->rank_one = (uint32_t)where[0];
-        if (needed && !where[0])
+    __syncthreads();
+    if (x == 0 && y == 0) {
+        *f.rank_one = *fits;
+        report->rank_one = (uint32_t)*fits;
+        if (needed && !*fits)
             report->not_separable = 1;
     }
 }
@@ -326,20 +391,20 @@ __global__ __launch_bounds__(rank_threads) void rank_kernel(matrix<const T> kern
 /* The numbers that a tile of `separable` is cut by. */
 template <int R, int Q>
 struct separable_tile_shape {
-    int width, rows, columns; /* of the tile without and with what is around it; the width is what row sums come in */
+    int width, rows, columns; /* of the tile, in whole row sums; the columns with what is around them */
     int row_taps, column_taps;
-    int pitch, sum_pitch;     /* odd, so that threads on neighbouring rows use different banks */
+    int column_pitch, pitch; /* odd, so that threads on neighbouring rows use different banks */
 
     __host__ __device__ constexpr separable_tile_shape(int block_width, int block_height, int kernel_rows,
                                                        int kernel_columns)
-        : width(round_up(block_width, R)), rows(block_height * R + round_up(kernel_rows, Q) - 1),
-          columns(width + round_up(kernel_columns, Q) - 1), row_taps(round_up(kernel_columns, Q)),
-          column_taps(round_up(kernel_rows, Q)), pitch(columns | 1), sum_pitch(width | 1)
+        : width(round_up(block_width, R)), rows(block_height * R), columns(width + round_up(kernel_columns, Q) - 1),
+          row_taps(round_up(kernel_columns, Q)), column_taps(round_up(kernel_rows, Q)), column_pitch(columns | 1),
+          pitch(width | 1)
     {
     }
     __host__ __device__ constexpr int64_t shared() const
     {
-        return row_taps + column_taps + (int64_t)rows * (pitch + sum_pitch);
+        return row_taps + column_taps + (int64_t)rows * (column_pitch + pitch);
     }
 };
 
@@ -351,48 +416,63 @@ __device__ inline void load_taps(const T *factor, int n, int padded, T *taps)
         taps[s] = s < n ? factor[n - 1 - s] : T(0);
 }
 
-/* One tile of `c` by way of the factors: sums along the rows into shared memory, and down the columns from there.
- * Leaves shared memory free to be used again. */
+/* One tile of `c` by way of the factors, whose taps are in shared memory: sums down the columns, straight from the
+ * image, then along their rows, and from there to `out`, so that a warp stores neighbours. */
 template <int R, int Q, typename T>
-__device__ inline void separable_tile(const convolution<T> &c, const factors<T> &f, T *shared, int64_t i0, int64_t j0)
+__device__ inline void separable_tile(const convolution<T> &c, const separable_tile_shape<R, Q> &shape, T *shared,
+                                      int64_t i0, int64_t j0)
 {
-    const separable_tile_shape<R, Q> shape(blockDim.x, blockDim.y, (int)c.kernel.rows, (int)c.kernel.columns);
-    const int threads = blockDim.x * blockDim.y, segments = shape.width / R;
-    T *row_taps = shared, *column_taps = row_taps + shape.row_taps, *tile = column_taps + shape.column_taps;
-    T *row_sums = tile + shape.rows * shape.pitch;
-    load_taps(f.row, (int)c.kernel.columns, shape.row_taps, row_taps);
-    load_taps(f.column, (int)c.kernel.rows, shape.column_taps, column_taps);
-    load_tile(c.image, i0 + c.top, j0 + c.left, shape.rows, shape.columns, shape.pitch, tile);
-    __syncthreads();
-    /* Neighbouring threads take neighbouring rows, and each slides along its own. */
-    for (int item = threadIdx.y * blockDim.x + threadIdx.x; item < segments * shape.rows; item += threads) {
-        const int segment = item / shape.rows, y = item - segment * shape.rows;
+    const unsigned threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const unsigned rows = shape.rows, columns = shape.columns; /* unsigned: divided by in fewer steps */
+    const T *row_taps = shared, *column_taps = row_taps + shape.row_taps;
+    T *column_sums = shared + shape.row_taps + shape.column_taps, *tile = column_sums + shape.rows * shape.column_pitch;
+    const region<T> under(c.image, i0 + c.top, j0 + c.left, shape.rows + shape.column_taps - 1, shape.columns);
+    for (unsigned item = thread; item < rows / R * columns; item += threads) {
+        const int x = item % columns, y = item / columns * R;
         T sums[R] = {};
-        slide<R, Q>(tile + y * shape.pitch + segment * R, 1, row_taps, shape.row_taps, sums);
+        if (under.within) /* for the whole block: no time is lost on looking where the image ends */
+            slide<R, Q>(under.template column<true>(x, y), column_taps, shape.column_taps, sums);
+        else
+            slide<R, Q>(under.template column<false>(x, y), column_taps, shape.column_taps, sums);
         GPU_UNROLL
         for (int r = 0; r < R; r++)
-            row_sums[y * shape.sum_pitch + segment * R + r] = sums[r];
+            column_sums[(y + r) * shape.column_pitch + x] = sums[r];
     }
     __syncthreads();
+    /* Neighbouring threads take neighbouring rows, and each slides along its own. */
+    for (unsigned item = thread; item < shape.width / R * rows; item += threads) {
+        const int x = item / rows * R, y = item % rows;
+        T sums[R] = {};
+        slide<R, Q>(line_reader<T>{column_sums + y * shape.column_pitch + x}, row_taps, shape.row_taps, sums);
+        GPU_UNROLL
+        for (int r = 0; r < R; r++)
+            tile[y * shape.pitch + x + r] = sums[r];
+    }
+    __syncthreads(); /* the next tile's barriers keep it from overwriting what is still read of this one */
     const int x = threadIdx.x, y = threadIdx.y * R;
-    T sums[R] = {};
-    slide<R, Q>(row_sums + y * shape.sum_pitch + x, shape.sum_pitch, column_taps, shape.column_taps, sums);
-    __syncthreads(); /* the next tile overwrites what others may still read */
+    T sums[R];
+    GPU_UNROLL
+    for (int r = 0; r < R; r++)
+        sums[r] = tile[(y + r) * shape.pitch + x];
     store(c, i0 + y, j0 + x, sums);
 }
 
 /* `separable`, or nothing at all where the kernel is not of rank one; as `auto`: `tiled` then. */
 template <int R, int Q, bool automatic, typename T>
-__global__ __launch_bounds__(shape_threads(R), shape_blocks(R)) void separable_kernel(convolution<T> c, factors<T> f,
-                                                                                   chunk largest)
+__global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void separable_kernel(convolution<T> c, factors<T> f,
+                                                                                         chunk largest)
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);
-    const bool rank_one = *f.rank_one;
+    const int rank_one = *f.rank_one;
+    const separable_tile_shape<R, Q> shape(blockDim.x, blockDim.y, (int)c.kernel.rows, (int)c.kernel.columns);
+    load_taps(f.row, (int)c.kernel.columns, shape.row_taps, shared);
+    load_taps(f.column, (int)c.kernel.rows, shape.column_taps, shared + shape.row_taps);
+    __syncthreads();
     const int64_t j = (int64_t)blockIdx.x * blockDim.x, next = (int64_t)gridDim.y * blockDim.y * R;
     for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < c.out.rows; i += next)
         if (rank_one)
-            separable_tile<R, Q>(c, f, shared, i, j);
+            separable_tile(c, shape, shared, i, j);
         else if (automatic)
             tiled_tile<R, Q>(c, c, largest, shared, i, j);
 }

@@ -300,6 +300,14 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
+/* A kernel for blocks of at most so many threads, so many blocks of which a multiprocessor should have registers for.
+ * Clang's second number counts something else, and makes it spill; left to itself it chooses well. */
+#if defined(__CUDACC__)
+#define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#else
+#define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads)
+#endif
+
 /* Before a loop over registers, which have no addresses: it must be unrolled. */
 #if defined(__HIP_CPU_RT__)
 #define GPU_UNROLL _Pragma("GCC unroll 16")
