@@ -137,16 +137,13 @@ static fl_status check_shape(const char *call, int ndim, const int64_t *shape)
 
 static fl_status allocate(fl_device *device, size_t bytes, core_memory **memory)
 {
-    const fl_plugin_device *p = &device->plugin;
     core_memory *m = calloc(1, sizeof *m);
     fl_status status = FL_OK;
 
     if (!m)
         return core_fail(FL_E_MEMORY, "out of host memory");
     if (bytes > 0)
-        status = p->api->allocate(p->self, bytes, &m->data);
-    if (status == FL_E_MEMORY && core_pool_trim(&device->pool))
-        status = p->api->allocate(p->self, bytes, &m->data);
+        status = core_pool_allocate(&device->pool, bytes, &m->data);
     if (status != FL_OK) {
         free(m);
         return status;

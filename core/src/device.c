@@ -172,8 +172,7 @@ void core_device_drop(fl_device *device)
     if (atomic_fetch_sub(&device->references, 1) > 1)
         return;
     core_default_stream_free(device->default_stream);
-    core_pool_trim(&device->pool);
-    pthread_mutex_destroy(&device->pool.lock);
+    core_pool_end(&device->pool);
     device->plugin.api->close(device->plugin.self);
     free(device);
 }

@@ -22,12 +22,11 @@ static core_block *best_fit(core_pool *pool, void *stream, size_t bytes)
     return best;
 }
 
-static bool trim_locked(core_pool *pool)
+/* True when there was any. */
+static bool free_unused(core_pool *pool)
 {
     bool freed = false;
 
-    if (pool->device->api->synchronize(pool->device->self) != FL_OK)
-        return false;
     for (core_block **at = &pool->blocks; *at;) {
         core_block *b = *at;
         if (b->in_use) {
@@ -42,6 +41,20 @@ static bool trim_locked(core_pool *pool)
     return freed;
 }
 
+/* The caller holds the lock. */
+static fl_status allocate(core_pool *pool, size_t bytes, void **memory)
+{
+    const fl_device_api *api = pool->device->api;
+    fl_status status = api->allocate(pool->device->self, bytes, memory), waited;
+
+    if (status != FL_E_MEMORY)
+        return status;
+    waited = api->synchronize(pool->device->self); /* may tell what failed in earlier work: not to be lost */
+    if (waited != FL_OK || !free_unused(pool))
+        return waited != FL_OK ? waited : status;
+    return api->allocate(pool->device->self, bytes, memory);
+}
+
 static fl_status new_block(core_pool *pool, size_t bytes, core_block **block)
 {
     core_block *b = calloc(1, sizeof *b);
@@ -49,9 +62,7 @@ static fl_status new_block(core_pool *pool, size_t bytes, core_block **block)
 
     if (!b)
         return core_fail(FL_E_MEMORY, "out of host memory");
-    status = pool->device->api->allocate(pool->device->self, bytes, &b->memory);
-    if (status == FL_E_MEMORY && trim_locked(pool))
-        status = pool->device->api->allocate(pool->device->self, bytes, &b->memory);
+    status = allocate(pool, bytes, &b->memory);
     if (status != FL_OK) {
         free(b);
         return status;
@@ -100,12 +111,18 @@ void core_pool_forget_stream(core_pool *pool, void *stream)
     pthread_mutex_unlock(&pool->lock);
 }
 
-bool core_pool_trim(core_pool *pool)
+fl_status core_pool_allocate(core_pool *pool, size_t bytes, void **memory)
 {
-    bool freed;
+    fl_status status;
 
     pthread_mutex_lock(&pool->lock);
-    freed = trim_locked(pool);
+    status = allocate(pool, bytes, memory);
     pthread_mutex_unlock(&pool->lock);
-    return freed;
+    return status;
+}
+
+void core_pool_end(core_pool *pool)
+{
+    free_unused(pool);
+    pthread_mutex_destroy(&pool->lock);
 }

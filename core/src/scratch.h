@@ -34,7 +34,10 @@ void core_pool_give_back(core_pool *pool, void *stream);
 /* The stream ended and its work is done: its blocks are anybody's. */
 void core_pool_forget_stream(core_pool *pool, void *stream);
 
-/* Waits for the device and frees every unused block. True when that freed something. */
-bool core_pool_trim(core_pool *pool);
+/* Device memory that stays: not from the pool, but when memory is short, in place of what the pool keeps unused. */
+fl_status core_pool_allocate(core_pool *pool, size_t bytes, void **memory);
+
+/* Frees all blocks. The device's work is done. */
+void core_pool_end(core_pool *pool);
 
 #endif
