@@ -128,7 +128,7 @@ static fl_status open_plugin(const core_plugin *p, const fl_open_request *reques
     info->open_s = now() - start;
     name_resource(info, &p->info.probe, request);
     core_pool_init(&device->pool, &device->plugin);
-    status = core_default_stream_create(device, &device->default_stream);
+    status = core_stream_create(device, &device->default_stream);
     if (status != FL_OK)
         device->plugin.api->close(device->plugin.self);
     return status;
@@ -171,7 +171,7 @@ void core_device_drop(fl_device *device)
 {
     if (atomic_fetch_sub(&device->references, 1) > 1)
         return;
-    core_default_stream_free(device->default_stream);
+    core_stream_free(device->default_stream);
     core_pool_end(&device->pool);
     device->plugin.api->close(device->plugin.self);
     free(device);

@@ -18,7 +18,7 @@ static const fl_device_api *api_of(const fl_device *device)
 
 /* ---------------------------------------------------------------------------------------------- streams ---- */
 
-fl_status core_default_stream_create(fl_device *device, fl_stream **out)
+fl_status core_stream_create(fl_device *device, fl_stream **out)
 {
     fl_stream *stream = calloc(1, sizeof *stream);
     fl_status status;
@@ -36,7 +36,7 @@ fl_status core_default_stream_create(fl_device *device, fl_stream **out)
     return FL_OK;
 }
 
-void core_default_stream_free(fl_stream *stream)
+void core_stream_free(fl_stream *stream)
 {
     const fl_device_api *api = api_of(stream->device);
     void *self = stream->device->plugin.self;
@@ -59,7 +59,7 @@ fl_status fl_stream_create(fl_device *device, fl_stream **stream)
     if (!device || !stream)
         return core_fail(FL_E_ARGUMENT, "fl_stream_create: %s is NULL", device ? "stream" : "device");
     *stream = NULL;
-    status = core_default_stream_create(device, stream);
+    status = core_stream_create(device, stream);
     if (status == FL_OK)
         core_device_keep(device);
     return status;
@@ -71,7 +71,7 @@ void fl_stream_free(fl_stream *stream)
 
     if (!stream)
         return;
-    core_default_stream_free(stream);
+    core_stream_free(stream);
     core_device_drop(device);
 }
 

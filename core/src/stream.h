@@ -12,9 +12,9 @@ struct fl_stream {
     void *started, *stopped; /* events around a timed call, made at the first one */
 };
 
-/* The default stream belongs to its device, and so keeps no reference to it. */
-fl_status core_default_stream_create(fl_device *device, fl_stream **stream);
-void core_default_stream_free(fl_stream *stream);
+/* Without a reference to the device: its default stream belongs to it; fl_stream_create adds one. */
+fl_status core_stream_create(fl_device *device, fl_stream **stream);
+void core_stream_free(fl_stream *stream);
 
 /* The stream, or the device's default one for NULL. FL_E_WRONG_DEVICE when it belongs to another device; `call` is for
  * the message. */
