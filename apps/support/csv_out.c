@@ -90,7 +90,7 @@ static void write_line(FILE *stream, json_t *columns, const json_t *row)
     fputc('\n', stream);
 }
 
-static void dump(const json_t *results, FILE *stream)
+static void dump(FILE *stream, const void *results)
 {
     json_t *rows = json_new_list(), *columns = json_new_object(), *value;
     size_t i;
@@ -110,13 +110,5 @@ static void dump(const json_t *results, FILE *stream)
 
 bool csv_write(const json_t *results, const char *path, problem *why)
 {
-    if (path == NULL) {
-        dump(results, stdout);
-        return true; /* output_start's check of stdout tells if it failed */
-    }
-    output *file = output_open(path, why);
-    if (file == NULL)
-        return false;
-    dump(results, output_stream(file));
-    return output_commit(file, why);
+    return output_print(path, dump, results, why);
 }

@@ -82,7 +82,7 @@ void json_append(json_t *list, json_t *value)
         checked(NULL);
 }
 
-static void dump(const json_t *document, FILE *stream)
+static void dump(FILE *stream, const void *document)
 {
     json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', stream);
@@ -90,13 +90,5 @@ static void dump(const json_t *document, FILE *stream)
 
 bool json_write(const json_t *document, const char *path, problem *why)
 {
-    if (path == NULL) {
-        dump(document, stdout);
-        return true; /* output_start's check of stdout tells if it failed */
-    }
-    output *file = output_open(path, why);
-    if (file == NULL)
-        return false;
-    dump(document, output_stream(file));
-    return output_commit(file, why);
+    return output_print(path, dump, document, why);
 }

@@ -233,3 +233,16 @@ void output_discard(output *file)
     free(file->target);
     free(file);
 }
+
+bool output_print(const char *path, void (*print)(FILE *stream, const void *data), const void *data, problem *why)
+{
+    if (path == NULL) {
+        print(stdout, data);
+        return true;
+    }
+    output *file = output_open(path, why);
+    if (file == NULL)
+        return false;
+    print(output_stream(file), data);
+    return output_commit(file, why);
+}

@@ -43,4 +43,8 @@ bool output_commit(output *file, problem *why);
 /* Gives the file up: nothing is left behind. NULL does nothing. */
 void output_discard(output *file);
 
+/* Writes what `print` prints of `data` to the file, whole or not at all; for a NULL path to stdout, whose failures
+ * output_start's check tells. */
+bool output_print(const char *path, void (*print)(FILE *stream, const void *data), const void *data, problem *why);
+
 #endif
