@@ -17,8 +17,8 @@ CHECK := build/check
 DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev
-TEST_PACKAGES := libcriterion-dev valgrind binutils python3
-GPU_PACKAGES := hipcc libtbb-dev
+TEST_PACKAGES := libcriterion-dev libopenblas0-pthread valgrind binutils python3
+GPU_PACKAGES := hipcc libtbb-dev librocprim-dev
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE) --build $(BUILD) --parallel

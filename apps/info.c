@@ -44,6 +44,7 @@ static json_t *json_backend(const fl_backend_info *b)
     json_put(entry, "instruction_sets", json_isas(&b->probe));
     json_put(entry, "cause", b->usable ? json_null() : json_text(b->probe.cause));
     json_put(entry, "cure", b->usable ? json_null() : json_text(b->probe.cure));
+    json_put(entry, "lacks", *b->probe.lacks ? json_text(b->probe.lacks) : json_null());
     return entry;
 }
 
@@ -73,6 +74,8 @@ static void print_backend(const fl_backend_info *b)
     printf("  file: %s\n", b->path);
     if (!b->usable)
         printf("  cause: %s\n  cure: %s\n", p->cause, p->cure);
+    if (*p->lacks)
+        printf("  lacks: %s\n", p->lacks);
     for (int i = 0; i < p->device_count; i++)
         printf("  device %d: %s\n", i, p->device[i]);
     for (int i = 0; i < p->isa_count; i++)

@@ -7,9 +7,11 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp)
+set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.
 function(flynn_describe_hip_plugin name text)
     target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
+    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
     set_source_files_properties(plugin.c PROPERTIES COMPILE_DEFINITIONS "FLYNN_BUILT_WITH=\"${text}\"")
 endfunction()

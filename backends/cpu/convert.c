@@ -105,4 +105,4 @@ static const fl_row rows[] = {
      .run = CPU_NAME(run_convert)},
 };
 
-const cpu_operation CPU_NAME(cpu_convert) = {rows, sizeof rows / sizeof *rows};
+const cpu_operation CPU_NAME(cpu_convert) = {.rows = rows, .count = sizeof rows / sizeof *rows};

@@ -207,4 +207,4 @@ static const fl_row rows[] = {
 #endif
 };
 
-const cpu_operation CPU_NAME(cpu_convolve) = {rows, sizeof rows / sizeof *rows};
+const cpu_operation CPU_NAME(cpu_convolve) = {.rows = rows, .count = sizeof rows / sizeof *rows};

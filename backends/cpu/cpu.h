@@ -25,10 +25,12 @@
 /* Bytes of a cache line. */
 #define CPU_LINE 64
 
-/* The rows of one operation. */
+/* Rows of one operation. */
 typedef struct cpu_operation {
     const fl_row *rows; /* the preferred ones first */
     size_t count;
+    /* Whether what they need (a library) is here, else why not and what would mend it; NULL: they need nothing. */
+    bool (*available)(char *why, size_t size);
 } cpu_operation;
 
 /* All operations, compiled for one instruction set. */

@@ -13,7 +13,10 @@ check_c_source_compiles("
 
 # The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...)
 function(_flynn_cpu_table plugin isa bits)
-    set(sources table.c convert.c convolve.c)
+    set(sources
+        table.c
+        convert.c
+        convolve.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
@@ -27,7 +30,7 @@ endfunction()
 #           cannot, for the baseline
 function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
-    set(any device.c threads.c) # what runs before an instruction set is chosen
+    set(any device.c threads.c ../library.c) # what runs before an instruction set is chosen
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 
@@ -53,6 +56,7 @@ function(flynn_add_cpu_plugin name)
     flynn_add_plugin(${name} plugin.c ${any} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
+    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
     target_compile_definitions(plugin-${name} PRIVATE
         "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
     if(levels)

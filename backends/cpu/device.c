@@ -229,13 +229,39 @@ static const cpu_table *choose(const char *isa)
     return NULL;
 }
 
+static bool is_available(const cpu_operation *operation, char *why, size_t size)
+{
+    return !operation->available || operation->available(why, size);
+}
+
+/* Adds "; <what>" to a text of several. */
+static void append(char *text, size_t size, const char *what)
+{
+    size_t length = strlen(text);
+
+    snprintf(text + length, size - length, "%s%s", length ? "; " : "", what);
+}
+
+/* What is told once, however many operations lack it. */
+static void probe_libraries(const cpu_table *table, fl_probe *probe)
+{
+    char why[256];
+
+    for (size_t i = 0; i < table->operation_count; i++)
+        if (!is_available(table->operations[i], why, sizeof why) && !strstr(probe->lacks, why))
+            append(probe->lacks, sizeof probe->lacks, why);
+}
+
 void cpu_probe(fl_probe *probe)
 {
+    const cpu_table *table = choose(NULL);
+
     name_processor(probe->device[0], sizeof probe->device[0]);
     probe->max_threads = MAX_THREADS;
     probe_isas(probe);
-    if (choose(NULL)) {
+    if (table) {
         probe->device_count = 1;
+        probe_libraries(table, probe);
         return;
     }
     snprintf(probe->cause, sizeof probe->cause, "this processor lacks %s", lacks(tables[TABLES - 1]->isa));
@@ -262,6 +288,7 @@ static void describe(const cpu_table *table, int threads, fl_device_info *info)
     info->threads = threads;
     info->vector_bits = table->vector_bits;
     info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    info->dlpack_type = info->dlpack_pinned_type = 1; /* kDLCPU */
 }
 
 static int threads_for(const fl_open_request *request)
@@ -276,6 +303,7 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     const cpu_table *table = choose(request->isa);
     size_t count = 0;
     cpu_device *device;
+    char why[256];
 
     for (size_t i = 0; i < table->operation_count; i++)
         count += table->operations[i]->count;
@@ -286,6 +314,8 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     device->threads = threads_for(request);
     count = 0;
     for (size_t i = 0; i < table->operation_count; i++) {
+        if (!is_available(table->operations[i], why, sizeof why))
+            continue;
         memcpy(device->rows + count, table->operations[i]->rows, table->operations[i]->count * sizeof *device->rows);
         count += table->operations[i]->count;
     }

@@ -34,23 +34,6 @@ size_t element_of(const fl_convolve_args *args)
     return args->out.dtype == FL_F32 ? sizeof(float) : sizeof(double);
 }
 
-hip_stream *stream_of(const fl_context *context)
-{
-    return static_cast<hip_stream *>(context->stream);
-}
-
-/* Queues a kernel of this context. */
-template <typename... Parameters, typename... Arguments>
-fl_status queue(const fl_context *context, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-                Arguments... arguments)
-{
-    const hip_device *device = static_cast<hip_device *>(context->device);
-    HIP_SELECT(device);
-    HIP_TRY(device->host, device->number,
-            gpu_launch(kernel, grid, block, shared, device->usual_shared, stream_of(context)->queue, arguments...));
-    return FL_OK;
-}
-
 /* ------------------------------------------------------------------------------------------- blocks, tiles ---- */
 
 template <int R, int Q>
@@ -246,7 +229,8 @@ void plan_auto(void *self, const void *args, fl_launch *launch)
 template <typename T>
 fl_status launch_naive(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
 {
-    return queue(context, naive_kernel<T>, dim3_of(launch->grid), dim3_of(launch->block), 0, convolution_of<T>(args));
+    return hip_queue(context, naive_kernel<T>, dim3_of(launch->grid), dim3_of(launch->block), 0,
+                     convolution_of<T>(args));
 }
 
 /* Queues tiled_kernel in a grid for so many outputs. */
@@ -260,7 +244,7 @@ fl_status launch_choice(const fl_context *context, const choice<T> &c, int64_t k
         int64_t grid[3];
         cut_grid(device, launch->block, R, rows, columns, grid);
         const size_t shared = (size_t)tiled_shared<R, Q>(launch->block[0], launch->block[1], c.largest) * sizeof(T);
-        return queue(context, tiled_kernel<R, Q, T>, dim3_of(grid), dim3_of(launch->block), shared, c);
+        return hip_queue(context, tiled_kernel<R, Q, T>, dim3_of(grid), dim3_of(launch->block), shared, c);
     });
 }
 
@@ -287,8 +271,8 @@ fl_status launch_rank(const fl_context *context, const matrix<const T> &kernel, 
     f->rank_one = static_cast<int *>(memory);
     f->column = reinterpret_cast<T *>(static_cast<char *>(memory) + head);
     f->row = f->column + kernel.rows;
-    return queue(context, rank_kernel<T>, dim3(1), dim3(rank_width, rank_width), rank_shared<T>(), kernel, *f,
-                 columns_first, stream_of(context)->report, needed);
+    return hip_queue(context, rank_kernel<T>, dim3(1), dim3(rank_width, rank_width), rank_shared<T>(), kernel, *f,
+                     columns_first, hip_stream_of(context)->report, needed);
 }
 
 /* Both passes of `separable` through scratch memory, rows first, each a convolution by `tiled`, or by `tiled` at once
@@ -327,8 +311,8 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
         return launch_two_passes(context, c, f, automatic, t.largest, launch);
     return with_shape(launch->block[0] * launch->block[1], c.kernel.rows, [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
-        return queue(context, separable_kernel<R, Q, automatic, T>, dim3_of(launch->grid), dim3_of(launch->block),
-                     (size_t)launch->shared_bytes, c, f, t.largest);
+        return hip_queue(context, separable_kernel<R, Q, automatic, T>, dim3_of(launch->grid), dim3_of(launch->block),
+                         (size_t)launch->shared_bytes, c, f, t.largest);
     });
 }
 
@@ -343,7 +327,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 const char *chosen(const fl_context *context, const void *arguments, fl_launch *launch)
 {
-    if (!stream_of(context)->report->rank_one)
+    if (!hip_stream_of(context)->report->rank_one)
         return "tiled";
     const fl_convolve_args *args = static_cast<const fl_convolve_args *>(arguments);
     count_separable(args, tiling_of(static_cast<hip_device *>(context->device), args, launch->block), launch);

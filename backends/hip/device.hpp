@@ -27,7 +27,7 @@ struct hip_device {
     const fl_host *host;
     int number;
     size_t usual_shared; /* bytes that a block has without asking for more */
-    int max_threads; /* of a block */
+    int max_threads;     /* of a block */
     int64_t max_grid[3];
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
@@ -61,5 +61,28 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
 
 /* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
 #define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+
+/* The stream that a row queues its work in. */
+inline hip_stream *hip_stream_of(const fl_context *context)
+{
+    return static_cast<hip_stream *>(context->stream);
+}
+
+inline hip_device *hip_device_of(const fl_context *context)
+{
+    return static_cast<hip_device *>(context->device);
+}
+
+/* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory in the context's stream. */
+template <typename... Parameters, typename... Arguments>
+fl_status hip_queue(const fl_context *context, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+                    Arguments... arguments)
+{
+    const hip_device *device = hip_device_of(context);
+    HIP_SELECT(device);
+    HIP_TRY(device->host, device->number,
+            gpu_launch(kernel, grid, block, shared, device->usual_shared, hip_stream_of(context)->queue, arguments...));
+    return FL_OK;
+}
 
 #endif

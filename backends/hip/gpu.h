@@ -72,6 +72,7 @@
 #define hipStream_t cudaStream_t
 #define hipSuccess cudaSuccess
 
+constexpr int gpu_dlpack_type = 2, gpu_dlpack_pinned_type = 3; /* kDLCUDA, kDLCUDAHost */
 constexpr const char *gpu_vendor = "NVIDIA";
 constexpr const char *gpu_runtime = "CUDA";
 constexpr const char *gpu_device_file = "/dev/nvidiactl";
@@ -124,6 +125,7 @@ static inline void gpu_version(int version, char *text, size_t size)
 
 #if !defined(__HIP_CPU_RT__)
 
+constexpr int gpu_dlpack_type = 10, gpu_dlpack_pinned_type = 11; /* kDLROCM, kDLROCMHost */
 constexpr const char *gpu_vendor = "AMD";
 constexpr const char *gpu_runtime = "HIP";
 constexpr const char *gpu_device_file = "/dev/kfd";
@@ -164,6 +166,7 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #undef __device__
 #define __device__
 
+constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: what the emulation computes in */
 constexpr const char *gpu_vendor = "emulated";
 constexpr const char *gpu_runtime = "HIP-CPU";
 constexpr const char *gpu_device_file = "/";

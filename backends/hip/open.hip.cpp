@@ -232,6 +232,9 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    opened->info.dlpack_type = gpu_dlpack_type;
+    opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
+    opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;
     const fl_status status = canary(device.get());
     if (status != FL_OK)
         return status;

@@ -50,6 +50,13 @@ fl_status core_check_matrix(const char *call, const char *name, const fl_array *
     return FL_OK;
 }
 
+fl_status core_check_vector(const char *call, const char *name, const fl_array *array)
+{
+    if (array->buffer.ndim == 1)
+        return FL_OK;
+    return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimensions; expected 1", call, name, array->buffer.ndim);
+}
+
 fl_status core_check_like(const char *call, const char *name, const fl_array *array, fl_dtype dtype, int ndim,
                           const int64_t *shape)
 {
@@ -91,6 +98,17 @@ fl_status core_check_apart(const char *call, const char *out_name, const fl_arra
         return FL_OK;
     return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected an array of its own", call, out_name,
                      in_name);
+}
+
+fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
+                              const fl_array *in)
+{
+    const fl_buffer *a = &out->buffer, *b = &in->buffer;
+    bool same = a->data == b->data && a->dtype == b->dtype && a->ndim == b->ndim;
+
+    for (int d = 0; same && d < a->ndim; d++)
+        same = a->shape[d] == b->shape[d] && (a->stride[d] == b->stride[d] || a->shape[d] < 2);
+    return same ? FL_OK : core_check_apart(call, out_name, out, in_name, in);
 }
 
 double core_buffer_bytes(const fl_buffer *b)

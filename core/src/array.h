@@ -32,6 +32,13 @@ fl_status core_check_like(const char *call, const char *name, const fl_array *ar
 fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name,
                            const fl_array *in);
 
+/* One dimension. */
+fl_status core_check_vector(const char *call, const char *name, const fl_array *array);
+
+/* `out` is `in`, element for element, or shares no memory with it. */
+fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
+                              const fl_array *in);
+
 /* "2048x2048", for messages; returns `text`. */
 const char *core_shape_text(char *text, size_t size, int ndim, const int64_t *shape);
 

@@ -8,7 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const operation_names[FL_OP_COUNT] = {[FL_OP_CONVERT] = "convert", [FL_OP_CONVOLVE] = "convolve"};
+static const char *const operation_names[FL_OP_COUNT] = {
+    [FL_OP_CONVERT] = "convert",
+    [FL_OP_CONVOLVE] = "convolve",
+    [FL_OP_CONVOLVE1D] = "convolve1d",
+    [FL_OP_SORT] = "sort",
+    [FL_OP_SELECT] = "select",
+    [FL_OP_PRIMES] = "primes",
+    [FL_OP_INCREMENT] = "increment",
+    [FL_OP_SQRT] = "sqrt",
+    [FL_OP_MAXIMUM] = "maximum",
+    [FL_OP_LOG_OF_SUM] = "log_of_sum",
+    [FL_OP_ALLCLOSE] = "allclose",
+    [FL_OP_RECONSTRUCT] = "reconstruct",
+    [FL_OP_SVD] = "svd",
+};
 
 const char *core_operation_name(fl_operation operation)
 {

@@ -100,6 +100,7 @@ typedef struct fl_probe {
     } isa[FL_MAX_PROBED_ISAS];
     char cause[256]; /* why it cannot run here, "" when it can */
     char cure[256];  /* what would mend it */
+    char lacks[512]; /* libraries that are not here, which variants that costs, and what would mend it; "" when none */
 } fl_probe;
 
 /* A plugin as it was found. Strings live as long as the process. */
@@ -147,6 +148,9 @@ typedef struct fl_device_info {
     int64_t max_grid[3];
     int64_t max_shared_bytes; /* shared memory that one block can have */
     double open_s;            /* what opening took: context, canary kernel */
+    int dlpack_type;          /* DLDeviceType of its arrays: 1 (kDLCPU), 2 (kDLCUDA), 10 (kDLROCM) */
+    int dlpack_pinned_type;   /* of its pinned host memory: 3 (kDLCUDAHost), 11 (kDLROCMHost), 1 where there is none */
+    int dlpack_id;            /* DLDevice.device_id of its arrays */
 } fl_device_info;
 
 /* Opens the device that `resource` names: `name[:item]...`, the name a backend's ("serial", "omp", "hip-nvidia"), a
@@ -242,6 +246,18 @@ FL_API int64_t fl_array_size(const fl_array *array);
 /* Where the first element is in the device's memory: for other libraries on the same device. */
 FL_API void *fl_array_data(const fl_array *array);
 
+/* An array of another library on the same device, without a copy (DLPack, https://dmlc.github.io/dlpack: the struct is
+ * the one of dlpack.h, which only the caller needs). The array takes the tensor over and calls its deleter once it and
+ * all its views are freed; on failure the tensor stays the caller's. Work that the other library has queued on it must
+ * be done. A GPU's array may also lie in pinned host memory of its vendor, a CPU's in any host memory, pinned or not.
+ * FL_E_ARGUMENT: another dtype than Flynn's five, more than FL_MAX_DIMS dimensions, elements of the last dimension that
+ * do not lie side by side, read-only memory; FL_E_WRONG_DEVICE: memory of another device. */
+struct DLManagedTensor;
+FL_API fl_status fl_array_from_dlpack(fl_device *device, struct DLManagedTensor *tensor, fl_array **array);
+/* The array for another library, without a copy: the tensor shares its memory and keeps it until the tensor's deleter
+ * is called. Waits for all work queued on the device, so that the other library may use it at once. */
+FL_API fl_status fl_array_to_dlpack(const fl_array *array, struct DLManagedTensor **tensor);
+
 /* Host memory that the device copies from and to at full speed (pinned); on a CPU, memory aligned to a cache line. */
 FL_API fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory);
 FL_API void fl_host_free(fl_device *device, void *memory);
@@ -291,7 +307,103 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 
-/* out[...] = in[...] in out's dtype, as C converts: same shape, f32 or f64 from any dtype. Variant: naive. Queued. */
+/* The length of the convolution of `signal` with `kernel` elements in that mode: full: signal + kernel - 1; same:
+ * signal; valid: the longer - the shorter + 1. */
+FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mode, int64_t *out);
+
+/* out[i] = sum over p of signal[i + o - p] * kernel[p], where both exist; o is 0 (full), (kernel - 1) / 2 (same) or the
+ * shorter - 1 (valid): scipy.signal.convolve of two vectors. Nothing is added for what lies outside the signal, so that
+ * an infinity or NaN reaches only the sums that it is part of (unlike fl_convolve's border; numpy.convolve's rule).
+ *
+ * signal, kernel: 1-D, any dtype, at least one element; computed in f32 when both are f32, else in f64. out: 1-D, that
+ * dtype, of fl_convolve1d_shape's length, no memory shared with the inputs.
+ * Variants: naive, tiled; fft, by a library's FFT, whose error is relative to the largest sums rather than to each, and
+ * which spreads infinities and NaN: auto does not take it. Error of the others: at most (the shorter's elements + 16)
+ * units of rounding of the same sum over absolute values.
+ * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
+                               fl_array *out, const fl_run *run);
+
+/* out = in in ascending order, as numpy.sort: -0 equals +0 and comes in any order with it, NaN comes last. in, out:
+ * 1-D, of one dtype (f32, f64, i32, i64) and length, which may be 0; `out` is `in` itself (in place) or shares no
+ * memory with it. Variants: radix, bitonic, library (CUB, rocPRIM; qsort on a CPU). Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_sort(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* The elements of `in` that are not zero (NaN is not, -0 is), in their order, in out[0], out[1] ..., and their number
+ * in count[0]: in[in != 0] of NumPy. in: 1-D, any dtype; out: that dtype, at least as long; count: i64, one element.
+ * Nothing behind the selected elements of `out` is touched. No two may share memory. Variants: scan, library. Queued.
+ * Errors as fl_convolve1d. */
+FL_API fl_status fl_select(fl_device *device, const fl_array *in, fl_array *out, fl_array *count, const fl_run *run);
+
+/* The largest `upto` of fl_primes. */
+#define FL_PRIMES_MOST (INT64_C(1) << 40)
+
+/* At least as many as there are primes below `upto`: 1.25506 upto / ln upto (Rosser and Schoenfeld, "Approximate
+ * formulas for some functions of prime numbers", 1962, corollary 1), and exact below 17. 0 for `upto` of 2 and less. */
+FL_API int64_t fl_primes_bound(int64_t upto);
+
+/* The primes below `upto`, ascending, in out[0], out[1] ..., and their number in count[0]. out: 1-D, i64, at least
+ * fl_primes_bound(upto) elements, of which those behind the primes are not touched; count: i64, one element. 0 and 1
+ * are no primes. upto: at most FL_PRIMES_MOST; below 3 there is none. Variants: sieve (of Eratosthenes, in segments);
+ * trial-all and trial-each, which divide each n by 2, 3 ... up to n / 2 until one divides it, as the course does;
+ * sqrt-all and sqrt-each, which stop at the square root. -all decides all numbers in one launch, -each makes one launch
+ * and one copy to the host for each number, and so waits. Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run);
+
+/* Element by element, arrays of up to FL_MAX_DIMS dimensions and one shape, with any number of elements; `out` is an
+ * input itself (in place) or shares no memory with it. Variants: naive (a thread an element in a 1-D grid), naive-2d
+ * and naive-3d (in a 2-D and 3-D grid), uncoalesced (threadIdx.x along the slowest dimension: to see what it costs),
+ * grid-stride, vector (several elements a load); on a CPU naive and uncoalesced. Queued. Errors as fl_convolve1d. */
+
+/* out = in + 1. f32, f64, i32, i64, out's dtype in's. The largest integer wraps around to the smallest, as NumPy's. */
+FL_API fl_status fl_increment(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+/* out = the square root of in, correctly rounded; NaN of what is below 0. f32 in f32, all else in f64. */
+FL_API fl_status fl_sqrt(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+/* out = the larger of x and y; NaN where either is, as numpy.maximum. f32, f64, i32, i64: two dtypes are computed in
+ * f64 if either is f64 or one is of floats and one of integers, in i64 if they are i32 and i64. */
+FL_API fl_status fl_maximum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run);
+/* out = log(x + y): -infinity for a sum of 0, NaN below. f32 when both are f32, else f64. Error: at most 4 units in the
+ * last place of the logarithm of the rounded sum. */
+FL_API fl_status fl_log_of_sum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out,
+                               const fl_run *run);
+
+/* What fl_allclose found. */
+typedef struct fl_closeness {
+    bool close;
+    int64_t differing;   /* elements */
+    int64_t worst_index; /* row-major, of the one that exceeds its bound the most; -1 when none differs */
+    double worst_excess; /* |a - b| over its bound; infinite for what is not finite; 0 when none differs */
+} fl_closeness;
+
+/* numpy.allclose(a, b, relative, absolute, equal_nan): |a - b| <= absolute + relative * |b| for every element, equal
+ * infinities are close, NaN are where equal_nan says so. a, b: one shape, any dtype, compared in f32 when both are f32,
+ * else in f64; relative and absolute at least 0 (numpy: 1e-5, 1e-8). Variant: naive. Waits. */
+FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, double relative, double absolute,
+                             bool equal_nan, fl_closeness *found, const fl_run *run);
+
+/* y = u[:, :rank] diag(s[:rank]) vt[:rank, :], or a batch of those: what is left of a matrix when only the leading
+ * `rank` singular values are kept. u: [batch x] m x k; s: [batch x] k; vt: [batch x] k x n; y: [batch x] m x n; 1 <=
+ * rank <= k; f32 when all inputs are f32, else f64, which is y's dtype. y shares no memory with the inputs. Variants:
+ * naive (a thread an element, 3 rank loads), tiled (tiles in shared memory or the first cache), register (several
+ * outputs a thread), library (cuBLAS, rocBLAS, OpenBLAS). Error: at most (rank + 4) units of rounding of the same sum
+ * over absolute values. Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s, const fl_array *vt,
+                                int64_t rank, fl_array *y, const fl_run *run);
+
+/* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best
+ * approximation of rank k. a: m x n, any dtype, finite; u: m x k; s: k; vt: k x n, 1 <= k <= min(m, n), f32 when a is
+ * f32, else f64. The vectors of u and of vt are orthonormal, each pair up to its sign. Variants: library (LAPACK on a
+ * CPU, cuSOLVER, rocSOLVER), the thin decomposition of which the leading k are kept; host (a GPU without such a
+ * library: the host's LAPACK, with the copies there and back); randomized (Halko, Martinsson and Tropp, "Finding
+ * structure with randomness", SIAM Review 53, 2011), for k well below min(m, n): its vectors span nearly the best
+ * subspace, and ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2) tells how nearly. `seed` is for randomized. auto
+ * is a variant that is exact to rounding. Queued; library and host may wait. FL_E_ARGUMENT for an element that is not
+ * finite (from the call that waits), else errors as fl_convolve1d. */
+FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
+                        const fl_run *run);
+
+/* out[...] = in[...] in out's dtype, as C converts: same shape; f32 or f64 from any dtype, i64 from integers. Variant:
+ * naive. Queued. */
 FL_API fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
 
 #ifdef __cplusplus

@@ -53,8 +53,22 @@ struct fl_host {
 /* ------------------------------------------------------------------------------------------- operations ---- */
 
 /* Numbers are only appended. */
-typedef enum fl_operation { FL_OP_CONVERT = 0, FL_OP_CONVOLVE = 1 } fl_operation;
-#define FL_OP_COUNT 2
+typedef enum fl_operation {
+    FL_OP_CONVERT = 0,
+    FL_OP_CONVOLVE = 1,
+    FL_OP_CONVOLVE1D = 2,
+    FL_OP_SORT = 3,
+    FL_OP_SELECT = 4,
+    FL_OP_PRIMES = 5,
+    FL_OP_INCREMENT = 6,
+    FL_OP_SQRT = 7,
+    FL_OP_MAXIMUM = 8,
+    FL_OP_LOG_OF_SUM = 9,
+    FL_OP_ALLCLOSE = 10,
+    FL_OP_RECONSTRUCT = 11,
+    FL_OP_SVD = 12,
+} fl_operation;
+#define FL_OP_COUNT 13
 
 /* An array as a kernel sees it. */
 typedef struct fl_buffer {
@@ -65,8 +79,8 @@ typedef struct fl_buffer {
     int64_t stride[FL_MAX_DIMS]; /* elements from one to the next in each dimension; the last of ndim is always 1 */
 } fl_buffer;
 
-/* FL_OP_CONVERT: out = in, element by element; same shape, at least one element; out is f32 or f64. Chosen by out's
- * dtype. */
+/* FL_OP_CONVERT: out = in, element by element; same shape, at least one element; out is f32 or f64, or i64 where in is
+ * of integers. Chosen by out's dtype. */
 typedef struct fl_convert_args {
     fl_buffer in, out;
 } fl_convert_args;
@@ -79,6 +93,71 @@ typedef struct fl_convolve_args {
     fl_buffer image, kernel, out;
     int64_t origin[2];
 } fl_convolve_args;
+
+/* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
+ * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
+ * element each; the kernel may be the longer one; `out` is any window of the full result. */
+typedef struct fl_convolve1d_args {
+    fl_buffer signal, kernel, out;
+    int64_t origin;
+} fl_convolve1d_args;
+
+/* FL_OP_SORT: out = in in ascending order, -0 equal to +0 (in any order), NaN last. 1-D, packed, of one dtype (f32,
+ * f64, i32 or i64), with the same number of elements, at least one. out.data is in.data, or memory apart from it. */
+typedef struct fl_sort_args {
+    fl_buffer in, out;
+} fl_sort_args;
+
+/* FL_OP_SELECT: out[0], out[1] ... = the elements of `in` that are not zero (NaN is not, -0 is), in their order, and
+ * count[0] their number. 1-D, packed, any dtype; in has at least one element and out as many; count is i64 and has one.
+ * What lies in `out` behind them is not touched. Chosen by in's dtype. */
+typedef struct fl_select_args {
+    fl_buffer in, out, count;
+} fl_select_args;
+
+/* FL_OP_PRIMES: out[0], out[1] ... = the primes below `upto` (at least 3), ascending, and count[0] their number. Packed
+ * i64; `out` has room for all of them; what lies behind them is not touched. Chosen by FL_I64. */
+typedef struct fl_primes_args {
+    int64_t upto;
+    fl_buffer out, count;
+} fl_primes_args;
+
+/* FL_OP_INCREMENT (out = in + 1; integers wrap around; f32, f64, i32, i64) and FL_OP_SQRT (f32, f64): one shape and
+ * dtype, at least one element. out.data is in.data with the same strides, or memory apart from it. */
+typedef struct fl_unary_args {
+    fl_buffer in, out;
+} fl_unary_args;
+
+/* FL_OP_MAXIMUM (NaN where x or y is; f32, f64, i32, i64) and FL_OP_LOG_OF_SUM (log(x + y); f32, f64): as above. */
+typedef struct fl_binary_args {
+    fl_buffer x, y, out;
+} fl_binary_args;
+
+/* FL_OP_ALLCLOSE: a[i] and b[i] differ unless |a[i] - b[i]| <= absolute + relative * |b[i]|, or they are the same
+ * infinity, or both NaN where equal_nan is not 0. One shape and dtype (f32 or f64), at least one element. found is i64
+ * of three: how many differ; the place (row-major) of the worst one, the lowest of equals, -1 where none differs; the
+ * bits of a double: how often the worst exceeds its bound (infinity for what is not finite). */
+typedef struct fl_allclose_args {
+    fl_buffer a, b, found;
+    double relative, absolute;
+    int32_t equal_nan;
+} fl_allclose_args;
+
+/* FL_OP_RECONSTRUCT: y[b, i, j] = sum over p < rank of u[b, i, p] * s[b, p] * vt[b, p, j]. One dtype (f32 or f64); u,
+ * vt and y have 3 dimensions (batch first, 1 where there is none), s has 2; rank is at least 1 and no larger than the
+ * dimensions that p runs over. The last stride of each is 1. */
+typedef struct fl_reconstruct_args {
+    fl_buffer u, s, vt, y;
+    int64_t rank;
+} fl_reconstruct_args;
+
+/* FL_OP_SVD: the leading k = s.shape[0] singular values of a (m x n), descending, with their vectors: u (m x k) and vt
+ * (k x n). One dtype (f32 or f64), a's elements finite; 1 <= k <= min(m, n); s is packed. `a` is not changed. The seed
+ * is for variants that draw random numbers. */
+typedef struct fl_svd_args {
+    fl_buffer a, u, s, vt;
+    uint64_t seed;
+} fl_svd_args;
 
 /* How a row will run. */
 typedef struct fl_launch {
