@@ -16,6 +16,8 @@ function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
         convert.c
+        convolve1d.c
+        convolve1d_fft.c
         convolve.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})

@@ -9,11 +9,15 @@
 #define TEXT(name) TEXT_(name)
 
 extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
+extern const cpu_operation CPU_NAME(cpu_convolve1d), CPU_NAME(cpu_convolve1d_fft_f32), CPU_NAME(cpu_convolve1d_fft_f64);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_convolve),
     &CPU_NAME(cpu_convert),
+    &CPU_NAME(cpu_convolve1d),
+    &CPU_NAME(cpu_convolve1d_fft_f32),
+    &CPU_NAME(cpu_convolve1d_fft_f64),
 };
 
 const cpu_table CPU_NAME(cpu_table) = {
