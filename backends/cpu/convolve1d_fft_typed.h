@@ -27,8 +27,8 @@ static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
                  library_function(library, "kiss_fftri", &kiss->inverse, sizeof kiss->inverse);
 
     if (!found)
-        snprintf(why, size, "no fft of convolve1d: %.120s: " KISS_CURE,
-                 library ? KISS_LIBRARY " lacks kiss_fftr" : cause);
+        snprintf(why, size, "convolve1d lacks fft in %s: %.110s: " KISS_CURE,
+                 sizeof(real) == sizeof(float) ? "f32" : "f64", library ? KISS_LIBRARY " lacks kiss_fftr" : cause);
     return found;
 }
 
