@@ -222,6 +222,10 @@ typedef struct fl_device_api {
     fl_status (*event_wait)(void *self, void *event);
     /* Both were reached. */
     fl_status (*event_elapsed)(void *self, void *start, void *stop, double *seconds);
+    /* Marks what the calling thread queues from push to pop as "<name> <detail>" for the vendor's profiler; detail may
+     * be NULL. Both NULL: it has none. */
+    void (*range_push)(void *self, const char *name, const char *detail);
+    void (*range_pop)(void *self);
 } fl_device_api;
 
 /* What `open` fills. */
