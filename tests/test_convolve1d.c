@@ -125,11 +125,11 @@ ON_EVERY_BACKEND(convolve1d, random_shapes, .timeout = 60)
     fl_device_close(device);
 }
 
-/* One below, at and one above what tiles (7 x 256 outputs of a block, 8192 bytes of a cache), pieces of the kernel (256
+/* One below, at and one above what tiles (7 x 128 outputs of a block, 8192 bytes of a cache), pieces of the kernel (256
  * taps, 4096 bytes) and packs of 16 bytes are made of. */
 ON_EVERY_BACKEND(convolve1d, block_edges, .timeout = 120)
 {
-    static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 1791, 1792, 1793, 2047, 2049, 3585};
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 895, 896, 897, 1023, 1024, 1025, 1793, 2047, 2049, 2689};
     static const int64_t taps[] = {1, 2, 7, 8, 9, 15, 16, 255, 256, 257, 511, 513, 1025};
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(sizes); i++)

@@ -36,22 +36,17 @@ int piece_of(const fl_convolve1d_args *args)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, or 256 threads; all of it, 0 when it is larger than any that can run, which core refuses. */
-int settle_block(const hip_device *device, fl_launch *launch)
+/* The block asked for, or one of so many threads; its threads, 0 when it is larger than any that can run, which core
+ * refuses. */
+int settle_block(const hip_device *device, int usual, fl_launch *launch)
 {
     int32_t *block = launch->block;
     if (block[0] <= 0 && block[1] <= 0 && block[2] <= 0)
-        block[0] = 256;
+        block[0] = usual;
     for (int d = 0; d < 3; d++)
         block[d] = block[d] > 1 ? block[d] : 1;
     const int64_t threads = (int64_t)block[0] * block[1] * block[2];
     return threads <= device->max_threads ? (int)threads : 0;
-}
-
-void cut_grid(const hip_device *device, int64_t outputs, int64_t width, int64_t *grid)
-{
-    grid[0] = least((outputs + width - 1) / width, device->max_grid[0]);
-    grid[1] = grid[2] = 1;
 }
 
 /* Terms of the first n sums of the full result: sum m has min(m + 1, kernel, signal + kernel - 1 - m) of them. */
@@ -67,11 +62,12 @@ void plan_naive(void *self, const void *arguments, fl_launch *launch)
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_convolve1d_args *args = static_cast<const fl_convolve1d_args *>(arguments);
     const int64_t outputs = args->out.shape[0];
-    const int threads = settle_block(device, launch);
+    const int threads = settle_block(device, 256, launch);
     if (threads == 0)
         return;
     const double terms = terms_before(args, args->origin + outputs) - terms_before(args, args->origin);
-    cut_grid(device, outputs, threads, launch->grid);
+    launch->grid[0] = least((outputs + threads - 1) / threads, device->max_grid[0]);
+    launch->grid[1] = launch->grid[2] = 1;
     launch->shared_bytes = 0;
     launch->flops = 2 * terms;
     launch->bytes_requested = (2 * terms + (double)outputs) * element_of(args);
@@ -83,17 +79,20 @@ void plan_tiled(void *self, const void *arguments, fl_launch *launch)
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_convolve1d_args *args = static_cast<const fl_convolve1d_args *>(arguments);
     const int64_t outputs = args->out.shape[0], taps = args->kernel.shape[0];
-    const int threads = settle_block(device, launch), R = line_outputs(threads), piece = piece_of(args);
+    const int threads = settle_block(device, 128, launch), R = line_outputs(threads), piece = piece_of(args);
     if (threads == 0)
         return;
-    const double width = (double)threads * R, pieces = (double)((taps + piece - 1) / piece);
+    const int64_t width = (int64_t)threads * R, from_aligned = outputs + 16 / element_of(args) - 1;
+    const double pieces = (double)((taps + piece - 1) / piece);
     const int elements = element_of(args) == 4 ? piece_room<float>(piece) + tile_room<float>(threads, R, piece)
                                                : piece_room<double>(piece) + tile_room<double>(threads, R, piece);
-    cut_grid(device, outputs + 16 / element_of(args) - 1, (int64_t)threads * R, launch->grid);
+    launch->grid[0] = (from_aligned + width - 1) / width;
+    launch->grid[1] = launch->grid[2] = 1;
     launch->shared_bytes = (int64_t)elements * element_of(args);
     launch->flops = 2 * (double)outputs * pieces * round_up(piece, line_taps);
-    launch->bytes_requested =
-        (double)outputs * (1 + (pieces * (width + piece - 1) + (double)taps) / width) * element_of(args);
+    launch->bytes_requested = (double)outputs *
+                              (1 + (pieces * (double)(width + piece - 1) + (double)taps) / (double)width) *
+                              element_of(args);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
@@ -124,9 +123,7 @@ template <typename T>
 fl_status launch_tiled(const fl_context *context, const fl_convolve1d_args *args, const fl_launch *launch)
 {
     const int threads = launch->block[0] * launch->block[1] * launch->block[2];
-    constexpr int few = line_outputs(1024), many = line_outputs(512);
-    return (line_outputs(threads) == many ? launch_outputs<many, T> : launch_outputs<few, T>)(context, args, launch,
-                                                                                              threads);
+    return (line_outputs(threads) == 7 ? launch_outputs<7, T> : launch_outputs<3, T>)(context, args, launch, threads);
 }
 
 template <fl_status (*in_f32)(const fl_context *, const fl_convolve1d_args *, const fl_launch *),
