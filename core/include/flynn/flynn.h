@@ -434,6 +434,17 @@ FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_
  * naive. Queued. */
 FL_API fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
 
+/* out = in, on the device: what its memory can do at most. 1-D, one dtype (any) and length, no memory shared. Variants:
+ * naive (a loop, or a kernel with 16-byte loads), library (the C library's or the runtime's own copy). Queued. */
+FL_API fl_status fl_copy_array(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* out = in after `steps` times x = factor * x + term: what its arithmetic can do at most. 1-D, f32 or f64, one dtype
+ * and length; `out` is `in` itself or shares no memory with it; steps >= 0. Variants: naive (an element at a time),
+ * register (as many at a time as keep the units busy). The multiply-add may be fused; 2 * steps operations an element.
+ * Queued. */
+FL_API fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, double term, int64_t steps,
+                                 fl_array *out, const fl_run *run);
+
 #ifdef __cplusplus
 }
 #endif
