@@ -43,7 +43,8 @@ measure_plan measure_plan_of(const common_options *common)
                          .repeat = common->repeat,
                          .warmup = common->warmup,
                          .min_time_s = common->min_time_s,
-                         .pageable = common->pageable};
+                         .pageable = common->pageable,
+                         .wrong_timing = common->wrong_timing};
 
     memcpy(plan.block, common->block, sizeof plan.block);
     return plan;
@@ -187,6 +188,18 @@ static void add_row(table *t, const result_list *results, const measurement *bas
                      rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
 }
 
+/* What a clock says that is stopped when the call returns. */
+static void show_wrong_timing(const measurement *m)
+{
+    double call = median(m->call.s, m->call.count), kernel = m->timing.kernel_s;
+
+    if (m->call.count == 0)
+        return;
+    printf("%s: stopped when the call returned, a clock shows %s; the work takes %s%s\n", m->device.resource,
+           format_seconds(call).text, format_seconds(kernel).text,
+           call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
+}
+
 static void show_table(const result_list *results, const exercise *e)
 {
     const measurement *base = baseline(results);
@@ -203,6 +216,8 @@ static void show_table(const result_list *results, const exercise *e)
         printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
     if (results->count > 0)
         printf("checked against: %s\n", results->list[0].check_method);
+    for (int i = 0; i < results->count; i++)
+        show_wrong_timing(&results->list[i]);
     for (int i = 0; i < results->count && e->print_more; i++)
         e->print_more(e, &results->list[i]);
 }
@@ -226,6 +241,7 @@ static json_t *json_times(const measurement *m)
     json_put(times, "kernel", json_numbers(m->kernel.s, m->kernel.count));
     json_put(times, "d2h", json_numbers(m->d2h.s, m->d2h.count));
     json_put(times, "total", json_numbers(m->total.s, m->total.count));
+    json_put(times, "call", json_numbers(m->call.s, m->call.count));
     return times;
 }
 
@@ -275,6 +291,7 @@ static void put_times(json_t *row, const measurement *m)
     json_put(row, "kernel_s", json_number(kernel));
     json_put(row, "d2h_s", json_number(median(m->d2h.s, m->d2h.count)));
     json_put(row, "total_s", json_number(total_of(m)));
+    json_put(row, "call_s", json_number(median(m->call.s, m->call.count)));
     json_put(row, "times_s", json_times(m));
     json_put(row, "bytes", json_number(m->timing.bytes));
     json_put(row, "bytes_requested", json_number(m->timing.bytes_requested));
