@@ -156,7 +156,9 @@ static double cold_pass(session *s, fl_timing *timing)
 {
     double start = seconds_now();
     fl_run run = s->run;
+    fl_trace_mark mark;
 
+    must(fl_trace_begin("cold pass", &mark));
     create_arrays(s);
     queue_inputs(s);
     run.timing = timing;
@@ -164,6 +166,7 @@ static double cold_pass(session *s, fl_timing *timing)
     read_count(s);
     queue_outputs(s);
     must(fl_stream_wait(s->stream));
+    fl_trace_end(mark);
     return seconds_now() - start;
 }
 
@@ -180,9 +183,11 @@ static void poison(session *s)
 
 static double total_pass(session *s)
 {
+    fl_trace_mark mark;
     double start;
 
     restore(s);
+    must(fl_trace_begin("pass", &mark));
     start = seconds_now();
     if (s->copies)
         queue_inputs(s);
@@ -192,7 +197,9 @@ static double total_pass(session *s)
         queue_outputs(s);
     }
     must(fl_stream_wait(s->stream));
-    return seconds_now() - start;
+    start = seconds_now() - start;
+    fl_trace_end(mark);
+    return start;
 }
 
 /* One pass between events, the kernel `launches` times; seconds of the parts. */

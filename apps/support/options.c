@@ -23,6 +23,7 @@ enum {
     KEY_SEED,
     KEY_PAGEABLE,
     KEY_CHECK,
+    KEY_TRACE,
     KEY_JSON,
     KEY_CSV,
     KEY_USAGE,
@@ -36,6 +37,8 @@ static const struct argp_option backend_options[] = {
      "Run on these: a backend's name (serial, simd, omp, hip ...) and what narrows it, such as omp:8, simd:v2, hip:1; "
      "all is every one that can run here (default: auto, the best one)",
      0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "Record what each thread and device did when, as a Chrome trace (open it in ui.perfetto.dev)", 0},
     {0},
 };
 
@@ -216,6 +219,13 @@ static const char *parse_file(const char *option, const char *value)
     return value;
 }
 
+static const char *parse_trace(const char *value)
+{
+    if (value[0] == '\0')
+        option_fail("trace", "'' is no file name");
+    return value;
+}
+
 /* ----------------------------------------------------------------------------------- the shared options ---- */
 
 static fl_dtype parse_dtype(const char *value)
@@ -269,6 +279,7 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     common_options *common = p->common;
     switch (key) {
     case 'b': parse_backends("backend", value, common); return 0;
+    case KEY_TRACE: common->trace_file = parse_trace(value); return 0;
     case KEY_JSON:
         common->json = true;
         common->json_file = parse_file("json", value);

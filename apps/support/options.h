@@ -34,12 +34,13 @@ typedef struct common_options {
     check_choice check;
     bool json, csv;                   /* asked for */
     const char *json_file, *csv_file; /* NULL: stdout */
+    const char *trace_file;           /* NULL: no trace */
     bool quiet;
 } common_options;
 
 /* Which of the shared options a command takes. --quiet, --help, --usage and --version are taken by all. */
 enum {
-    TAKES_BACKEND = 1, /* --backend */
+    TAKES_BACKEND = 1, /* --backend --trace */
     TAKES_RUN = 2,     /* --variant --dtype --size --block --repeat --warmup --min-time --seed --pageable --check */
     TAKES_JSON = 4,    /* --json */
     TAKES_CSV = 8,     /* --csv */
