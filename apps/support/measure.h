@@ -86,4 +86,9 @@ measurement measure(const exercise *e, const measure_plan *plan, const char *req
 
 void measurement_free(measurement *m);
 
+/* For what is measured in other ways. Adds a sample; ends the command when there is no memory for it. */
+void samples_add(samples *list, double seconds);
+/* Is another pass wanted after `count` passes that took `spent` seconds? */
+bool measure_more(const measure_plan *plan, int count, double spent);
+
 #endif
