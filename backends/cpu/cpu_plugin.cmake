@@ -16,9 +16,11 @@ function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
         convert.c
+        convolve.c
         convolve1d.c
         convolve1d_fft.c
-        convolve.c)
+        copy.c
+        multiply_add.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})

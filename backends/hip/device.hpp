@@ -53,6 +53,8 @@ hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
 /* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
  * that hip_probe asks what is lacking. */
 bool hip_fft_available(char *why, size_t size);
+hip_rows hip_copy_rows();
+hip_rows hip_multiply_add_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

@@ -24,6 +24,8 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_ALLCLOSE] = "allclose",
     [FL_OP_RECONSTRUCT] = "reconstruct",
     [FL_OP_SVD] = "svd",
+    [FL_OP_COPY] = "copy",
+    [FL_OP_MULTIPLY_ADD] = "multiply_add",
 };
 
 const char *core_operation_name(fl_operation operation)
