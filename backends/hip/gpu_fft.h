@@ -57,7 +57,7 @@ class gpu_fft
         char cause[160];
         void *const library = library_load(gpu_fft_library, cause, sizeof cause);
         if (!library)
-            std::snprintf(why, size, "convolve1d lacks fft: %.110s: %s", cause, gpu_fft_cure);
+            std::snprintf(why, size, "fft of convolve1d (%.110s): %s", cause, gpu_fft_cure);
         return library != nullptr;
     }
 
@@ -132,7 +132,7 @@ class gpu_fft
         char cause[160];
         void *const library = library_load(file(dtype), cause, sizeof cause);
         if (!library)
-            std::snprintf(why, size, "convolve1d lacks fft in %s: %.110s: %s", dtype == FL_F32 ? "f32" : "f64", cause,
+            std::snprintf(why, size, "fft of convolve1d in %s (%.110s): %s", dtype == FL_F32 ? "f32" : "f64", cause,
                           dtype == FL_F32 ? "install libkissfft-float131"
                                           : "build github.com/mborgerding/kissfft with -DKISSFFT_DATATYPE=double");
         return library != nullptr;

@@ -39,13 +39,13 @@ def cut(full, signal, kernel, mode):
 def cases():
     diagonal = np.exp(-np.linspace(-2, 2, 15)**2)  # of exp(-r^2/2): r^2 is twice the square of each
     inf, nan = np.inf, np.nan
-    for dtype in ("f4", "f8"):
-        yield f"gaussian_{dtype}", (np.arange(300) % 16 == 8).astype(dtype), diagonal.astype(dtype), ALL
-        yield f"even_{dtype}", noise(101, dtype), noise(8, dtype), ALL
-        yield f"long_{dtype}", noise(40, dtype), noise(333, dtype), ALL
-        yield f"one_{dtype}", noise(1, dtype), noise(1, dtype), ALL
-        yield f"one_tap_{dtype}", noise(37, dtype), noise(1, dtype), ALL
-        yield f"equal_{dtype}", noise(64, dtype), noise(64, dtype), ALL
+    for dtype, bits in (("f4", "f32"), ("f8", "f64")):
+        yield f"gaussian_{bits}", (np.arange(300) % 16 == 8).astype(dtype), diagonal.astype(dtype), ALL
+        yield f"even_{bits}", noise(101, dtype), noise(8, dtype), ALL
+        yield f"long_{bits}", noise(40, dtype), noise(333, dtype), ALL
+        yield f"one_{bits}", noise(1, dtype), noise(1, dtype), ALL
+        yield f"one_tap_{bits}", noise(37, dtype), noise(1, dtype), ALL
+        yield f"equal_{bits}", noise(64, dtype), noise(64, dtype), ALL
     yield "mixed", noise(90, "f4"), noise(7), ALL
     yield "integers", rng.integers(-9, 9, 77).astype("i4"), rng.integers(-9, 9, 6).astype("i8"), ALL
     yield "bytes", rng.integers(0, 255, 50).astype("u1"), noise(5, "f4"), ALL
