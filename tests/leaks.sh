@@ -42,6 +42,9 @@ for backend in serial simd omp:2; do
 done
 clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
 clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
+clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"
+clean 0 slice "$image" --slice=2:9,1:3 --pageable -o out.npy "${quick[@]}"
+clean 2 slice "$image" --slice=9:2
 clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
 clean 2 convolve missing.npy
 clean 2 convolve --moed=full

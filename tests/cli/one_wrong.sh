@@ -38,6 +38,7 @@ for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
     [ -n "${command[$operation]:-}" ] || continue
     read -ra words <<<"${command[$operation]}"
     ok "$operation without the fault" "${words[@]}" "${quick[@]}"
+    [ "$status" = 0 ] || continue
     # Of several dtypes a variant has several lines.
     for variant in auto $(grep "^$operation " "$work/variants" | cut -d' ' -f2 | sort -u); do
         for output in ${outputs[$operation]}; do

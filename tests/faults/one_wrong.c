@@ -16,7 +16,7 @@
 enum { MOST_ROWS = 128 };
 
 static const fl_host *core;
-static const fl_row *originals; /* of the plugin `serial` */
+static fl_row originals[MOST_ROWS]; /* of the plugin `serial`; a copy, for its table may go with its device */
 static fl_row rows[MOST_ROWS];
 
 /* ----------------------------------------------------------------------------------------------------- outputs ---- */
@@ -161,9 +161,8 @@ static fl_status wrap_rows(fl_plugin_device *device)
 {
     if (device->row_count > MOST_ROWS)
         return core->error(FL_E_LIMIT, "serial has %zu rows; this plugin wraps %d", device->row_count, MOST_ROWS);
-    originals = device->rows;
     for (size_t i = 0; i < device->row_count; i++) {
-        rows[i] = originals[i];
+        originals[i] = rows[i] = device->rows[i];
         if (strcmp(rows[i].variant, "reference") != 0)
             rows[i].run = runs[i];
     }
