@@ -4,7 +4,7 @@
 # still pointed to at the end, and nothing is read before it is written or beyond its end. Only what is definitely lost,
 # by itself or within what is, counts: OpenMP's thread pool is still in use at the end.
 set -eu
-: "${FLYNN:?}" "${FLYNN_SOURCE:?}"
+: "${FLYNN:?}" "${FLYNN_SOURCE:?}" "${FLYNN_BUILD:?}"
 valgrind=$1
 flynn=$FLYNN
 data=$FLYNN_SOURCE/tests
@@ -28,6 +28,18 @@ clean() {
         failed=$((failed + 1))
     fi
 }
+
+# What users copy from gives back everything, too.
+for program in "$FLYNN_BUILD"/tests/examples/*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    checked=$((checked + 1))
+    if ! "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log "$program" serial >out 2>err; then
+        echo "FAILED: $(basename "$program")" >&2
+        head -60 log err >&2
+        failed=$((failed + 1))
+    fi
+done
 
 image=$data/golden/tall_f64.image.npy
 kernel=$data/golden/tall_f64.kernel.npy
