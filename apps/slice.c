@@ -204,6 +204,8 @@ static host_array take_array(const common_options *common, const slice_options *
 
     if (strcmp(common->variant, "auto") != 0)
         fail(EXIT_BAD_INPUT, "--variant: slice always compares its three ways; expected none");
+    if (common->wrong_timing)
+        fail(EXIT_BAD_INPUT, "--wrong-timing: is for operations; slice has copies, which it waits for");
     if (common->size && own->file)
         fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own->file);
     if (edge > LARGEST_EDGE)
