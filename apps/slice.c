@@ -60,7 +60,8 @@ static const char summary[] =
     "Brings slices of a large array from the device to the host in three ways, compares each with the array, and tells "
     "what each way took.\v"
     "whole copies the whole array and slices it on the host; view slices on the device (fl_array_view, which copies "
-    "nothing) and copies only that; packed lets the device bring the slice's rows together first (f32 and f64). ARRAY "
+    "nothing) and copies only that; packed lets the device bring the slice's rows together first (in the dtypes that "
+    "`convert` has). ARRAY "
     "is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype (f32).";
 
 /* ----------------------------------------------------------------------------------------------- slices ---- */
