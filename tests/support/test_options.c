@@ -216,7 +216,7 @@ Test(options, help_usage_and_version)
               "%s", how.out);
     how = run_apart(parse_apart, (void *)WORDS("--usage", NULL));
     cr_assert(eq(int, how.exit_code, 0));
-    cr_assert(strstr(how.out, "[--block=XxY[xZ]]") != NULL, "%s", how.out);
+    cr_assert(strstr(how.out, "[--block=X[xY[xZ]]]") != NULL, "%s", how.out);
     how = run_apart(parse_apart, (void *)WORDS("--version", NULL));
     cr_assert(eq(int, how.exit_code, 0));
     cr_assert(strncmp(how.out, "flynn ", 6) == 0 && is_one_line(how.out), "%s", how.out);
