@@ -8,5 +8,6 @@
 int command_convolve(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_sort(int argc, char **argv);
 
 #endif

@@ -9,10 +9,12 @@
 #define TEXT(name) TEXT_(name)
 
 extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
+extern const cpu_operation CPU_NAME(cpu_sort);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_convolve),
+    &CPU_NAME(cpu_sort),
     &CPU_NAME(cpu_convert),
 };
 
