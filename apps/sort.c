@@ -116,8 +116,8 @@ static exercise make_exercise(const host_array *numbers, bool in_place, const ui
 int command_sort(int argc, char **argv)
 {
     sort_options own = {0};
-    const command_line line = {
-        "flynn sort", "[FILE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV, own_options, parse, &own};
+    const command_line line = {"flynn sort", "[FILE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
+                               own_options,  parse,    &own};
     common_options common;
     result_list results;
     problem why;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sort.c - sorting in ascending order, NaN last: what each variant costs, and the rows. Merge sort and the C library's
- * qsort compare elements (sort_typed.h, for each dtype); radix and bitonic sort their bits (sort_bits.h, for each width).
+ * qsort compare elements (sort_typed.h, for each dtype); radix and bitonic sort their bits (sort_bits.h, for each
+ * width).
  */
 #include "cpu.h"
 
@@ -13,7 +14,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    DIGIT_BITS = 11,        /* three passes for 32 bits; the places of 2048 values stay in the first cache */
+    DIGIT_BITS = 11, /* three passes for 32 bits; the places of 2048 values stay in the first cache */
     DIGITS = 1 << DIGIT_BITS,
     PIECE = 1 << 20,        /* bytes that a thread copies at a time */
     TILE_BYTES = 64 * 1024, /* that bitonic works on at a time: stays in the second cache */

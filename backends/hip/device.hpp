@@ -46,6 +46,7 @@ struct hip_rows {
 /* One function for each operation, in the file of its name. */
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
+hip_rows hip_sort_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

@@ -197,7 +197,11 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows()};
+    const hip_rows tables[] = {
+        hip_convert_rows(),
+        hip_convolve_rows(),
+        hip_sort_rows(),
+    };
     size_t count = 0;
     for (const hip_rows &table : tables)
         count += table.count;
