@@ -12,5 +12,6 @@ int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_slice(int argc, char **argv);
+int command_sort(int argc, char **argv);
 
 #endif

@@ -5,6 +5,7 @@ set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
+    ${FLYNN_HIP_DIR}/sort.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d.hip.cpp

@@ -15,6 +15,7 @@ check_c_source_compiles("
 function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
+        sort.c
         convert.c
         convolve.c
         convolve1d.c

@@ -55,6 +55,7 @@ hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
 bool hip_fft_available(char *why, size_t size);
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
+hip_rows hip_sort_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

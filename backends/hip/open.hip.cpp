@@ -221,6 +221,7 @@ size_t collect_rows(hip_device *device)
         hip_convolve1d_fft_rows(),
         hip_copy_rows(),
         hip_multiply_add_rows(),
+        hip_sort_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)
