@@ -197,7 +197,12 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows()};
+    const hip_rows tables[] = {
+        hip_convert_rows(),
+        hip_convolve_rows(),
+        hip_elementwise_rows(),
+        hip_allclose_rows(),
+    };
     size_t count = 0;
     for (const hip_rows &table : tables)
         count += table.count;
@@ -232,6 +237,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;
