@@ -9,11 +9,11 @@
  * All is computed in T and rounded after each step, as NumPy does: the same numbers are close on every device.
  */
 
-/* The definition: numpy.isclose. A bound that overflowed must not let infinities pass: hence the test of b. */
+/* The definition: numpy.isclose. An infinity is close to itself alone, however wide the bound. */
 static inline int FN(differs)(T a, T b, T relative, T absolute, int equal_nan)
 {
     const T bound = absolute + relative * ABS(b);
-    const int near = (ABS(a - b) <= bound) & (ABS(b) <= LARGEST), same = a == b,
+    const int near = (ABS(a - b) <= bound) & (ABS(a) <= LARGEST) & (ABS(b) <= LARGEST), same = a == b,
               both_nan = (a != a) & (b != b) & equal_nan;
 
     return !(near | same | both_nan);

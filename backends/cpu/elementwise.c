@@ -113,7 +113,8 @@ static inline int64_t size_of(fl_dtype dtype)
     return dtype == FL_F32 || dtype == FL_I32 ? 4 : 8;
 }
 
-/* The operands as one walk, outermost dimension first; dimensions of one element are left out. */
+/* The operands as one walk, outermost dimension first. Dimensions of one element are left out, but for the last, in
+ * which elements always lie side by side. */
 typedef struct walk {
     char *data[OPERANDS];
     int dimensions; /* at least 1 */
@@ -127,7 +128,7 @@ static walk walk_of(const fl_buffer *x, const fl_buffer *y, const fl_buffer *out
     walk w = {.size = size_of(out->dtype)};
 
     for (int d = 0; d < out->ndim; d++) {
-        if (out->shape[d] == 1 && (d < out->ndim - 1 || w.dimensions > 0))
+        if (out->shape[d] == 1 && d < out->ndim - 1)
             continue;
         w.shape[w.dimensions] = out->shape[d];
         for (int k = 0; k < OPERANDS; k++)

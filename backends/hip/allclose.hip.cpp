@@ -51,14 +51,16 @@ __device__ inline void add(findings &f, const findings &part)
     }
 }
 
-/* numpy.isclose, rounded after each step as NumPy rounds. A bound that overflowed must not let infinities pass: hence
- * the test of b. */
+/* numpy.isclose, rounded after each step as NumPy rounds. An infinity is close to itself alone, however wide the
+ * bound. */
 template <typename T>
 __device__ inline void compare(const rule<T> &r, T a, T b, int64_t index, findings &f)
 {
-    const T largest = sizeof(T) == sizeof(float) ? (T)FLT_MAX : (T)DBL_MAX, size = b < 0 ? -b : b;
-    const T bound = r.absolute + gpu_multiply(r.relative, size), difference = a < b ? b - a : a - b;
-    const bool near = difference <= bound && size <= largest, both_nan = a != a && b != b && r.equal_nan;
+    const T largest = sizeof(T) == sizeof(float) ? (T)FLT_MAX : (T)DBL_MAX;
+    const T size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
+    const T bound = r.absolute + gpu_multiply(r.relative, size_b), difference = a < b ? b - a : a - b;
+    const bool near = difference <= bound && size_a <= largest && size_b <= largest,
+               both_nan = a != a && b != b && r.equal_nan;
     if (near || a == b || both_nan)
         return;
     const bool finite = difference <= largest && bound <= largest && bound > 0;
