@@ -9,6 +9,9 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/allclose.hip.cpp
     ${FLYNN_HIP_DIR}/elementwise.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp)
+    ${FLYNN_HIP_DIR}/convolve.hip.cpp
+    ${FLYNN_HIP_DIR}/copy.hip.cpp
+    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)
 set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.

@@ -200,6 +200,8 @@ size_t collect_rows(hip_device *device)
     const hip_rows tables[] = {
         hip_convert_rows(),
         hip_convolve_rows(),
+        hip_copy_rows(),
+        hip_multiply_add_rows(),
         hip_elementwise_rows(),
         hip_allclose_rows(),
     };
