@@ -7,6 +7,9 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/sort.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
+    ${FLYNN_HIP_DIR}/allclose.hip.cpp
+    ${FLYNN_HIP_DIR}/elementwise.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve.hip.cpp)
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp

@@ -30,6 +30,7 @@ struct hip_device {
     size_t usual_shared; /* bytes that a block has without asking for more */
     int max_threads;     /* of a block */
     int64_t max_grid[3];
+    int multiprocessors; /* at least 1 */
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -53,6 +54,8 @@ hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
 /* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
  * that hip_probe asks what is lacking. */
 bool hip_fft_available(char *why, size_t size);
+hip_rows hip_elementwise_rows();
+hip_rows hip_allclose_rows();
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_sort_rows();

@@ -222,6 +222,8 @@ size_t collect_rows(hip_device *device)
         hip_copy_rows(),
         hip_multiply_add_rows(),
         hip_sort_rows(),
+        hip_elementwise_rows(),
+        hip_allclose_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)
@@ -257,6 +259,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;
