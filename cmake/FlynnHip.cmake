@@ -7,6 +7,7 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
+    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp)
 set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
 
