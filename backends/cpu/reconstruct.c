@@ -29,6 +29,7 @@ enum {
     REGISTER_WIDTH = 8,                  /* panels of a tile of `register`, side by side */
     REGISTER_HEIGHT = 96,                /* rows of one, about: what it needs of u stays in the second cache */
     TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
+    STRIP = 256,          /* columns that `reference` sums at a time */
     PACKED_BYTES = 64 << 20, /* of factors rearranged at a time: one pair of them, or as many of a batch as fit */
 };
 

@@ -328,16 +328,20 @@ static fl_status FN(library)(const fl_context *context, const fl_reconstruct_arg
 /* --------------------------------------------------------------------------------------------- reference ---- */
 
 #ifdef CPU_REFERENCE
+/* Strips of a row, so that vt is read along its rows too; the sums are the definition's, term by term. */
 static fl_status FN(reference)(const fl_context *context, const fl_reconstruct_args *c, const fl_launch *launch)
 {
     (void)context, (void)launch;
     for (int64_t n = 0; n < batch_of(c); n++)
         for (int64_t i = 0; i < rows_of(c); i++)
-            for (int64_t j = 0; j < columns_of(c); j++) {
-                wide sum = 0;
+            for (int64_t j = 0; j < columns_of(c); j += STRIP) {
+                const int64_t width = min64(STRIP, columns_of(c) - j);
+                wide sum[STRIP] = {0};
                 for (int64_t p = 0; p < c->rank; p++)
-                    sum += (wide)FN(u_row)(c, n, i)[p] * FN(s_of)(c, n)[p] * FN(vt_row)(c, n, p)[j];
-                FN(y_row)(c, n, i)[j] = (real)sum;
+                    for (int64_t x = 0; x < width; x++)
+                        sum[x] += (wide)FN(u_row)(c, n, i)[p] * FN(s_of)(c, n)[p] * FN(vt_row)(c, n, p)[j + x];
+                for (int64_t x = 0; x < width; x++)
+                    FN(y_row)(c, n, i)[j + x] = (real)sum[x];
             }
     return FL_OK;
 }
