@@ -76,10 +76,16 @@ __global__ __launch_bounds__(1024) void uncoalesced_kernel(factors<T> c)
 
 /* ----------------------------------------------------------------------------------------------------- tiled ---- */
 
-/* Elements of shared memory. A row of u's tile has one more than it needs: rows then begin in different banks. */
+/* A row of u's tile has one element more than it needs: rows then begin in different banks. */
+__host__ __device__ inline int tiled_pitch(int depth)
+{
+    return depth > 1 ? depth + 1 : 1;
+}
+
+/* Elements of shared memory. */
 __host__ __device__ inline int64_t tiled_shared(int64_t width, int64_t height, int depth)
 {
-    return height * (depth + 1) + depth * width;
+    return height * tiled_pitch(depth) + depth * width;
 }
 
 /* Copies the tile of `height` x `depth` of u times s, and of `depth` x `width` of vt, zeros beyond their edges. */
@@ -91,7 +97,7 @@ __device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, i
     for (int e = thread; e < height * depth; e += threads) {
         const int row = e / depth, k = e - row * depth;
         const int64_t i = i0 + row, p = p0 + k;
-        us[row * (depth + 1) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
+        us[row * tiled_pitch(depth) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
     }
     for (int e = thread; e < depth * width; e += threads) {
         const int k = e / width, x = e - k * width;
@@ -107,7 +113,7 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
 {
     GPU_DYNAMIC_SHARED(memory);
     const int height = (int)blockDim.y * R, width = (int)blockDim.x * C;
-    T *us = reinterpret_cast<T *>(memory), *vs = us + height * (depth + 1);
+    T *us = reinterpret_cast<T *>(memory), *vs = us + height * tiled_pitch(depth);
     const int64_t j0 = (int64_t)blockIdx.x * width;
     for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
         const factors<T> one = one_of(c, n);
@@ -121,7 +127,7 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
                 for (int r = 0; r < R; r++)
                     GPU_UNROLL
                 for (int q = 0; q < C; q++)
-                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * (depth + 1) + k] *
+                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * tiled_pitch(depth) + k] *
                                  vs[k * width + threadIdx.x + q * blockDim.x];
                 __syncthreads(); /* all have read before the next tiles come */
             }
