@@ -326,6 +326,28 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #define GPU_NO_UNROLL _Pragma("unroll 1")
 #endif
 
+/* The rounded product: one that is not made a multiply-add with what it is added to. (The emulation is compiled without
+ * such.) */
+#if defined(__CUDACC__)
+__device__ inline float gpu_multiply(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+__device__ inline double gpu_multiply(double a, double b)
+{
+    return __dmul_rn(a, b);
+}
+#else
+template <typename T>
+__device__ inline T gpu_multiply(T a, T b)
+{
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+    return a * b;
+}
+#endif
+
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory; a block has `usual` without asking. */
 template <typename... Parameters, typename... Arguments>
 static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, size_t usual,
