@@ -38,9 +38,14 @@ function(_flynn_cpu_table plugin isa bits)
         allclose.c
         convert.c
         convolve.c
-        elementwise.c)
+        convolve1d.c
+        convolve1d_fft.c
         copy.c
-        multiply_add.c)
+        elementwise.c
+        multiply_add.c
+        reconstruct.c
+        sort.c
+    )
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
@@ -58,6 +63,7 @@ endfunction()
 function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     set(any device.c threads.c ../library.c) # what runs before an instruction set is chosen
+    list(APPEND any blas.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 

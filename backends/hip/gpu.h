@@ -321,6 +321,13 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #define GPU_UNROLL _Pragma("unroll")
 #endif
 
+/* Before a loop that is seldom run, or short: a single copy of it takes fewer registers from the rest. */
+#if defined(__HIP_CPU_RT__)
+#define GPU_NO_UNROLL _Pragma("GCC unroll 1")
+#else
+#define GPU_NO_UNROLL _Pragma("unroll 1")
+#endif
+
 /* The rounded product: one that is not made a multiply-add with what it is added to. (The emulation is compiled without
  * such.) */
 #if defined(__CUDACC__)
