@@ -7,6 +7,12 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__SSE2__) && CPU_VECTOR_BITS > 64
+#include <emmintrin.h>
+#define CAN_STREAM 1
+#else
+#define CAN_STREAM 0
+#endif
 
 /* The hot loops stay functions of their own, called for thousands of elements at a time. */
 #define KERNEL static __attribute__((noinline))
@@ -18,7 +24,11 @@ extern float logf(float) __attribute__((simd("notinbranch")));
 extern double log(double) __attribute__((simd("notinbranch")));
 #endif
 
-enum { PIECE = 16384 }; /* elements of a row that a thread takes at a time */
+enum {
+    PIECE = 16384,           /* elements of a row that a thread takes at a time */
+    STREAM_BYTES = 32 << 20, /* a result of so many is streamed: no cache keeps it until it is read again */
+    STREAM_PIECE = 4096,     /* bytes that are computed in the first cache and streamed from there at a time */
+};
 
 /* The operands: an operation of one input gets it twice. */
 enum { X, Y, OUT, OPERANDS };
@@ -190,12 +200,52 @@ static void locate(const walk *w, int from, int to, int64_t place, char *at[OPER
 
 /* ----------------------------------------------------------------------------------------- the variants ---- */
 
+/* Copies to memory past the caches: what is not to be read soon need not be fetched before it is overwritten, which is
+ * a third of the traffic of x + y. (`#pragma omp simd nontemporal` says the same; gcc 12 takes it and does nothing.) */
+static inline void stream(char *to, const char *from, int64_t bytes)
+{
+#if CAN_STREAM
+    int64_t head = min64(bytes, (int64_t)(-(uintptr_t)to % sizeof(__m128i)));
+
+    memcpy(to, from, (size_t)head);
+    for (; head + (int64_t)sizeof(__m128i) <= bytes; head += (int64_t)sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(to + head), _mm_loadu_si128((const __m128i *)(from + head)));
+    memcpy(to + head, from + head, (size_t)(bytes - head));
+#else
+    memcpy(to, from, (size_t)bytes);
+#endif
+}
+
+/* What was streamed is there for other threads after this. */
+static inline void stream_end(void)
+{
+#if CAN_STREAM
+    _mm_sfence();
+#endif
+}
+
+/* A part of a row by way of the first cache. */
+static void CPU_NAME(stream_row)(const loops *l, char *const at[OPERANDS], int64_t size, int64_t count)
+{
+    _Alignas(CPU_LINE) char result[STREAM_PIECE];
+    const int64_t most = STREAM_PIECE / size;
+
+    for (int64_t i = 0; i < count; i += most) {
+        int64_t part = min64(most, count - i);
+        l->row(at[X] + i * size, at[Y] + i * size, result, part);
+        stream(at[OUT] + i * size, result, part * size);
+    }
+    stream_end();
+}
+
 /* Row by row: the innermost loop runs over neighbours. */
 static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, double bytes)
 {
     join_dimensions(&w);
     const int last = w.dimensions - 1;
     const int64_t width = w.shape[last], rows = elements_of(&w, 0, last);
+    const bool in_place = w.data[OUT] == w.data[X] || w.data[OUT] == w.data[Y];
+    const bool streams = CAN_STREAM && !in_place && width * rows >= STREAM_BYTES / w.size && width >= PIECE;
 
     (void)context, (void)bytes;
 #pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, bytes))
@@ -203,7 +253,12 @@ static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, d
         for (int64_t i = 0; i < width; i += PIECE) {
             char *at[OPERANDS];
             locate(&w, 0, last, row, at);
-            l->row(at[X] + i * w.size, at[Y] + i * w.size, at[OUT] + i * w.size, min64(PIECE, width - i));
+            for (int k = 0; k < OPERANDS; k++)
+                at[k] += i * w.size;
+            if (streams)
+                CPU_NAME(stream_row)(l, at, w.size, min64(PIECE, width - i));
+            else
+                l->row(at[X], at[Y], at[OUT], min64(PIECE, width - i));
         }
     }
 }

@@ -31,7 +31,6 @@ struct hip_device {
     int max_threads;     /* of a block */
     int64_t max_grid[3];
     int multiprocessors; /* at least 1 */
-    int multiprocessors;
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -78,7 +77,7 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
     } while (0)
 
 /* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
-#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, gpu_select((device)->number))
 
 /* The stream that a row queues its work in. */
 inline hip_stream *hip_stream_of(const fl_context *context)

@@ -144,7 +144,7 @@ int64_t threads_of(const operands &o, variant v)
     if (v != variant::vector)
         return elements;
     const strided<int64_t> l = layout_of(o);
-    return packs_of(l, o.out) * (l.elements / l.shape[0]);
+    return l.dimensions == 1 ? packs_of(l, o.out) : packs_of(l, o.out) * (l.elements / l.shape[0]);
 }
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
@@ -229,19 +229,19 @@ fl_status launch_in(const fl_context *context, const operands &o, const fl_launc
     const arrays<T> a = {static_cast<const T *>(o.x->data), static_cast<const T *>(o.y->data),
                          static_cast<T *>(o.out->data)};
     const strided<int64_t> l = layout_of(o);
-    const int64_t in_row = packs_of(l, o.out), packs = in_row * (l.elements / l.shape[0]);
-    const bool small = is_short(l, packs);
     if constexpr (v == variant::vector) {
+        const int64_t in_row = packs_of(l, o.out);
         if (l.dimensions == 1)
             return hip_queue(context, vector_kernel<F, T>, dim3_of(launch->grid), dim3_of(launch->block), 0, a,
-                             packed{l.elements}, packs);
-        return small ? launch_rows<F>(context, a, shortened(l), in_row, packs, launch)
-                     : launch_rows<F>(context, a, l, in_row, packs, launch);
+                             packed{l.elements}, in_row);
+        const int64_t packs = in_row * (l.elements / l.shape[0]);
+        return is_short(l, packs) ? launch_rows<F>(context, a, shortened(l), in_row, packs, launch)
+                                  : launch_rows<F>(context, a, l, in_row, packs, launch);
     } else {
         if (l.dimensions == 1)
             return launch_by_element<F, v>(context, o, a, packed{l.elements}, launch);
-        return small ? launch_by_element<F, v>(context, o, a, shortened(l), launch)
-                     : launch_by_element<F, v>(context, o, a, l, launch);
+        return is_short(l, l.elements) ? launch_by_element<F, v>(context, o, a, shortened(l), launch)
+                                       : launch_by_element<F, v>(context, o, a, l, launch);
     }
 }
 

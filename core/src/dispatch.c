@@ -85,10 +85,11 @@ static fl_status no_row(const fl_device *device, const core_step *step, const ch
 
 static fl_status find_row(const fl_device *device, const core_step *step, const char *variant, const fl_row **found)
 {
+    const core_row_range *range = &device->rows[step->operation];
     bool choose = strcmp(variant, "auto") == 0;
 
     *found = NULL;
-    for (size_t i = 0; i < device->plugin.row_count; i++) {
+    for (size_t i = range->first; i < range->end; i++) {
         const fl_row *row = &device->plugin.rows[i];
         if (row->operation != step->operation || !(row->dtypes & 1u << step->dtype))
             continue;
