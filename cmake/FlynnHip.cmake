@@ -7,6 +7,8 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
     ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)
 set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler

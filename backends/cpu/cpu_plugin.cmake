@@ -17,6 +17,8 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         convert.c
         convolve.c
+        convolve1d.c
+        convolve1d_fft.c
         copy.c
         multiply_add.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)

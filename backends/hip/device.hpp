@@ -20,7 +20,8 @@ struct hip_report {
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next; /* of the same device */
+    hip_stream *next;          /* of the same device */
+    std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
 };
 
 struct hip_device {
@@ -46,6 +47,12 @@ struct hip_rows {
 /* One function for each operation, in the file of its name. */
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
+hip_rows hip_convolve1d_rows();
+hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
+
+/* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
+ * that hip_probe asks what is lacking. */
+bool hip_fft_available(char *why, size_t size);
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
 

@@ -74,6 +74,22 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
+/* Libraries that are loaded at run time: each function says whether one is here, else why not and what would mend it. */
+bool (*const libraries[])(char *why, size_t size) = {
+    hip_fft_available,
+};
+
+/* What is lacking, separated by semicolons. Only where a device can be used: without one it does not matter. */
+void probe_libraries(fl_probe *probe)
+{
+    char why[256];
+    for (const auto available : libraries) {
+        const size_t length = std::strlen(probe->lacks);
+        if (!available(why, sizeof why))
+            std::snprintf(probe->lacks + length, sizeof probe->lacks - length, "%s%s", length ? "; " : "", why);
+    }
+}
+
 } // namespace
 
 extern "C" void hip_probe(fl_probe *probe)
@@ -106,6 +122,7 @@ extern "C" void hip_probe(fl_probe *probe)
     if (usable > 0) { /* one without code is refused when it is opened, so that the indices stay the runtime's */
         probe->device_count = count;
         probe->cause[0] = probe->cure[0] = '\0';
+        probe_libraries(probe);
     }
 }
 
@@ -197,8 +214,14 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(), hip_copy_rows(),
-                               hip_multiply_add_rows()};
+    const hip_rows tables[] = {
+        hip_convert_rows(),
+        hip_convolve_rows(),
+        hip_convolve1d_rows(),
+        hip_convolve1d_fft_rows(),
+        hip_copy_rows(),
+        hip_multiply_add_rows(),
+    };
     size_t count = 0;
     for (const hip_rows &table : tables)
         count += table.count;

@@ -98,7 +98,7 @@ typedef struct fl_convolve_args {
 
 /* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
  * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
- * element each; the kernel may be the longer one; `out` is any window of the full result. */
+ * element each; the kernel is never the longer one; `out` is any window of the full result. */
 typedef struct fl_convolve1d_args {
     fl_buffer signal, kernel, out;
     int64_t origin;
