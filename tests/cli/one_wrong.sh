@@ -22,38 +22,50 @@ declare -A command=(
     [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32"
 )
 
-# Lines "operation variant" of what the plugin offers, the oracle left out.
+# Lines "operation variant dtype" of what the plugin offers, the oracle left out; the first dtype of several.
 ok "list" list --json
 "$PYTHON" - "$work/out" "${none[*]}" >"$work/variants" <<'END'
 import json, sys
 none = sys.argv[2].split()
 for row in json.load(open(sys.argv[1]))["variants"]:
     if "one-wrong" in row["backends"] and row["variant"] != "reference" and row["operation"] not in none:
-        print(row["operation"], row["variant"])
+        print(row["operation"], row["variant"], row["dtypes"][0])
 END
 check "there is something to falsify" test -s "$work/variants"
 
-for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
-    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
-    [ -n "${command[$operation]:-}" ] || continue
-    read -ra words <<<"${command[$operation]}"
-    ok "$operation without the fault" "${words[@]}" "${quick[@]}"
-    [ "$status" = 0 ] || continue
-    # Of several dtypes a variant has several lines.
-    for variant in auto $(grep "^$operation " "$work/variants" | cut -d' ' -f2 | sort -u); do
-        for output in ${outputs[$operation]}; do
-            for where in first middle last; do
-                export FAULT_PLACE=$output:$where
-                title="$operation $variant, $FAULT_PLACE is wrong"
-                run "${words[@]}" --variant="$variant" --json "${quick[@]}"
-                check "$title: exit code 1" test "$status" = 1
-                check "$title: said in the row, which has no rank" json "$work/out" \
-                    '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
-                unset FAULT_PLACE
-            done
+# falsified OPERATION VARIANT ARGUMENT...: each place of each output is noticed.
+falsified() {
+    local operation=$1 variant=$2 output where title
+    shift 2
+    for output in ${outputs[$operation]}; do
+        for where in first middle last; do
+            export FAULT_PLACE=$output:$where
+            title="$operation $variant, $FAULT_PLACE is wrong"
+            run "$@" --json
+            check "$title: exit code 1" test "$status" = 1
+            check "$title: said in the row, which has no rank" json "$work/out" \
+                '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
+            unset FAULT_PLACE
         done
     done
-done
+}
+
+while read -r operation; do
+    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
+    [ -n "${command[$operation]:-}" ] || continue
+    read -ra words <<<"${command[$operation]} ${quick[*]}"
+    ok "$operation without the fault" "${words[@]}"
+    [ "$status" = 0 ] || continue
+    falsified "$operation" auto "${words[@]}"
+    while read -r variant dtype; do
+        # A variant that lacks the command's own dtype, for want of a library, is run in one that it has.
+        run "${words[@]}" --variant="$variant"
+        [ "$status" = 0 ] && dtype=
+        ok "$operation $variant $dtype without the fault" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
+        falsified "$operation" "$variant $dtype" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
+    done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1)
+done < <(cut -d' ' -f1 "$work/variants" | sort -u)
+
 # What slice brings by way of a conversion on the device.
 ok "slice without the fault" slice --size=40 "${quick[@]}"
 for where in first middle last; do
