@@ -12,8 +12,9 @@ none=(convert allclose copy multiply_add)
 # For each other operation its outputs, and the command that runs it on something small. One that `flynn list` tells of and that is missing
 # here fails this test.
 declare -A outputs=(
-    [convolve]=out [convolve1d]=out [sort]=out [select]="out count" [primes]="out count" [increment]=out [sqrt]=out
-    [maximum]=out [log_of_sum]=out [reconstruct]=y [svd]="u s vt"
+    [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
+    [primes]="primes.out primes.count" [increment]=increment.out [sqrt]=sqrt.out [maximum]=maximum.out
+    [log_of_sum]=log_of_sum.out [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt"
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
@@ -69,7 +70,7 @@ done < <(cut -d' ' -f1 "$work/variants" | sort -u)
 # What slice brings by way of a conversion on the device.
 ok "slice without the fault" slice --size=40 "${quick[@]}"
 for where in first middle last; do
-    export FAULT_PLACE=converted:$where
+    export FAULT_PLACE=convert.out:$where
     run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
     check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1
     check "slice, $FAULT_PLACE is wrong: said in the row, which has no rank" json "$work/out" \
