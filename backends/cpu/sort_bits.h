@@ -42,32 +42,39 @@ ALWAYS_INLINE bits FN(key)(bits b, order o)
     return (bits)FN(signed_key)(b, o) ^ TOP;
 }
 
-/* How often each digit occurs, of all passes in one read: counts[pass][digit]. Two counters for each, taken in turn:
- * where neighbours have the same digit, as high ones often do, the second need not wait for the first. */
-KERNEL void FN(count_all)(const bits *in, int64_t n, order o, int64_t *counts)
+/* How often each digit of the passes `first` to `end`, excluded, occurs: counts[pass][digit]. Two counters for each,
+ * taken in turn: where neighbours have the same digit, as high ones often do, the second need not wait for the first.
+ */
+ALWAYS_INLINE void FN(count_digits)(const bits *in, int64_t n, order o, int first, int end, int64_t *counts)
 {
-    int64_t tables[2][PASSES][DIGITS] = {{{0}}};
+    int64_t tables[2][PASSES][DIGITS];
 
+    for (int pass = first; pass < end; pass++)
+        for (int digit = 0; digit < DIGITS; digit++)
+            tables[0][pass][digit] = tables[1][pass][digit] = 0;
     for (int64_t i = 0; i + 1 < n; i += 2) {
         bits a = FN(key)(in[i], o), b = FN(key)(in[i + 1], o);
-        for (int pass = 0; pass < PASSES; pass++) {
+        for (int pass = first; pass < end; pass++) {
             tables[0][pass][FN(digit)(a, pass)]++;
             tables[1][pass][FN(digit)(b, pass)]++;
         }
     }
-    for (int pass = 0; pass < PASSES && n % 2; pass++)
+    for (int pass = first; pass < end && n % 2; pass++)
         tables[0][pass][FN(digit)(FN(key)(in[n - 1], o), pass)]++;
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = first; pass < end; pass++)
         for (int digit = 0; digit < DIGITS; digit++)
             counts[pass * DIGITS + digit] = tables[0][pass][digit] + tables[1][pass][digit];
 }
 
-/* The same of one pass: a thread's part has other elements after each. */
-KERNEL void FN(count_pass)(const bits *in, int64_t n, order o, int pass, int64_t *counts)
+KERNEL void FN(count_all)(const bits *in, int64_t n, order o, int64_t *counts)
 {
-    memset(counts, 0, DIGITS * sizeof *counts);
-    for (int64_t i = 0; i < n; i++)
-        counts[FN(digit)(FN(key)(in[i], o), pass)]++;
+    FN(count_digits)(in, n, o, 0, PASSES, counts);
+}
+
+/* Of one pass: a thread's part has other elements after each. */
+KERNEL void FN(count_one)(const bits *in, int64_t n, order o, int pass, int64_t *counts)
+{
+    FN(count_digits)(in, n, o, pass, pass + 1, counts);
 }
 
 /* Writing goes on in DIGITS places, more than the processor foresees: the cache line behind is fetched in time. */
@@ -79,7 +86,8 @@ ALWAYS_INLINE void FN(put)(bits b, int64_t *place, bits *out)
     *to = b;
 }
 
-/* Puts each element where its digit's next one belongs; the digits of a batch are vectors' work. */
+/* Puts each element where its digit's next one belongs; the digits of a batch come first, so that they
+ * need not wait for what was put. */
 KERNEL void FN(distribute)(const bits *restrict in, int64_t n, order o, int pass, int64_t *restrict places,
                            bits *restrict out)
 {
@@ -87,7 +95,6 @@ KERNEL void FN(distribute)(const bits *restrict in, int64_t n, order o, int pass
     int64_t i = 0;
 
     for (; i + BATCH <= n; i += BATCH) {
-#pragma omp simd
         for (int k = 0; k < BATCH; k++)
             digits[k] = (bits)FN(digit)(FN(key)(in[i + k], o), pass);
         for (int k = 0; k < BATCH; k++)
@@ -136,7 +143,7 @@ static void FN(count_parts)(const FN(radix_job) * job, int pass, bool all)
         if (all)
             FN(count_all)(job->from + start, end - start, job->o, counts);
         else
-            FN(count_pass)(job->from + start, end - start, job->o, pass, counts + pass * DIGITS);
+            FN(count_one)(job->from + start, end - start, job->o, pass, counts);
     }
 }
 
