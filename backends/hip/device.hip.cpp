@@ -3,7 +3,9 @@
  * device.hip.cpp - GPUs as Flynn devices: memory, copies, streams and events. What is here and how it is opened is in
  * open.hip.cpp.
  */
+#include "blas.hpp"
 #include "device.hpp"
+#include "gpu_range.h"
 
 #include <new>
 
@@ -17,7 +19,8 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
                        gpu_vendor, device, hipGetErrorString(error), hipGetErrorName(error));
 }
 
-namespace {
+namespace
+{
 
 /* ---------------------------------------------------------------------------------------------------- memory ---- */
 
@@ -203,7 +206,27 @@ fl_status event_elapsed(void *self, void *start, void *stop, double *seconds)
 
 void close_device(void *self)
 {
+    hip_blas_close(static_cast<hip_device *>(self));
     delete static_cast<hip_device *>(self);
+}
+
+void range_push(void *self, const char *name, const char *detail)
+{
+    static const bool wanted = gpu_range_wanted();
+    char text[96];
+    (void)self;
+    if (!wanted)
+        return;
+    std::snprintf(text, sizeof text, "%s%s%s", name, detail ? " " : "", detail ? detail : "");
+    gpu_range_push(text);
+}
+
+void range_pop(void *self)
+{
+    static const bool wanted = gpu_range_wanted();
+    (void)self;
+    if (wanted)
+        gpu_range_pop();
 }
 
 const fl_device_api device_api = {
@@ -224,6 +247,8 @@ const fl_device_api device_api = {
     event_record,
     event_wait,
     event_elapsed,
+    range_push,
+    range_pop,
 };
 
 } // namespace

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 
+#include "dlpack.h"
 #include "status.h"
 #include "stream.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,8 +95,10 @@ fl_status core_check_apart(const char *call, const char *out_name, const fl_arra
                            const fl_array *in)
 {
     const char *a = out->buffer.data, *b = in->buffer.data;
+    size_t a_bytes = extent(&out->buffer), b_bytes = extent(&in->buffer);
 
-    if (out->memory != in->memory || a + extent(&out->buffer) <= b || b + extent(&in->buffer) <= a)
+    /* By address: two arrays may have been made from tensors of another library that share memory. */
+    if (a_bytes == 0 || b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a)
         return FL_OK;
     return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected an array of its own", call, out_name,
                      in_name);
@@ -245,6 +249,32 @@ fl_status fl_array_view(const fl_array *array, const int64_t *start, const int64
     return FL_OK;
 }
 
+fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, struct DLManagedTensor *tensor, fl_array **array)
+{
+    fl_array *a = calloc(1, sizeof *a);
+    core_memory *m = calloc(1, sizeof *m);
+
+    if (!a || !m) {
+        free(a);
+        free(m);
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    }
+    m->data = buffer->data;
+    m->foreign = tensor;
+    atomic_init(&m->references, 1);
+    *a = (fl_array){.device = core_device_keep(device), .memory = m, .buffer = *buffer};
+    *array = a;
+    return FL_OK;
+}
+
+/* Work that is queued may still use the memory: its owner gets it back after that. */
+static void give_back(const fl_device *device, struct DLManagedTensor *tensor)
+{
+    device->plugin.api->release(device->plugin.self, NULL);
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+}
+
 void fl_array_free(fl_array *array)
 {
     fl_device *device = array ? array->device : NULL;
@@ -252,7 +282,9 @@ void fl_array_free(fl_array *array)
     if (!array)
         return;
     if (atomic_fetch_sub(&array->memory->references, 1) == 1) {
-        if (array->memory->data)
+        if (array->memory->foreign)
+            give_back(device, array->memory->foreign);
+        else if (array->memory->data)
             device->plugin.api->release(device->plugin.self, array->memory->data);
         free(array->memory);
     }
@@ -295,12 +327,15 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
     int64_t planes[2] = {outer > 0 ? b->shape[0] : 1, outer > 1 ? b->shape[1] : 1};
     size_t size = fl_dtype_size(b->dtype), plane = size;
     fl_status status = FL_OK;
+    core_span span;
 
     for (int d = outer; d < b->ndim; d++)
         plane *= (size_t)b->shape[d];
     if (plane == 0)
         return FL_OK;
     pthread_mutex_lock(&stream->lock);
+    span = core_trace_begin(stream, kind == FL_COPY_TO_HOST ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
+                            kind == FL_COPY_TO_HOST ? "copy to host" : "copy to device", NULL, core_buffer_bytes(b));
     for (int64_t i = 0; i < planes[0] && status == FL_OK; i++) {
         for (int64_t j = 0; j < planes[1] && status == FL_OK; j++) {
             int64_t offset = (outer > 0 ? i * b->stride[0] : 0) + (outer > 1 ? j * b->stride[1] : 0);
@@ -308,6 +343,7 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
             host += plane;
         }
     }
+    core_trace_end(stream, span, NULL);
     pthread_mutex_unlock(&stream->lock);
     return status;
 }

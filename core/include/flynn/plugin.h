@@ -48,6 +48,10 @@ struct fl_host {
     /* Device memory (aligned to 256 bytes) for the work that the row queues in this call; core takes it back, in the
      * stream's order, after the row returned. May be called several times. */
     fl_status (*scratch)(const fl_context *context, size_t bytes, void **memory);
+    /* One lock for all plugins: around calls of a library that has settings of the process, such as a BLAS its number
+     * of threads. Nothing of this table is called while it is held. */
+    void (*lock)(void);
+    void (*unlock)(void);
 };
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
@@ -67,8 +71,10 @@ typedef enum fl_operation {
     FL_OP_ALLCLOSE = 10,
     FL_OP_RECONSTRUCT = 11,
     FL_OP_SVD = 12,
+    FL_OP_COPY = 13,
+    FL_OP_MULTIPLY_ADD = 14,
 } fl_operation;
-#define FL_OP_COUNT 13
+#define FL_OP_COUNT 15
 
 /* An array as a kernel sees it. */
 typedef struct fl_buffer {
@@ -96,7 +102,7 @@ typedef struct fl_convolve_args {
 
 /* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
  * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
- * element each; the kernel may be the longer one; `out` is any window of the full result. */
+ * element each; the kernel is never the longer one; `out` is any window of the full result. */
 typedef struct fl_convolve1d_args {
     fl_buffer signal, kernel, out;
     int64_t origin;
@@ -159,6 +165,20 @@ typedef struct fl_svd_args {
     uint64_t seed;
 } fl_svd_args;
 
+/* FL_OP_COPY: out = in, 1-D, packed, one dtype (any) and length, at least one element, memory apart. */
+typedef struct fl_copy_args {
+    fl_buffer in, out;
+} fl_copy_args;
+
+/* FL_OP_MULTIPLY_ADD: out = in after `steps` times x = x * factor + term, each rounded once (a fused multiply-add) or
+ * twice. 1-D, packed, one dtype (f32 or f64) and length, at least one element; out.data is in.data or memory apart;
+ * steps is at least 0. */
+typedef struct fl_multiply_add_args {
+    fl_buffer in, out;
+    double factor, term;
+    int64_t steps;
+} fl_multiply_add_args;
+
 /* How a row will run. */
 typedef struct fl_launch {
     int32_t block[3];       /* in: what the caller asked for (0: yours to choose); out: what will run (0: none) */
@@ -204,7 +224,8 @@ typedef struct fl_device_api {
     fl_status (*synchronize)(void *self);
     /* Aligned to 256 bytes; bytes > 0. FL_E_MEMORY when there is not that much. */
     fl_status (*allocate)(void *self, size_t bytes, void **memory);
-    /* Freed after all work that is queued on the device. */
+    /* Waits for all work that is queued on the device, then frees; NULL: waits. What failed in that work stays to be
+     * told by stream_wait or synchronize. */
     void (*release)(void *self, void *memory);
     /* Host memory, pinned where that means something. */
     fl_status (*allocate_host)(void *self, size_t bytes, void **memory);
@@ -222,6 +243,10 @@ typedef struct fl_device_api {
     fl_status (*event_wait)(void *self, void *event);
     /* Both were reached. */
     fl_status (*event_elapsed)(void *self, void *start, void *stop, double *seconds);
+    /* Marks what the calling thread queues from push to pop as "<name> <detail>" for the vendor's profiler; detail may
+     * be NULL. Both NULL: it has none. */
+    void (*range_push)(void *self, const char *name, const char *detail);
+    void (*range_pop)(void *self);
 } fl_device_api;
 
 /* What `open` fills. */
