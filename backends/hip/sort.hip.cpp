@@ -296,6 +296,17 @@ const fl_row rows[] = {
 
 } // namespace
 
+bool hip_sort_available(char *why, size_t size)
+{
+#ifdef GPU_SORT_LACKS
+    std::snprintf(why, size, "%s", GPU_SORT_LACKS);
+    return false;
+#else
+    (void)why, (void)size;
+    return true;
+#endif
+}
+
 hip_rows hip_sort_rows()
 {
     return {rows, sizeof rows / sizeof rows[0]};
