@@ -31,7 +31,6 @@ struct hip_device {
     int max_threads;     /* of a block */
     int64_t max_grid[3];
     int multiprocessors; /* at least 1 */
-    int multiprocessors;
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;

@@ -264,7 +264,6 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
-    device->multiprocessors = properties.multiProcessorCount;
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
     device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;
