@@ -24,6 +24,7 @@ typedef struct own_options {
     const struct command *command;
     const char *argument[2]; /* files, or numbers where the command takes them; NULL: not given */
     int64_t shape[FL_MAX_DIMS];
+    int ndim; /* of --shape; 0: not given */
     bool in_place;
     const char *output;
 } own_options;
@@ -59,6 +60,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     switch (key) {
     case KEY_SHAPE:
         option_numbers("shape", value, 1, FL_MAX_DIMS, "1 to 4 numbers, such as 256x256", own->shape);
+        own->ndim = 1;
+        for (const char *x = value; (x = strchr(x, 'x')) != NULL; x++)
+            own->ndim++;
         return 0;
     case KEY_IN_PLACE: own->in_place = true; return 0;
     case 'o': own->output = value; return 0;
@@ -98,15 +102,12 @@ static fl_dtype dtype_or(const common_options *common, fl_dtype dtype)
 static host_array make_ones(const common_options *common, const own_options *own, int i)
 {
     int64_t line = size_or(common, 65536);
-    int ndim = 0;
     host_array ones;
 
     (void)i;
-    while (ndim < FL_MAX_DIMS && own->shape[ndim] > 0)
-        ndim++;
-    if (ndim > 0 && common->size)
+    if (own->ndim && common->size)
         fail(EXIT_BAD_INPUT, "--size: --shape says it already; expected one of the two");
-    ones = create(dtype_or(common, FL_F64), ndim ? ndim : 1, ndim ? own->shape : &line);
+    ones = create(dtype_or(common, FL_F64), own->ndim ? own->ndim : 1, own->ndim ? own->shape : &line);
     for (int64_t n = 0; n < host_array_size(&ones); n++)
         host_array_set(&ones, n, 1);
     return ones;
@@ -215,7 +216,7 @@ static bool take_inputs(const common_options *common, const own_options *own, ho
 
     if (common->has_dtype)
         check_dtype(c, "--dtype", common->dtype);
-    if (own->argument[0] && (common->size || own->shape[0]))
+    if (own->argument[0] && (common->size || own->ndim))
         fail(EXIT_BAD_INPUT, "--%s: is for the course's input; %s has its own size", common->size ? "size" : "shape",
              own->argument[0]);
     if (c->inputs == 2 && own->argument[0] && !own->argument[1])
