@@ -8,7 +8,6 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve.hip.cpp)
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
     ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)

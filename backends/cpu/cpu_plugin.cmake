@@ -17,7 +17,6 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         convert.c
         reconstruct.c
-        convolve.c)
         convolve.c
         copy.c
         multiply_add.c)
