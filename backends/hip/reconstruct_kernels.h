@@ -113,7 +113,7 @@ __device__ inline void add_tiles(const T *us, const T *vs, int depth, T (&sum)[R
 {
     const int terms = Depth ? Depth : depth, width = (int)blockDim.x * C, pitch = tiled_pitch(terms);
     const T *a = us + threadIdx.y * pitch, *b = vs + threadIdx.x;
-    GPU_UNROLL
+    GPU_UNROLL_FOR_SPEED
     for (int k = 0; k < terms; k++)
         GPU_UNROLL
     for (int r = 0; r < R; r++)
@@ -308,7 +308,7 @@ template <typename P, typename T>
 __device__ inline void add_tile(const T *us, const T *vs, int tx, int ty, T (&sum)[P::rows][P::columns])
 {
     using M = patch_memory<P, T>;
-    GPU_UNROLL
+    GPU_UNROLL_FOR_SPEED
     for (int k = 0; k < P::depth; k++) {
         T a[P::rows], b[P::columns];
         read_run<P::rows, P::y>(us + k * M::u_pitch, ty, a);
