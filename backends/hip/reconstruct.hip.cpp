@@ -100,12 +100,10 @@ dim3 block_of(const fl_launch *launch)
     return dim3((unsigned)launch->block[0], (unsigned)launch->block[1]);
 }
 
-constexpr int usual_depth = 32;
-
 /* Terms of a tile of `tiled`: as many as a block's shared memory takes without asking for more. */
 int depth_of(const hip_device *device, int64_t width, int64_t height, size_t element)
 {
-    int depth = usual_depth;
+    int depth = 32;
     while (depth > 1 && (size_t)tiled_shared(width, height, depth) * element > device->usual_shared)
         depth /= 2;
     return depth;
@@ -293,8 +291,8 @@ fl_status launch_any(const fl_context *context, const fl_reconstruct_args *args,
 {
     const int depth =
         depth_of(hip_device_of(context), (int64_t)launch->block[0] * C, (int64_t)launch->block[1] * R, sizeof(T));
-    return hip_queue(context, depth == usual_depth ? tiled_kernel<R, C, usual_depth, T> : tiled_kernel<R, C, 0, T>,
-                     grid_of(launch), block_of(launch), (size_t)launch->shared_bytes, factors_of<T>(args), depth);
+    return hip_queue(context, tiled_kernel<R, C, T>, grid_of(launch), block_of(launch), (size_t)launch->shared_bytes,
+                     factors_of<T>(args), depth);
 }
 
 template <typename T>

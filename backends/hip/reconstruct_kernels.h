@@ -106,25 +106,9 @@ __device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, i
     }
 }
 
-/* sum[r, q] += the products of the tiles' rows and columns that are the thread's. Depth is `depth`, or 0: not known
- * when this is compiled. */
-template <int R, int C, int Depth, typename T>
-__device__ inline void add_tiles(const T *us, const T *vs, int depth, T (&sum)[R][C])
-{
-    const int terms = Depth ? Depth : depth, width = (int)blockDim.x * C, pitch = tiled_pitch(terms);
-    const T *a = us + threadIdx.y * pitch, *b = vs + threadIdx.x;
-    GPU_UNROLL_FOR_SPEED
-    for (int k = 0; k < terms; k++)
-        GPU_UNROLL
-    for (int r = 0; r < R; r++)
-        GPU_UNROLL
-    for (int q = 0; q < C; q++)
-        sum[r][q] += a[r * blockDim.y * pitch + k] * b[k * width + q * blockDim.x];
-}
-
 /* Tiles of both factors in shared memory, each element of which serves a whole row or column of a block's outputs. A
  * thread has R x C outputs, a block apart from each other: for `tiled` one. Any block will do. */
-template <int R, int C, int Depth, typename T>
+template <int R, int C, typename T>
 __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
 {
     GPU_DYNAMIC_SHARED(memory);
@@ -138,7 +122,13 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
             for (int64_t p0 = 0; p0 < c.rank; p0 += depth) {
                 fill_tiles(one, i0, j0, p0, height, width, depth, us, vs);
                 __syncthreads();
-                add_tiles<R, C, Depth>(us, vs, depth, sum);
+                for (int k = 0; k < depth; k++)
+                    GPU_UNROLL
+                for (int r = 0; r < R; r++)
+                    GPU_UNROLL
+                for (int q = 0; q < C; q++)
+                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * tiled_pitch(depth) + k] *
+                                 vs[k * width + threadIdx.x + q * blockDim.x];
                 __syncthreads(); /* all have read before the next tiles come */
             }
             GPU_UNROLL
@@ -372,10 +362,7 @@ __global__ GPU_LAUNCH_BOUNDS(P::threads, P::blocks) void register_kernel(factors
             inner_source<P, T> source(one, i0, j0, thread);
             T sum[P::rows][P::columns] = {};
             carried<P, T> held;
-            if (inside && P::depth <= c.rank)
-                source.fetch(held);
-            else
-                fetch<P, vectors>(one, i0, j0, 0, thread, held);
+            fetch<P, vectors>(one, i0, j0, 0, thread, held);
             keep<P>(held, thread, tiles, tiles + P::depth * M::u_pitch);
             __syncthreads();
             int current = 0;
