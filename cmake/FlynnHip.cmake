@@ -5,8 +5,8 @@ set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
-    ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/allclose.hip.cpp
+    ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
@@ -19,8 +19,8 @@ set(FLYNN_HIP_SOURCES
 )
 # C, by the C compiler.
 set(FLYNN_HIP_C_SOURCES
-    ${PROJECT_SOURCE_DIR}/backends/library.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
+    ${PROJECT_SOURCE_DIR}/backends/library.c
 )
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.

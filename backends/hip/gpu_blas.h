@@ -33,7 +33,7 @@ struct gpu_blas {
  * whose f64 runs on units of its own, twice as fast. An MI200 has such units for both. The emulation takes it where it
  * can be tested quickly. */
 #if defined(__CUDACC__)
-constexpr double gpu_blas_worth_f32 = HUGE_VAL, gpu_blas_worth_f64 = 2e9;
+constexpr double gpu_blas_worth_f32 = 1e10, gpu_blas_worth_f64 = 2e9;
 #elif !defined(__HIP_CPU_RT__)
 constexpr double gpu_blas_worth_f32 = 2e9, gpu_blas_worth_f64 = 2e9;
 #else

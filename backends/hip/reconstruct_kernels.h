@@ -298,7 +298,7 @@ template <typename P, typename T>
 __device__ inline void add_tile(const T *us, const T *vs, int tx, int ty, T (&sum)[P::rows][P::columns])
 {
     using M = patch_memory<P, T>;
-    GPU_UNROLL
+    GPU_UNROLL_FOR_SPEED
     for (int k = 0; k < P::depth; k++) {
         T a[P::rows], b[P::columns];
         read_run<P::rows, P::y>(us + k * M::u_pitch, ty, a);
