@@ -16,6 +16,8 @@ function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
         convert.c
+        primes.c
+        select.c
         convolve.c
         copy.c
         multiply_add.c)
@@ -59,6 +61,7 @@ function(flynn_add_cpu_plugin name)
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(plugin-${name} PRIVATE m)
     target_compile_definitions(plugin-${name} PRIVATE
         "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
     if(levels)

@@ -10,11 +10,14 @@
 
 extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
 extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_multiply_add);
+extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_select);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_convolve),
     &CPU_NAME(cpu_convert),
+    &CPU_NAME(cpu_primes),
+    &CPU_NAME(cpu_select),
     &CPU_NAME(cpu_copy),
     &CPU_NAME(cpu_multiply_add),
 };
