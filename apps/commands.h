@@ -7,7 +7,9 @@
 
 int command_ceiling(int argc, char **argv);
 int command_convolve(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_slice(int argc, char **argv);
 
 #endif

@@ -225,6 +225,19 @@ static void event_pass(session *s, int launches, double *h2d, double *kernel, do
         *h2d = *d2h = 0;
 }
 
+/* The mistake of timing a kernel without waiting for it: seconds until the call returned, its work under way. */
+static double call_pass(session *s)
+{
+    double start;
+
+    restore(s);
+    start = seconds_now();
+    queue_call(s, &s->run);
+    start = seconds_now() - start;
+    must(fl_stream_wait(s->stream));
+    return start;
+}
+
 /* The outputs of the last pass. */
 static void fetch_results(session *s)
 {
@@ -239,7 +252,7 @@ static void fetch_results(session *s)
 
 /* ---------------------------------------------------------------------------------------------- samples ---- */
 
-static void add(samples *list, double seconds)
+void samples_add(samples *list, double seconds)
 {
     double *grown = realloc(list->s, (size_t)(list->count + 1) * sizeof *grown);
 
@@ -249,8 +262,7 @@ static void add(samples *list, double seconds)
     list->s[list->count++] = seconds;
 }
 
-/* Is another pass wanted after `count` passes that took `spent` seconds? */
-static bool more(const measure_plan *plan, int count, double spent)
+bool measure_more(const measure_plan *plan, int count, double spent)
 {
     if (plan->repeat > 0)
         return count < plan->repeat;
@@ -276,16 +288,19 @@ static void timed_passes(session *s, const measure_plan *plan, measurement *m)
     event_pass(s, 1, &h2d, &kernel, &d2h);
     launches = launches_for(s->exercise, kernel);
     start = seconds_now();
-    while (more(plan, m->kernel.count, seconds_now() - start)) {
+    while (measure_more(plan, m->kernel.count, seconds_now() - start)) {
         event_pass(s, launches, &h2d, &kernel, &d2h);
-        add(&m->h2d, h2d);
-        add(&m->kernel, kernel);
-        add(&m->d2h, d2h);
+        samples_add(&m->h2d, h2d);
+        samples_add(&m->kernel, kernel);
+        samples_add(&m->d2h, d2h);
     }
     m->timing.kernel_s = median(m->kernel.s, m->kernel.count);
     start = seconds_now();
-    while (more(plan, m->total.count, seconds_now() - start))
-        add(&m->total, total_pass(s));
+    while (plan->wrong_timing && measure_more(plan, m->call.count, seconds_now() - start))
+        samples_add(&m->call, call_pass(s));
+    start = seconds_now();
+    while (measure_more(plan, m->total.count, seconds_now() - start))
+        samples_add(&m->total, total_pass(s));
 }
 
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
@@ -317,6 +332,7 @@ void measurement_free(measurement *m)
     free(m->kernel.s);
     free(m->d2h.s);
     free(m->total.s);
+    free(m->call.s);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
 }

@@ -22,6 +22,7 @@ enum {
     KEY_MIN_TIME,
     KEY_SEED,
     KEY_PAGEABLE,
+    KEY_WRONG_TIMING,
     KEY_CHECK,
     KEY_TRACE,
     KEY_JSON,
@@ -52,6 +53,8 @@ static const struct argp_option run_options[] = {
     {"min-time", KEY_MIN_TIME, "SECONDS", 0, "Time passes for at least so long (default: 0.2)", 0},
     {"seed", KEY_SEED, "N", 0, "Start of the random numbers (default: 1)", 0},
     {"pageable", KEY_PAGEABLE, NULL, 0, "Ordinary host memory for copies instead of pinned", 0},
+    {"wrong-timing", KEY_WRONG_TIMING, NULL, 0,
+     "Also show the time until the call returned, without waiting for its work", 0},
     {"check", KEY_CHECK, "full|sampled|auto", 0,
      "Hold all of the result against the reference, or samples of it (default: auto, all where that is cheap)", 0},
     {0},
@@ -262,6 +265,7 @@ static error_t parse_run(int key, char *value, common_options *common)
     case KEY_MIN_TIME: common->min_time_s = parse_seconds("min-time", value); return 0;
     case KEY_SEED: common->seed = (uint64_t)option_integer("seed", value, 0, INT64_MAX); return 0;
     case KEY_PAGEABLE: common->pageable = true; return 0;
+    case KEY_WRONG_TIMING: common->wrong_timing = true; return 0;
     case KEY_CHECK: common->check = parse_check(value); return 0;
     }
     return ARGP_ERR_UNKNOWN;

@@ -247,15 +247,20 @@ FL_API int64_t fl_array_size(const fl_array *array);
 FL_API void *fl_array_data(const fl_array *array);
 
 /* An array of another library on the same device, without a copy (DLPack, https://dmlc.github.io/dlpack: the struct is
- * the one of dlpack.h, which only the caller needs). The array takes the tensor over and calls its deleter once it and
- * all its views are freed; on failure the tensor stays the caller's. Work that the other library has queued on it must
- * be done. A GPU's array may also lie in pinned host memory of its vendor, a CPU's in any host memory, pinned or not.
+ * the one of dlpack.h, without a version, which only the caller needs). The array takes the tensor over and calls its
+ * deleter once it and all its views are freed, after waiting for the work that is queued on the device; on failure the
+ * tensor stays the caller's. Work that the other library has queued on it must be done. A GPU's array may also lie in
+ * pinned host memory of its vendor, a CPU's in any host memory, pinned or not. A tensor without dimensions (a scalar)
+ * becomes an array of one dimension with one element. Such a tensor does not tell whether its memory may be written
+ * to: do not give one that may not as an output.
  * FL_E_ARGUMENT: another dtype than Flynn's five, more than FL_MAX_DIMS dimensions, elements of the last dimension that
- * do not lie side by side, read-only memory; FL_E_WRONG_DEVICE: memory of another device. */
+ * do not lie side by side, elements that share memory or are not aligned to their size; FL_E_WRONG_DEVICE: memory of
+ * another device; FL_E_UNSUPPORTED: a plugin that does not tell its type in DLPack. */
 struct DLManagedTensor;
 FL_API fl_status fl_array_from_dlpack(fl_device *device, struct DLManagedTensor *tensor, fl_array **array);
 /* The array for another library, without a copy: the tensor shares its memory and keeps it until the tensor's deleter
- * is called. Waits for all work queued on the device, so that the other library may use it at once. */
+ * is called, which any thread may do; strides are always given. Waits for all work queued on the device, so that the
+ * other library may use it at once. */
 FL_API fl_status fl_array_to_dlpack(const fl_array *array, struct DLManagedTensor **tensor);
 
 /* Host memory that the device copies from and to at full speed (pinned); on a CPU, memory aligned to a cache line. */

@@ -222,7 +222,8 @@ typedef struct fl_device_api {
     fl_status (*synchronize)(void *self);
     /* Aligned to 256 bytes; bytes > 0. FL_E_MEMORY when there is not that much. */
     fl_status (*allocate)(void *self, size_t bytes, void **memory);
-    /* Freed after all work that is queued on the device. */
+    /* Waits for all work that is queued on the device, then frees; NULL: waits. What failed in that work stays to be
+     * told by stream_wait or synchronize. */
     void (*release)(void *self, void *memory);
     /* Host memory, pinned where that means something. */
     fl_status (*allocate_host)(void *self, size_t bytes, void **memory);
