@@ -6,6 +6,8 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
+    ${FLYNN_HIP_DIR}/primes.hip.cpp
+    ${FLYNN_HIP_DIR}/select.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
     ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)

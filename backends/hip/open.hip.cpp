@@ -198,6 +198,7 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 size_t collect_rows(hip_device *device)
 {
     const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(), hip_copy_rows(),
+                               hip_primes_rows(), hip_select_rows(),
                                hip_multiply_add_rows()};
     size_t count = 0;
     for (const hip_rows &table : tables)
@@ -232,6 +233,8 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
+    device->lanes = gpu_lanes_of(properties);
+    device->multiprocessors = std::max(1, properties.multiProcessorCount);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;

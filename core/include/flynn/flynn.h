@@ -383,7 +383,7 @@ FL_API int64_t fl_primes_bound(int64_t upto);
  * trial-all and trial-each, which divide each n by 2, 3 ... up to n / 2 until one divides it, as the course does;
  * sqrt-all and sqrt-each, which stop at the square root. -all decides all numbers in one launch, -each makes one launch
  * and one copy to the host for each number, and so waits; these four go up to FL_PRIMES_MOST_TRIAL (FL_E_ARGUMENT
- * beyond). Scratch memory stays below 192 MiB whatever `upto`. Queued. Errors as fl_convolve1d. */
+ * beyond). Scratch memory stays below 128 MiB whatever `upto`. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run);
 
 /* Element by element, arrays of up to FL_MAX_DIMS dimensions and one shape, with any number of elements; `out` is an
