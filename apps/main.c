@@ -16,6 +16,8 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
+    {"select", command_select, "the elements of an array that are not zero"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},

@@ -8,17 +8,19 @@
 
 #include "gpu.h"
 
+/* HIP-CPU has no such library; on a machine that compiles for AMD it may be missing. */
 #if defined(__CUDACC__)
 #include <cub/device/device_select.cuh>
-#elif !defined(__HIP_CPU_RT__)
+#define GPU_HAS_SELECT 1
+#elif !defined(__HIP_CPU_RT__) && __has_include(<rocprim/device/device_select.hpp>)
+#include <iostream> /* which rocPRIM 5.3 uses and does not include */
 #include <rocprim/device/device_select.hpp>
+#define GPU_HAS_SELECT 1
+#else
+#define GPU_HAS_SELECT 0
 #endif
 
-/* HIP-CPU has no such library. */
-#if defined(__HIP_CPU_RT__)
-#define GPU_HAS_SELECT 0
-#else
-#define GPU_HAS_SELECT 1
+#if GPU_HAS_SELECT
 
 /* Queues: the elements of in[0] to in[length - 1] for which `keeps` holds to `out`, in order, and their number to
  * `count`. With `memory` NULL it only tells how many bytes of it are needed. */
