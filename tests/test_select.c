@@ -101,11 +101,11 @@ static struct matrix sprinkled(fl_dtype dtype, int64_t length, int zeros, uint64
     return m;
 }
 
-/* Around what warps, blocks, tiles (256 threads x 8), pieces (16 KiB) and shares of threads are made of. */
+/* Around what warps, blocks, tiles (128 threads x 8), pieces (16 KiB) and shares of threads are made of. */
 ON_EVERY_BACKEND(select, sizes, .timeout = 240)
 {
     static const int64_t sizes[] = {0,   1,   2,   3,    7,    31,   32,   33,   63,    64,    65,
-                                    255, 256, 257, 2047, 2048, 2049, 4095, 4097, 16383, 16385, 70001};
+                                    127, 128, 129, 1023, 1024, 1025, 4095, 4097, 16383, 16385, 70001};
     fl_device *device = open_device(on->resource);
     const char *variant;
     for (size_t s = 0; s < COUNT(sizes); s++) {
@@ -138,7 +138,7 @@ ON_EVERY_BACKEND(select, large, .timeout = 240)
 
 ON_EVERY_BACKEND(select, one_element_alone, .timeout = 120)
 {
-    static const int64_t places[] = {0, 1, 2047, 2048, 5000};
+    static const int64_t places[] = {0, 1, 1023, 1024, 5000};
     fl_device *device = open_device(on->resource);
     const char *variant;
     for (size_t k = 0; k < COUNT(places); k++) {
@@ -188,7 +188,7 @@ ON_EVERY_BACKEND(select, timing, .timeout = 60)
         cr_expect(timing.bytes_requested >= timing.bytes, "%s %s: %g bytes requested", on->resource, variant,
                   timing.bytes_requested);
         if (is_gpu(device) && strcmp(variant, "scan") == 0)
-            cr_expect(timing.block[0] == 256 && timing.grid[0] == 5 && timing.shared_bytes > 0);
+            cr_expect(timing.block[0] == 128 && timing.grid[0] == 10 && timing.shared_bytes > 0);
     }
     free(expected);
     matrix_free(&in);

@@ -20,7 +20,8 @@ struct block_place {
     int threads, thread; /* of the block */
     int warps, warp;
     int lanes, lane;   /* of a whole warp */
-    uint64_t together; /* the lanes of this warp, bit by bit: the last one may have fewer */
+    int here;          /* lanes of this warp: the block's last one may have fewer */
+    uint64_t together; /* those, bit by bit */
 
     __device__ block_place()
         : threads((int)(blockDim.x * blockDim.y * blockDim.z)),
@@ -29,7 +30,7 @@ struct block_place {
         warps = (threads + lanes - 1) / lanes;
         warp = thread / lanes;
         lane = thread % lanes;
-        const int here = threads - warp * lanes < lanes ? threads - warp * lanes : lanes;
+        here = threads - warp * lanes < lanes ? threads - warp * lanes : lanes;
         together = ~UINT64_C(0) >> (64 - here);
     }
 };
@@ -51,25 +52,27 @@ __device__ inline int64_t block_sum(const block_place &p, int64_t mine, int64_t 
     return sum;
 }
 
-/* values[i] = values[0] + ... + values[i - 1]; returns the sum of all. `values` and `sums` (one a thread): shared. The
+/* values[i] = values[0] + ... + values[i - 1]; returns the sum of all. `values` and `sums` (two a thread): shared. The
  * values must be there (a barrier) before the call; they are after it. */
 __device__ inline int block_scan(const block_place &p, int *values, int count, int *sums)
 {
-    const int piece = (count + p.threads - 1) / p.threads, used = (count + piece - 1) / piece;
+    const int piece = count <= p.threads ? 1 : (count + p.threads - 1) / p.threads;
+    const int used = piece == 1 ? count : (count + piece - 1) / piece;
     const int first = p.thread * piece, end = first + piece < count ? first + piece : count;
-    int sum = 0;
+    int sum = 0, *from = sums, *to = sums + p.threads;
     for (int i = first; i < end; i++)
         sum += values[i];
-    sums[p.thread] = sum;
+    from[p.thread] = sum;
     __syncthreads();
     for (int step = 1; step < used; step *= 2) { /* Hillis and Steele, "Data parallel algorithms", 1986 */
-        const int before = p.thread >= step ? sums[p.thread - step] : 0;
-        __syncthreads();
-        sums[p.thread] += before;
+        to[p.thread] = from[p.thread] + (p.thread >= step ? from[p.thread - step] : 0);
+        int *const swapped = from;
+        from = to;
+        to = swapped;
         __syncthreads();
     }
-    int running = p.thread > 0 ? sums[p.thread - 1] : 0;
-    const int total = sums[used - 1];
+    int running = p.thread > 0 ? from[p.thread - 1] : 0;
+    const int total = from[used - 1];
     for (int i = first; i < end; i++) {
         const int value = values[i];
         values[i] = running;
@@ -101,7 +104,7 @@ struct compact_parts {
 inline int64_t compact_shared(const hip_device *device, int threads)
 {
     const int64_t warps = (threads + device->lanes - 1) / device->lanes;
-    const int64_t scan = (compact_rounds * warps + threads) * (int64_t)sizeof(int);
+    const int64_t scan = (compact_rounds * warps + 2 * threads) * (int64_t)sizeof(int);
     const int64_t sum = threads * (int64_t)sizeof(int64_t);
     return scan > sum ? scan : sum;
 }
@@ -115,8 +118,11 @@ __global__ __launch_bounds__(1024) void count_kernel(Source source, compact_part
     const int64_t end = first + parts.part < parts.length ? first + parts.part : parts.length;
     typename Source::value ignored;
     int64_t kept = 0;
-    for (int64_t i = first + p.thread; i < end; i += p.threads)
-        kept += source.get(i, &ignored);
+    for (int64_t tile = first + p.thread; tile < end; tile += (int64_t)compact_rounds * p.threads) {
+        GPU_UNROLL
+        for (int r = 0; r < compact_rounds; r++) /* so many loads under way */
+            kept += tile + r * p.threads < end && source.get(tile + r * p.threads, &ignored);
+    }
     kept = block_sum(p, kept, reinterpret_cast<int64_t *>(bytes));
     if (p.thread == 0)
         counts[blockIdx.x] = kept;
@@ -166,7 +172,7 @@ __global__ __launch_bounds__(1024) void compact_kernel(Source source, compact_pa
 
 /* ------------------------------------------------------------------------------------------------ launching ---- */
 
-constexpr int64_t compact_most_blocks = 1024; /* each adds up the counts of those before it */
+constexpr int64_t compact_most_blocks = 2048; /* each adds up the counts of those before it */
 
 inline int64_t compact_grid(int threads, int64_t length)
 {

@@ -233,7 +233,7 @@ void plan_sieve(void *self, const void *arguments, fl_launch *launch)
     if (!compact_block(device, 256, launch))
         return;
     const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    const int64_t flags = segment_flags, sums = threads * (int64_t)sizeof(int64_t);
+    const int64_t flags = segment_flags, sums = threads * 3 * (int64_t)sizeof(int);
     const double strikes = upto > 9 ? std::max(0.0, std::log(std::log(std::sqrt(upto))) + 0.2615 - 0.5) : 0;
     launch->grid[0] = std::min(segments_of((int64_t)upto), slice_segments);
     launch->shared_bytes = std::max(flags, sums);
@@ -264,7 +264,7 @@ fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const 
                       uint32_t *bits, int64_t *counts, const int64_t *base, int64_t *out, int64_t *end)
 {
     const dim3 grid((unsigned)segments), block = dim3_of(launch->block);
-    const size_t sums = (size_t)block.x * block.y * block.z * sizeof(int64_t);
+    const size_t sums = (size_t)block.x * block.y * block.z * 3 * sizeof(int); /* the writing kernel's */
     const fl_status status =
         hip_queue(context, sieve_kernel, grid, block, (size_t)launch->shared_bytes, task, bits, counts);
     if (status != FL_OK)

@@ -74,7 +74,7 @@ __device__ inline bool warp_finds_divisor(const block_place &p, uint32_t n, uint
 {
     constexpr int tries = 8;
     const Test test(n);
-    const uint32_t lanes = (uint32_t)p.lanes;
+    const uint32_t lanes = (uint32_t)p.here;
     uint32_t first = 2;
     for (; first + tries * lanes - 1 <= last; first += tries * lanes) {
         bool found = false;
@@ -84,7 +84,7 @@ __device__ inline bool warp_finds_divisor(const block_place &p, uint32_t n, uint
         if (gpu_ballot(p.together, found) != 0)
             return true;
     }
-    for (; first <= last; first += (uint32_t)p.lanes) {
+    for (; first <= last; first += lanes) {
         const uint32_t j = first + (uint32_t)p.lane;
         if (gpu_ballot(p.together, j <= last && test(j)) != 0)
             return true;
@@ -190,7 +190,7 @@ __global__ __launch_bounds__(1024) void sieve_kernel(sieve_task task, uint32_t *
      * two threads, is 0 all the same. */
     const int64_t count = *task.base_count, dense = segment_flags / p.lanes;
     for (int64_t b = 1 + p.warp; b < count && task.base[b] <= dense; b += p.warps)
-        strike(flag, begin, task.base[b], p.lane, p.lanes);
+        strike(flag, begin, task.base[b], p.lane, p.here);
     for (int64_t b = 1 + p.thread; b < count; b += p.threads)
         if (task.base[b] > dense)
             strike(flag, begin, task.base[b], 0, 1);
@@ -222,7 +222,7 @@ __global__ __launch_bounds__(1024) void sieve_write_kernel(const uint32_t *bits,
 {
     GPU_DYNAMIC_SHARED(bytes);
     const block_place p;
-    int *kept_by = reinterpret_cast<int *>(bytes), *sums = kept_by + p.threads;
+    int *kept_by = reinterpret_cast<int *>(bytes), *sums = kept_by + p.threads; /* two a thread */
     int64_t to = (base ? *base : 1) + block_offset(p, counts, reinterpret_cast<int64_t *>(bytes));
     if (p.thread == 0 && blockIdx.x == gridDim.x - 1)
         *end = to + counts[blockIdx.x];
