@@ -76,7 +76,7 @@ refused "variant and launch" 2 "--launch" primes --variant=trial-all --launch=al
 refused "a size" 2 "--upto" primes --size=10
 refused "a dtype" 2 "i64" primes --dtype=f32
 refused "a file" 2 "image.npy" primes image.npy
-refused "no folder for the result" 2 "nowhere" primes -o nowhere/out.npy
+refused "no folder for the result" 4 "nowhere" primes -o nowhere/out.npy
 ok "help" primes --help
 check "help states the ranges" grep -q 1099511627776 "$work/out"
 summary

@@ -49,5 +49,5 @@ refused "no such file" 2 nowhere.npy select nowhere.npy
 refused "two files" 2 kernel.npy select image.npy kernel.npy
 refused "an unknown variant" 2 scan select --size=10 --variant=scam
 refused "an unknown option" 2 --seize select --seize=5
-refused "no folder for the result" 2 nowhere select -o nowhere/out.npy
+refused "no folder for the result" 4 nowhere select -o nowhere/out.npy
 summary
