@@ -7,11 +7,14 @@
 
 int command_ceiling(int argc, char **argv);
 int command_convolve(int argc, char **argv);
+int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_primes(int argc, char **argv);
 int command_select(int argc, char **argv);
+int command_reconstruct(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_slice(int argc, char **argv);
+int command_sort(int argc, char **argv);
 
 #endif

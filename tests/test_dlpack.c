@@ -143,6 +143,25 @@ ON_EVERY_BACKEND(dlpack, a_tensor_that_nobody_takes, .timeout = 60)
     tensor->deleter(tensor); /* array and device end here; valgrind and the device's own checks see what does not */
 }
 
+/* From one of Flynn's own devices to another that uses the same memory: a device opened twice, `serial` and `omp`. */
+ON_EVERY_BACKEND(dlpack, from_device_to_device, .timeout = 60)
+{
+    fl_device *from = open_device(on->resource);
+    bool processor = fl_device_describe(from)->dlpack_type == DLPACK_CPU;
+    fl_device *to = open_device(processor ? "serial" : on->resource);
+    fl_array *there, *here;
+    struct DLManagedTensor *tensor;
+    must(fl_array_from_host(from, FL_F32, 1, (int64_t[]){3}, (float[]){1, 2, 3}, &there));
+    must(fl_array_to_dlpack(there, &tensor));
+    must(fl_array_from_dlpack(to, tensor, &here));
+    cr_expect(fl_array_data(here) == fl_array_data(there) && fl_array_device(here) == to, "%s", on->resource);
+    fl_array_free(there);
+    fl_device_close(from); /* goes with the last of its memory */
+    expect_floats(here, 3, (float[]){1, 2, 3}, on->resource);
+    fl_device_close(to);
+    fl_array_free(here);
+}
+
 /* What a tensor says of its memory stays true when it goes through Flynn: pinned memory stays pinned. */
 ON_EVERY_BACKEND(dlpack, pinned_memory, .timeout = 60)
 {

@@ -21,7 +21,8 @@ struct hip_report {
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next; /* of the same device */
+    hip_stream *next;          /* of the same device */
+    std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
 };
 
 struct hip_device {
@@ -35,6 +36,8 @@ struct hip_device {
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
+    std::mutex blas_lock; /* guards the handle: one thread at a time uses it */
+    void *blas;           /* blas.hip.cpp's; null until it is first needed */
 };
 
 /* device.hip.cpp's functions. (Not the table itself: clang makes constants of external linkage for the GPU, too.) */
@@ -51,8 +54,19 @@ hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_primes_rows();
 hip_rows hip_select_rows();
+hip_rows hip_convolve1d_rows();
+hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
+
+/* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
+ * that hip_probe asks what is lacking. */
+bool hip_fft_available(char *why, size_t size);
+hip_rows hip_elementwise_rows();
+hip_rows hip_allclose_rows();
+hip_rows hip_reconstruct_rows();
+hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
+hip_rows hip_sort_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,
@@ -67,7 +81,7 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
     } while (0)
 
 /* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
-#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, gpu_select((device)->number))
 
 /* The stream that a row queues its work in. */
 inline hip_stream *hip_stream_of(const fl_context *context)

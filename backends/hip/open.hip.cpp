@@ -2,6 +2,7 @@
  *
  * open.hip.cpp - which GPUs are here and why not, and opening one.
  */
+#include "blas.hpp"
 #include "device.hpp"
 
 #include <algorithm>
@@ -74,6 +75,23 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
+/* Libraries that are loaded at run time: each function says whether one is here, else why not and what would mend it. */
+bool (*const libraries[])(char *why, size_t size) = {
+    hip_blas_available,
+    hip_fft_available,
+};
+
+/* What is lacking, separated by semicolons. Only where a device can be used: without one it does not matter. */
+void probe_libraries(fl_probe *probe)
+{
+    char why[256];
+    for (const auto available : libraries) {
+        const size_t length = std::strlen(probe->lacks);
+        if (!available(why, sizeof why))
+            std::snprintf(probe->lacks + length, sizeof probe->lacks - length, "%s%s", length ? "; " : "", why);
+    }
+}
+
 } // namespace
 
 extern "C" void hip_probe(fl_probe *probe)
@@ -106,6 +124,7 @@ extern "C" void hip_probe(fl_probe *probe)
     if (usable > 0) { /* one without code is refused when it is opened, so that the indices stay the runtime's */
         probe->device_count = count;
         probe->cause[0] = probe->cure[0] = '\0';
+        probe_libraries(probe);
     }
 }
 
@@ -197,9 +216,23 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(), hip_copy_rows(),
-                               hip_primes_rows(), hip_select_rows(),
-                               hip_multiply_add_rows()};
+    char why[256];
+    const bool has_blas = hip_blas_available(why, sizeof why);
+    const hip_rows tables[] = {
+        hip_convert_rows(),
+        hip_convolve_rows(),
+        hip_convolve1d_rows(),
+        hip_convolve1d_fft_rows(),
+        hip_copy_rows(),
+        hip_multiply_add_rows(),
+        hip_primes_rows(),
+        hip_select_rows(),
+        hip_sort_rows(),
+        hip_elementwise_rows(),
+        hip_allclose_rows(),
+        hip_reconstruct_rows(),
+        has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
+    };
     size_t count = 0;
     for (const hip_rows &table : tables)
         count += table.count;
@@ -234,8 +267,8 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
     device->lanes = gpu_lanes_of(properties);
-    device->multiprocessors = std::max(1, properties.multiProcessorCount);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;

@@ -38,6 +38,7 @@ for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
     [ -n "${command[$operation]:-}" ] || continue
     read -ra words <<<"${command[$operation]}"
     ok "$operation without the fault" "${words[@]}" "${quick[@]}"
+    [ "$status" = 0 ] || continue
     # Of several dtypes a variant has several lines.
     for variant in auto $(grep "^$operation " "$work/variants" | cut -d' ' -f2 | sort -u); do
         for output in ${outputs[$operation]}; do
@@ -52,6 +53,18 @@ for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
             done
         done
     done
+done
+# What slice brings by way of a conversion on the device.
+ok "slice without the fault" slice --size=40 "${quick[@]}"
+for where in first middle last; do
+    export FAULT_PLACE=converted:$where
+    run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
+    check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1
+    check "slice, $FAULT_PLACE is wrong: said in the row, which has no rank" json "$work/out" \
+        '[(r["variant"], r["check"]["ok"], r["rank"] is None) for r in d["results"]] ==
+        [("whole", True, False), ("view", True, False), ("packed", False, True)]'
+    check "slice, $FAULT_PLACE is wrong: no file" test ! -e slice.npy
+    unset FAULT_PLACE
 done
 for operation in "${!command[@]}"; do
     grep -q "^$operation " "$work/variants" || echo "not offered by serial here, so not tested: $operation"

@@ -350,10 +350,17 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  *
  * signal, kernel: 1-D, any dtype, at least one element; computed in f32 when both are f32, else in f64. out: 1-D, that
  * dtype, of fl_convolve1d_shape's length, no memory shared with the inputs.
- * Variants: naive, tiled; fft, by a library's FFT, whose error is relative to the largest sums rather than to each, and
- * which spreads infinities and NaN: auto does not take it. Error of the others: at most (the shorter's elements + 16)
- * units of rounding of the same sum over absolute values.
- * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * Variants: naive, tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums
+ * rather than to each, and which spreads infinities and NaN: auto does not take it; and reference, the oracle, which is
+ * slow and which only `serial` has. Error of naive and tiled: at most (the shorter's elements + 16) units of rounding
+ * of the same sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|,
+ * where |k| is the sum over the shorter's absolute values and |s| the root of the sum of squares of those N successive
+ * elements of the longer one that have the most, N = max(65536, 16 times the shorter's elements): no block that is
+ * transformed is longer. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good
+ * twiddle factors an FFT of N elements is wrong by less than 6.7 u log2 N of its root of squares. Three of them follow
+ * each other in a convolution, one more step makes a real one of a complex one, and the product adds 6 u; that the root
+ * of squares of all errors of a block bounds each of them is why the usual error is much smaller.) Queued.
+ * FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 

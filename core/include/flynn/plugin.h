@@ -48,6 +48,10 @@ struct fl_host {
     /* Device memory (aligned to 256 bytes) for the work that the row queues in this call; core takes it back, in the
      * stream's order, after the row returned. May be called several times. */
     fl_status (*scratch)(const fl_context *context, size_t bytes, void **memory);
+    /* One lock for all plugins: around calls of a library that has settings of the process, such as a BLAS its number
+     * of threads. Nothing of this table is called while it is held. */
+    void (*lock)(void);
+    void (*unlock)(void);
 };
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
@@ -98,7 +102,7 @@ typedef struct fl_convolve_args {
 
 /* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
  * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
- * element each; the kernel may be the longer one; `out` is any window of the full result. */
+ * element each; the kernel is never the longer one; `out` is any window of the full result. */
 typedef struct fl_convolve1d_args {
     fl_buffer signal, kernel, out;
     int64_t origin;
