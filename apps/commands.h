@@ -15,6 +15,8 @@ int command_log_of_sum(int argc, char **argv);
 int command_maximum(int argc, char **argv);
 int command_sqrt(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_primes(int argc, char **argv);
+int command_select(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_slice(int argc, char **argv);

@@ -21,6 +21,8 @@ static const struct {
     {"log_of_sum", command_log_of_sum, "log(x + y) for each element"},
     {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
+    {"select", command_select, "the elements of an array that are not zero"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},

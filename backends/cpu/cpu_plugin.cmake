@@ -37,6 +37,8 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         allclose.c
         convert.c
+        primes.c
+        select.c
         convolve.c
         convolve1d.c
         convolve1d_fft.c

@@ -15,6 +15,7 @@
 struct hip_report {
     uint32_t rank_one;      /* the last kernel that `auto` or `separable` tested was of rank one */
     uint32_t not_separable; /* `separable` was forced on a kernel that is not: cleared when told */
+    uint32_t is_prime;      /* the number that primes' -each asked about */
 };
 
 struct hip_stream {
@@ -29,8 +30,9 @@ struct hip_device {
     int number;
     size_t usual_shared; /* bytes that a block has without asking for more */
     int max_threads;     /* of a block */
-    int64_t max_grid[3];
+    int lanes;           /* threads of a warp that can talk to each other: gpu.h */
     int multiprocessors; /* at least 1 */
+    int64_t max_grid[3];
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -50,6 +52,8 @@ struct hip_rows {
 /* One function for each operation, in the file of its name. */
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
+hip_rows hip_primes_rows();
+hip_rows hip_select_rows();
 hip_rows hip_convolve1d_rows();
 hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
 

@@ -116,6 +116,36 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
     return device.sharedMemPerBlockOptin;
 }
 
+/* What the threads of a warp, its lanes, tell each other; all those in `lanes`, bit by bit, must be there. The bits of
+ * those that vote yes; the first lane's value. */
+static __device__ inline uint64_t gpu_ballot(uint64_t lanes, bool vote)
+{
+    return __ballot_sync((unsigned)lanes, vote);
+}
+
+static __device__ inline uint32_t gpu_broadcast(uint64_t lanes, uint32_t value)
+{
+    return __shfl_sync((unsigned)lanes, value, 0);
+}
+
+static __device__ inline int gpu_lanes()
+{
+    return warpSize;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &device)
+{
+    return device.warpSize;
+}
+
+/* 1 / x, to within two units in the last place. */
+static __device__ inline float gpu_reciprocal(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* ------------------------------------------------------------------------------------------------------- AMD ---- */
 
 #else
@@ -154,6 +184,31 @@ static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device
 static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 {
     return device.sharedMemPerBlock;
+}
+
+static __device__ inline uint64_t gpu_ballot(uint64_t, bool vote)
+{
+    return __ballot(vote);
+}
+
+static __device__ inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
+{
+    return (uint32_t)__shfl((int)value, 0);
+}
+
+static __device__ inline int gpu_lanes()
+{
+    return warpSize;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &device)
+{
+    return device.warpSize;
+}
+
+static __device__ inline float gpu_reciprocal(float x)
+{
+    return __builtin_amdgcn_rcpf(x);
 }
 
 /* ----------------------------------------------------------------------------------------------- emulation ---- */
@@ -293,6 +348,32 @@ static inline bool gpu_fits(const char *, const hipDeviceProp_t &)
 static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 {
     return device.sharedMemPerBlock;
+}
+
+/* Fibers run one after the other: a warp is one thread. */
+static inline uint64_t gpu_ballot(uint64_t, bool vote)
+{
+    return vote;
+}
+
+static inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
+{
+    return value;
+}
+
+static inline int gpu_lanes()
+{
+    return 1;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &)
+{
+    return 1;
+}
+
+static inline float gpu_reciprocal(float x)
+{
+    return 1 / x;
 }
 
 #endif

@@ -226,6 +226,8 @@ size_t collect_rows(hip_device *device)
         hip_convolve1d_fft_rows(),
         hip_copy_rows(),
         hip_multiply_add_rows(),
+        hip_primes_rows(),
+        hip_select_rows(),
         hip_sort_rows(),
         hip_elementwise_rows(),
         hip_allclose_rows(),
@@ -265,6 +267,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
+    device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
     device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;

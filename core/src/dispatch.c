@@ -287,3 +287,29 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
     pthread_mutex_unlock(&call->stream->lock);
     return status;
 }
+
+fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
+                                double element)
+{
+    fl_timing *timing = call->run->timing;
+    int64_t stored = 0;
+
+    status = core_call_end(call, last, status);
+    if (!timing || status != FL_OK)
+        return status;
+    status = fl_array_read(count, &stored, call->run->stream);
+    if (status == FL_OK)
+        status = core_stream_wait(call->stream);
+    timing->bytes += (double)stored * element;
+    timing->bytes_requested += (double)stored * element;
+    return status;
+}
+
+fl_status core_call_count_none(fl_array *count, const fl_run *run)
+{
+    static const int64_t none; /* the copy may be queued: it must stay */
+
+    if (run && run->timing)
+        *run->timing = (fl_timing){.variant = "auto"};
+    return fl_array_write(count, &none, run ? run->stream : NULL);
+}

@@ -41,4 +41,12 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
  * the step that `timing` tells of; NULL: there was nothing to do. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);
 
+/* The same for a call whose result is as long as count[0] says, in elements of `element` bytes: only now `timing` can
+ * tell the bytes that were stored. */
+fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
+                                double element);
+
+/* Queues count[0] = 0: all there is to do for a result without elements. */
+fl_status core_call_count_none(fl_array *count, const fl_run *run);
+
 #endif
