@@ -8,15 +8,15 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/allclose.hip.cpp
     ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
-    ${FLYNN_HIP_DIR}/primes.hip.cpp
-    ${FLYNN_HIP_DIR}/select.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
     ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
     ${FLYNN_HIP_DIR}/elementwise.hip.cpp
     ${FLYNN_HIP_DIR}/multiply_add.hip.cpp
+    ${FLYNN_HIP_DIR}/primes.hip.cpp
     ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
+    ${FLYNN_HIP_DIR}/select.hip.cpp
     ${FLYNN_HIP_DIR}/sort.hip.cpp
 )
 # C, by the C compiler.

@@ -37,15 +37,15 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         allclose.c
         convert.c
-        primes.c
-        select.c
         convolve.c
         convolve1d.c
         convolve1d_fft.c
         copy.c
         elementwise.c
         multiply_add.c
+        primes.c
         reconstruct.c
+        select.c
         sort.c
     )
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
