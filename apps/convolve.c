@@ -5,14 +5,12 @@
 #include "commands.h"
 #include "convolve_check.h"
 
-#include "support/backends.h"
 #include "support/colormap.h"
 #include "support/course.h"
+#include "support/exercise.h"
 #include "support/fail.h"
 #include "support/files.h"
-#include "support/measure.h"
 #include "support/options.h"
-#include "support/results.h"
 
 #include <stdio.h>
 
@@ -73,35 +71,15 @@ static const char summary[] =
 
 /* ----------------------------------------------------------------------------------------------- inputs ---- */
 
-static void must_have(bool done, const problem *why)
-{
-    if (!done)
-        fail_problem(why);
-}
-
 /* A file's array, two-dimensional and not empty. */
 static host_array read_matrix(const char *path, const char *role)
 {
-    host_array array;
-    problem why;
+    host_array array = exercise_read(path, role, 2, 2);
 
-    must_have(file_read(path, &array, &why), &why);
-    if (array.ndim != 2 || host_array_size(&array) == 0)
-        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected two dimensions with at least one element", path, role,
+    if (host_array_size(&array) == 0)
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected at least one element", path, role,
              format_shape(array.ndim, array.shape).text);
     return array;
-}
-
-static void convert(host_array *array, fl_dtype dtype)
-{
-    host_array converted;
-    problem why;
-
-    if (array->dtype == dtype)
-        return;
-    must_have(host_array_convert(array, dtype, &converted, "the input", &why), &why);
-    host_array_free(array);
-    *array = converted;
 }
 
 static void take_inputs(const common_options *common, const convolve_options *own, host_array *image,
@@ -119,91 +97,80 @@ static void take_inputs(const common_options *common, const convolve_options *ow
     if (own->image_file)
         *image = read_matrix(own->image_file, "image");
     else
-        must_have(course_image(common->size ? common->size : COURSE_EDGE, common->has_dtype ? common->dtype : FL_F64,
-                               image, &why),
-                  &why);
+        exercise_must(course_image(common->size ? common->size : COURSE_EDGE,
+                                   common->has_dtype ? common->dtype : FL_F64, image, &why),
+                      &why);
     if (own->kernel_file)
         *kernel = read_matrix(own->kernel_file, "kernel");
     else
-        must_have(course_gaussian(own->gaussian, image->dtype == FL_F32 ? FL_F32 : FL_F64, kernel, &why), &why);
+        exercise_must(course_gaussian(own->gaussian, image->dtype == FL_F32 ? FL_F32 : FL_F64, kernel, &why), &why);
     if (common->has_dtype) {
-        convert(image, common->dtype);
-        convert(kernel, common->dtype);
+        exercise_convert(image, common->dtype);
+        exercise_convert(kernel, common->dtype);
     }
 }
 
 /* ----------------------------------------------------------------------------------------- the exercise ---- */
 
-static fl_status call_convolve(fl_device *device, fl_array *const *inputs, fl_array *out, const void *more,
+/* What `call` and `check` need besides the arrays. */
+typedef struct convolve_setting {
+    fl_mode mode;
+    const convolve_oracle *oracle;
+} convolve_setting;
+
+static fl_status call_convolve(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
                                const fl_run *run)
 {
-    return fl_convolve(device, inputs[0], inputs[1], *(const fl_mode *)more, out, run);
+    const convolve_setting *setting = more;
+
+    return fl_convolve(device, inputs[0], inputs[1], setting->mode, outputs[0], run);
 }
 
-static exercise make_exercise(const host_array *image, const host_array *kernel, const fl_mode *mode)
+static compare_result check_convolve(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    bool f32 = image->dtype == FL_F32 && kernel->dtype == FL_F32;
+    const convolve_setting *setting = e->more;
+
+    snprintf(method, size, "%s", convolve_oracle_method(setting->oracle));
+    return convolve_oracle_check(setting->oracle, &m->results[0]);
+}
+
+/* "convolve full: image 2048x2048 f64, kernel 15x15 f64, result 2062x2062 f64" */
+static exercise make_exercise(const host_array *image, const host_array *kernel, const convolve_setting *setting)
+{
+    fl_dtype dtype = image->dtype == FL_F32 && kernel->dtype == FL_F32 ? FL_F32 : FL_F64;
     exercise e = {.name = "convolve",
                   .input_count = 2,
                   .inputs = {*image, *kernel},
-                  .dtype = f32 ? FL_F32 : FL_F64,
-                  .ndim = 2,
-                  .more = mode,
-                  .call = call_convolve};
+                  .more = setting,
+                  .call = call_convolve,
+                  .check = check_convolve};
+    int64_t shape[2];
 
-    must(fl_convolve_shape(image->shape, kernel->shape, *mode, e.shape));
+    must(fl_convolve_shape(image->shape, kernel->shape, setting->mode, shape));
+    exercise_output(&e, dtype, 2, shape);
+    snprintf(e.title, sizeof e.title, "convolve %s: image %s %s, kernel %s %s, result %s %s", modes[setting->mode],
+             format_shape(2, image->shape).text, fl_dtype_name(image->dtype), format_shape(2, kernel->shape).text,
+             fl_dtype_name(kernel->dtype), format_shape(2, shape).text, fl_dtype_name(dtype));
     return e;
-}
-
-/* Times and checks every backend; false when a result is wrong. */
-static bool run_all(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
-{
-    measure_plan plan = measure_plan_of(common);
-    convolve_oracle *oracle =
-        convolve_oracle_create(&e->inputs[0], &e->inputs[1], *(const fl_mode *)e->more, common->check, common->seed);
-    bool ok = true;
-
-    for (int i = 0; i < backends->count; i++) {
-        measurement *m = result_add(results);
-        *m = measure(e, &plan, backends->open[i].requested, backends->open[i].device);
-        m->check = convolve_oracle_check(oracle, &m->result);
-        snprintf(m->check_method, sizeof m->check_method, "%s", convolve_oracle_method(oracle));
-        ok = ok && m->check.ok;
-    }
-    convolve_oracle_free(oracle);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------- pictures ---- */
 
-static void write_pictures(const convolve_options *own, const host_array *result)
+static void draw(const convolve_options *own, const result_list *results)
 {
+    const measurement *first = &results->list[0];
     picture colours;
     problem why;
 
-    if (own->output)
-        must_have(file_write(own->output, result, &why), &why);
     if (!own->png)
         return;
-    must_have(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
-    must_have(png_write_picture(own->png, &colours, &why), &why);
+    if (!first->check.ok) {
+        note("the result of %s is wrong: %s was not written", first->requested, own->png);
+        return;
+    }
+    exercise_must(colormap_draw(&first->results[0], own->crop, own->zoom, &colours, own->png, &why), &why);
+    exercise_must(png_write_picture(own->png, &colours, &why), &why);
     picture_free(&colours);
-}
-
-/* "convolve full: image 2048x2048 f64, kernel 15x15 f64, result 2062x2062 f64" */
-typedef struct title {
-    char text[400];
-} title;
-
-static title title_of(const exercise *e, fl_mode mode)
-{
-    title t;
-
-    snprintf(t.text, sizeof t.text, "convolve %s: image %s %s, kernel %s %s, result %s %s", modes[mode],
-             format_shape(2, e->inputs[0].shape).text, fl_dtype_name(e->inputs[0].dtype),
-             format_shape(2, e->inputs[1].shape).text, fl_dtype_name(e->inputs[1].dtype),
-             format_shape(2, e->shape).text, fl_dtype_name(e->dtype));
-    return t;
 }
 
 int command_convolve(int argc, char **argv)
@@ -218,29 +185,30 @@ int command_convolve(int argc, char **argv)
                                &own};
     common_options common;
     host_array image, kernel;
+    convolve_oracle *oracle;
+    result_list results;
     problem why;
-    bool ok;
+    int code;
 
     options_parse(&line, argc, argv, &common);
     if (own.output)
-        must_have(file_check_output(own.output, &why), &why);
+        exercise_must(file_check_output(own.output, &why), &why);
     if (own.png)
-        must_have(file_check_writable(own.png, &why), &why);
+        exercise_must(file_check_writable(own.png, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     take_inputs(&common, &own, &image, &kernel);
-    result_list results = result_list_start(&common, &backends);
-    exercise e = make_exercise(&image, &kernel, &own.mode);
-    ok = run_all(&e, &common, &backends, &results);
+    oracle = convolve_oracle_create(&image, &kernel, own.mode, common.check, common.seed);
+    convolve_setting setting = {own.mode, oracle};
+    exercise e = make_exercise(&image, &kernel, &setting);
+    code = exercise_run(&e, &common, &backends, &results);
+    exercise_write(&results, 0, own.output);
+    draw(&own, &results);
 
-    results_show(&results, &e, title_of(&e, own.mode).text);
-    if (results.list[0].check.ok)
-        write_pictures(&own, &results.list[0].result);
-    else if (own.output || own.png)
-        note("the result of %s is wrong: no file was written", results.list[0].requested);
     result_list_free(&results);
+    convolve_oracle_free(oracle);
     backends_close(&backends);
     host_array_free(&image);
     host_array_free(&kernel);
     options_free(&common);
-    return ok ? EXIT_DONE : EXIT_WRONG_RESULT;
+    return code;
 }

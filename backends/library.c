@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LONGEST_NAME = 128, LONGEST_PATH = 4096 };
+
+/* Copies the first of the names at *names and moves on to the next; false: there is none, or it is too long. */
+static bool next_name(const char **names, char *name, size_t size)
+{
+    size_t length = strcspn(*names, " ");
+    bool fits = length > 0 && length < size;
+
+    snprintf(name, size, "%.*s", fits ? (int)length : 0, *names);
+    *names += length + strspn(*names + length, " ");
+    return fits;
+}
 
 void *library_load(const char *names, char *why, size_t size)
 {
-    const char *name = names;
-    char one[128];
+    char name[LONGEST_NAME];
 
     if (size > 0)
         *why = '\0';
-    while (*name) {
-        int length = (int)strcspn(name, " ");
-        void *library = NULL;
-        if (length < (int)sizeof one) {
-            snprintf(one, sizeof one, "%.*s", length, name);
-            library = dlopen(one, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        }
+    while (next_name(&names, name, sizeof name)) {
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library)
             return library;
-        if (name == names) {
+        if (size > 0 && *why == '\0') {
             const char *words = dlerror();
-            snprintf(why, size, "%s", words ? words : one);
+            snprintf(why, size, "%s", words ? words : name);
         }
-        name += length + strspn(name + length, " ");
     }
     return NULL;
 }
@@ -37,4 +50,92 @@ bool library_function(void *library, const char *name, void *pointer, size_t siz
 
     memcpy(pointer, &address, size);
     return address != NULL;
+}
+
+/* ------------------------------------------------------------------------------- finding without loading ---- */
+
+static bool lies_in(const char *folder, const char *name)
+{
+    char path[LONGEST_PATH];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+
+    return length < (int)sizeof path && access(path, R_OK) == 0;
+}
+
+/* The folders that the loader searches for this plugin: its own, LD_LIBRARY_PATH, the system's. NULL: it does not say.
+ */
+static Dl_serinfo *search_folders(void)
+{
+    static const char here;
+    Dl_info self;
+    Dl_serinfo size, *folders = NULL;
+    void *plugin = dladdr(&here, &self) ? dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+    if (plugin && dlinfo(plugin, RTLD_DI_SERINFOSIZE, &size) == 0)
+        folders = malloc(size.dls_size);
+    if (folders &&
+        (dlinfo(plugin, RTLD_DI_SERINFOSIZE, folders) != 0 || dlinfo(plugin, RTLD_DI_SERINFO, folders) != 0)) {
+        free(folders);
+        folders = NULL;
+    }
+    if (plugin)
+        dlclose(plugin); /* gives back what RTLD_NOLOAD took; the plugin stays */
+    return folders;
+}
+
+static bool lies_in_folders(const char *name)
+{
+    Dl_serinfo *folders = search_folders();
+    bool found = false;
+
+    for (unsigned i = 0; folders && i < folders->dls_cnt && !found; i++)
+        found = lies_in(folders->dls_serpath[i].dls_name, name);
+    free(folders);
+    return found;
+}
+
+/* Whether one of the texts in there is the path of a readable file of that name. */
+static bool lies_at_path_in(const char *texts, size_t size, const char *name)
+{
+    const char *end = texts + size, *at = texts;
+    size_t length = strlen(name) + 1; /* with the end of the text */
+
+    while ((at = memmem(at, (size_t)(end - at), name, length)) != NULL) {
+        const char *start = at;
+        while (start > texts && start[-1] != '\0')
+            start--;
+        if (start[0] == '/' && at[-1] == '/' && access(start, R_OK) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* The loader's cache is a table, then the names and paths in it, each ended by a zero. */
+static bool lies_in_cache(const char *name)
+{
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *cache = MAP_FAILED;
+    bool found = false;
+
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0)
+        cache = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (cache != MAP_FAILED) {
+        found = lies_at_path_in(cache, (size_t)status.st_size, name);
+        munmap(cache, (size_t)status.st_size);
+    }
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
+bool library_find(const char *names)
+{
+    char name[LONGEST_NAME];
+
+    while (next_name(&names, name, sizeof name))
+        if (lies_in_folders(name) || lies_in_cache(name))
+            return true;
+    return false;
 }

@@ -5,9 +5,12 @@ set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
+    ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp)
 set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
+
+list(APPEND FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c)
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.
 function(flynn_describe_hip_plugin name text)

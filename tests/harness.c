@@ -58,13 +58,13 @@ bool is_gpu(const fl_device *device)
     return fl_device_describe(device)->max_threads_per_block > 0;
 }
 
-const char *convolve_variant(const fl_device *device, fl_dtype dtype, size_t i)
+const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i)
 {
     if (i == 0)
         return "auto";
     fl_variant_info info;
     for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++) {
-        bool fits = strcmp(info.operation, "convolve") == 0 && strcmp(info.variant, "auto") != 0 &&
+        bool fits = strcmp(info.operation, operation) == 0 && strcmp(info.variant, "auto") != 0 &&
                     (info.dtypes & (1u << dtype)) != 0;
         if (fits && --i == 0)
             return info.variant;
@@ -311,53 +311,79 @@ void expect_near(const struct expected *expected, const struct matrix *got, cons
 /* -------------------------------------------------------------------------------------------------- the output ---- */
 
 #define PATTERN 0xA5
-#define MARGIN_ROWS 2
+#define MARGIN_FIRST 2
 
 static size_t whole_bytes(const struct guarded *guarded)
 {
     return (size_t)fl_array_size(guarded->whole) * fl_dtype_size(fl_array_dtype(guarded->whole));
 }
 
-struct guarded guarded_create(fl_device *device, fl_dtype dtype, const int64_t *shape, int64_t margin_columns)
+struct guarded guarded_create(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, int64_t margin)
 {
-    struct guarded guarded = {.margin = {MARGIN_ROWS, margin_columns}};
-    int64_t whole[2] = {shape[0] + 2 * MARGIN_ROWS, shape[1] + 2 * margin_columns};
-    size_t bytes = (size_t)(whole[0] * whole[1]) * fl_dtype_size(dtype);
+    struct guarded guarded = {.start = {0}};
+    int64_t whole[FL_MAX_DIMS];
+    size_t bytes = fl_dtype_size(dtype);
+    for (int d = 0; d < ndim; d++) {
+        guarded.start[d] = (d == 0 ? MARGIN_FIRST : 0) + (d == ndim - 1 ? margin : 0);
+        whole[d] = shape[d] + 2 * guarded.start[d];
+        bytes *= (size_t)whole[d];
+    }
     void *pattern = malloc(bytes);
     memset(pattern, PATTERN, bytes);
-    must(fl_array_from_host(device, dtype, 2, whole, pattern, &guarded.whole));
-    must(fl_array_view(guarded.whole, guarded.margin, shape, &guarded.out));
+    must(fl_array_from_host(device, dtype, ndim, whole, pattern, &guarded.whole));
+    must(fl_array_view(guarded.whole, guarded.start, shape, &guarded.out));
     free(pattern);
     return guarded;
 }
 
-/* Whether the bytes of whole row `row` from byte `first` to `last` still hold the pattern. */
-static bool row_untouched(const unsigned char *bytes, size_t pitch, int64_t row, size_t first, size_t last)
+/* Whether those bytes still hold the pattern. */
+static bool untouched(const unsigned char *bytes, size_t count)
 {
-    for (size_t i = first; i < last; i++)
-        if (bytes[(size_t)row * pitch + i] != PATTERN)
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != PATTERN)
             return false;
     return true;
+}
+
+/* Whether the row-th row of the whole, counted over all dimensions but the last, passes through the output. */
+static bool crosses(const struct guarded *guarded, int64_t row)
+{
+    for (int d = fl_array_ndim(guarded->whole) - 2; d >= 0; d--) {
+        int64_t at = row % fl_array_shape(guarded->whole, d) - guarded->start[d];
+        if (at < 0 || at >= fl_array_shape(guarded->out, d))
+            return false;
+        row /= fl_array_shape(guarded->whole, d);
+    }
+    return true;
+}
+
+void guarded_copy(const struct guarded *guarded, void *data, const char *what)
+{
+    int last = fl_array_ndim(guarded->whole) - 1;
+    size_t size = fl_dtype_size(fl_array_dtype(guarded->out));
+    size_t pitch = (size_t)fl_array_shape(guarded->whole, last) * size;
+    size_t left = (size_t)guarded->start[last] * size, width = (size_t)fl_array_shape(guarded->out, last) * size;
+    unsigned char *bytes = malloc(whole_bytes(guarded) + 1), *to = data;
+    must(fl_array_to_host(guarded->whole, bytes));
+    for (int64_t row = 0; row < (int64_t)(whole_bytes(guarded) / (pitch ? pitch : 1)); row++) {
+        const unsigned char *at = bytes + (size_t)row * pitch;
+        bool inside = crosses(guarded, row);
+        bool kept =
+            inside ? untouched(at, left) && untouched(at + left + width, pitch - left - width) : untouched(at, pitch);
+        cr_expect(kept, "%s: wrote beside the output, near row %lld of the whole", what, (long long)row);
+        if (inside) {
+            memcpy(to, at + left, width);
+            to += width;
+        }
+    }
+    free(bytes);
 }
 
 struct matrix guarded_read(const struct guarded *guarded, const char *what)
 {
     struct matrix got =
         matrix_create(fl_array_dtype(guarded->out), fl_array_shape(guarded->out, 0), fl_array_shape(guarded->out, 1));
-    size_t size = fl_dtype_size(got.dtype), pitch = (size_t)fl_array_shape(guarded->whole, 1) * size;
-    size_t left = (size_t)guarded->margin[1] * size, width = (size_t)got.shape[1] * size;
-    unsigned char *bytes = malloc(whole_bytes(guarded));
-    must(fl_array_to_host(guarded->whole, bytes));
-    for (int64_t i = 0; i < fl_array_shape(guarded->whole, 0); i++) {
-        int64_t row = i - guarded->margin[0];
-        bool inside = row >= 0 && row < got.shape[0];
-        bool kept = row_untouched(bytes, pitch, i, 0, inside ? left : pitch) &&
-                    (!inside || row_untouched(bytes, pitch, i, left + width, pitch));
-        cr_expect(kept, "%s: wrote beside the output, near its row %lld", what, (long long)row);
-        if (inside)
-            memcpy((char *)got.data + (size_t)row * width, bytes + (size_t)i * pitch + left, width);
-    }
-    free(bytes);
+    guarded_copy(guarded, got.data, what);
     return got;
 }
 
@@ -365,7 +391,7 @@ void expect_untouched(const struct guarded *guarded, const char *what)
 {
     unsigned char *bytes = malloc(whole_bytes(guarded));
     must(fl_array_to_host(guarded->whole, bytes));
-    cr_expect(row_untouched(bytes, 0, 0, 0, whole_bytes(guarded)), "%s: a call that failed wrote to its output", what);
+    cr_expect(untouched(bytes, whole_bytes(guarded)), "%s: a call that failed wrote to its output", what);
     free(bytes);
 }
 
@@ -396,7 +422,7 @@ void check_convolve(fl_device *device, const struct matrix *image, const struct 
     bool views = (image->shape[0] + kernel->shape[1]) % 2 == 0;
     fl_array *a = views ? array_inside(device, image) : array_from(device, image);
     fl_array *b = views ? array_inside(device, kernel) : array_from(device, kernel);
-    struct guarded guarded = guarded_create(device, dtype, expected->shape, views ? 5 : 0);
+    struct guarded guarded = guarded_create(device, dtype, 2, expected->shape, views ? 5 : 0);
     fl_status status = fl_convolve(device, a, b, mode, guarded.out, run);
     status = status ? status : fl_device_wait(device);
     cr_expect(status == FL_OK, "%s: %s", what, fl_last_error());

@@ -39,8 +39,8 @@ fl_device *open_device(const char *resource);
 /* Whether the device is a GPU, or imitates one: whether a block is one of threads. */
 bool is_gpu(const fl_device *device);
 
-/* The i-th variant of convolve that computes in `dtype`, "auto" being the 0th; NULL past the last. */
-const char *convolve_variant(const fl_device *device, fl_dtype dtype, size_t i);
+/* The i-th variant of an operation ("sort") that computes in `dtype`, "auto" being the 0th; NULL past the last. */
+const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i);
 
 /* Fails the test unless the call returned that status; for one that is not FL_OK, unless it left a message of one
  * line. The message names the call. */
@@ -111,12 +111,15 @@ bool is_near(const struct expected *expected, const struct matrix *got);
 /* An output that lies inside a larger array filled with a pattern. */
 struct guarded {
     fl_array *whole, *out;
-    int64_t margin[2];
+    int64_t start[FL_MAX_DIMS]; /* of the output in the whole */
 };
 
-/* With no margin in columns the output is packed, with one its rows lie apart. */
-struct guarded guarded_create(fl_device *device, fl_dtype dtype, const int64_t *shape, int64_t margin_columns);
-/* The output's elements; fails the test when the pattern around them was touched. */
+/* Of up to FL_MAX_DIMS dimensions. The last one has a margin of so many elements on either side: with none the rows lie
+ * side by side, with one apart; the first one has its own. */
+struct guarded guarded_create(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, int64_t margin);
+/* Copies the output's elements, packed, to `data`; fails the test when the pattern around them was touched. */
+void guarded_copy(const struct guarded *guarded, void *data, const char *what);
+/* The same for an output of two dimensions. */
 struct matrix guarded_read(const struct guarded *guarded, const char *what);
 /* Fails the test when any element was touched, those of the output included. */
 void expect_untouched(const struct guarded *guarded, const char *what);

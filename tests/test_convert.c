@@ -13,7 +13,7 @@ ON_EVERY_BACKEND(convert, every_dtype, .timeout = 60)
             for (int64_t i = 0; i < 7 * 9; i++)
                 matrix_set(&in, 0, i, values[i % 5]);
             fl_array *a = array_inside(device, &in);
-            struct guarded guarded = guarded_create(device, floats[to], in.shape, 4);
+            struct guarded guarded = guarded_create(device, floats[to], 2, in.shape, 4);
             must(fl_convert(device, a, guarded.out, NULL));
             struct matrix got = guarded_read(&guarded, on->resource);
             for (int64_t i = 0; i < 7 * 9; i++)

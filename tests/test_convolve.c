@@ -18,7 +18,7 @@ static void check_variants(fl_device *device, const struct matrix *image, const 
     bool swapped = mode == FL_VALID && (kernel->shape[0] > image->shape[0] || kernel->shape[1] > image->shape[1]);
     fl_dtype dtype = image->dtype == FL_F32 && kernel->dtype == FL_F32 ? FL_F32 : FL_F64;
     const char *variant;
-    for (size_t i = 0; (variant = convolve_variant(device, dtype, i)) != NULL; i++)
+    for (size_t i = 0; (variant = variant_of(device, "convolve", dtype, i)) != NULL; i++)
         if ((rank_one && !swapped) || strcmp(variant, "separable") != 0)
             check_convolve(device, image, kernel, mode, &(fl_run){.variant = variant}, expected);
 }
@@ -231,7 +231,7 @@ ON_EVERY_BACKEND(convolve, large_integers, .timeout = 60)
 static bool offers_reference(const fl_device *device)
 {
     const char *variant;
-    for (size_t i = 0; (variant = convolve_variant(device, FL_F32, i)) != NULL; i++)
+    for (size_t i = 0; (variant = variant_of(device, "convolve", FL_F32, i)) != NULL; i++)
         if (strcmp(variant, "reference") == 0)
             return true;
     return false;
@@ -343,7 +343,7 @@ ON_EVERY_BACKEND(convolve, identities, .timeout = 60)
 {
     fl_device *device = open_device(on->resource);
     const char *variant;
-    for (size_t i = 0; (variant = convolve_variant(device, FL_F64, i)) != NULL; i++) {
+    for (size_t i = 0; (variant = variant_of(device, "convolve", FL_F64, i)) != NULL; i++) {
         if (strcmp(variant, "separable") != 0)
             check_identities(device, variant);
         check_shift(device, variant);

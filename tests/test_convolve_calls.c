@@ -20,7 +20,7 @@ ON_EVERY_BACKEND(convolve, odd_blocks, .timeout = 120)
     struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
     const char *variant;
     for (size_t b = 0; b < COUNT(blocks); b++)
-        for (size_t i = 0; (variant = convolve_variant(device, FL_F32, i)) != NULL; i++) {
+        for (size_t i = 0; (variant = variant_of(device, "convolve", FL_F32, i)) != NULL; i++) {
             fl_timing timing = {0};
             fl_run run = {.variant = variant, .timing = &timing};
             memcpy(run.block, blocks[b], sizeof run.block);
@@ -49,7 +49,7 @@ static struct small_problem small_problem_create(fl_device *device)
                                     .kernel = matrix_random(FL_F32, 3, 4, 2)};
     problem.a = array_from(device, &problem.image);
     problem.b = array_from(device, &problem.kernel);
-    problem.guarded = guarded_create(device, FL_F32, (int64_t[]){14, 20}, 3);
+    problem.guarded = guarded_create(device, FL_F32, 2, (int64_t[]){14, 20}, 3);
     return problem;
 }
 
@@ -261,7 +261,7 @@ ON_EVERY_BACKEND(convolve, timing_is_filled, .timeout = 60)
     struct matrix image = matrix_random(FL_F32, 64, 48, 1), kernel = matrix_random_rank_one(FL_F32, 7, 5, 2);
     struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
     const char *variant;
-    for (size_t i = 0; (variant = convolve_variant(device, FL_F32, i)) != NULL; i++) {
+    for (size_t i = 0; (variant = variant_of(device, "convolve", FL_F32, i)) != NULL; i++) {
         fl_timing timing = {.kernel_s = -1};
         check_convolve(device, &image, &kernel, FL_SAME, &(fl_run){.variant = variant, .timing = &timing}, &expected);
         bool automatic = strcmp(variant, "auto") == 0;
@@ -388,7 +388,7 @@ ON_EVERY_BACKEND(convolve, inputs_freed_while_queued, .timeout = 60)
     struct matrix image = matrix_random(FL_F32, 200, 180, 1), kernel = matrix_random(FL_F32, 11, 12, 2);
     struct matrix other = matrix_random(FL_F32, 200, 180, 3);
     struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
-    struct guarded guarded = guarded_create(device, FL_F32, image.shape, 0);
+    struct guarded guarded = guarded_create(device, FL_F32, 2, image.shape, 0);
     fl_stream *stream;
     must(fl_stream_create(device, &stream));
     for (int i = 0; i < 5; i++) {

@@ -90,7 +90,7 @@ static bool is_right(const char *resource, const char *variant)
     fl_device *device = open_device(resource);
     struct matrix image = matrix_random(FL_F32, 9, 8, 1), kernel = matrix_random(FL_F32, 3, 2, 2);
     struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
-    struct guarded guarded = guarded_create(device, FL_F32, image.shape, 2);
+    struct guarded guarded = guarded_create(device, FL_F32, 2, image.shape, 2);
     fl_array *a = array_from(device, &image), *b = array_from(device, &kernel);
     must(fl_convolve(device, a, b, FL_SAME, guarded.out, &(fl_run){.variant = variant}));
     struct matrix got = guarded_read(&guarded, resource);

@@ -43,7 +43,7 @@ static const struct argp_option run_options[] = {
     {"variant", KEY_VARIANT, "NAME", 0, "Variant of the operation; `flynn list` shows them (default: auto)", 0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Compute in u8, i32, i64, f32 or f64 (default: as the input)", 0},
     {"size", KEY_SIZE, "N", 0, "Size of an input that is made here (default: the course's)", 0},
-    {"block", KEY_BLOCK, "XxY[xZ]", 0, "Threads of a block, or the cache tile on a CPU (default: its own)", 0},
+    {"block", KEY_BLOCK, "X[xY[xZ]]", 0, "Threads of a block, or the cache tile on a CPU (default: its own)", 0},
     {"repeat", KEY_REPEAT, "N", 0, "Timed passes (default: as many as --min-time asks for, at least 3)", 0},
     {"warmup", KEY_WARMUP, "N", 0, "Passes between the first one and the timed ones (default: 1)", 0},
     {"min-time", KEY_MIN_TIME, "SECONDS", 0, "Time passes for at least so long (default: 0.2)", 0},
@@ -176,7 +176,7 @@ static double parse_seconds(const char *option, const char *value)
 static void parse_block(const char *option, const char *value, int *block)
 {
     int64_t edges[3];
-    option_numbers(option, value, 2, 3, "a block; expected XxY or XxYxZ with each at least 1, such as 16x16", edges);
+    option_numbers(option, value, 1, 3, "a block; expected X, XxY or XxYxZ with each at least 1, such as 16x16", edges);
     for (int d = 0; d < 3; d++) {
         if (edges[d] > INT_MAX)
             option_fail(option, "'%s' is too large; expected edges of at most %d", value, INT_MAX);

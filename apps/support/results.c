@@ -105,8 +105,10 @@ static cell block_cell(const int *block)
 
     if (block[2] > 1)
         snprintf(c.text, sizeof c.text, "%dx%dx%d", block[0], block[1], block[2]);
-    else if (block[0] > 0)
+    else if (block[1] > 1)
         snprintf(c.text, sizeof c.text, "%dx%d", block[0], block[1]);
+    else if (block[0] > 0)
+        snprintf(c.text, sizeof c.text, "%d", block[0]);
     return c;
 }
 
@@ -127,7 +129,7 @@ static cell check_cell(const measurement *m)
 
     if (!m->check.ok)
         snprintf(c.text, sizeof c.text, "WRONG at %s",
-                 format_index(m->check.worst_index, m->result.ndim, m->result.shape).text);
+                 format_index(m->check.worst_index, m->results[0].ndim, m->results[0].shape).text);
     else if (m->device.emulation)
         strcpy(c.text, "ok (emulation: times mean nothing)");
     return c;
@@ -163,14 +165,14 @@ static void add_row(table *t, const result_list *results, const measurement *bas
                      rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
 }
 
-static void show_table(const result_list *results, const char *title)
+static void show_table(const result_list *results, const exercise *e)
 {
     const measurement *base = baseline(results);
     table *t = table_create(columns);
 
     for (int i = 0; i < results->count; i++)
         add_row(t, results, base, &results->list[i]);
-    printf("%s\n", title);
+    printf("%s\n", e->title);
     table_print(t, stdout);
     table_free(t);
     for (int i = 0; i < results->count; i++)
@@ -179,6 +181,8 @@ static void show_table(const result_list *results, const char *title)
         printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
     if (results->count > 0)
         printf("checked against: %s\n", results->list[0].check_method);
+    for (int i = 0; i < results->count && e->print_more; i++)
+        e->print_more(e, &results->list[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------- JSON ---- */
@@ -209,14 +213,14 @@ static json_t *json_check(const measurement *m)
     int64_t position[FL_MAX_DIMS] = {0};
     json_t *check = json_new_object();
 
-    split_index(c->worst_index, m->result.ndim, m->result.shape, position);
+    split_index(c->worst_index, m->results[0].ndim, m->results[0].shape, position);
     json_put(check, "ok", json_boolean(c->ok));
     json_put(check, "method", json_text(m->check_method));
     json_put(check, "compared", json_whole(c->compared));
     json_put(check, "failed", json_whole(c->failed));
     json_put(check, "max_abs", json_number(c->max_abs));
     json_put(check, "max_rel", json_number(c->max_rel));
-    json_put(check, "worst_index", c->worst_index < 0 ? json_null() : json_wholes(position, m->result.ndim));
+    json_put(check, "worst_index", c->worst_index < 0 ? json_null() : json_wholes(position, m->results[0].ndim));
     json_put(check, "worst_result", json_number(c->worst_result));
     json_put(check, "worst_expected", json_number(c->worst_expected));
     json_put(check, "tolerance", json_number(c->worst_bound));
@@ -266,8 +270,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "exercise", json_text(e->name));
     put_device(row, m);
     json_put(row, "variant", json_text(m->timing.variant));
-    json_put(row, "dtype", json_text(fl_dtype_name(e->dtype)));
-    json_put(row, "shape", json_wholes(e->shape, e->ndim));
+    json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
+    json_put(row, "shape", json_wholes(m->results[0].shape, m->results[0].ndim));
     for (int i = 0; i < e->input_count; i++)
         json_append(inputs, json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
     json_put(row, "input_shapes", inputs);
@@ -276,6 +280,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     put_times(row, m);
     json_put(row, "rank", rank ? json_whole(rank) : json_null());
     json_put(row, "check", json_check(m));
+    if (e->add_json)
+        e->add_json(e, m, row);
     return row;
 }
 
@@ -314,7 +320,7 @@ static json_t *json_document(const result_list *results, const exercise *e)
     return document;
 }
 
-void results_show(const result_list *results, const exercise *e, const char *title)
+void results_show(const result_list *results, const exercise *e)
 {
     const common_options *common = results->common;
     json_t *document = json_document(results, e);
@@ -325,6 +331,6 @@ void results_show(const result_list *results, const exercise *e, const char *tit
     if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))
         fail_problem(&why);
     if (!(common->json && !common->json_file) && !(common->csv && !common->csv_file))
-        show_table(results, title);
+        show_table(results, e);
     json_decref(document);
 }

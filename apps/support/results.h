@@ -24,10 +24,10 @@ measurement *result_add(result_list *results);
 /* The plan that the common options ask for. */
 measure_plan measure_plan_of(const common_options *common);
 
-/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. `title` is the
- * table's first line. A result that failed its check, and an emulation's, gets no rank. Ends the command when a file
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. A
+ * result that failed its check, and an emulation's, gets no rank. Ends the command when a file
  * cannot be written. */
-void results_show(const result_list *results, const exercise *e, const char *title);
+void results_show(const result_list *results, const exercise *e);
 
 void result_list_free(result_list *results);
 

@@ -31,6 +31,7 @@ endfunction()
 function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     set(any device.c threads.c ../library.c) # what runs before an instruction set is chosen
+    list(APPEND any blas.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 

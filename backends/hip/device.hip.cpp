@@ -3,6 +3,7 @@
  * device.hip.cpp - GPUs as Flynn devices: memory, copies, streams and events. What is here and how it is opened is in
  * open.hip.cpp.
  */
+#include "blas.hpp"
 #include "device.hpp"
 
 #include <new>
@@ -203,6 +204,7 @@ fl_status event_elapsed(void *self, void *start, void *stop, double *seconds)
 
 void close_device(void *self)
 {
+    hip_blas_close(static_cast<hip_device *>(self));
     delete static_cast<hip_device *>(self);
 }
 

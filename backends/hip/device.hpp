@@ -32,6 +32,8 @@ struct hip_device {
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
+    std::mutex blas_lock; /* guards the handle: one thread at a time uses it */
+    void *blas;           /* blas.hip.cpp's; null until it is first needed */
 };
 
 /* device.hip.cpp's functions. (Not the table itself: clang makes constants of external linkage for the GPU, too.) */

@@ -2,6 +2,7 @@
  *
  * open.hip.cpp - which GPUs are here and why not, and opening one.
  */
+#include "blas.hpp"
 #include "device.hpp"
 
 #include <algorithm>
@@ -74,6 +75,23 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
+/* Whether a library is here, else what that costs. */
+using library_check = bool (*)(char *why, size_t size);
+constexpr library_check libraries[] = {
+    hip_blas_available,
+};
+
+/* "<what>; <what>" of the libraries that are not here. */
+void explain_libraries(fl_probe *probe)
+{
+    char why[256];
+    for (const library_check available : libraries) {
+        const size_t length = std::strlen(probe->lacks);
+        if (!available(why, sizeof why))
+            std::snprintf(probe->lacks + length, sizeof probe->lacks - length, "%s%s", length ? "; " : "", why);
+    }
+}
+
 } // namespace
 
 extern "C" void hip_probe(fl_probe *probe)
@@ -106,6 +124,7 @@ extern "C" void hip_probe(fl_probe *probe)
     if (usable > 0) { /* one without code is refused when it is opened, so that the indices stay the runtime's */
         probe->device_count = count;
         probe->cause[0] = probe->cure[0] = '\0';
+        explain_libraries(probe);
     }
 }
 

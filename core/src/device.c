@@ -6,12 +6,31 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-const fl_host core_host = {.size = sizeof(fl_host), .error = core_fail, .scratch = core_pool_take};
+/* ------------------------------------------------------------------------------------- the host's table ---- */
+
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_shared(void)
+{
+    pthread_mutex_lock(&shared_lock);
+}
+
+static void unlock_shared(void)
+{
+    pthread_mutex_unlock(&shared_lock);
+}
+
+const fl_host core_host = {.size = sizeof(fl_host),
+                           .error = core_fail,
+                           .scratch = core_pool_take,
+                           .lock = lock_shared,
+                           .unlock = unlock_shared};
 
 /* ------------------------------------------------------------------------------------- resource strings ---- */
 

@@ -23,7 +23,7 @@ for size in 0 -1 x 1.5 '' 99999999999999999999 5000000000; do
     refused "size '$size'" 2 --size convolve --size=$size
 done
 refused "a size for a file" 2 --size convolve image.npy --size=64
-for block in 0x0 16x 16x16x1x1 x16 -1x2 a 99999999999x1; do
+for block in 0 0x0 16x 16x16x1x1 x16 -1x2 a 99999999999x1; do
     refused "block $block" 2 --block convolve --size=64 --block=$block
 done
 for option in repeat=0 repeat=x warmup=-1 min-time=-1 min-time=nan seed=x \

@@ -148,8 +148,8 @@ Test(options, what_is_wrong_gets_one_line)
         const char *words[MOST_WORDS], *message;
     } cases[] = {
         {{"--block=16y16"},
-         "--block: '16y16' is not a block; expected XxY or XxYxZ with each at least 1, such as 16x16"},
-        {{"--block=16"}, "--block: '16' is not a block"},
+         "--block: '16y16' is not a block; expected X, XxY or XxYxZ with each at least 1, such as 16x16"},
+        {{"--block=0"}, "--block: '0' is not a block"},
         {{"--block=16x0"}, "--block: '16x0' is not a block"},
         {{"--block=16x16x"}, "--block: '16x16x' is not a block"},
         {{"--block=1x1x1x1"}, "--block: '1x1x1x1' is not a block"},
@@ -183,7 +183,7 @@ Test(options, what_is_wrong_gets_one_line)
         {{"--xyzzy"}, "--xyzzy: no such option; expected one that `flynn convolve --help` shows"},
         {{"a.npy", "--pagable", "b.npy"}, "--pagable: no such option"},
         {{"--b=omp"}, "--b: more than one option begins so; expected one of --backend, --block"},
-        {{"--block"}, "--block: lacks its value; expected --block=XxY[xZ]"},
+        {{"--block"}, "--block: lacks its value; expected --block=X[xY[xZ]]"},
         {{"--bloc"}, "--block: lacks its value"},
         {{"-o"}, "-o: lacks its value; expected -o FILE"},
         {{"-qo"}, "-o: lacks its value"},
@@ -216,7 +216,7 @@ Test(options, help_usage_and_version)
               "%s", how.out);
     how = run_apart(parse_apart, (void *)WORDS("--usage", NULL));
     cr_assert(eq(int, how.exit_code, 0));
-    cr_assert(strstr(how.out, "[--block=XxY[xZ]]") != NULL, "%s", how.out);
+    cr_assert(strstr(how.out, "[--block=X[xY[xZ]]]") != NULL, "%s", how.out);
     how = run_apart(parse_apart, (void *)WORDS("--version", NULL));
     cr_assert(eq(int, how.exit_code, 0));
     cr_assert(strncmp(how.out, "flynn ", 6) == 0 && is_one_line(how.out), "%s", how.out);

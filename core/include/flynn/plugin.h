@@ -48,6 +48,10 @@ struct fl_host {
     /* Device memory (aligned to 256 bytes) for the work that the row queues in this call; core takes it back, in the
      * stream's order, after the row returned. May be called several times. */
     fl_status (*scratch)(const fl_context *context, size_t bytes, void **memory);
+    /* One lock for all plugins: around calls of a library that has settings of the process, such as a BLAS its number
+     * of threads. Nothing of this table is called while it is held. */
+    void (*lock)(void);
+    void (*unlock)(void);
 };
 
 /* ------------------------------------------------------------------------------------------- operations ---- */

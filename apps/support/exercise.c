@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "exercise.h"
+
+#include "fail.h"
+#include "files.h"
+#include "random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void exercise_must(bool done, const problem *why)
+{
+    if (!done)
+        fail_problem(why);
+}
+
+/* ----------------------------------------------------------------------------------------------- inputs ---- */
+
+/* "2 dimensions", "1 to 4 dimensions" */
+static const char *dimensions_text(char *text, size_t size, int least, int most)
+{
+    if (least == most)
+        snprintf(text, size, "%d dimension%s", least, least == 1 ? "" : "s");
+    else
+        snprintf(text, size, "%d to %d dimensions", least, most);
+    return text;
+}
+
+host_array exercise_read(const char *path, const char *role, int least, int most)
+{
+    char expected[40];
+    host_array array;
+    problem why;
+
+    exercise_must(file_read(path, &array, &why), &why);
+    if (array.ndim < least || array.ndim > most)
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, role, format_shape(array.ndim, array.shape).text,
+             dimensions_text(expected, sizeof expected, least, most));
+    return array;
+}
+
+void exercise_convert(host_array *array, fl_dtype dtype)
+{
+    host_array converted;
+    problem why;
+
+    if (array->dtype == dtype)
+        return;
+    exercise_must(host_array_convert(array, dtype, &converted, "the input", &why), &why);
+    host_array_free(array);
+    *array = converted;
+}
+
+host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
+{
+    random_state random = random_start(seed);
+    host_array array;
+    problem why;
+
+    exercise_must(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
+    for (int64_t i = 0, n = host_array_size(&array); i < n; i++) {
+        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
+        double value = low + unit * (high - low);
+        host_array_set(&array, i, dtype == FL_F32 || dtype == FL_F64 ? value : floor(value));
+    }
+    return array;
+}
+
+void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    output_spec *o = &e->outputs[e->output_count++];
+
+    o->dtype = dtype;
+    o->ndim = ndim;
+    for (int d = 0; d < FL_MAX_DIMS; d++)
+        o->shape[d] = d < ndim ? shape[d] : 1;
+}
+
+/* ---------------------------------------------------------------------------------------------- running ---- */
+
+int exercise_run(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
+{
+    measure_plan plan = measure_plan_of(common);
+    bool ok = true;
+
+    *results = result_list_start(common, backends);
+    for (int i = 0; i < backends->count; i++) {
+        measurement *m = result_add(results);
+        *m = measure(e, &plan, backends->open[i].requested, backends->open[i].device);
+        m->check = e->check(e, m, m->check_method, sizeof m->check_method);
+        ok = ok && m->check.ok;
+    }
+    results_show(results, e);
+    return ok ? EXIT_DONE : EXIT_WRONG_RESULT;
+}
+
+void exercise_write(const result_list *results, int i, const char *path)
+{
+    const measurement *first = &results->list[0];
+    problem why;
+
+    if (!path)
+        return;
+    if (first->check.ok)
+        exercise_must(file_write(path, &first->results[i], &why), &why);
+    else
+        note("the result of %s is wrong: %s was not written", first->requested, path);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "blas.h"
+
+#include "../library.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Fortran's interface, by which every BLAS can be called: www.netlib.org/blas. OpenBLAS's threads: its README. */
+typedef void sgemm_function(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
+                            const float *alpha, const float *a, const int *a_stride, const float *b,
+                            const int *b_stride, const float *beta, float *c, const int *c_stride);
+typedef void dgemm_function(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
+                            const double *alpha, const double *a, const int *a_stride, const double *b,
+                            const int *b_stride, const double *beta, double *c, const int *c_stride);
+
+static struct {
+    void *library;
+    sgemm_function *sgemm;
+    dgemm_function *dgemm;
+    int (*get_threads)(void); /* NULL, as set_threads: not an OpenBLAS */
+    void (*set_threads)(int);
+    int threads_before; /* between cpu_blas_begin and cpu_blas_end */
+} blas;
+
+/* Fedora's libopenblas.so.0 is the one without threads: those with threads have names of their own there. */
+static void load(void)
+{
+    char why[8];
+    void *library = library_load("libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3", why, sizeof why);
+
+    if (!library || !library_function(library, "sgemm_", &blas.sgemm, sizeof blas.sgemm) ||
+        !library_function(library, "dgemm_", &blas.dgemm, sizeof blas.dgemm))
+        return;
+    if (!library_function(library, "openblas_get_num_threads", &blas.get_threads, sizeof blas.get_threads) ||
+        !library_function(library, "openblas_set_num_threads", &blas.set_threads, sizeof blas.set_threads))
+        blas.set_threads = NULL;
+    blas.library = library;
+}
+
+void *cpu_blas_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load);
+    return blas.library;
+}
+
+bool cpu_blas_available(char *why, size_t size)
+{
+    if (cpu_blas_library())
+        return true;
+    snprintf(why, size,
+             "no BLAS here (libopenblas.so.0, libblas.so.3), which variants named library call; install "
+             "OpenBLAS (libopenblas0, openblas)");
+    return false;
+}
+
+void cpu_blas_begin(const fl_host *host, int threads)
+{
+    host->lock();
+    if (!cpu_blas_library() || !blas.set_threads)
+        return;
+    blas.threads_before = blas.get_threads();
+    if (threads != blas.threads_before)
+        blas.set_threads(threads);
+}
+
+void cpu_blas_end(const fl_host *host)
+{
+    if (blas.library && blas.set_threads && blas.get_threads() != blas.threads_before)
+        blas.set_threads(blas.threads_before);
+    host->unlock();
+}
+
+/* Fortran's matrices are column-major: c is its transposed there, as are a and b, and c' = b' a'. */
+static void multiply_one(const blas_product *p, const void *a, const void *b, void *c)
+{
+    const char *transpose_a = p->transpose_a ? "T" : "N", *transpose_b = p->transpose_b ? "T" : "N";
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, a_stride = (int)p->a_stride, b_stride = (int)p->b_stride,
+              c_stride = (int)p->c_stride;
+
+    if (p->dtype == FL_F32) {
+        const float alpha = (float)p->alpha, beta = (float)p->beta;
+        blas.sgemm(transpose_b, transpose_a, &n, &m, &k, &alpha, b, &b_stride, a, &a_stride, &beta, c, &c_stride);
+    } else {
+        blas.dgemm(transpose_b, transpose_a, &n, &m, &k, &p->alpha, b, &b_stride, a, &a_stride, &p->beta, c, &c_stride);
+    }
+}
+
+fl_status cpu_blas_multiply(const fl_host *host, int threads, const blas_product *p)
+{
+    const int64_t size = p->dtype == FL_F32 ? sizeof(float) : sizeof(double);
+
+    if (!blas_can_count(p))
+        return host->error(FL_E_LIMIT, "the BLAS here counts in 32 bits, and a matrix is longer: use another variant");
+    cpu_blas_begin(host, threads);
+    for (int64_t i = 0; i < p->batch; i++)
+        multiply_one(p, (const char *)p->a + i * p->a_step * size, (const char *)p->b + i * p->b_step * size,
+                     (char *)p->c + i * p->c_step * size);
+    cpu_blas_end(host);
+    return FL_OK;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blas.hip.cpp - the vendor's BLAS: loaded when it is first called, one handle a device, which one thread at a time
+ * uses. Loading cuBLAS takes a tenth of a second when the system has it in memory, and a whole one when not: too long
+ * for a device to open.
+ */
+#include "blas.hpp"
+#include "gpu_blas.h"
+
+#if defined(__HIP_CPU_RT__)
+
+bool hip_blas_available(char *why, size_t size)
+{
+    return cpu_blas_available(why, size);
+}
+
+fl_status hip_blas_multiply(const fl_context *context, const blas_product &product)
+{
+    return cpu_blas_multiply(context->host, 1, &product);
+}
+
+void hip_blas_close(hip_device *)
+{
+}
+
+#else
+
+namespace
+{
+
+struct loaded_blas {
+    gpu_blas blas;
+    bool ok;
+    char why[256];
+};
+
+/* The process's, loaded by the first who asks. */
+const loaded_blas &the_blas()
+{
+    static const loaded_blas loaded = [] {
+        loaded_blas l = {};
+        l.ok = gpu_blas_load(&l.blas, l.why, sizeof l.why);
+        return l;
+    }();
+    return loaded;
+}
+
+fl_status failed(const hip_device *device, const char *function, int status)
+{
+    (void)hipGetLastError();
+    return device->host->error(status == gpu_blas_library.no_memory ? FL_E_MEMORY : FL_E_DEVICE,
+                               "%s on %s device %d failed with status %d%s", function, gpu_vendor, device->number,
+                               status, status == gpu_blas_library.no_memory ? ": out of memory" : "");
+}
+
+/* The device's lock is held. */
+fl_status prepare(hip_device *device, hipStream_t queue)
+{
+    const loaded_blas &loaded = the_blas();
+    if (!loaded.ok)
+        return device->host->error(FL_E_UNAVAILABLE, "%s; %s", loaded.why, gpu_blas_library.cure);
+    int status = device->blas ? 0 : loaded.blas.create(&device->blas);
+    if (status != 0) {
+        device->blas = nullptr;
+        return failed(device, gpu_blas_library.create, status);
+    }
+    status = loaded.blas.set_stream(device->blas, queue);
+    return status == 0 ? FL_OK : failed(device, gpu_blas_library.set_stream, status);
+}
+
+} // namespace
+
+bool hip_blas_available(char *why, size_t size)
+{
+    return gpu_blas_find(why, size);
+}
+
+fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
+{
+    hip_device *device = hip_device_of(context);
+    if (!blas_can_count(&p))
+        return context->host->error(FL_E_LIMIT, "%s counts in 32 bits, and a matrix is longer: use another variant",
+                                    gpu_blas_library.library);
+    HIP_SELECT(device);
+    const std::lock_guard<std::mutex> guard(device->blas_lock);
+    const fl_status ready = prepare(device, hip_stream_of(context)->queue);
+    if (ready != FL_OK)
+        return ready;
+    const gpu_blas &blas = the_blas().blas;
+    const int status =
+        p.dtype == FL_F32 ? gpu_blas_gemm(blas.sgemm, device->blas, p) : gpu_blas_gemm(blas.dgemm, device->blas, p);
+    return status == 0 ? FL_OK
+                       : failed(device, p.dtype == FL_F32 ? gpu_blas_library.sgemm : gpu_blas_library.dgemm, status);
+}
+
+void hip_blas_close(hip_device *device)
+{
+    if (device->blas && hipSetDevice(device->number) == hipSuccess)
+        (void)the_blas().blas.destroy(device->blas);
+}
+
+#endif

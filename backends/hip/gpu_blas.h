@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_blas.h - the one file that knows the vendors' BLAS: cuBLAS, rocBLAS, and for the emulation the host's. The
+ * libraries are loaded at run time; what is declared of them here is from their documentation
+ * (docs.nvidia.com/cuda/cublas, rocm.docs.amd.com/projects/rocBLAS). blas.hpp is what operations call.
+ */
+#ifndef FLYNN_HIP_GPU_BLAS_H
+#define FLYNN_HIP_GPU_BLAS_H
+
+#include "gpu.h"
+
+#include "../cpu/blas.h"
+#include "../library.h"
+
+/* The two libraries' functions have the same parameters; their handles are pointers, their enumerations ints. Matrices
+ * are column-major. */
+template <typename T>
+using gpu_gemm_function = int(void *handle, int transpose_a, int transpose_b, int m, int n, int k, const T *alpha,
+                              const T *a, int a_stride, long long a_step, const T *b, int b_stride, long long b_step,
+                              const T *beta, T *c, int c_stride, long long c_step, int batch);
+
+struct gpu_blas {
+    int (*create)(void **handle);
+    int (*destroy)(void *handle);
+    int (*set_stream)(void *handle, hipStream_t stream);
+    gpu_gemm_function<float> *sgemm;
+    gpu_gemm_function<double> *dgemm;
+};
+
+#if !defined(__HIP_CPU_RT__)
+
+struct gpu_blas_names {
+    const char *library, *files, *cure; /* files: that of the runtime this was built with first */
+    const char *create, *destroy, *set_stream, *sgemm, *dgemm;
+    int none, transpose; /* cublasOperation_t, rocblas_operation */
+    int no_memory;       /* the status */
+};
+
+#if defined(__CUDACC__)
+constexpr gpu_blas_names gpu_blas_library = {
+    "cuBLAS",
+#if CUDART_VERSION >= 13000
+    "libcublas.so.13 libcublas.so.12",
+#elif CUDART_VERSION >= 12000
+    "libcublas.so.12 libcublas.so.13",
+#else
+    "libcublas.so.11 libcublas.so.12",
+#endif
+    "install CUDA's cuBLAS, or put its folder into LD_LIBRARY_PATH",
+    "cublasCreate_v2",
+    "cublasDestroy_v2",
+    "cublasSetStream_v2",
+    "cublasSgemmStridedBatched",
+    "cublasDgemmStridedBatched",
+    0,
+    1,
+    3, /* CUBLAS_STATUS_ALLOC_FAILED */
+};
+#else
+/* A rocBLAS of another major version would bring another HIP runtime, which knows nothing of this one's streams. */
+constexpr gpu_blas_names gpu_blas_library = {
+    "rocBLAS",
+#if HIP_VERSION_MAJOR >= 7
+    "librocblas.so.5",
+#elif HIP_VERSION_MAJOR >= 6
+    "librocblas.so.4",
+#else
+    "librocblas.so.3 librocblas.so.0",
+#endif
+    "install rocBLAS of the same ROCm, or put its folder into LD_LIBRARY_PATH",
+    "rocblas_create_handle",
+    "rocblas_destroy_handle",
+    "rocblas_set_stream",
+    "rocblas_sgemm_strided_batched",
+    "rocblas_dgemm_strided_batched",
+    111,
+    112,
+    5, /* rocblas_status_memory_error */
+};
+#endif
+
+/* Whether the library is here: looked for, not loaded. */
+static inline bool gpu_blas_find(char *why, size_t size)
+{
+    if (library_find(gpu_blas_library.files))
+        return true;
+    std::snprintf(why, size, "no %s here (%s), which variants named library call; %s", gpu_blas_library.library,
+                  gpu_blas_library.files, gpu_blas_library.cure);
+    return false;
+}
+
+/* Loads it; false: `why` tells. */
+static inline bool gpu_blas_load(gpu_blas *blas, char *why, size_t size)
+{
+    const gpu_blas_names &names = gpu_blas_library;
+    void *library = library_load(names.files, why, size);
+    if (!library)
+        return false;
+    std::snprintf(why, size, "%s here lacks a function of its documentation", names.library);
+    return library_function(library, names.create, &blas->create, sizeof blas->create) &&
+           library_function(library, names.destroy, &blas->destroy, sizeof blas->destroy) &&
+           library_function(library, names.set_stream, &blas->set_stream, sizeof blas->set_stream) &&
+           library_function(library, names.sgemm, &blas->sgemm, sizeof blas->sgemm) &&
+           library_function(library, names.dgemm, &blas->dgemm, sizeof blas->dgemm);
+}
+
+/* c' = b' a', as column-major libraries see it: in full f32 or f64, which is the default of both (TF32 must be asked
+ * for). */
+template <typename T>
+static inline int gpu_blas_gemm(gpu_gemm_function<T> *gemm, void *handle, const blas_product &p)
+{
+    const int none = gpu_blas_library.none, transpose = gpu_blas_library.transpose;
+    const T alpha = (T)p.alpha, beta = (T)p.beta;
+    return gemm(handle, p.transpose_b ? transpose : none, p.transpose_a ? transpose : none, (int)p.n, (int)p.m,
+                (int)p.k, &alpha, static_cast<const T *>(p.b), (int)p.b_stride, p.b_step, static_cast<const T *>(p.a),
+                (int)p.a_stride, p.a_step, &beta, static_cast<T *>(p.c), (int)p.c_stride, p.c_step, (int)p.batch);
+}
+
+#endif
+#endif
