@@ -17,6 +17,7 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         convert.c
         convolve.c)
+    list(APPEND sources svd.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
@@ -32,6 +33,7 @@ function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     set(any device.c threads.c ../library.c) # what runs before an instruction set is chosen
     list(APPEND any blas.c)
+    list(APPEND any lapack.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 
@@ -58,6 +60,7 @@ function(flynn_add_cpu_plugin name)
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(plugin-${name} PRIVATE m)
     target_compile_definitions(plugin-${name} PRIVATE
         "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
     if(levels)
