@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * svd.c - singular value decompositions: what each variant costs, and the rows. The loops are in svd_jacobi.h and
- * svd_typed.h, the library's in lapack.c.
+ * svd.c - singular value decompositions: what each variant costs, and the rows. The loops are in svd_jacobi.h,
+ * svd_typed.h and svd_randomized_typed.h, the library's in lapack.c.
  */
 #include "cpu.h"
 #include "lapack.h"
@@ -22,11 +22,13 @@ static inline int64_t min64(int64_t a, int64_t b)
 #define real float
 #define FN(name) CPU_TYPED(name, f32)
 #include "svd_typed.h"
+#include "svd_randomized_typed.h"
 #undef real
 #undef FN
 #define real double
 #define FN(name) CPU_TYPED(name, f64)
 #include "svd_typed.h"
+#include "svd_randomized_typed.h"
 #undef real
 #undef FN
 

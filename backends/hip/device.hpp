@@ -23,6 +23,8 @@ struct hip_stream {
     hip_stream *next; /* of the same device */
 };
 
+struct gpu_solver_handle; /* gpu_solver.h's */
+
 struct hip_device {
     const fl_host *host;
     int number;
@@ -34,6 +36,8 @@ struct hip_device {
     hip_stream *streams;
     std::mutex blas_lock; /* guards the handle: one thread at a time uses it */
     void *blas;           /* blas.hip.cpp's; null until it is first needed */
+    std::mutex solver_lock; /* the same for solver.hip.cpp's */
+    gpu_solver_handle *solver;
 };
 
 /* device.hip.cpp's functions. (Not the table itself: clang makes constants of external linkage for the GPU, too.) */
@@ -48,6 +52,7 @@ struct hip_rows {
 /* One function for each operation, in the file of its name. */
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
+hip_rows hip_svd_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

@@ -4,6 +4,7 @@
  */
 #include "blas.hpp"
 #include "device.hpp"
+#include "solver.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -79,6 +80,7 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
 using library_check = bool (*)(char *why, size_t size);
 constexpr library_check libraries[] = {
     hip_blas_available,
+    hip_svd_library,
 };
 
 /* "<what>; <what>" of the libraries that are not here. */
@@ -216,7 +218,11 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows()};
+    const hip_rows tables[] = {
+        hip_convert_rows(),
+        hip_convolve_rows(),
+        hip_svd_rows(),
+    };
     size_t count = 0;
     for (const hip_rows &table : tables)
         count += table.count;
