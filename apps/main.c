@@ -16,6 +16,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},
 };

@@ -16,6 +16,7 @@ function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
         convert.c
+        reconstruct.c
         convolve.c)
     list(APPEND sources svd.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)

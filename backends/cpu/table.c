@@ -10,12 +10,15 @@
 
 extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
 extern const cpu_operation CPU_NAME(cpu_svd_library), CPU_NAME(cpu_svd);
+extern const cpu_operation CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_library);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_convolve),
     &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */
     &CPU_NAME(cpu_svd),
+    &CPU_NAME(cpu_reconstruct),
+    &CPU_NAME(cpu_reconstruct_library),
     &CPU_NAME(cpu_convert),
 };
 

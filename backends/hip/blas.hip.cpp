@@ -14,6 +14,11 @@ bool hip_blas_available(char *why, size_t size)
     return cpu_blas_available(why, size);
 }
 
+bool hip_blas_loads()
+{
+    return cpu_blas_library() != nullptr;
+}
+
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &product)
 {
     return cpu_blas_multiply(context->host, 1, &product);
@@ -73,6 +78,11 @@ fl_status prepare(hip_device *device, hipStream_t queue)
 bool hip_blas_available(char *why, size_t size)
 {
     return gpu_blas_find(why, size);
+}
+
+bool hip_blas_loads()
+{
+    return the_blas().ok;
 }
 
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)

@@ -12,6 +12,9 @@
 /* Whether there is a library to load, else what that costs and what would mend it. Loads nothing. */
 bool hip_blas_available(char *why, size_t size);
 
+/* Whether it can be loaded, too; does so. */
+bool hip_blas_loads();
+
 /* Queues the product in the context's stream. The first call of a process loads the library, that of a device makes
  * its handle: FL_E_UNAVAILABLE when that fails. */
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &product);

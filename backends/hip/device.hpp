@@ -31,6 +31,7 @@ struct hip_device {
     size_t usual_shared; /* bytes that a block has without asking for more */
     int max_threads;     /* of a block */
     int64_t max_grid[3];
+    int multiprocessors;
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -53,6 +54,8 @@ struct hip_rows {
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_svd_rows();
+hip_rows hip_reconstruct_rows();
+hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

@@ -218,10 +218,12 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 /* The operations' tables, in one; 0 when there is no memory for it. */
 size_t collect_rows(hip_device *device)
 {
-    const hip_rows tables[] = {
-        hip_convert_rows(),
-        hip_convolve_rows(),
-        hip_svd_rows(),
+    char why[256];
+    const bool has_blas = hip_blas_available(why, sizeof why);
+    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(),
+                               hip_reconstruct_rows(),
+                               has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
+                               hip_svd_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)
@@ -256,6 +258,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
+    device->multiprocessors = properties.multiProcessorCount;
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reconstruct_kernels.h - y = u diag(s) vt on a GPU, for float and double. reconstruct.hip.cpp chooses among these
+ * kernels.
+ *
+ * n counts the batch, i and j rows and columns of the result, p the terms of its sums. All kernels multiply s into u
+ * first, as the formula has it from left to right: where a product overflows, it does so in all of them. Blocks take
+ * the tiles beyond the end of the grid one after the other.
+ */
+#ifndef FLYNN_HIP_RECONSTRUCT_KERNELS_H
+#define FLYNN_HIP_RECONSTRUCT_KERNELS_H
+
+#include "device.hpp"
+
+/* Matrices in device memory: a stride from row to row, a step from one of the batch to the next. */
+template <typename T>
+struct factors {
+    const T *u, *s, *vt;
+    T *y;
+    int64_t u_stride, vt_stride, y_stride;
+    int64_t u_step, s_step, vt_step, y_step;
+    int64_t batch, rows, columns, rank;
+};
+
+/* The n-th of the batch. */
+template <typename T>
+__device__ inline factors<T> one_of(factors<T> c, int64_t n)
+{
+    c.u += n * c.u_step;
+    c.s += n * c.s_step;
+    c.vt += n * c.vt_step;
+    c.y += n * c.y_step;
+    return c;
+}
+
+template <typename T>
+__device__ inline T element_of(const factors<T> &c, int64_t i, int64_t j)
+{
+    T sum = 0;
+    for (int64_t p = 0; p < c.rank; p++)
+        sum += c.u[i * c.u_stride + p] * c.s[p] * c.vt[p * c.vt_stride + j];
+    return sum;
+}
+
+/* ----------------------------------------------------------------------------------------------------- naive ---- */
+
+/* One thread an output, three loads a term. x is the fastest axis: a warp's loads of vt and its stores are of
+ * neighbours, its loads of u and s of one element. */
+template <typename T>
+__global__ __launch_bounds__(1024) void naive_kernel(factors<T> c)
+{
+    const int64_t j = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t first = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, next = (int64_t)gridDim.y * blockDim.y;
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
+        const factors<T> one = one_of(c, n);
+        for (int64_t i = first; i < c.rows; i += next)
+            if (j < c.columns)
+                one.y[i * c.y_stride + j] = element_of(one, i, j);
+    }
+}
+
+/* The same with x along the rows of the result, the mistake of many first kernels: a warp's loads of u and its stores
+ * are a whole row apart. */
+template <typename T>
+__global__ __launch_bounds__(1024) void uncoalesced_kernel(factors<T> c)
+{
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t first = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, next = (int64_t)gridDim.y * blockDim.y;
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
+        const factors<T> one = one_of(c, n);
+        for (int64_t j = first; j < c.columns; j += next)
+            if (i < c.rows)
+                one.y[i * c.y_stride + j] = element_of(one, i, j);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- tiled ---- */
+
+/* Elements of shared memory. A row of u's tile has one more than it needs: rows then begin in different banks. */
+__host__ __device__ inline int64_t tiled_shared(int64_t width, int64_t height, int depth)
+{
+    return height * (depth + 1) + depth * width;
+}
+
+/* Copies the tile of `height` x `depth` of u times s, and of `depth` x `width` of vt, zeros beyond their edges. */
+template <typename T>
+__device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, int64_t p0, int height, int width,
+                                  int depth, T *us, T *vs)
+{
+    const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x), threads = (int)(blockDim.x * blockDim.y);
+    for (int e = thread; e < height * depth; e += threads) {
+        const int row = e / depth, k = e - row * depth;
+        const int64_t i = i0 + row, p = p0 + k;
+        us[row * (depth + 1) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
+    }
+    for (int e = thread; e < depth * width; e += threads) {
+        const int k = e / width, x = e - k * width;
+        const int64_t p = p0 + k, j = j0 + x;
+        vs[e] = p < c.rank && j < c.columns ? c.vt[p * c.vt_stride + j] : 0;
+    }
+}
+
+/* Tiles of both factors in shared memory, each element of which serves a whole row or column of a block's outputs. A
+ * thread has R x C outputs, a block apart from each other: for `tiled` one. Any block will do. */
+template <int R, int C, typename T>
+__global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    const int height = (int)blockDim.y * R, width = (int)blockDim.x * C;
+    T *us = reinterpret_cast<T *>(memory), *vs = us + height * (depth + 1);
+    const int64_t j0 = (int64_t)blockIdx.x * width;
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
+        const factors<T> one = one_of(c, n);
+        for (int64_t i0 = (int64_t)blockIdx.y * height; i0 < c.rows; i0 += (int64_t)gridDim.y * height) {
+            T sum[R][C] = {};
+            for (int64_t p0 = 0; p0 < c.rank; p0 += depth) {
+                fill_tiles(one, i0, j0, p0, height, width, depth, us, vs);
+                __syncthreads();
+                for (int k = 0; k < depth; k++)
+                    GPU_UNROLL
+                for (int r = 0; r < R; r++)
+                    GPU_UNROLL
+                for (int q = 0; q < C; q++)
+                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * (depth + 1) + k] *
+                                 vs[k * width + threadIdx.x + q * blockDim.x];
+                __syncthreads(); /* all have read before the next tiles come */
+            }
+            GPU_UNROLL
+            for (int r = 0; r < R; r++)
+                GPU_UNROLL
+            for (int q = 0; q < C; q++) {
+                const int64_t i = i0 + threadIdx.y + r * blockDim.y, j = j0 + threadIdx.x + q * blockDim.x;
+                if (i < c.rows && j < c.columns)
+                    one.y[i * c.y_stride + j] = sum[r][q];
+            }
+        }
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- register ---- */
+
+/* 16 bytes: what one load or store can move. */
+template <typename T>
+struct alignas(16) pack {
+    static constexpr int width = 16 / sizeof(T);
+    T value[width];
+};
+
+/* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. */
+template <int X, int Y, int R, int C, int K>
+struct patch {
+    static constexpr int x = X, y = Y, rows = R, columns = C, depth = K;
+    static constexpr int threads = X * Y, height = Y * R, width = X * C;
+};
+
+template <typename P, typename T>
+struct patch_memory {
+    /* A row of u's tile, turned so that it runs along the rows of u, is longer by a pack: half the bank conflicts. */
+    static constexpr int u_pitch = P::height + pack<T>::width;
+    static constexpr int elements = 2 * P::depth * (u_pitch + P::width);
+
+    /* Each thread copies so many packs of either tile. */
+    static constexpr int u_across = P::depth / pack<T>::width, u_down = P::threads / u_across;
+    static constexpr int u_packs = P::height / u_down;
+    static constexpr int vt_across = P::width / pack<T>::width, vt_down = P::threads / vt_across;
+    static constexpr int vt_packs = P::depth / vt_down;
+    static_assert(u_packs * u_down == P::height && vt_packs * vt_down == P::depth, "tiles are whole copies");
+};
+
+/* row[at], row[at + 1] ..., zeros from `end` on. With `vectors` in one load where all of them exist. */
+template <bool vectors, typename T>
+__device__ inline pack<T> load_pack(const T *row, int64_t at, int64_t end)
+{
+    if (vectors && at + pack<T>::width <= end)
+        return *reinterpret_cast<const pack<T> *>(row + at);
+    pack<T> p;
+    GPU_UNROLL
+    for (int e = 0; e < pack<T>::width; e++)
+        p.value[e] = at + e < end ? row[at + e] : 0;
+    return p;
+}
+
+/* What a thread holds of the next tiles, on the way from global to shared memory. */
+template <typename P, typename T>
+struct carried {
+    using M = patch_memory<P, T>;
+    pack<T> u[M::u_packs], s, vt[M::vt_packs];
+};
+
+template <typename P, bool vectors, typename T>
+__device__ inline void fetch(const factors<T> &c, int64_t i0, int64_t j0, int64_t p0, int thread, carried<P, T> &held)
+{
+    using M = patch_memory<P, T>;
+    const int64_t p = p0 + thread % M::u_across * pack<T>::width;
+    const int64_t j = j0 + thread % M::vt_across * pack<T>::width;
+    held.s = load_pack<false>(c.s, p, c.rank);
+    GPU_UNROLL
+    for (int e = 0; e < M::u_packs; e++) {
+        const int64_t i = i0 + e * M::u_down + thread / M::u_across;
+        held.u[e] = load_pack<vectors>(c.u + i * c.u_stride, p, i < c.rows ? c.rank : 0);
+    }
+    GPU_UNROLL
+    for (int e = 0; e < M::vt_packs; e++) {
+        const int64_t row = p0 + e * M::vt_down + thread / M::vt_across;
+        held.vt[e] = load_pack<vectors>(c.vt + row * c.vt_stride, j, row < c.rank ? c.columns : 0);
+    }
+}
+
+/* Into shared memory, s multiplied into u. */
+template <typename P, typename T>
+__device__ inline void keep(const carried<P, T> &held, int thread, T *us, T *vs)
+{
+    using M = patch_memory<P, T>;
+    const int k = thread % M::u_across * pack<T>::width, x = thread % M::vt_across * pack<T>::width;
+    GPU_UNROLL
+    for (int e = 0; e < M::u_packs; e++) {
+        const int row = e * M::u_down + thread / M::u_across;
+        GPU_UNROLL
+        for (int w = 0; w < pack<T>::width; w++)
+            us[(k + w) * M::u_pitch + row] = held.u[e].value[w] * held.s.value[w];
+    }
+    GPU_UNROLL
+    for (int e = 0; e < M::vt_packs; e++) {
+        const int row = e * M::vt_down + thread / M::vt_across;
+        *reinterpret_cast<pack<T> *>(vs + row * P::width + x) = held.vt[e];
+    }
+}
+
+/* Of the `count` rows (or columns) of a thread's outputs, where in the tile the e-th lies: in runs of a pack, so that
+ * the threads of a warp read neighbouring packs of shared memory. */
+template <int count, int threads, typename T>
+__device__ constexpr int place_of(int thread, int e)
+{
+    constexpr int run = count < pack<T>::width ? count : pack<T>::width;
+    return (e / run * threads + thread) * run + e % run;
+}
+
+/* The thread's `count` elements of a row of a tile. */
+template <int count, int threads, typename T>
+__device__ inline void read_run(const T *row, int thread, T (&values)[count])
+{
+    constexpr int run = count < pack<T>::width ? count : pack<T>::width;
+    struct alignas(run * sizeof(T)) piece {
+        T value[run];
+    };
+    GPU_UNROLL
+    for (int e = 0; e < count; e += run) {
+        const piece p = *reinterpret_cast<const piece *>(row + place_of<count, threads, T>(thread, e));
+        GPU_UNROLL
+        for (int w = 0; w < run; w++)
+            values[e + w] = p.value[w];
+    }
+}
+
+template <typename P, typename T>
+__device__ inline void add_tile(const T *us, const T *vs, int tx, int ty, T (&sum)[P::rows][P::columns])
+{
+    using M = patch_memory<P, T>;
+    GPU_UNROLL
+    for (int k = 0; k < P::depth; k++) {
+        T a[P::rows], b[P::columns];
+        read_run<P::rows, P::y>(us + k * M::u_pitch, ty, a);
+        read_run<P::columns, P::x>(vs + k * P::width, tx, b);
+        GPU_UNROLL
+        for (int r = 0; r < P::rows; r++)
+            GPU_UNROLL
+        for (int q = 0; q < P::columns; q++)
+            sum[r][q] += a[r] * b[q];
+    }
+}
+
+template <typename P, bool vectors, typename T>
+__device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, int tx, int ty,
+                                   const T (&sum)[P::rows][P::columns])
+{
+    constexpr int run = P::columns < pack<T>::width ? 1 : pack<T>::width;
+    GPU_UNROLL
+    for (int r = 0; r < P::rows; r++) {
+        const int64_t i = i0 + place_of<P::rows, P::y, T>(ty, r);
+        T *row = c.y + i * c.y_stride;
+        GPU_UNROLL
+        for (int q = 0; q < P::columns; q += run) {
+            const int64_t j = j0 + place_of<P::columns, P::x, T>(tx, q);
+            if (vectors && run > 1 && i < c.rows && j + run <= c.columns) {
+                pack<T> p;
+                GPU_UNROLL
+                for (int w = 0; w < run; w++)
+                    p.value[w] = sum[r][q + w];
+                *reinterpret_cast<pack<T> *>(row + j) = p;
+            } else {
+                GPU_UNROLL
+                for (int w = 0; w < run; w++)
+                    if (i < c.rows && j + w < c.columns)
+                        row[j + w] = sum[r][q + w];
+            }
+        }
+    }
+}
+
+/* A patch of R x C sums in each thread's registers, for which it reads R + C values a term from shared memory. There
+ * are two pairs of tiles: while one is added, the next one is on its way from global memory through registers, and one
+ * barrier a tile is enough. As in Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008, and Tan
+ * et al., "Fast implementation of DGEMM on Fermi GPU", SC 2011. `vectors`: all matrices are aligned to 16 bytes. */
+template <typename P, bool vectors, typename T>
+__global__ GPU_LAUNCH_BOUNDS(P::threads, 512 / P::threads) void register_kernel(factors<T> c)
+{
+    using M = patch_memory<P, T>;
+    GPU_DYNAMIC_SHARED(memory);
+    constexpr int tile = P::depth * (M::u_pitch + P::width);
+    T *tiles = reinterpret_cast<T *>(memory);
+    const int tx = (int)threadIdx.x, ty = (int)threadIdx.y, thread = ty * P::x + tx;
+    const int64_t j0 = (int64_t)blockIdx.x * P::width;
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
+        const factors<T> one = one_of(c, n);
+        for (int64_t i0 = (int64_t)blockIdx.y * P::height; i0 < c.rows; i0 += (int64_t)gridDim.y * P::height) {
+            T sum[P::rows][P::columns] = {};
+            carried<P, T> held;
+            fetch<P, vectors>(one, i0, j0, 0, thread, held);
+            keep<P>(held, thread, tiles, tiles + P::depth * M::u_pitch);
+            __syncthreads();
+            int current = 0;
+            for (int64_t p0 = 0; p0 < c.rank; p0 += P::depth) {
+                const T *us = tiles + current * tile;
+                T *next = tiles + (current ^= 1) * tile;
+                const bool more = p0 + P::depth < c.rank;
+                if (more)
+                    fetch<P, vectors>(one, i0, j0, p0 + P::depth, thread, held);
+                add_tile<P>(us, us + P::depth * M::u_pitch, tx, ty, sum);
+                if (more)
+                    keep<P>(held, thread, next, next + P::depth * M::u_pitch);
+                __syncthreads();
+            }
+            store_patch<P, vectors>(one, i0, j0, tx, ty, sum);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- library ---- */
+
+/* A packed copy of u times s. */
+template <typename T>
+__global__ __launch_bounds__(256) void scale_kernel(factors<T> c, T *scaled)
+{
+    const int64_t count = c.batch * c.rows * c.rank, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < count; e += step) {
+        const int64_t row = e / c.rank, p = e - row * c.rank, n = row / c.rows, i = row - n * c.rows;
+        scaled[e] = c.u[n * c.u_step + i * c.u_stride + p] * c.s[n * c.s_step + p];
+    }
+}
+
+#endif
