@@ -5,7 +5,9 @@
 #ifndef FLYNN_APPS_COMMANDS_H
 #define FLYNN_APPS_COMMANDS_H
 
+int command_ceiling(int argc, char **argv);
 int command_convolve(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
 int command_list(int argc, char **argv);

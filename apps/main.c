@@ -17,8 +17,10 @@ static const struct {
 } commands[] = {
     {"convolve", command_convolve, "convolve an image with a kernel"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
+    {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},
+    {"doctor", command_doctor, "looks at the machine, tries every backend, and says what would mend it"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

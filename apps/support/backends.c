@@ -2,6 +2,7 @@
 #include "backends.h"
 
 #include "fail.h"
+#include "trace_out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +52,9 @@ static void open_all(backend_list *list)
 
 backend_list backends_open(const common_options *options)
 {
-    backend_list list = {0};
+    backend_list list = {.trace_file = options->trace_file};
 
+    trace_out_start(list.trace_file);
     if (options->all_backends) {
         open_all(&list);
         return list;
@@ -70,6 +72,7 @@ backend_list backends_open(const common_options *options)
 
 void backends_close(backend_list *list)
 {
+    trace_out_finish(list->trace_file);
     for (int i = 0; i < list->count; i++)
         fl_device_close(list->open[i].device);
     free(list->open);

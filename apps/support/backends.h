@@ -23,13 +23,15 @@ typedef struct backend_list {
     int count, skipped_count;
     open_backend *open;
     skipped_backend *skipped;
+    const char *trace_file;
 } backend_list;
 
 /* Opens what --backend names, in that order; without the option, `auto`. A name that cannot run here ends the command
  * (exit code 3), an unknown one too (2). For `all`: every plugin that can run here, the plainest first and emulations
- * last; the others are listed in `skipped`. */
+ * last; the others are listed in `skipped`. --trace begins here, so that the opening is in it. */
 backend_list backends_open(const common_options *options);
 
+/* Closes them, and writes the trace. */
 void backends_close(backend_list *list);
 
 #endif

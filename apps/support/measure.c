@@ -156,7 +156,9 @@ static double cold_pass(session *s, fl_timing *timing)
 {
     double start = seconds_now();
     fl_run run = s->run;
+    fl_trace_mark mark;
 
+    must(fl_trace_begin("cold pass", &mark));
     create_arrays(s);
     queue_inputs(s);
     run.timing = timing;
@@ -164,6 +166,7 @@ static double cold_pass(session *s, fl_timing *timing)
     read_count(s);
     queue_outputs(s);
     must(fl_stream_wait(s->stream));
+    fl_trace_end(mark);
     return seconds_now() - start;
 }
 
@@ -180,9 +183,11 @@ static void poison(session *s)
 
 static double total_pass(session *s)
 {
+    fl_trace_mark mark;
     double start;
 
     restore(s);
+    must(fl_trace_begin("pass", &mark));
     start = seconds_now();
     if (s->copies)
         queue_inputs(s);
@@ -192,7 +197,9 @@ static double total_pass(session *s)
         queue_outputs(s);
     }
     must(fl_stream_wait(s->stream));
-    return seconds_now() - start;
+    start = seconds_now() - start;
+    fl_trace_end(mark);
+    return start;
 }
 
 /* One pass between events, the kernel `launches` times; seconds of the parts. */
@@ -216,6 +223,19 @@ static void event_pass(session *s, int launches, double *h2d, double *kernel, do
     *kernel /= launches;
     if (!s->copies)
         *h2d = *d2h = 0;
+}
+
+/* The mistake of timing a kernel without waiting for it: seconds until the call returned, its work under way. */
+static double call_pass(session *s)
+{
+    double start;
+
+    restore(s);
+    start = seconds_now();
+    queue_call(s, &s->run);
+    start = seconds_now() - start;
+    must(fl_stream_wait(s->stream));
+    return start;
 }
 
 /* The outputs of the last pass. */
@@ -277,6 +297,9 @@ static void timed_passes(session *s, const measure_plan *plan, measurement *m)
     }
     m->timing.kernel_s = median(m->kernel.s, m->kernel.count);
     start = seconds_now();
+    while (plan->wrong_timing && more(plan, m->call.count, seconds_now() - start))
+        add(&m->call, call_pass(s));
+    start = seconds_now();
     while (more(plan, m->total.count, seconds_now() - start))
         add(&m->total, total_pass(s));
 }
@@ -310,6 +333,7 @@ void measurement_free(measurement *m)
     free(m->kernel.s);
     free(m->d2h.s);
     free(m->total.s);
+    free(m->call.s);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
 }

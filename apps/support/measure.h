@@ -51,7 +51,8 @@ typedef struct measure_plan {
     int repeat; /* timed passes; 0: as many as min_time_s asks for */
     int warmup; /* passes between the cold one and the timed ones */
     double min_time_s;
-    bool pageable; /* host arrays are ordinary memory instead of pinned */
+    bool pageable;     /* host arrays are ordinary memory instead of pinned */
+    bool wrong_timing; /* also time the call alone, without waiting for the work */
 } measure_plan;
 
 /* The times of one quantity, in the order in which they were taken. */
@@ -67,6 +68,7 @@ struct measurement {
     fl_timing timing; /* of the cold pass: variant, block, bytes, flops; kernel_s is the median of `kernel` */
     double cold_s;    /* the first pass from host arrays to host arrays: allocations, module load and all */
     samples h2d, kernel, d2h, total;
+    samples call;                     /* until the call returned; none unless wrong_timing */
     host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
     compare_result check;
     char check_method[96];

@@ -22,7 +22,9 @@ enum {
     KEY_MIN_TIME,
     KEY_SEED,
     KEY_PAGEABLE,
+    KEY_WRONG_TIMING,
     KEY_CHECK,
+    KEY_TRACE,
     KEY_JSON,
     KEY_CSV,
     KEY_USAGE,
@@ -36,6 +38,8 @@ static const struct argp_option backend_options[] = {
      "Run on these: a backend's name (serial, simd, omp, hip ...) and what narrows it, such as omp:8, simd:v2, hip:1; "
      "all is every one that can run here (default: auto, the best one)",
      0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "Record what each thread and device did when, as a Chrome trace (open it in ui.perfetto.dev)", 0},
     {0},
 };
 
@@ -49,6 +53,8 @@ static const struct argp_option run_options[] = {
     {"min-time", KEY_MIN_TIME, "SECONDS", 0, "Time passes for at least so long (default: 0.2)", 0},
     {"seed", KEY_SEED, "N", 0, "Start of the random numbers (default: 1)", 0},
     {"pageable", KEY_PAGEABLE, NULL, 0, "Ordinary host memory for copies instead of pinned", 0},
+    {"wrong-timing", KEY_WRONG_TIMING, NULL, 0,
+     "Also show the time until the call returned, without waiting for its work", 0},
     {"check", KEY_CHECK, "full|sampled|auto", 0,
      "Hold all of the result against the reference, or samples of it (default: auto, all where that is cheap)", 0},
     {0},
@@ -216,6 +222,13 @@ static const char *parse_file(const char *option, const char *value)
     return value;
 }
 
+static const char *parse_trace(const char *value)
+{
+    if (value[0] == '\0')
+        option_fail("trace", "'' is no file name");
+    return value;
+}
+
 /* ----------------------------------------------------------------------------------- the shared options ---- */
 
 static fl_dtype parse_dtype(const char *value)
@@ -252,6 +265,7 @@ static error_t parse_run(int key, char *value, common_options *common)
     case KEY_MIN_TIME: common->min_time_s = parse_seconds("min-time", value); return 0;
     case KEY_SEED: common->seed = (uint64_t)option_integer("seed", value, 0, INT64_MAX); return 0;
     case KEY_PAGEABLE: common->pageable = true; return 0;
+    case KEY_WRONG_TIMING: common->wrong_timing = true; return 0;
     case KEY_CHECK: common->check = parse_check(value); return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -269,6 +283,7 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
     common_options *common = p->common;
     switch (key) {
     case 'b': parse_backends("backend", value, common); return 0;
+    case KEY_TRACE: common->trace_file = parse_trace(value); return 0;
     case KEY_JSON:
         common->json = true;
         common->json_file = parse_file("json", value);

@@ -31,16 +31,19 @@ typedef struct common_options {
     double min_time_s;
     uint64_t seed;
     bool pageable;
+    bool wrong_timing; /* also show what is measured without waiting */
     check_choice check;
     bool json, csv;                   /* asked for */
     const char *json_file, *csv_file; /* NULL: stdout */
+    const char *trace_file;           /* NULL: no trace */
     bool quiet;
 } common_options;
 
 /* Which of the shared options a command takes. --quiet, --help, --usage and --version are taken by all. */
 enum {
-    TAKES_BACKEND = 1, /* --backend */
-    TAKES_RUN = 2,     /* --variant --dtype --size --block --repeat --warmup --min-time --seed --pageable --check */
+    TAKES_BACKEND = 1, /* --backend --trace */
+    TAKES_RUN = 2,     /* --variant --dtype --size --block --repeat --warmup --min-time --seed --pageable --wrong-timing
+                        --check */
     TAKES_JSON = 4,    /* --json */
     TAKES_CSV = 8,     /* --csv */
 };

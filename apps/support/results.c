@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "results.h"
 
+#include "ceilings.h"
 #include "csv_out.h"
 #include "fail.h"
 #include "json_out.h"
@@ -42,7 +43,8 @@ measure_plan measure_plan_of(const common_options *common)
                          .repeat = common->repeat,
                          .warmup = common->warmup,
                          .min_time_s = common->min_time_s,
-                         .pageable = common->pageable};
+                         .pageable = common->pageable,
+                         .wrong_timing = common->wrong_timing};
 
     memcpy(plan.block, common->block, sizeof plan.block);
     return plan;
@@ -87,12 +89,23 @@ static const measurement *baseline(const result_list *results)
     return first;
 }
 
+/* How near the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
+ * ceiling is not known. An emulation has none. */
+static double percent_of_ceiling(const measurement *m)
+{
+    ceilings c = ceilings_load(&m->device);
+
+    if (m->device.emulation)
+        return NAN;
+    return 100 * ceilings_least_s(&c, m->results[0].dtype, m->timing.bytes, m->timing.flops) / m->timing.kernel_s;
+}
+
 /* ------------------------------------------------------------------------------------------------ table ---- */
 
 static const table_column columns[] = {
-    {"backend", 0},  {"class", 0},       {"variant", 0}, {"block", 0},     {"open", 1},  {"cold", 1},
-    {"h2d", 1},      {"kernel", 1},      {"d2h", 1},     {"total", 1},     {"GB/s", 1},  {"GFLOP/s", 1},
-    {"speed-up", 1}, {"with copies", 1}, {"rank", 1},    {"max error", 1}, {"check", 0}, {NULL, 0},
+    {"backend", 0},     {"class", 0}, {"variant", 0},   {"block", 0}, {"open", 1},    {"cold", 1},    {"h2d", 1},
+    {"kernel", 1},      {"d2h", 1},   {"total", 1},     {"GB/s", 1},  {"GFLOP/s", 1}, {"ceiling", 1}, {"speed-up", 1},
+    {"with copies", 1}, {"rank", 1},  {"max error", 1}, {"check", 0}, {NULL, 0},
 };
 
 typedef struct cell {
@@ -135,6 +148,15 @@ static cell check_cell(const measurement *m)
     return c;
 }
 
+static cell percent_cell(double percent)
+{
+    cell c = {"-"};
+
+    if (isfinite(percent))
+        snprintf(c.text, sizeof c.text, percent >= 10 ? "%.0f %%" : "%.2g %%", percent);
+    return c;
+}
+
 /* Three digits, and no exponent for what a reader would write without one. */
 static cell rate_cell(double rate)
 {
@@ -160,9 +182,22 @@ static void add_row(table *t, const result_list *results, const measurement *bas
                      format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
                      format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
                      rate_cell(m->timing.bytes / kernel / 1e9).text, rate_cell(m->timing.flops / kernel / 1e9).text,
+                     percent_cell(percent_of_ceiling(m)).text,
                      format_factor(factor(comparable ? base->timing.kernel_s : 0, kernel, comparable)).text,
                      format_factor(factor(comparable ? total_of(base) : 0, total_of(m), comparable)).text,
                      rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
+}
+
+/* What a clock says that is stopped when the call returns. */
+static void show_wrong_timing(const measurement *m)
+{
+    double call = median(m->call.s, m->call.count), kernel = m->timing.kernel_s;
+
+    if (m->call.count == 0)
+        return;
+    printf("%s: stopped when the call returned, a clock shows %s; the work takes %s%s\n", m->device.resource,
+           format_seconds(call).text, format_seconds(kernel).text,
+           call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
 
 static void show_table(const result_list *results, const exercise *e)
@@ -181,6 +216,8 @@ static void show_table(const result_list *results, const exercise *e)
         printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
     if (results->count > 0)
         printf("checked against: %s\n", results->list[0].check_method);
+    for (int i = 0; i < results->count; i++)
+        show_wrong_timing(&results->list[i]);
     for (int i = 0; i < results->count && e->print_more; i++)
         e->print_more(e, &results->list[i]);
 }
@@ -204,6 +241,7 @@ static json_t *json_times(const measurement *m)
     json_put(times, "kernel", json_numbers(m->kernel.s, m->kernel.count));
     json_put(times, "d2h", json_numbers(m->d2h.s, m->d2h.count));
     json_put(times, "total", json_numbers(m->total.s, m->total.count));
+    json_put(times, "call", json_numbers(m->call.s, m->call.count));
     return times;
 }
 
@@ -253,13 +291,14 @@ static void put_times(json_t *row, const measurement *m)
     json_put(row, "kernel_s", json_number(kernel));
     json_put(row, "d2h_s", json_number(median(m->d2h.s, m->d2h.count)));
     json_put(row, "total_s", json_number(total_of(m)));
+    json_put(row, "call_s", json_number(median(m->call.s, m->call.count)));
     json_put(row, "times_s", json_times(m));
     json_put(row, "bytes", json_number(m->timing.bytes));
     json_put(row, "bytes_requested", json_number(m->timing.bytes_requested));
     json_put(row, "flops", json_number(m->timing.flops));
     json_put(row, "gbytes_per_s", json_number(m->timing.bytes / kernel / 1e9));
     json_put(row, "gflops", json_number(m->timing.flops / kernel / 1e9));
-    json_put(row, "percent_of_ceiling", json_null());
+    json_put(row, "percent_of_ceiling", json_number(percent_of_ceiling(m)));
 }
 
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)

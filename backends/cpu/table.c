@@ -11,6 +11,7 @@
 extern const cpu_operation CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
 extern const cpu_operation CPU_NAME(cpu_svd_library), CPU_NAME(cpu_svd);
 extern const cpu_operation CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_library);
+extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_multiply_add);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
@@ -20,6 +21,8 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_reconstruct),
     &CPU_NAME(cpu_reconstruct_library),
     &CPU_NAME(cpu_convert),
+    &CPU_NAME(cpu_copy),
+    &CPU_NAME(cpu_multiply_add),
 };
 
 const cpu_table CPU_NAME(cpu_table) = {

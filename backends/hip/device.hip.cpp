@@ -5,6 +5,7 @@
  */
 #include "blas.hpp"
 #include "device.hpp"
+#include "gpu_range.h"
 #include "solver.hpp"
 
 #include <new>
@@ -19,7 +20,8 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
                        gpu_vendor, device, hipGetErrorString(error), hipGetErrorName(error));
 }
 
-namespace {
+namespace
+{
 
 /* ---------------------------------------------------------------------------------------------------- memory ---- */
 
@@ -210,6 +212,25 @@ void close_device(void *self)
     delete static_cast<hip_device *>(self);
 }
 
+void range_push(void *self, const char *name, const char *detail)
+{
+    static const bool wanted = gpu_range_wanted();
+    char text[96];
+    (void)self;
+    if (!wanted)
+        return;
+    std::snprintf(text, sizeof text, "%s%s%s", name, detail ? " " : "", detail ? detail : "");
+    gpu_range_push(text);
+}
+
+void range_pop(void *self)
+{
+    static const bool wanted = gpu_range_wanted();
+    (void)self;
+    if (wanted)
+        gpu_range_pop();
+}
+
 const fl_device_api device_api = {
     sizeof(fl_device_api),
     close_device,
@@ -228,6 +249,8 @@ const fl_device_api device_api = {
     event_record,
     event_wait,
     event_elapsed,
+    range_push,
+    range_pop,
 };
 
 } // namespace

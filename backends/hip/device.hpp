@@ -56,6 +56,8 @@ hip_rows hip_convolve_rows();
 hip_rows hip_svd_rows();
 hip_rows hip_reconstruct_rows();
 hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
+hip_rows hip_copy_rows();
+hip_rows hip_multiply_add_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

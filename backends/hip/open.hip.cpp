@@ -220,7 +220,8 @@ size_t collect_rows(hip_device *device)
 {
     char why[256];
     const bool has_blas = hip_blas_available(why, sizeof why);
-    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(),
+    const hip_rows tables[] = {hip_convert_rows(), hip_convolve_rows(), hip_copy_rows(),
+                               hip_multiply_add_rows(),
                                hip_reconstruct_rows(),
                                has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
                                hip_svd_rows(),

@@ -3,6 +3,7 @@
 
 #include "status.h"
 #include "stream.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -295,12 +296,15 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
     int64_t planes[2] = {outer > 0 ? b->shape[0] : 1, outer > 1 ? b->shape[1] : 1};
     size_t size = fl_dtype_size(b->dtype), plane = size;
     fl_status status = FL_OK;
+    core_span span;
 
     for (int d = outer; d < b->ndim; d++)
         plane *= (size_t)b->shape[d];
     if (plane == 0)
         return FL_OK;
     pthread_mutex_lock(&stream->lock);
+    span = core_trace_begin(stream, kind == FL_COPY_TO_HOST ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
+                            kind == FL_COPY_TO_HOST ? "copy to host" : "copy to device", NULL, core_buffer_bytes(b));
     for (int64_t i = 0; i < planes[0] && status == FL_OK; i++) {
         for (int64_t j = 0; j < planes[1] && status == FL_OK; j++) {
             int64_t offset = (outer > 0 ? i * b->stride[0] : 0) + (outer > 1 ? j * b->stride[1] : 0);
@@ -308,6 +312,7 @@ static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_s
             host += plane;
         }
     }
+    core_trace_end(stream, span, NULL);
     pthread_mutex_unlock(&stream->lock);
     return status;
 }

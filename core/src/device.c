@@ -4,6 +4,7 @@
 #include "registry.h"
 #include "status.h"
 #include "stream.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -158,6 +159,7 @@ fl_status fl_device_open(const char *resource, fl_device **out)
     fl_open_request request = {.number = -1};
     const core_plugin *p;
     fl_device *device;
+    core_span span;
     fl_status status;
 
     if (!resource || !out)
@@ -172,7 +174,9 @@ fl_status fl_device_open(const char *resource, fl_device **out)
     if (!device)
         return core_fail(FL_E_MEMORY, "out of host memory");
     atomic_init(&device->references, 1);
+    span = core_trace_begin(NULL, CORE_SPAN_HOST, "open", resource, 0);
     status = open_plugin(p, &request, device);
+    core_trace_end(NULL, span, NULL);
     if (status == FL_OK)
         *out = device;
     else

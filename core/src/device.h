@@ -12,6 +12,7 @@ struct fl_device {
     fl_plugin_device plugin;
     core_pool pool;
     fl_stream *default_stream;
+    atomic_int streams;    /* made so far */
     atomic_int references; /* the user's handle, and each array, stream and event of the device */
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatch.h"
 
+#include "array.h"
 #include "names.h"
 #include "status.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +24,8 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_ALLCLOSE] = "allclose",
     [FL_OP_RECONSTRUCT] = "reconstruct",
     [FL_OP_SVD] = "svd",
+    [FL_OP_COPY] = "copy",
+    [FL_OP_MULTIPLY_ADD] = "multiply_add",
 };
 
 const char *core_operation_name(fl_operation operation)
@@ -190,6 +194,21 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
     return check_limits(name, &call->device->plugin.info, launch);
 }
 
+static fl_status run(core_call *call, const core_step *step, const fl_row *row, const fl_launch *launch, double bytes)
+{
+    core_span span =
+        core_trace_begin(call->stream, CORE_SPAN_KERNEL, core_operation_name(step->operation), row->variant, bytes);
+    fl_status status = row->run(&call->context, step->args, launch);
+
+    const char *chosen = NULL;
+    fl_launch ran = *launch;
+
+    if (row->chosen && call->device->plugin.info.host_memory && span.index >= 0) /* done, so it is known */
+        chosen = row->chosen(&call->context, step->args, &ran);
+    core_trace_end(call->stream, span, chosen);
+    return status;
+}
+
 fl_status core_call_step(core_call *call, const core_step *step, double bytes)
 {
     const char *variant = call->run->variant ? call->run->variant : "auto";
@@ -198,7 +217,7 @@ fl_status core_call_step(core_call *call, const core_step *step, double bytes)
     fl_status status = plan(call, step, variant, &row, &launch);
 
     if (status == FL_OK)
-        status = row->run(&call->context, step->args, &launch);
+        status = run(call, step, row, &launch, bytes);
     if (status == FL_OK && call->run->timing) {
         tell(call->run->timing, row->variant, &launch);
         call->run->timing->bytes = bytes;
@@ -229,7 +248,7 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
         return status;
     launch = (fl_launch){0};
     row->plan(call->device->plugin.self, &args, &launch);
-    status = row->run(&call->context, &args, &launch);
+    status = run(call, &step, row, &launch, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
     *buffer = args.out;
     return status;
 }

@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include "status.h"
+#include "trace.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ fl_status core_stream_create(fl_device *device, fl_stream **out)
     if (!stream)
         return core_fail(FL_E_MEMORY, "out of host memory");
     stream->device = device;
+    stream->number = atomic_fetch_add(&device->streams, 1);
     status = api_of(device)->stream_create(device->plugin.self, &stream->handle);
     if (status != FL_OK) {
         free(stream);
@@ -88,10 +90,13 @@ fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream,
 
 fl_status core_stream_wait(fl_stream *stream)
 {
+    core_span span;
     fl_status status;
 
     pthread_mutex_lock(&stream->lock);
+    span = core_trace_begin(stream, CORE_SPAN_HOST, "wait for", stream->device->plugin.info.resource, 0);
     status = api_of(stream->device)->stream_wait(stream->device->plugin.self, stream->handle);
+    core_trace_end(stream, span, NULL);
     pthread_mutex_unlock(&stream->lock);
     return status;
 }

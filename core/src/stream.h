@@ -7,6 +7,7 @@
 
 struct fl_stream {
     fl_device *device;
+    int number;              /* of the device's streams, in the order in which they were made; 0: its default one */
     void *handle;            /* the plugin's */
     pthread_mutex_t lock;    /* the default stream may be used by any thread */
     void *started, *stopped; /* events around a timed call, made at the first one */

@@ -125,6 +125,18 @@ unset FLYNN_BACKEND FLYNN_SIZE FLYNN_MODE FLYNN_REPEAT
 ok "--pageable" convolve --size=64 --pageable --json "${quick[@]}"
 check "told as such, but for a processor, which copies nothing" json "$work/out" \
     'all(r["host_memory"] == ("in place" if r["family"] == "cpu" else "pageable") for r in d["results"])'
+ok "--wrong-timing" convolve --size=64 --backend=serial --wrong-timing --json "${quick[@]}"
+check "the time until the call returned" json "$work/out" '0 < d["results"][0]["call_s"] == d["results"][0]["times_s"]["call"][0]'
+ok "--wrong-timing in words" convolve --size=64 --backend=serial --wrong-timing "${quick[@]}"
+check "beside the right one" grep -q '^serial: stopped when the call returned, a clock shows .*; the work takes ' "$work/out"
+ok "a trace" convolve --size=64 --backend=serial,omp:2 --variant=tiled --trace=trace.json "${quick[@]}"
+check "host, copies and kernels, with the variant's name" json trace.json \
+    '{e["args"]["name"] for e in d["traceEvents"] if e["ph"] == "M"} >= {"host", "serial", "thread 1", "stream 1, kernels",
+     "stream 1, copies to device"} and {e["name"] for e in d["traceEvents"] if e["ph"] == "X"} >= {"open serial",
+     "cold pass", "pass", "convolve tiled", "copy to device"} and
+     all(e["dur"] >= 0 and e["ts"] >= 0 for e in d["traceEvents"] if e["ph"] == "X")'
+refused "a trace that cannot be written" 4 no/such/folder convolve --trace=no/such/folder/trace.json
+refused "a trace without a name" 2 --trace convolve --trace=
 ok "an option between files" convolve image.npy --mode=valid kernel.npy -o out.npy "${quick[@]}"
 
 # Files that are there already.

@@ -262,6 +262,34 @@ FL_API fl_status fl_array_to_dlpack(const fl_array *array, struct DLManagedTenso
 FL_API fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory);
 FL_API void fl_host_free(fl_device *device, void *memory);
 
+/* ------------------------------------------------------------------------------------------------ trace ---- */
+
+/* A piece of recorded work. All of it is valid during the call of `take` alone. */
+typedef struct fl_span {
+    const char *process; /* "host", or the device: "hip-nvidia:0" */
+    const char *lane;    /* "thread 1"; "stream 2, kernels", "stream 2, copies to device", "stream 2, copies to host" */
+    const char *name;    /* "convolve separable", "copy to host", "wait for hip-nvidia:0" */
+    double start_s;      /* since fl_trace_start */
+    double seconds;
+    double bytes; /* copied, or compulsory for an operation; 0 for what moves none */
+} fl_span;
+
+/* Records what the whole process does from now on: each operation and copy twice, as the thread queued it and, between
+ * two events, as the device did it; each wait; each opening. Costs two events for each. FL_E_ARGUMENT when it was
+ * started already, FL_E_MEMORY. */
+FL_API fl_status fl_trace_start(void);
+/* Waits for the devices that are in the trace, gives each span to `take` (NULL: drops them), in the order in which they
+ * were queued, and ends the recording. lost (may be NULL): spans that were one too many to be kept, or whose times the
+ * device did not tell. FL_E_ARGUMENT when it was not started, or when another thread is within a call. */
+FL_API fl_status fl_trace_stop(void (*take)(const fl_span *span, void *user), void *user, int64_t *lost);
+
+/* A span of the calling thread for work of the program's own, such as reading a file. */
+typedef struct fl_trace_mark {
+    int64_t index;
+} fl_trace_mark;
+FL_API fl_status fl_trace_begin(const char *name, fl_trace_mark *mark);
+FL_API void fl_trace_end(fl_trace_mark mark);
+
 /* ------------------------------------------------------------------------------------------- operations ---- */
 
 /* What one call cost and how it ran. */
@@ -405,6 +433,17 @@ FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_
 /* out[...] = in[...] in out's dtype, as C converts: same shape; f32 or f64 from any dtype, i64 from integers. Variant:
  * naive. Queued. */
 FL_API fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* out = in, on the device: what its memory can do at most. 1-D, one dtype (any) and length, no memory shared. Variants:
+ * naive (a loop, or a kernel with 16-byte loads), library (the C library's or the runtime's own copy). Queued. */
+FL_API fl_status fl_copy_array(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* out = in after `steps` times x = factor * x + term: what its arithmetic can do at most. 1-D, f32 or f64, one dtype
+ * and length; `out` is `in` itself or shares no memory with it; steps >= 0. Variants: naive (an element at a time),
+ * register (as many at a time as keep the units busy). The multiply-add may be fused; 2 * steps operations an element.
+ * Queued. */
+FL_API fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, double term, int64_t steps,
+                                 fl_array *out, const fl_run *run);
 
 #ifdef __cplusplus
 }

@@ -71,8 +71,10 @@ typedef enum fl_operation {
     FL_OP_ALLCLOSE = 10,
     FL_OP_RECONSTRUCT = 11,
     FL_OP_SVD = 12,
+    FL_OP_COPY = 13,
+    FL_OP_MULTIPLY_ADD = 14,
 } fl_operation;
-#define FL_OP_COUNT 13
+#define FL_OP_COUNT 15
 
 /* An array as a kernel sees it. */
 typedef struct fl_buffer {
@@ -163,6 +165,20 @@ typedef struct fl_svd_args {
     uint64_t seed;
 } fl_svd_args;
 
+/* FL_OP_COPY: out = in, 1-D, packed, one dtype (any) and length, at least one element, memory apart. */
+typedef struct fl_copy_args {
+    fl_buffer in, out;
+} fl_copy_args;
+
+/* FL_OP_MULTIPLY_ADD: out = in after `steps` times x = x * factor + term, each rounded once (a fused multiply-add) or
+ * twice. 1-D, packed, one dtype (f32 or f64) and length, at least one element; out.data is in.data or memory apart;
+ * steps is at least 0. */
+typedef struct fl_multiply_add_args {
+    fl_buffer in, out;
+    double factor, term;
+    int64_t steps;
+} fl_multiply_add_args;
+
 /* How a row will run. */
 typedef struct fl_launch {
     int32_t block[3];       /* in: what the caller asked for (0: yours to choose); out: what will run (0: none) */
@@ -226,6 +242,10 @@ typedef struct fl_device_api {
     fl_status (*event_wait)(void *self, void *event);
     /* Both were reached. */
     fl_status (*event_elapsed)(void *self, void *start, void *stop, double *seconds);
+    /* Marks what the calling thread queues from push to pop as "<name> <detail>" for the vendor's profiler; detail may
+     * be NULL. Both NULL: it has none. */
+    void (*range_push)(void *self, const char *name, const char *detail);
+    void (*range_pop)(void *self);
 } fl_device_api;
 
 /* What `open` fills. */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * copy.c - memory to memory: what the other operations' traffic is held against.
+ */
+#include "cpu.h"
+
+#include <string.h>
+
+enum { PIECE = 1 << 16 }; /* bytes that a thread copies at a time */
+
+static size_t CPU_NAME(bytes_of)(const fl_copy_args *c)
+{
+    static const size_t sizes[FL_DTYPE_COUNT] = {[FL_U8] = 1, [FL_I32] = 4, [FL_I64] = 8, [FL_F32] = 4, [FL_F64] = 8};
+
+    return (size_t)c->in.shape[0] * sizes[c->in.dtype];
+}
+
+static void CPU_NAME(plan_copy)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = 2 * (double)CPU_NAME(bytes_of)(args);
+}
+
+/* Whole words as a loop, which is what `serial` is to show; the bytes left over one by one. */
+static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_copy_args *c = args;
+    const unsigned char *in = c->in.data;
+    unsigned char *out = c->out.data;
+    const int64_t bytes = (int64_t)CPU_NAME(bytes_of)(c), words = bytes / 8;
+
+    (void)context, (void)launch;
+#pragma omp parallel for simd schedule(static) num_threads(cpu_team(context, (double)bytes))
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word; /* of no alignment: an array may begin anywhere */
+        memcpy(&word, in + 8 * i, 8);
+        memcpy(out + 8 * i, &word, 8);
+    }
+    for (int64_t i = 8 * words; i < bytes; i++)
+        out[i] = in[i];
+    return FL_OK;
+}
+
+/* memcpy knows the processor's stores that go past the caches; each thread copies its part. */
+static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_copy_args *c = args;
+    const int64_t bytes = (int64_t)CPU_NAME(bytes_of)(c), threads = cpu_team(context, (double)bytes);
+    const int64_t part = (bytes / threads / PIECE + 1) * PIECE;
+
+    (void)launch;
+#pragma omp parallel for schedule(static) num_threads((int)threads)
+    for (int64_t start = 0; start < bytes; start += part)
+        memcpy((char *)c->out.data + start, (const char *)c->in.data + start,
+               (size_t)(bytes - start < part ? bytes - start : part));
+    return FL_OK;
+}
+
+enum { ANY = (1u << FL_DTYPE_COUNT) - 1 };
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_COPY,
+     .variant = "library",
+     .dtypes = ANY,
+     .summary = "memcpy, a part for each thread",
+     .plan = CPU_NAME(plan_copy),
+     .run = CPU_NAME(run_library)},
+    {.operation = FL_OP_COPY,
+     .variant = "naive",
+     .dtypes = ANY,
+     .summary = "word by word",
+     .plan = CPU_NAME(plan_copy),
+     .run = CPU_NAME(run_naive)},
+};
+
+const cpu_operation CPU_NAME(cpu_copy) = {.rows = rows, .count = sizeof rows / sizeof *rows};

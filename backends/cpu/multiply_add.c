@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * multiply_add.c - x = x * factor + term, over and over: what the other operations' arithmetic is held against.
+ */
+#include "cpu.h"
+
+#include <string.h>
+
+/* Chains of multiply-adds that do not wait for each other: two units, each with four to five steps from one result to
+ * the next, are busy with ten. */
+enum { CHAINS = 12 };
+
+/* CHAINS vectors of x stay in registers for all the steps. */
+#define VECTORS(type, name) \
+    static void name(const type *in, type *out, type factor, type term, int64_t steps) \
+    { \
+        CPU_VECTOR(type) x[CHAINS]; \
+        memcpy(x, in, sizeof x); \
+        for (int64_t step = 0; step < steps; step++) { \
+            _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) x[c] = x[c] * factor + term; \
+        } \
+        memcpy(out, x, sizeof x); \
+    }
+
+#if CPU_VECTOR_BITS >= 128
+typedef float vector_f32 __attribute__((vector_size(CPU_VECTOR_BITS / 8)));
+typedef double vector_f64 __attribute__((vector_size(CPU_VECTOR_BITS / 8)));
+#else
+typedef float vector_f32;
+typedef double vector_f64;
+#endif
+#define CPU_VECTOR(type) CPU_VECTOR_##type
+#define CPU_VECTOR_float vector_f32
+#define CPU_VECTOR_double vector_f64
+
+VECTORS(float, CPU_TYPED(chains, f32))
+VECTORS(double, CPU_TYPED(chains, f64))
+
+/* One element; in vectors as wide as the compiler makes them of the loop over elements in `naive`. */
+#define ELEMENTS(type, name) \
+    static void name(const type *in, type *out, type factor, type term, int64_t steps, int64_t count) \
+    { \
+        for (int64_t i = 0; i < count; i++) { \
+            type x = in[i]; \
+            for (int64_t step = 0; step < steps; step++) \
+                x = x * factor + term; \
+            out[i] = x; \
+        } \
+    }
+
+ELEMENTS(float, CPU_TYPED(elements, f32))
+ELEMENTS(double, CPU_TYPED(elements, f64))
+
+static void CPU_NAME(plan_multiply_add)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_multiply_add_args *m = args;
+    const double elements = (double)m->in.shape[0];
+
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->flops = 2 * elements * (double)m->steps;
+    launch->bytes_requested = 2 * elements * (m->in.dtype == FL_F32 ? sizeof(float) : sizeof(double));
+}
+
+#define RUN(type, at, count, one) \
+    one((const type *)m->in.data + (at), (type *)m->out.data + (at), (type)m->factor, (type)m->term, m->steps count)
+#define COMMA_(n) , n
+
+static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    enum { PIECE = 64 }; /* elements that a thread takes at a time */
+    const fl_multiply_add_args *m = args;
+    const int64_t size = m->in.shape[0];
+
+    (void)context, (void)launch;
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, launch->flops))
+    for (int64_t i = 0; i < size; i += PIECE) {
+        const int64_t count = size - i < PIECE ? size - i : PIECE;
+        if (m->in.dtype == FL_F32)
+            RUN(float, i, COMMA_(count), CPU_TYPED(elements, f32));
+        else
+            RUN(double, i, COMMA_(count), CPU_TYPED(elements, f64));
+    }
+    return FL_OK;
+}
+
+static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_multiply_add_args *m = args;
+    const int64_t size = m->in.shape[0];
+    const int64_t piece = CHAINS * (int64_t)(m->in.dtype == FL_F32 ? sizeof(vector_f32) / sizeof(float)
+                                                                   : sizeof(vector_f64) / sizeof(double));
+    const int64_t whole = size / piece * piece;
+
+    (void)context, (void)launch;
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, launch->flops))
+    for (int64_t i = 0; i < whole; i += piece) {
+        if (m->in.dtype == FL_F32)
+            RUN(float, i, , CPU_TYPED(chains, f32));
+        else
+            RUN(double, i, , CPU_TYPED(chains, f64));
+    }
+    if (whole < size) {
+        if (m->in.dtype == FL_F32)
+            RUN(float, whole, COMMA_(size - whole), CPU_TYPED(elements, f32));
+        else
+            RUN(double, whole, COMMA_(size - whole), CPU_TYPED(elements, f64));
+    }
+    return FL_OK;
+}
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_MULTIPLY_ADD,
+     .variant = "register",
+     .dtypes = 1u << FL_F32 | 1u << FL_F64,
+     .summary = "twelve vectors at a time, in registers",
+     .plan = CPU_NAME(plan_multiply_add),
+     .run = CPU_NAME(run_register)},
+    {.operation = FL_OP_MULTIPLY_ADD,
+     .variant = "naive",
+     .dtypes = 1u << FL_F32 | 1u << FL_F64,
+     .summary = "element by element, each step waiting for the last",
+     .plan = CPU_NAME(plan_multiply_add),
+     .run = CPU_NAME(run_naive)},
+};
+
+const cpu_operation CPU_NAME(cpu_multiply_add) = {.rows = rows, .count = sizeof rows / sizeof *rows};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+#include <inttypes.h>
+
+static const char *const name = "multiply_add";
+
+static fl_status check(fl_device *device, const fl_array *in, int64_t steps, const fl_array *out)
+{
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+
+    if (status == FL_OK)
+        status = core_check_array(name, "in", in, device);
+    if (status == FL_OK)
+        status = core_check_array(name, "out", out, device);
+    if (status == FL_OK)
+        status = core_check_vector(name, "in", in);
+    if (status == FL_OK && in->buffer.dtype != FL_F32 && in->buffer.dtype != FL_F64)
+        status =
+            core_fail(FL_E_ARGUMENT, "%s: in is of %s; expected f32 or f64", name, fl_dtype_name(in->buffer.dtype));
+    if (status == FL_OK && steps < 0)
+        status = core_fail(FL_E_ARGUMENT, "%s: steps is %" PRId64 "; expected at least 0", name, steps);
+    if (status == FL_OK)
+        status = core_check_like(name, "out", out, in->buffer.dtype, 1, in->buffer.shape);
+    return status == FL_OK ? core_check_in_place(name, "out", out, "in", in) : status;
+}
+
+fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, double term, int64_t steps,
+                          fl_array *out, const fl_run *run)
+{
+    fl_multiply_add_args args;
+    core_step step = {FL_OP_MULTIPLY_ADD, FL_F32, &args};
+    core_call call;
+    fl_status status = check(device, in, steps, out);
+
+    if (status != FL_OK || fl_array_size(in) == 0)
+        return status;
+    args = (fl_multiply_add_args){in->buffer, out->buffer, factor, term, steps};
+    step.dtype = in->buffer.dtype;
+    status = core_call_begin(&call, name, device, run);
+    if (status != FL_OK)
+        return status;
+    status = core_call_step(&call, &step, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
+    return core_call_end(&call, &step, status);
+}

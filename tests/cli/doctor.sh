@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn doctor: each thing that a backend needs, really broken, with what would mend it.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+
+# has STATE SUBJECT WORDS: a finding of the last JSON.
+has() {
+    json "$work/out" "any(f['state'] == '$1' and f['subject'] == '$2' and '''$3''' in f['text'] for f in d['findings'])"
+}
+
+# A machine without any GPU: an empty tree in place of /proc, /sys and /dev.
+mkdir bare
+run doctor --root=bare --json
+check "no GPU is no fault" has absent machine "no NVIDIA GPU on the PCI bus"
+check "neither is no AMD GPU" has absent machine "no AMD GPU on the PCI bus"
+for name in serial simd omp; do
+    check "$name is loaded" has ok $name "loaded from"
+    check "$name was tried" has ok $name "opens as $name"
+done
+check "every broken thing has a cure" json "$work/out" \
+    'all(f["cure"] for f in d["findings"] if f["state"] == "broken")'
+check "the exit code tells whether anything is broken" json "$work/out" \
+    "($status == 3) == any(f['state'] == 'broken' for f in d['findings'])"
+run doctor --root=bare
+check "in words" grep -q '^ok  *serial: opens as serial' "$work/out"
+check "with a total" grep -qE '^[0-9]+ ok, [0-9]+ absent, [0-9]+ to improve, [0-9]+ broken$' "$work/out"
+
+# A GPU on the bus without a driver.
+gpu=no-driver/sys/bus/pci/devices/0000:01:00.0
+mkdir -p $gpu
+echo 0x10de >$gpu/vendor
+echo 0x030200 >$gpu/class
+run doctor --root=no-driver --json
+check "exit code 3" test "$status" = 3
+check "a GPU without a driver" has broken machine "1 NVIDIA GPU on the PCI bus, but no driver"
+# A network card of the same maker is no GPU.
+echo 0x020000 >$gpu/class
+run doctor --root=no-driver --json
+check "a network card is no GPU" has absent machine "no NVIDIA GPU on the PCI bus"
+
+# The driver is there, its device files are not, or are somebody else's.
+mkdir -p driver/proc/driver/nvidia driver/dev driver/sys/module/amdgpu
+echo 13 >driver/proc/driver/nvidia/version
+run doctor --root=driver --json
+check "no device file" has broken machine "/dev/nvidiactl is missing"
+check "AMD's too" has broken machine "/dev/kfd is missing"
+touch driver/dev/nvidiactl driver/dev/nvidia0 driver/dev/kfd
+run doctor --root=driver --json
+check "device files" has ok machine "/dev/nvidiactl can be opened"
+chmod 000 driver/dev/*
+if [ "$(id -u)" != 0 ]; then
+    run doctor --root=driver --json
+elif setpriv --reuid=65534 --clear-groups "$flynn" --version >"$work/check" 2>&1; then
+    chmod a+rx "$work" "$work/files"
+    setpriv --reuid=65534 --clear-groups "$flynn" doctor --root=driver --json >"$work/out" 2>"$work/err"
+fi
+check "no rights to it" has broken machine "/dev/nvidiactl: Permission denied"
+check "and whom to ask" json "$work/out" 'any("nvidiactl: P" in f["text"] and "chmod" in f["cure"] for f in d["findings"])'
+
+# Plugins that do not load, or find nothing.
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
+run doctor --root=bare --json
+check "exit code 3" test "$status" = 3
+check "the loader's own words" has broken unresolved "libfault-dependency.so"
+check "a file that is no library" has broken text "ELF"
+check "an empty file" has broken empty "file too short"
+check "another ABI" has broken other-abi "ABI"
+check "one that was not built is no fault" has absent left-out "no compiler for it"
+check "nor is one that finds no device" has absent no-device "no flux capacitor"
+unset FLYNN_PLUGIN_PATH
+
+# Threads.
+OMP_NUM_THREADS=100 run doctor --root=bare --json
+check "more threads than processors" has advice omp "100 threads on"
+if [ "$(nproc)" -gt 1 ]; then
+    OMP_NUM_THREADS=1 run doctor --root=bare --json
+    check "fewer threads than processors" has advice omp "OMP_NUM_THREADS says so"
+fi
+last=(doctor)
+taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')" "$flynn" doctor --root=bare --json >"$work/out" 2>"$work/err"
+check "one processor, one thread" has ok omp "1 threads, one for each processor"
+
+# Ceilings.
+check "not measured yet" has advice serial "its ceiling was not measured"
+ok "measured" ceiling --backend=serial --size=100000 --repeat=1
+run doctor --root=bare --json
+check "measured" json "$work/out" \
+    'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
+refused "an unknown option" 2 --rot doctor --rot=x
+summary
