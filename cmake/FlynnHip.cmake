@@ -7,16 +7,14 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve.hip.cpp
-    ${FLYNN_HIP_DIR}/solver.hip.cpp
-    ${FLYNN_HIP_DIR}/svd.hip.cpp)
     ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve.hip.cpp)
+    ${FLYNN_HIP_DIR}/convolve.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
     ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)
 set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
 
 list(APPEND FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c)
+list(APPEND FLYNN_HIP_SOURCES ${FLYNN_HIP_DIR}/solver.hip.cpp ${FLYNN_HIP_DIR}/svd.hip.cpp)
 list(APPEND FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c

@@ -17,11 +17,10 @@ function(_flynn_cpu_table plugin isa bits)
         table.c
         convert.c
         reconstruct.c
-        convolve.c)
-    list(APPEND sources svd.c)
         convolve.c
         copy.c
         multiply_add.c)
+    list(APPEND sources svd.c)
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
