@@ -10,6 +10,7 @@ int command_convolve(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
+int command_svd(int argc, char **argv);
 int command_list(int argc, char **argv);
 
 #endif

@@ -17,6 +17,7 @@ static const struct {
 } commands[] = {
     {"convolve", command_convolve, "convolve an image with a kernel"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
+    {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},

@@ -7,9 +7,9 @@
  * Two columns of a matrix W are made orthogonal by a rotation of the plane that they span, and so all pairs in turn,
  * sweep after sweep, until none is left to turn: W = A V then has orthogonal columns. Their lengths are the singular
  * values, their directions the left vectors, and V, the product of the rotations, has the right ones. Two things from
- * practice: of a pair the longer column comes first, which sorts the values and saves sweeps (de Rijk, "A one-sided
- * Jacobi algorithm for computing the singular value decomposition on a vector computer", SISSC 10, 1989); and the
- * pairs of a sweep come in rounds as in a tournament, in which no column plays twice (Brent and Luk, "The solution of
+ * practice: the columns are sorted by length before each sweep, longest first, which saves sweeps (after de Rijk, "A
+ * one-sided Jacobi algorithm for computing the singular value decomposition on a vector computer", SISSC 10, 1989); and
+ * the pairs of a sweep come in rounds as in a tournament, in which no column plays twice (Brent and Luk, "The solution of
  * singular-value and symmetric eigenvalue problems on multiprocessor arrays", SISSC 6, 1985), so that the pairs of a
  * round can be turned by as many threads.
  *
@@ -94,21 +94,14 @@ static inline void jacobi_swap(double **x, double **y)
     *y = kept;
 }
 
-/* Makes columns p and q (p < q) orthogonal, the longer one first. false: they were. */
+/* Makes columns p and q orthogonal. false: they were. */
 static bool jacobi_turn(const jacobi *j, int64_t p, int64_t q)
 {
-    double pp = jacobi_dot(j->column[p], j->column[p], j->length);
-    double qq = jacobi_dot(j->column[q], j->column[q], j->length);
-    double pq = jacobi_dot(j->column[p], j->column[q], j->length);
+    const double pp = jacobi_dot(j->column[p], j->column[p], j->length);
+    const double qq = jacobi_dot(j->column[q], j->column[q], j->length);
+    const double pq = jacobi_dot(j->column[p], j->column[q], j->length);
 
-    if (pp < qq) {
-        const double kept = pp;
-        pp = qq;
-        qq = kept;
-        jacobi_swap(&j->column[p], &j->column[q]);
-        jacobi_swap(&j->rotation[p], &j->rotation[q]);
-    }
-    if (qq <= j->nothing || fabs(pq) <= j->tolerance * sqrt(pp) * sqrt(qq))
+    if (pp <= j->nothing || qq <= j->nothing || fabs(pq) <= j->tolerance * sqrt(pp) * sqrt(qq))
         return false;
     /* The smaller angle of the two whose tangent t solves t^2 + 2 zeta t - 1 = 0 (Rutishauser). */
     const double zeta = (qq - pp) / (2 * pq);
@@ -166,10 +159,12 @@ static void jacobi_complete(jacobi *j, int64_t at)
     jacobi_divide(x, j->length, length);
 }
 
-/* Sorts by length, longest first: a sweep leaves almost nothing to do. */
+/* Lengths to `value`, and sorts by them, longest first. Few are out of place after a sweep. */
 static void jacobi_sort(jacobi *j, double *value)
 {
     for (int64_t i = 0; i < j->count; i++)
+        value[i] = sqrt(jacobi_dot(j->column[i], j->column[i], j->length));
+    for (int64_t i = 1; i < j->count; i++)
         for (int64_t at = i; at > 0 && value[at] > value[at - 1]; at--) {
             const double kept = value[at];
             value[at] = value[at - 1];
@@ -187,7 +182,6 @@ static void jacobi_normalize(jacobi *j, double *value)
         const double drift = sqrt(jacobi_dot(j->rotation[i], j->rotation[i], j->count));
         jacobi_divide(j->rotation[i], j->count, drift);
         jacobi_divide(j->column[i], j->length, drift);
-        value[i] = sqrt(jacobi_dot(j->column[i], j->column[i], j->length));
     }
     jacobi_sort(j, value);
     for (int64_t i = 0; i < j->count; i++) {
@@ -201,8 +195,9 @@ static void jacobi_normalize(jacobi *j, double *value)
 }
 
 /* The columns, whose elements are of about 1 (jacobi_scale), become orthonormal, `value` their lengths before, longest
- * first. false: the sweeps did not suffice. */
-static bool jacobi_decompose(jacobi *j, double tolerance, double *value)
+ * first. What is shorter than `nothing` of them all counts as none: it is rounding, which no rotation makes orthogonal.
+ * false: the sweeps did not suffice. */
+static bool jacobi_decompose(jacobi *j, double tolerance, double nothing, double *value)
 {
     const int64_t players = j->count + j->count % 2;
     int64_t turned = j->count > 1;
@@ -211,9 +206,10 @@ static bool jacobi_decompose(jacobi *j, double tolerance, double *value)
     for (int64_t i = 0; i < j->count; i++)
         all += jacobi_dot(j->column[i], j->column[i], j->length);
     j->tolerance = tolerance;
-    j->nothing = all * 0x1p-200; /* a value of 1e-30 of the largest: far below rounding, far above underflow */
+    j->nothing = all * nothing * nothing;
     for (j->sweeps = 0; turned > 0 && j->sweeps < JACOBI_SWEEPS; j->sweeps++) {
         turned = 0;
+        jacobi_sort(j, value);
         for (int64_t round = 0; round < players - 1; round++)
             turned += jacobi_round(j, players, round);
     }

@@ -118,7 +118,7 @@ static bool FN(sketch)(const fl_svd_args *args, FN(rows_of) a, FN(rows_of) x, FN
     for (int64_t c = 0; c < x.count; c++)
         for (int64_t i = 0; i < x.width; i++)
             j->column[c][i] = (double)x.data[c * x.stride + i];
-    if (!jacobi_decompose(j, FN(tolerance)(x.width), value))
+    if (!jacobi_decompose(j, FN(tolerance)(x.width), FN(nothing)(), value))
         return false;
     FN(put_randomized)(args, q, j, value, scale);
     return true;

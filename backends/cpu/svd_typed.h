@@ -77,6 +77,12 @@ static double FN(tolerance)(int64_t length)
     return sizeof(real) == sizeof(float) ? FLT_EPSILON / 64 : DBL_EPSILON * sqrt((double)length);
 }
 
+/* A value of which this is a part of all may as well be 0, to a fraction of a unit of rounding. */
+static double FN(nothing)(void)
+{
+    return sizeof(real) == sizeof(float) ? FLT_EPSILON / 256 : DBL_EPSILON / 4;
+}
+
 static fl_status FN(jacobi)(const fl_context *context, const fl_svd_args *args, int threads, int *sweeps)
 {
     const bool tall = args->a.shape[0] >= args->a.shape[1];
@@ -90,7 +96,7 @@ static fl_status FN(jacobi)(const fl_context *context, const fl_svd_args *args, 
         return context->host->error(FL_E_MEMORY, "svd: out of memory: the columns of jacobi");
     }
     FN(jacobi_fill)(&j, &args->a, scale);
-    const bool done = jacobi_decompose(&j, FN(tolerance)(length), value);
+    const bool done = jacobi_decompose(&j, FN(tolerance)(length), FN(nothing)(), value);
     if (done) {
         FN(put_columns)(&args->u, tall ? j.column : j.rotation);
         FN(put_rows)(&args->vt, tall ? j.rotation : j.column);
