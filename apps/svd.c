@@ -59,26 +59,22 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const char summary[] =
     "Decomposes a matrix into its K leading singular values and vectors, checks them, puts the matrix together again "
     "from them, and tells the error and the time of each part.\v"
-    "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, which is taken as "
+    "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, which is taken "
+    "as "
     "it is, integers in f64. Without it, the Shepp-Logan phantom, --size (512) pixels square, in f32. --dtype=f32|f64 "
     "converts it.";
 
 /* -------------------------------------------------------------------------------------------------- inputs ---- */
 
 /* The head that reconstructions from X-rays are tried on: ten ellipses, (value, half axes, centre, turned by degrees).
- * Shepp and Logan, "The Fourier reconstruction of a head section", IEEE Trans. Nucl. Sci. 21, 1974, with the contrast of
- * Toft, "The Radon transform", 1996. */
+ * Shepp and Logan, "The Fourier reconstruction of a head section", IEEE Trans. Nucl. Sci. 21, 1974, with the contrast
+ * of Toft, "The Radon transform", 1996. */
 static const double ellipses[][6] = {
-    {1, 0.69, 0.92, 0, 0, 0},
-    {-0.8, 0.6624, 0.8740, 0, -0.0184, 0},
-    {-0.2, 0.11, 0.31, 0.22, 0, -18},
-    {-0.2, 0.16, 0.41, -0.22, 0, 18},
-    {0.1, 0.21, 0.25, 0, 0.35, 0},
-    {0.1, 0.046, 0.046, 0, 0.1, 0},
-    {0.1, 0.046, 0.046, 0, -0.1, 0},
-    {0.1, 0.046, 0.023, -0.08, -0.605, 0},
-    {0.1, 0.023, 0.023, 0, -0.606, 0},
-    {0.1, 0.023, 0.046, 0.06, -0.605, 0},
+    {1, 0.69, 0.92, 0, 0, 0},          {-0.8, 0.6624, 0.8740, 0, -0.0184, 0},
+    {-0.2, 0.11, 0.31, 0.22, 0, -18},  {-0.2, 0.16, 0.41, -0.22, 0, 18},
+    {0.1, 0.21, 0.25, 0, 0.35, 0},     {0.1, 0.046, 0.046, 0, 0.1, 0},
+    {0.1, 0.046, 0.046, 0, -0.1, 0},   {0.1, 0.046, 0.023, -0.08, -0.605, 0},
+    {0.1, 0.023, 0.023, 0, -0.606, 0}, {0.1, 0.023, 0.046, 0.06, -0.605, 0},
 };
 
 static double phantom_at(double x, double y)
@@ -87,7 +83,8 @@ static double phantom_at(double x, double y)
 
     for (size_t i = 0; i < sizeof ellipses / sizeof *ellipses; i++) {
         const double *e = ellipses[i], turn = e[5] * acos(-1) / 180, dx = x - e[3], dy = y - e[4];
-        const double along = (dx * cos(turn) + dy * sin(turn)) / e[1], across = (dy * cos(turn) - dx * sin(turn)) / e[2];
+        const double along = (dx * cos(turn) + dy * sin(turn)) / e[1],
+                     across = (dy * cos(turn) - dx * sin(turn)) / e[2];
         if (along * along + across * across <= 1)
             value += e[0];
     }
@@ -389,8 +386,8 @@ static void write_outputs(const svd_options *own, const result_list *results, sv
 int command_svd(int argc, char **argv)
 {
     svd_options own = {0};
-    const command_line line = {
-        "flynn svd", "[FILE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV, own_options, parse, &own};
+    const command_line line = {"flynn svd", "[FILE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
+                               own_options, parse,    &own};
     common_options common;
     result_list results;
     range r;

@@ -18,7 +18,8 @@
 #endif
 
 /* SVD_OVERSAMPLING random vectors more than are asked for, and SVD_POWERS times a a' applied to the sketch: the usual
- * choice (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53, 2011, sections 4.2, 4.5). */
+ * choice (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53, 2011, sections 4.2, 4.5).
+ */
 enum { SVD_OVERSAMPLING = 10, SVD_POWERS = 2 };
 
 /* Vectors of the sketch. */

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* Fortran's interface: www.netlib.org/lapack, xGESDD. The length of `jobz`, which some compilers pass, comes last. */
-typedef void gesdd_function(const char *jobz, const int *m, const int *n, void *a, const int *a_stride, void *s, void *u,
-                            const int *u_stride, void *vt, const int *vt_stride, void *work, const int *work_size,
-                            int *integers, int *info, size_t jobz_length);
+typedef void gesdd_function(const char *jobz, const int *m, const int *n, void *a, const int *a_stride, void *s,
+                            void *u, const int *u_stride, void *vt, const int *vt_stride, void *work,
+                            const int *work_size, int *integers, int *info, size_t jobz_length);
 
 static struct {
     bool here;

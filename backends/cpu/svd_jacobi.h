@@ -9,8 +9,8 @@
  * values, their directions the left vectors, and V, the product of the rotations, has the right ones. Two things from
  * practice: the columns are sorted by length before each sweep, longest first, which saves sweeps (after de Rijk, "A
  * one-sided Jacobi algorithm for computing the singular value decomposition on a vector computer", SISSC 10, 1989); and
- * the pairs of a sweep come in rounds as in a tournament, in which no column plays twice (Brent and Luk, "The solution of
- * singular-value and symmetric eigenvalue problems on multiprocessor arrays", SISSC 6, 1985), so that the pairs of a
+ * the pairs of a sweep come in rounds as in a tournament, in which no column plays twice (Brent and Luk, "The solution
+ * of singular-value and symmetric eigenvalue problems on multiprocessor arrays", SISSC 6, 1985), so that the pairs of a
  * round can be turned by as many threads.
  *
  * All is computed in f64, whatever the dtype: f32 results are those, rounded.

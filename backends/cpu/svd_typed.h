@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * svd_typed.h - Jacobi's decomposition and orthonormal rows in the type `real`; included by svd.c and host_svd.c for f32
- * and f64, which also say what FN(name) is.
+ * svd_typed.h - Jacobi's decomposition and orthonormal rows in the type `real`; included by svd.c and host_svd.c for
+ * f32 and f64, which also say what FN(name) is.
  */
 
 /* Rows of length `width`, `stride` apart. */

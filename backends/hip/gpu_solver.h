@@ -80,13 +80,13 @@ static inline bool gpu_solver_functions(void *library, gpu_solver *s)
 #define GPU_FIND(member, name) library_function(library, name, &s->member, sizeof s->member)
     return GPU_FIND(create, "cusolverDnCreate") && GPU_FIND(destroy, "cusolverDnDestroy") &&
            GPU_FIND(set_stream, "cusolverDnSetStream") && GPU_FIND(create_params, "cusolverDnCreateParams") &&
-           GPU_FIND(destroy_params, "cusolverDnDestroyParams") &&
-           GPU_FIND(syevd_size, "cusolverDnXsyevd_bufferSize") && GPU_FIND(syevd, "cusolverDnXsyevd") &&
-           GPU_FIND(geqrf_size, "cusolverDnXgeqrf_bufferSize") && GPU_FIND(geqrf, "cusolverDnXgeqrf") &&
-           GPU_FIND(sorgqr_size, "cusolverDnSorgqr_bufferSize") && GPU_FIND(sorgqr, "cusolverDnSorgqr") &&
-           GPU_FIND(dorgqr_size, "cusolverDnDorgqr_bufferSize") && GPU_FIND(dorgqr, "cusolverDnDorgqr") &&
-           GPU_FIND(gesvdp_size, "cusolverDnXgesvdp_bufferSize") && GPU_FIND(gesvdp, "cusolverDnXgesvdp") &&
-           GPU_FIND(gesvd_size, "cusolverDnXgesvd_bufferSize") && GPU_FIND(gesvd, "cusolverDnXgesvd");
+           GPU_FIND(destroy_params, "cusolverDnDestroyParams") && GPU_FIND(syevd_size, "cusolverDnXsyevd_bufferSize") &&
+           GPU_FIND(syevd, "cusolverDnXsyevd") && GPU_FIND(geqrf_size, "cusolverDnXgeqrf_bufferSize") &&
+           GPU_FIND(geqrf, "cusolverDnXgeqrf") && GPU_FIND(sorgqr_size, "cusolverDnSorgqr_bufferSize") &&
+           GPU_FIND(sorgqr, "cusolverDnSorgqr") && GPU_FIND(dorgqr_size, "cusolverDnDorgqr_bufferSize") &&
+           GPU_FIND(dorgqr, "cusolverDnDorgqr") && GPU_FIND(gesvdp_size, "cusolverDnXgesvdp_bufferSize") &&
+           GPU_FIND(gesvdp, "cusolverDnXgesvdp") && GPU_FIND(gesvd_size, "cusolverDnXgesvd_bufferSize") &&
+           GPU_FIND(gesvd, "cusolverDnXgesvd");
 #undef GPU_FIND
 }
 
@@ -177,8 +177,8 @@ static inline int gpu_solver_form_q(const gpu_solver &s, const gpu_solver_handle
     return gpu_solver_orgqr(s.dorgqr_size, s.dorgqr, h.handle, room, (int)m, (int)n, a, tau, info);
 }
 
-/* The thin decomposition of a (m x n, m >= n, overwritten). fast: by the polar decomposition, which leaves v; `doubt` is
- * how far its values may be off. Else by bidiagonalization, which leaves v transposed. */
+/* The thin decomposition of a (m x n, m >= n, overwritten). fast: by the polar decomposition, which leaves v; `doubt`
+ * is how far its values may be off. Else by bidiagonalization, which leaves v transposed. */
 static inline int gpu_solver_svd(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
                                  hipStream_t queue, bool fast, int64_t m, int64_t n, double *a, double *values,
                                  double *u, double *v, int *info, double *doubt)
@@ -186,11 +186,10 @@ static inline int gpu_solver_svd(const gpu_solver &s, const gpu_solver_handle &h
     constexpr int type = gpu_solver_type<double>, vectors = 1, thin = 1;
     size_t device = 0, host = 0;
     *doubt = 0;
-    const int status =
-        fast ? s.gesvdp_size(h.handle, h.params, vectors, thin, m, n, type, a, m, type, values, type, u, m, type, v, n,
-                             type, &device, &host)
-             : s.gesvd_size(h.handle, h.params, 'S', 'S', m, n, type, a, m, type, values, type, u, m, type, v, n, type,
-                            &device, &host);
+    const int status = fast ? s.gesvdp_size(h.handle, h.params, vectors, thin, m, n, type, a, m, type, values, type, u,
+                                            m, type, v, n, type, &device, &host)
+                            : s.gesvd_size(h.handle, h.params, 'S', 'S', m, n, type, a, m, type, values, type, u, m,
+                                           type, v, n, type, &device, &host);
     if (status != 0)
         return status;
     return gpu_solver_with(room, queue, device, host, [&](void *d, size_t d_size, void *c, size_t c_size) {

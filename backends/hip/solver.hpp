@@ -18,8 +18,8 @@ bool hip_svd_library(char *why, size_t size);
 /* Whether hip_solver_svd has a fast way. */
 bool hip_solver_has_fast();
 
-/* The eigenvalues, ascending, of the symmetric n x n matrix `a`, which its eigenvectors overwrite, as columns. `info` is
- * not 0 when that failed. */
+/* The eigenvalues, ascending, of the symmetric n x n matrix `a`, which its eigenvectors overwrite, as columns. `info`
+ * is not 0 when that failed. */
 fl_status hip_solver_eigen(const fl_context *context, int64_t n, double *a, double *values, int *info);
 
 /* a (m x n, m >= n) = q r: r in the upper triangle, and what form_q makes q of, n columns, in place of it. */

@@ -232,7 +232,8 @@ fl_status wide_copy(const fl_context *context, const fl_buffer &a, int scale, bo
 }
 
 /* The near vectors: eigenvectors, those of the k largest values first. false: the solver gave up. */
-fl_status eigenvectors(const fl_context *context, const strided<double> &a, int64_t k, strided<double> *near, bool *done)
+fl_status eigenvectors(const fl_context *context, const strided<double> &a, int64_t k, strided<double> *near,
+                       bool *done)
 {
     const bool tall = a.rows >= a.columns;
     const int64_t p = std::min(a.rows, a.columns);
@@ -411,7 +412,8 @@ fl_status run_exact(const fl_context *context, const fl_svd_args *args)
     return has_solver() ? run_library<T>(context, args) : run_host<T>(context, args);
 }
 
-/* Makes the packed rows orthonormal: Householder's QR, whose q is orthonormal whatever the rows are; or the host does. */
+/* Makes the packed rows orthonormal: Householder's QR, whose q is orthonormal whatever the rows are; or the host does.
+ */
 template <typename T>
 fl_status orthonormalize(const fl_context *context, const strided<T> &rows)
 {
@@ -489,7 +491,8 @@ fl_status run_randomized(const fl_context *context, const fl_svd_args *args)
     return multiply(context, transposed(read_only(packed(q, l, m))), read_only(packed(w, l, k)), matrix_of<T>(args->u));
 }
 
-/* -------------------------------------------------------------------------------------------------- plans, rows ---- */
+/* -------------------------------------------------------------------------------------------------- plans, rows ----
+ */
 
 double size_of(const fl_svd_args *args)
 {
@@ -555,8 +558,9 @@ const fl_row rows[] = {
     {FL_OP_SVD, "library", dtypes,
      "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
      plan_exact, run<run_library<float>, run_library<double>>, nullptr},
-    {FL_OP_SVD, "host", dtypes, "not the GPU's work: copied to the host, decomposed there by LAPACK (or Jacobi), and back",
-     plan_exact, run<run_host<float>, run_host<double>>, nullptr},
+    {FL_OP_SVD, "host", dtypes,
+     "not the GPU's work: copied to the host, decomposed there by LAPACK (or Jacobi), and back", plan_exact,
+     run<run_host<float>, run_host<double>>, nullptr},
     {FL_OP_SVD, "randomized", dtypes,
      "of a random sketch of the range: nearly the leading ones, in a fraction of the time", plan_randomized,
      run<run_randomized<float>, run_randomized<double>>, nullptr},

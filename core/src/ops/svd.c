@@ -20,7 +20,8 @@ static fl_status check_rank(const fl_array *a, const fl_array *s)
 
     if (k < 1 || k > least)
         return core_fail(FL_E_ARGUMENT,
-                         "%s: s has %" PRId64 " elements; expected 1 to %" PRId64 ", the smaller edge of a, which is %s",
+                         "%s: s has %" PRId64 " elements; expected 1 to %" PRId64
+                         ", the smaller edge of a, which is %s",
                          name, k, least, core_shape_text(text, sizeof text, 2, shape));
     return FL_OK;
 }
