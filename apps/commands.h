@@ -7,10 +7,13 @@
 
 int command_ceiling(int argc, char **argv);
 int command_convolve(int argc, char **argv);
+int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
 int command_svd(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_slice(int argc, char **argv);
+int command_sort(int argc, char **argv);
 
 #endif

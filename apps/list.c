@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 256 };
+enum { MOST_ROWS = 1024 };
 
 /* A variant, with the backends that have it in the same dtypes. */
 typedef struct listed {

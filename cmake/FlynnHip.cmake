@@ -6,19 +6,27 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
     ${FLYNN_HIP_DIR}/blas.hip.cpp
+    ${FLYNN_HIP_DIR}/allclose.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
-    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
-    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)
-set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
-
-list(APPEND FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c)
-list(APPEND FLYNN_HIP_SOURCES ${FLYNN_HIP_DIR}/solver.hip.cpp ${FLYNN_HIP_DIR}/svd.hip.cpp)
-list(APPEND FLYNN_HIP_C_SOURCES
-    ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
+    ${FLYNN_HIP_DIR}/elementwise.hip.cpp
+    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp
+    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
+    ${FLYNN_HIP_DIR}/solver.hip.cpp
+    ${FLYNN_HIP_DIR}/sort.hip.cpp
+    ${FLYNN_HIP_DIR}/svd.hip.cpp
+)
+# C, by the C compiler.
+set(FLYNN_HIP_C_SOURCES
+    ${PROJECT_SOURCE_DIR}/backends/library.c
+    ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c
-    ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c)
+    ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
+    ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
+)
 # One thread with vectors: of OpenMP's pragmas only those that say so.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPERTIES
     COMPILE_OPTIONS "-fopenmp-simd;-Wno-unknown-pragmas")

@@ -7,7 +7,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void exercise_must(bool done, const problem *why)
 {
@@ -79,15 +81,62 @@ void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape
 
 /* ---------------------------------------------------------------------------------------------- running ---- */
 
+/* Do the arrays of all backends fit into memory beside each other? Of the host's at most a quarter, since each array is
+ * there up to three times. */
+static bool fit_together(const exercise *e, int backends)
+{
+    double bytes = 0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+    for (int i = 0; i < e->input_count; i++)
+        bytes += (double)host_array_bytes(&e->inputs[i]);
+    for (int i = 0; i < e->output_count; i++) {
+        double output = (double)fl_dtype_size(e->outputs[i].dtype);
+        for (int d = 0; d < e->outputs[i].ndim; d++)
+            output *= (double)e->outputs[i].shape[d];
+        bytes += output;
+    }
+    return bytes * backends < memory / 4;
+}
+
+/* Each backend in turn, from its first pass to its last. */
+static void run_in_turn(const exercise *e, const measure_plan *plan, const backend_list *backends, result_list *results)
+{
+    for (int i = 0; i < backends->count; i++)
+        *result_add(results) = measure(e, plan, backends->open[i].requested, backends->open[i].device);
+}
+
+/* All backends in rounds: a machine that slows down meanwhile slows all of them down. */
+static void run_interleaved(const exercise *e, const measure_plan *plan, const backend_list *backends,
+                            result_list *results)
+{
+    enum { ROUNDS = 4 };
+    measuring **under_way = calloc((size_t)backends->count, sizeof *under_way);
+    bool more = true;
+
+    if (!under_way)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < backends->count; i++)
+        under_way[i] = measure_start(e, plan, backends->open[i].requested, backends->open[i].device);
+    while (more) {
+        more = false;
+        for (int i = 0; i < backends->count; i++)
+            more = measure_round(under_way[i], ROUNDS) || more;
+    }
+    for (int i = 0; i < backends->count; i++)
+        *result_add(results) = measure_end(under_way[i]);
+    free(under_way);
+}
+
 int exercise_run(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
 {
     measure_plan plan = measure_plan_of(common);
     bool ok = true;
 
     *results = result_list_start(common, backends);
-    for (int i = 0; i < backends->count; i++) {
-        measurement *m = result_add(results);
-        *m = measure(e, &plan, backends->open[i].requested, backends->open[i].device);
+    (backends->count > 1 && fit_together(e, backends->count) ? run_interleaved : run_in_turn)(e, &plan, backends,
+                                                                                              results);
+    for (int i = 0; i < results->count; i++) {
+        measurement *m = &results->list[i];
         m->check = e->check(e, m, m->check_method, sizeof m->check_method);
         ok = ok && m->check.ok;
     }

@@ -12,9 +12,12 @@ enum { FEWEST_PASSES = 3, MOST_PASSES = 1000 };
 /* A kernel shorter than SHORT_S is launch-bound: launches are then timed BATCH_S at a time. */
 static const double SHORT_S = 50e-6, BATCH_S = 500e-6;
 
-/* One exercise on one device, under way. */
-typedef struct session {
+struct measuring {
     const exercise *exercise;
+    const measure_plan *plan;
+    measurement found;
+    int launches; /* between two events */
+    double spent; /* seconds, in timed passes */
     fl_device *device;
     bool copies; /* arrays are not in host memory */
     bool pinned;
@@ -25,11 +28,11 @@ typedef struct session {
     fl_stream *stream;
     fl_event *event[4]; /* around the copies and the kernel */
     fl_run run;
-} session;
+};
 
 /* ------------------------------------------------------------------------------------------------- host ---- */
 
-static void *host_memory(const session *s, size_t bytes)
+static void *host_memory(const measuring *s, size_t bytes)
 {
     void *memory = NULL;
 
@@ -43,7 +46,7 @@ static void *host_memory(const session *s, size_t bytes)
     return memory;
 }
 
-static void free_host(const session *s, void *memory)
+static void free_host(const measuring *s, void *memory)
 {
     if (s->pinned)
         fl_host_free(s->device, memory);
@@ -52,7 +55,7 @@ static void free_host(const session *s, void *memory)
 }
 
 /* Host arrays in the memory that the plan asks for, and the results. */
-static void prepare_host(session *s)
+static void prepare_host(measuring *s)
 {
     const exercise *e = s->exercise;
     problem why;
@@ -70,7 +73,7 @@ static void prepare_host(session *s)
     }
 }
 
-static void release(session *s)
+static void release(measuring *s)
 {
     for (int i = 0; i < s->exercise->input_count; i++) {
         free_host(s, s->host_in[i]);
@@ -88,7 +91,7 @@ static void release(session *s)
 
 /* ----------------------------------------------------------------------------------------------- passes ---- */
 
-static void create_arrays(session *s)
+static void create_arrays(measuring *s)
 {
     const exercise *e = s->exercise;
 
@@ -103,14 +106,14 @@ static void create_arrays(session *s)
     }
 }
 
-static void queue_inputs(session *s)
+static void queue_inputs(measuring *s)
 {
     for (int i = 0; i < s->exercise->input_count; i++)
         must(fl_array_write(s->inputs[i], s->host_in[i], s->stream));
 }
 
 /* Where the inputs are not copied in every pass, what works in place would see its own output. */
-static void restore(session *s)
+static void restore(measuring *s)
 {
     if (!s->exercise->in_place || s->copies)
         return;
@@ -118,13 +121,13 @@ static void restore(session *s)
     must(fl_stream_wait(s->stream));
 }
 
-static void queue_call(session *s, const fl_run *run)
+static void queue_call(measuring *s, const fl_run *run)
 {
     must(s->exercise->call(s->device, s->inputs, s->outputs, s->exercise->more, run));
 }
 
 /* Queues the copies of all outputs, of a counted one as much as counts. */
-static void queue_outputs(session *s)
+static void queue_outputs(measuring *s)
 {
     const exercise *e = s->exercise;
     fl_array *part;
@@ -139,7 +142,7 @@ static void queue_outputs(session *s)
 }
 
 /* How many elements a counted result has is known once the work is done. */
-static void read_count(session *s)
+static void read_count(measuring *s)
 {
     int64_t most = s->exercise->outputs[0].shape[0];
 
@@ -152,7 +155,7 @@ static void read_count(session *s)
 }
 
 /* The first pass, from nothing: arrays are created in it. */
-static double cold_pass(session *s, fl_timing *timing)
+static double cold_pass(measuring *s, fl_timing *timing)
 {
     double start = seconds_now();
     fl_run run = s->run;
@@ -171,7 +174,7 @@ static double cold_pass(session *s, fl_timing *timing)
 }
 
 /* A result that is read from here on was computed from here on. */
-static void poison(session *s)
+static void poison(measuring *s)
 {
     for (int i = 0; i < s->exercise->output_count; i++) {
         memset(s->host_out[i], 0xff, host_array_bytes(&s->results[i]));
@@ -181,7 +184,7 @@ static void poison(session *s)
     must(fl_stream_wait(s->stream));
 }
 
-static double total_pass(session *s)
+static double total_pass(measuring *s)
 {
     fl_trace_mark mark;
     double start;
@@ -203,7 +206,7 @@ static double total_pass(session *s)
 }
 
 /* One pass between events, the kernel `launches` times; seconds of the parts. */
-static void event_pass(session *s, int launches, double *h2d, double *kernel, double *d2h)
+static void event_pass(measuring *s, int launches, double *h2d, double *kernel, double *d2h)
 {
     restore(s);
     must(fl_event_record(s->event[0], s->stream));
@@ -226,7 +229,7 @@ static void event_pass(session *s, int launches, double *h2d, double *kernel, do
 }
 
 /* The mistake of timing a kernel without waiting for it: seconds until the call returned, its work under way. */
-static double call_pass(session *s)
+static double call_pass(measuring *s)
 {
     double start;
 
@@ -239,7 +242,7 @@ static double call_pass(session *s)
 }
 
 /* The outputs of the last pass. */
-static void fetch_results(session *s)
+static void fetch_results(measuring *s)
 {
     const exercise *e = s->exercise;
 
@@ -252,7 +255,7 @@ static void fetch_results(session *s)
 
 /* ---------------------------------------------------------------------------------------------- samples ---- */
 
-static void add(samples *list, double seconds)
+void samples_add(samples *list, double seconds)
 {
     double *grown = realloc(list->s, (size_t)(list->count + 1) * sizeof *grown);
 
@@ -262,8 +265,7 @@ static void add(samples *list, double seconds)
     list->s[list->count++] = seconds;
 }
 
-/* Is another pass wanted after `count` passes that took `spent` seconds? */
-static bool more(const measure_plan *plan, int count, double spent)
+bool measure_more(const measure_plan *plan, int count, double spent)
 {
     if (plan->repeat > 0)
         return count < plan->repeat;
@@ -278,53 +280,89 @@ static int launches_for(const exercise *e, double kernel)
     return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
 }
 
-/* The passes from host to host come last: the result of the last one is checked. */
-static void timed_passes(session *s, const measure_plan *plan, measurement *m)
+/* One sample of each quantity; the pass from host to host comes last, so that its result is what is checked. */
+static void take_samples(measuring *s)
 {
-    double start, h2d, kernel, d2h;
-    int launches;
+    measurement *m = &s->found;
+    double h2d, kernel, d2h;
 
+    event_pass(s, s->launches, &h2d, &kernel, &d2h);
+    samples_add(&m->h2d, h2d);
+    samples_add(&m->kernel, kernel);
+    samples_add(&m->d2h, d2h);
+    if (s->plan->wrong_timing)
+        samples_add(&m->call, call_pass(s));
+    samples_add(&m->total, total_pass(s));
+}
+
+measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
+{
+    measuring *s = calloc(1, sizeof *s);
+    double h2d, kernel, d2h;
+
+    if (!s)
+        fail(EXIT_BROKEN, "out of host memory");
+    s->exercise = e;
+    s->plan = plan;
+    s->device = device;
+    s->found.requested = requested;
+    s->found.device = *fl_device_describe(device);
+    s->copies = !s->found.device.host_memory;
+    s->pinned = !plan->pageable;
+    s->results = s->found.results;
+    prepare_host(s);
+    must(fl_stream_create(device, &s->stream));
+    for (int i = 0; i < 4; i++)
+        must(fl_event_create(device, &s->event[i]));
+    s->run = (fl_run){.variant = plan->variant, .stream = s->stream};
+    memcpy(s->run.block, plan->block, sizeof s->run.block);
+    s->found.cold_s = cold_pass(s, &s->found.timing);
+    poison(s);
     for (int i = 0; i < plan->warmup; i++)
         total_pass(s);
     event_pass(s, 1, &h2d, &kernel, &d2h);
-    launches = launches_for(s->exercise, kernel);
-    start = seconds_now();
-    while (more(plan, m->kernel.count, seconds_now() - start)) {
-        event_pass(s, launches, &h2d, &kernel, &d2h);
-        add(&m->h2d, h2d);
-        add(&m->kernel, kernel);
-        add(&m->d2h, d2h);
-    }
-    m->timing.kernel_s = median(m->kernel.s, m->kernel.count);
-    start = seconds_now();
-    while (plan->wrong_timing && more(plan, m->call.count, seconds_now() - start))
-        add(&m->call, call_pass(s));
-    start = seconds_now();
-    while (more(plan, m->total.count, seconds_now() - start))
-        add(&m->total, total_pass(s));
+    s->launches = launches_for(e, kernel);
+    return s;
+}
+
+bool measure_round(measuring *s, int rounds)
+{
+    const measure_plan *plan = s->plan;
+    int repeat = (plan->repeat + rounds - 1) / rounds, taken = 0;
+    double start = seconds_now(), enough = plan->min_time_s / rounds;
+
+    if (!measure_more(plan, s->found.total.count, s->spent))
+        return false;
+    if (s->found.total.count > 0)
+        total_pass(s); /* what ran in between has emptied the caches */
+    do {
+        take_samples(s);
+        taken++;
+    } while (measure_more(plan, s->found.total.count, s->spent + seconds_now() - start) &&
+             (plan->repeat > 0 ? taken < repeat : seconds_now() - start < enough));
+    s->spent += seconds_now() - start;
+    return measure_more(plan, s->found.total.count, s->spent);
+}
+
+measurement measure_end(measuring *s)
+{
+    measurement m;
+
+    fetch_results(s);
+    s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
+    release(s);
+    m = s->found;
+    free(s);
+    return m;
 }
 
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
 {
-    measurement m = {.requested = requested, .device = *fl_device_describe(device)};
-    session s = {.exercise = e,
-                 .device = device,
-                 .copies = !m.device.host_memory,
-                 .pinned = !plan->pageable,
-                 .results = m.results};
+    measuring *s = measure_start(e, plan, requested, device);
 
-    prepare_host(&s);
-    must(fl_stream_create(device, &s.stream));
-    for (int i = 0; i < 4; i++)
-        must(fl_event_create(device, &s.event[i]));
-    s.run = (fl_run){.variant = plan->variant, .stream = s.stream};
-    memcpy(s.run.block, plan->block, sizeof s.run.block);
-    m.cold_s = cold_pass(&s, &m.timing);
-    poison(&s);
-    timed_passes(&s, plan, &m);
-    fetch_results(&s);
-    release(&s);
-    return m;
+    while (measure_round(s, 1))
+        ;
+    return measure_end(s);
 }
 
 void measurement_free(measurement *m)

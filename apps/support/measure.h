@@ -48,7 +48,7 @@ typedef struct exercise {
 typedef struct measure_plan {
     const char *variant; /* NULL: auto */
     int block[3];
-    int repeat; /* timed passes; 0: as many as min_time_s asks for */
+    int repeat; /* timed passes of each kind; 0: as many as min_time_s asks for */
     int warmup; /* passes between the cold one and the timed ones */
     double min_time_s;
     bool pageable;     /* host arrays are ordinary memory instead of pinned */
@@ -84,6 +84,21 @@ struct measurement {
  * what counts is copied back. Ends the command (fail) when the library fails. */
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
 
+/* The same in steps, so that several backends can take turns and what changes on the machine meanwhile meets all of
+ * them. `plan` and `e` must stay. */
+typedef struct measuring measuring;
+/* All up to the warm-ups. */
+measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
+/* Timed passes: one part in `rounds` of those that the plan asks for. Is there more to do? */
+bool measure_round(measuring *m, int rounds);
+/* Fetches the results and frees `m`. */
+measurement measure_end(measuring *m);
+
 void measurement_free(measurement *m);
+
+/* For what is measured in other ways. Adds a sample; ends the command when there is no memory for it. */
+void samples_add(samples *list, double seconds);
+/* Is another pass wanted after `count` passes that took `spent` seconds? */
+bool measure_more(const measure_plan *plan, int count, double spent);
 
 #endif

@@ -270,15 +270,15 @@ static const char *host_memory_of(const measurement *m, const common_options *co
     return m->device.host_memory ? "in place" : common->pageable ? "pageable" : "pinned";
 }
 
-static void put_device(json_t *row, const measurement *m)
+void results_put_device(json_t *row, const char *requested, const fl_device_info *device)
 {
-    json_put(row, "backend_requested", json_text(m->requested));
-    json_put(row, "backend", json_text(m->device.backend));
-    json_put(row, "resource", json_text(m->device.resource));
-    json_put(row, "family", json_text(m->device.family));
-    json_put(row, "emulation", json_boolean(m->device.emulation));
-    json_put(row, "device", json_text(m->device.name));
-    json_put(row, "flynn_class", json_text(m->device.flynn_class));
+    json_put(row, "backend_requested", json_text(requested));
+    json_put(row, "backend", json_text(device->backend));
+    json_put(row, "resource", json_text(device->resource));
+    json_put(row, "family", json_text(device->family));
+    json_put(row, "emulation", json_boolean(device->emulation));
+    json_put(row, "device", json_text(device->name));
+    json_put(row, "flynn_class", json_text(device->flynn_class));
 }
 
 static void put_times(json_t *row, const measurement *m)
@@ -307,7 +307,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     int rank = rank_of(results, m);
 
     json_put(row, "exercise", json_text(e->name));
-    put_device(row, m);
+    results_put_device(row, m->requested, &m->device);
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
     json_put(row, "shape", json_wholes(m->results[0].shape, m->results[0].ndim));
@@ -325,12 +325,12 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
 }
 
 /* "machine", with the GPU's data from the first device that is one. */
-static json_t *json_machine(const result_list *results)
+static json_t *json_machine(const backend_list *backends)
 {
     json_t *machine = machine_describe();
 
-    for (int i = results->count; i-- > 0;) {
-        const fl_device_info *d = &results->list[i].device;
+    for (int i = backends->count; i-- > 0;) {
+        const fl_device_info *d = fl_device_describe(backends->open[i].device);
         if (d->host_memory || d->emulation)
             continue;
         json_put(machine, "gpu", json_text(d->name));
@@ -340,36 +340,42 @@ static json_t *json_machine(const result_list *results)
     return machine;
 }
 
-static json_t *json_document(const result_list *results, const exercise *e)
+json_t *results_document(const backend_list *backends, json_t *rows)
 {
-    json_t *document = json_new_object(), *rows = json_new_list(), *skipped = json_new_list();
+    json_t *document = json_new_object(), *skipped = json_new_list();
 
-    for (int i = 0; i < results->count; i++)
-        json_append(rows, json_result(results, e, &results->list[i]));
-    for (int i = 0; i < results->backends->skipped_count; i++) {
+    for (int i = 0; i < backends->skipped_count; i++) {
         json_t *entry = json_new_object();
-        json_put(entry, "backend", json_text(results->backends->skipped[i].name));
-        json_put(entry, "reason", json_text(results->backends->skipped[i].reason));
+        json_put(entry, "backend", json_text(backends->skipped[i].name));
+        json_put(entry, "reason", json_text(backends->skipped[i].reason));
         json_append(skipped, entry);
     }
     json_put(document, "schema", json_text("flynn/1"));
-    json_put(document, "machine", json_machine(results));
+    json_put(document, "machine", json_machine(backends));
     json_put(document, "results", rows);
     json_put(document, "skipped", skipped);
     return document;
 }
 
-void results_show(const result_list *results, const exercise *e)
+bool results_write(const common_options *common, const json_t *document)
 {
-    const common_options *common = results->common;
-    json_t *document = json_document(results, e);
     problem why;
 
     if (common->json && !json_write(document, common->json_file, &why))
         fail_problem(&why);
     if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))
         fail_problem(&why);
-    if (!(common->json && !common->json_file) && !(common->csv && !common->csv_file))
+    return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
+}
+
+void results_show(const result_list *results, const exercise *e)
+{
+    json_t *rows = json_new_list(), *document;
+
+    for (int i = 0; i < results->count; i++)
+        json_append(rows, json_result(results, e, &results->list[i]));
+    document = results_document(results->backends, rows);
+    if (results_write(results->common, document))
         show_table(results, e);
     json_decref(document);
 }

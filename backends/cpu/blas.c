@@ -47,11 +47,6 @@ void *cpu_blas_library(void)
     return blas.library;
 }
 
-bool cpu_blas_is_openblas(void)
-{
-    return cpu_blas_library() && blas.set_threads;
-}
-
 bool cpu_blas_available(char *why, size_t size)
 {
     if (cpu_blas_library())

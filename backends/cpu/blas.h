@@ -14,10 +14,6 @@ extern "C" {
 /* Whether a BLAS is here, else what that costs and what would mend it. */
 bool cpu_blas_available(char *why, size_t size);
 
-/* Whether it is an OpenBLAS: fast, its threads ours to set, and true to infinities and NaN. Of others nothing is known;
- * Netlib's own, which many systems have, is slow. */
-bool cpu_blas_is_openblas(void);
-
 /* The library, for its other functions (OpenBLAS has LAPACK's, too); NULL: none is here. */
 void *cpu_blas_library(void);
 

@@ -211,29 +211,6 @@ static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *la
     launch->bytes_requested = size_of(c) * (3 * u_elements_of(c) + vt_elements_of(c) + outputs_of(c));
 }
 
-/* ------------------------------------------------------------------------------------------------- choice ---- */
-
-/* `serial` is to be without vectors, which the library is not. */
-static bool CPU_NAME(takes_library)(const fl_reconstruct_args *c)
-{
-    return CPU_VECTOR_BITS > 64 && flops_of(c) >= 1e6 && cpu_blas_is_openblas() && columns_of(c) <= INT32_MAX &&
-           rows_of(c) <= INT32_MAX && c->vt.stride[1] <= INT32_MAX && c->y.stride[1] <= INT32_MAX;
-}
-
-static void CPU_NAME(plan_auto)(void *device, const void *args, fl_launch *launch)
-{
-    CPU_NAME(plan_register)(device, args, launch);
-}
-
-static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
-{
-    if (!CPU_NAME(takes_library)(args))
-        return "register";
-    memset(launch->grid, 0, sizeof launch->grid);
-    CPU_NAME(plan_library)(context->device, args, launch);
-    return "library";
-}
-
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 #define RUN(variant) \
@@ -251,23 +228,10 @@ RUN(library)
 RUN(reference)
 #endif
 
-static fl_status CPU_NAME(run_auto)(const fl_context *context, const void *args, const fl_launch *launch)
-{
-    return CPU_NAME(takes_library)(args) ? CPU_NAME(run_library)(context, args, launch)
-                                         : CPU_NAME(run_blocked)(context, args, launch);
-}
-
 #define FLOATS (1u << FL_F32 | 1u << FL_F64)
 
+/* `register` is what auto takes: nowhere was OpenBLAS found to be faster. */
 static const fl_row rows[] = {
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "auto",
-     .dtypes = FLOATS,
-     .summary = CPU_VECTOR_BITS > 64 ? "library where an OpenBLAS is here and the product is not small, else register"
-                                     : "register",
-     .plan = CPU_NAME(plan_auto),
-     .run = CPU_NAME(run_auto),
-     .chosen = CPU_NAME(chosen)},
     {.operation = FL_OP_RECONSTRUCT,
      .variant = "register",
      .dtypes = FLOATS,

@@ -7,6 +7,11 @@
 #include "blas.hpp"
 #include "gpu_blas.h"
 
+double hip_blas_worth(fl_dtype dtype)
+{
+    return dtype == FL_F32 ? gpu_blas_worth_f32 : gpu_blas_worth_f64;
+}
+
 #if defined(__HIP_CPU_RT__)
 
 bool hip_blas_available(char *why, size_t size)

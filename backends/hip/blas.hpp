@@ -12,6 +12,10 @@
 /* Whether there is a library to load, else what that costs and what would mend it. Loads nothing. */
 bool hip_blas_available(char *why, size_t size);
 
+/* Operations from which on a product by the library pays: below it our own kernels are as fast, or its first call,
+ * which takes a tenth of a second, costs more than it gains. */
+double hip_blas_worth(fl_dtype dtype);
+
 /* Whether it can be loaded, too; does so. */
 bool hip_blas_loads();
 

@@ -20,7 +20,8 @@ struct hip_report {
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next; /* of the same device */
+    hip_stream *next;          /* of the same device */
+    std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
 };
 
 struct gpu_solver_handle; /* gpu_solver.h's */
@@ -31,7 +32,7 @@ struct hip_device {
     size_t usual_shared; /* bytes that a block has without asking for more */
     int max_threads;     /* of a block */
     int64_t max_grid[3];
-    int multiprocessors;
+    int multiprocessors; /* at least 1 */
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -54,10 +55,19 @@ struct hip_rows {
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_svd_rows();
+hip_rows hip_convolve1d_rows();
+hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
+
+/* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
+ * that hip_probe asks what is lacking. */
+bool hip_fft_available(char *why, size_t size);
+hip_rows hip_elementwise_rows();
+hip_rows hip_allclose_rows();
 hip_rows hip_reconstruct_rows();
 hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
+hip_rows hip_sort_rows();
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,
@@ -72,7 +82,7 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
     } while (0)
 
 /* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
-#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, gpu_select((device)->number))
 
 /* The stream that a row queues its work in. */
 inline hip_stream *hip_stream_of(const fl_context *context)

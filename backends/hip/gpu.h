@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 /* The architectures that this was compiled for, separated by blanks: from the build. */
 #ifndef FLYNN_GPU_ARCHITECTURES
@@ -51,9 +52,11 @@
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
+#define hipGetDevice cudaGetDevice
 #define hipHostFree cudaFreeHost
 #define hipHostMalloc cudaHostAlloc
 #define hipHostMallocDefault cudaHostAllocDefault
+#define hipLaunchKernel cudaLaunchKernel
 #define hipMalloc cudaMalloc
 #define hipMemGetInfo cudaMemGetInfo
 #define hipMemcpy2DAsync cudaMemcpy2DAsync
@@ -158,7 +161,6 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #include <chrono>
 #include <functional>
 #include <new>
-#include <tuple>
 
 /* HIP-CPU would have gcc make vector versions of every kernel and device function. */
 #undef __global__
@@ -178,7 +180,8 @@ constexpr size_t gpu_architecture_prefix = 0;
 /* Work is done by the thread that queues it, before the call returns, as on Flynn's CPU backends. HIP-CPU's own streams
  * are emptied by a thread that never sleeps, so that opening this device would take a core from every backend timed
  * after it; they leak for each stream and thread, and may stand still for ever when one waits for another's event. */
-namespace emulation {
+namespace emulation
+{
 
 struct event {
     std::chrono::steady_clock::time_point time;
@@ -318,6 +321,42 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #define GPU_UNROLL _Pragma("unroll")
 #endif
 
+/* Before a loop that is seldom run, or short: a single copy of it takes fewer registers from the rest. */
+#if defined(__HIP_CPU_RT__)
+#define GPU_NO_UNROLL _Pragma("GCC unroll 1")
+#else
+#define GPU_NO_UNROLL _Pragma("unroll 1")
+#endif
+
+/* The rounded product: one that is not made a multiply-add with what it is added to. (The emulation is compiled without
+ * such.) */
+#if defined(__CUDACC__)
+__device__ inline float gpu_multiply(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+__device__ inline double gpu_multiply(double a, double b)
+{
+    return __dmul_rn(a, b);
+}
+#else
+template <typename T>
+__device__ inline T gpu_multiply(T a, T b)
+{
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+    return a * b;
+}
+#endif
+
+/* Makes the device current for this thread; asking first takes half the time of setting it again. */
+static inline hipError_t gpu_select(int number)
+{
+    int current;
+    return hipGetDevice(&current) == hipSuccess && current == number ? hipSuccess : hipSetDevice(number);
+}
+
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory; a block has `usual` without asking. */
 template <typename... Parameters, typename... Arguments>
 static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, size_t usual,
@@ -338,8 +377,14 @@ static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, di
     for_each_tile(domain, kernel, all);
     return hipSuccess;
 #else
-    kernel<<<grid, block, shared, stream>>>(static_cast<Parameters>(arguments)...);
-    return hipGetLastError();
+    /* What kernel<<<...>>>(...) and hipGetLastError do, in one call: a launch is so short that this counts. */
+    std::tuple<Parameters...> all(static_cast<Parameters>(arguments)...);
+    return std::apply(
+        [&](auto &...each) {
+            void *pointers[] = {static_cast<void *>(&each)...};
+            return hipLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, pointers, shared, stream);
+        },
+        all);
 #endif
 }
 

@@ -76,10 +76,16 @@ __global__ __launch_bounds__(1024) void uncoalesced_kernel(factors<T> c)
 
 /* ----------------------------------------------------------------------------------------------------- tiled ---- */
 
-/* Elements of shared memory. A row of u's tile has one more than it needs: rows then begin in different banks. */
+/* A row of u's tile has one element more than it needs: rows then begin in different banks. */
+__host__ __device__ inline int tiled_pitch(int depth)
+{
+    return depth > 1 ? depth + 1 : 1;
+}
+
+/* Elements of shared memory. */
 __host__ __device__ inline int64_t tiled_shared(int64_t width, int64_t height, int depth)
 {
-    return height * (depth + 1) + depth * width;
+    return height * tiled_pitch(depth) + depth * width;
 }
 
 /* Copies the tile of `height` x `depth` of u times s, and of `depth` x `width` of vt, zeros beyond their edges. */
@@ -91,7 +97,7 @@ __device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, i
     for (int e = thread; e < height * depth; e += threads) {
         const int row = e / depth, k = e - row * depth;
         const int64_t i = i0 + row, p = p0 + k;
-        us[row * (depth + 1) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
+        us[row * tiled_pitch(depth) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
     }
     for (int e = thread; e < depth * width; e += threads) {
         const int k = e / width, x = e - k * width;
@@ -107,7 +113,7 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
 {
     GPU_DYNAMIC_SHARED(memory);
     const int height = (int)blockDim.y * R, width = (int)blockDim.x * C;
-    T *us = reinterpret_cast<T *>(memory), *vs = us + height * (depth + 1);
+    T *us = reinterpret_cast<T *>(memory), *vs = us + height * tiled_pitch(depth);
     const int64_t j0 = (int64_t)blockIdx.x * width;
     for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
         const factors<T> one = one_of(c, n);
@@ -121,7 +127,7 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
                 for (int r = 0; r < R; r++)
                     GPU_UNROLL
                 for (int q = 0; q < C; q++)
-                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * (depth + 1) + k] *
+                    sum[r][q] += us[(threadIdx.y + r * blockDim.y) * tiled_pitch(depth) + k] *
                                  vs[k * width + threadIdx.x + q * blockDim.x];
                 __syncthreads(); /* all have read before the next tiles come */
             }
@@ -146,10 +152,11 @@ struct alignas(16) pack {
     T value[width];
 };
 
-/* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. */
-template <int X, int Y, int R, int C, int K>
+/* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. A multiprocessor should have registers
+ * for so many blocks. */
+template <int X, int Y, int R, int C, int K, int Blocks>
 struct patch {
-    static constexpr int x = X, y = Y, rows = R, columns = C, depth = K;
+    static constexpr int x = X, y = Y, rows = R, columns = C, depth = K, blocks = Blocks;
     static constexpr int threads = X * Y, height = Y * R, width = X * C;
 };
 
@@ -193,7 +200,7 @@ __device__ inline void fetch(const factors<T> &c, int64_t i0, int64_t j0, int64_
     using M = patch_memory<P, T>;
     const int64_t p = p0 + thread % M::u_across * pack<T>::width;
     const int64_t j = j0 + thread % M::vt_across * pack<T>::width;
-    held.s = load_pack<false>(c.s, p, c.rank);
+    held.s = load_pack<vectors>(c.s, p, c.rank);
     GPU_UNROLL
     for (int e = 0; e < M::u_packs; e++) {
         const int64_t i = i0 + e * M::u_down + thread / M::u_across;
@@ -205,6 +212,41 @@ __device__ inline void fetch(const factors<T> &c, int64_t i0, int64_t j0, int64_
         held.vt[e] = load_pack<vectors>(c.vt + row * c.vt_stride, j, row < c.rank ? c.columns : 0);
     }
 }
+
+/* The same for tiles that lie inside the matrices, all of them aligned: nearly all there are. */
+template <typename P, typename T>
+struct inner_source {
+    using M = patch_memory<P, T>;
+    const T *u, *s, *vt; /* the thread's first packs */
+    int64_t u_down, vt_down, vt_next;
+
+    __device__ inner_source(const factors<T> &c, int64_t i0, int64_t j0, int thread)
+        : u(c.u + (i0 + thread / M::u_across) * c.u_stride + thread % M::u_across * pack<T>::width),
+          s(c.s + thread % M::u_across * pack<T>::width),
+          vt(c.vt + thread / M::vt_across * c.vt_stride + j0 + thread % M::vt_across * pack<T>::width),
+          u_down(M::u_down * c.u_stride), vt_down(M::vt_down * c.vt_stride), vt_next(P::depth * c.vt_stride)
+    {
+    }
+
+    /* Moves on to the next tiles. */
+    __device__ void advance()
+    {
+        u += P::depth;
+        s += P::depth;
+        vt += vt_next;
+    }
+
+    __device__ void fetch(carried<P, T> &held) const
+    {
+        held.s = *reinterpret_cast<const pack<T> *>(s);
+        GPU_UNROLL
+        for (int e = 0; e < M::u_packs; e++)
+            held.u[e] = *reinterpret_cast<const pack<T> *>(u + e * u_down);
+        GPU_UNROLL
+        for (int e = 0; e < M::vt_packs; e++)
+            held.vt[e] = *reinterpret_cast<const pack<T> *>(vt + e * vt_down);
+    }
+};
 
 /* Into shared memory, s multiplied into u. */
 template <typename P, typename T>
@@ -299,27 +341,42 @@ __device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, 
 
 /* A patch of R x C sums in each thread's registers, for which it reads R + C values a term from shared memory. There
  * are two pairs of tiles: while one is added, the next one is on its way from global memory through registers, and one
- * barrier a tile is enough. As in Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008, and Tan
- * et al., "Fast implementation of DGEMM on Fermi GPU", SC 2011. `vectors`: all matrices are aligned to 16 bytes. */
+ * barrier a tile is enough. 8 x 4 neighbouring patches belong to threads in a row, so that a warp's reads of either
+ * tile are of few different packs. As in Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008,
+ * and Tan et al., "Fast implementation of DGEMM on Fermi GPU", SC 2011. `vectors`: all matrices are aligned to 16
+ * bytes. */
 template <typename P, bool vectors, typename T>
-__global__ GPU_LAUNCH_BOUNDS(P::threads, 512 / P::threads) void register_kernel(factors<T> c)
+__global__ GPU_LAUNCH_BOUNDS(P::threads, P::blocks) void register_kernel(factors<T> c)
 {
     using M = patch_memory<P, T>;
     GPU_DYNAMIC_SHARED(memory);
     constexpr int tile = P::depth * (M::u_pitch + P::width);
     T *tiles = reinterpret_cast<T *>(memory);
-    const int tx = (int)threadIdx.x, ty = (int)threadIdx.y, thread = ty * P::x + tx;
+    const int thread = (int)(threadIdx.y * P::x + threadIdx.x), square = thread / 32;
+    const int tx = square % (P::x / 8) * 8 + thread % 8, ty = square / (P::x / 8) * 4 + thread / 8 % 4;
     const int64_t j0 = (int64_t)blockIdx.x * P::width;
     for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
         const factors<T> one = one_of(c, n);
         for (int64_t i0 = (int64_t)blockIdx.y * P::height; i0 < c.rows; i0 += (int64_t)gridDim.y * P::height) {
+            const bool inside = vectors && i0 + P::height <= c.rows && j0 + P::width <= c.columns;
+            inner_source<P, T> source(one, i0, j0, thread);
             T sum[P::rows][P::columns] = {};
             carried<P, T> held;
             fetch<P, vectors>(one, i0, j0, 0, thread, held);
             keep<P>(held, thread, tiles, tiles + P::depth * M::u_pitch);
             __syncthreads();
             int current = 0;
-            for (int64_t p0 = 0; p0 < c.rank; p0 += P::depth) {
+            int64_t p0 = 0;
+            for (; inside && p0 + 2 * P::depth <= c.rank; p0 += P::depth) {
+                const T *us = tiles + current * tile;
+                T *next = tiles + (current ^= 1) * tile;
+                source.advance();
+                source.fetch(held);
+                add_tile<P>(us, us + P::depth * M::u_pitch, tx, ty, sum);
+                keep<P>(held, thread, next, next + P::depth * M::u_pitch);
+                __syncthreads();
+            }
+            for (; p0 < c.rank; p0 += P::depth) {
                 const T *us = tiles + current * tile;
                 T *next = tiles + (current ^= 1) * tile;
                 const bool more = p0 + P::depth < c.rank;
@@ -341,10 +398,13 @@ __global__ GPU_LAUNCH_BOUNDS(P::threads, 512 / P::threads) void register_kernel(
 template <typename T>
 __global__ __launch_bounds__(256) void scale_kernel(factors<T> c, T *scaled)
 {
-    const int64_t count = c.batch * c.rows * c.rank, step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < count; e += step) {
-        const int64_t row = e / c.rank, p = e - row * c.rank, n = row / c.rows, i = row - n * c.rows;
-        scaled[e] = c.u[n * c.u_step + i * c.u_stride + p] * c.s[n * c.s_step + p];
+    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t first = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, next = (int64_t)gridDim.y * blockDim.y;
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
+        const T s = p < c.rank ? c.s[n * c.s_step + p] : 0;
+        for (int64_t i = first; i < c.rows; i += next)
+            if (p < c.rank)
+                scaled[(n * c.rows + i) * c.rank + p] = c.u[n * c.u_step + i * c.u_stride + p] * s;
     }
 }
 

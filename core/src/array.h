@@ -5,9 +5,12 @@
 
 #include "device.h"
 
+struct DLManagedTensor;
+
 /* Device memory with the arrays that use it counted: an array and its views share one. */
 typedef struct core_memory {
-    void *data; /* NULL for an array without elements */
+    void *data;                      /* NULL for an array without elements */
+    struct DLManagedTensor *foreign; /* another library's, which its deleter gives back; NULL: the memory is ours */
     atomic_int references;
 } core_memory;
 
@@ -16,6 +19,10 @@ struct fl_array {
     core_memory *memory;
     fl_buffer buffer;
 };
+
+/* An array over another library's memory, laid out as `buffer` says; takes the tensor over unless it fails. */
+fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, struct DLManagedTensor *tensor,
+                           fl_array **array);
 
 /* The argument `name` of `call`: not NULL (FL_E_ARGUMENT), on `device` (FL_E_WRONG_DEVICE, with the copy that is
  * missing). */

@@ -247,15 +247,20 @@ FL_API int64_t fl_array_size(const fl_array *array);
 FL_API void *fl_array_data(const fl_array *array);
 
 /* An array of another library on the same device, without a copy (DLPack, https://dmlc.github.io/dlpack: the struct is
- * the one of dlpack.h, which only the caller needs). The array takes the tensor over and calls its deleter once it and
- * all its views are freed; on failure the tensor stays the caller's. Work that the other library has queued on it must
- * be done. A GPU's array may also lie in pinned host memory of its vendor, a CPU's in any host memory, pinned or not.
+ * the one of dlpack.h, without a version, which only the caller needs). The array takes the tensor over and calls its
+ * deleter once it and all its views are freed, after waiting for the work that is queued on the device; on failure the
+ * tensor stays the caller's. Work that the other library has queued on it must be done. A GPU's array may also lie in
+ * pinned host memory of its vendor, a CPU's in any host memory, pinned or not. A tensor without dimensions (a scalar)
+ * becomes an array of one dimension with one element. Such a tensor does not tell whether its memory may be written
+ * to: do not give one that may not as an output.
  * FL_E_ARGUMENT: another dtype than Flynn's five, more than FL_MAX_DIMS dimensions, elements of the last dimension that
- * do not lie side by side, read-only memory; FL_E_WRONG_DEVICE: memory of another device. */
+ * do not lie side by side, elements that share memory or are not aligned to their size; FL_E_WRONG_DEVICE: memory of
+ * another device; FL_E_UNSUPPORTED: a plugin that does not tell its type in DLPack. */
 struct DLManagedTensor;
 FL_API fl_status fl_array_from_dlpack(fl_device *device, struct DLManagedTensor *tensor, fl_array **array);
 /* The array for another library, without a copy: the tensor shares its memory and keeps it until the tensor's deleter
- * is called. Waits for all work queued on the device, so that the other library may use it at once. */
+ * is called, which any thread may do; strides are always given. Waits for all work queued on the device, so that the
+ * other library may use it at once. */
 FL_API fl_status fl_array_to_dlpack(const fl_array *array, struct DLManagedTensor **tensor);
 
 /* Host memory that the device copies from and to at full speed (pinned); on a CPU, memory aligned to a cache line. */
@@ -345,10 +350,17 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  *
  * signal, kernel: 1-D, any dtype, at least one element; computed in f32 when both are f32, else in f64. out: 1-D, that
  * dtype, of fl_convolve1d_shape's length, no memory shared with the inputs.
- * Variants: naive, tiled; fft, by a library's FFT, whose error is relative to the largest sums rather than to each, and
- * which spreads infinities and NaN: auto does not take it. Error of the others: at most (the shorter's elements + 16)
- * units of rounding of the same sum over absolute values.
- * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * Variants: naive, tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums
+ * rather than to each, and which spreads infinities and NaN: auto does not take it; and reference, the oracle, which is
+ * slow and which only `serial` has. Error of naive and tiled: at most (the shorter's elements + 16) units of rounding
+ * of the same sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|,
+ * where |k| is the sum over the shorter's absolute values and |s| the root of the sum of squares of those N successive
+ * elements of the longer one that have the most, N = max(65536, 16 times the shorter's elements): no block that is
+ * transformed is longer. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good
+ * twiddle factors an FFT of N elements is wrong by less than 6.7 u log2 N of its root of squares. Three of them follow
+ * each other in a convolution, one more step makes a real one of a complex one, and the product adds 6 u; that the root
+ * of squares of all errors of a block bounds each of them is why the usual error is much smaller.) Queued.
+ * FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 

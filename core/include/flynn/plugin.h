@@ -102,7 +102,7 @@ typedef struct fl_convolve_args {
 
 /* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
  * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
- * element each; the kernel may be the longer one; `out` is any window of the full result. */
+ * element each; the kernel is never the longer one; `out` is any window of the full result. */
 typedef struct fl_convolve1d_args {
     fl_buffer signal, kernel, out;
     int64_t origin;
@@ -224,7 +224,8 @@ typedef struct fl_device_api {
     fl_status (*synchronize)(void *self);
     /* Aligned to 256 bytes; bytes > 0. FL_E_MEMORY when there is not that much. */
     fl_status (*allocate)(void *self, size_t bytes, void **memory);
-    /* Freed after all work that is queued on the device. */
+    /* Waits for all work that is queued on the device, then frees; NULL: waits. What failed in that work stays to be
+     * told by stream_wait or synchronize. */
     void (*release)(void *self, void *memory);
     /* Host memory, pinned where that means something. */
     fl_status (*allocate_host)(void *self, size_t bytes, void **memory);

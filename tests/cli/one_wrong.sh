@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The check of a run catches one wrong element: every operation, in every variant, with the plugin one-wrong (tests/faults), which
+# falsifies the element that FAULT_PLACE names.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
+quick=(--backend=one-wrong --repeat=1 --warmup=0)
+
+# No command has their result as its own: what converts inputs, what compares, and what measures a ceiling.
+none=(convert allclose copy multiply_add)
+# For each other operation its outputs, and the command that runs it on something small. One that `flynn list` tells of and that is missing
+# here fails this test.
+declare -A outputs=(
+    [convolve]=out [convolve1d]=out [sort]=out [select]="out count" [primes]="out count" [increment]=out [sqrt]=out
+    [maximum]=out [log_of_sum]=out [reconstruct]=y [svd]="u s vt"
+)
+declare -A command=(
+    [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
+    [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
+    [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
+    [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32"
+)
+
+# Lines "operation variant" of what the plugin offers, the oracle left out.
+ok "list" list --json
+"$PYTHON" - "$work/out" "${none[*]}" >"$work/variants" <<'END'
+import json, sys
+none = sys.argv[2].split()
+for row in json.load(open(sys.argv[1]))["variants"]:
+    if "one-wrong" in row["backends"] and row["variant"] != "reference" and row["operation"] not in none:
+        print(row["operation"], row["variant"])
+END
+check "there is something to falsify" test -s "$work/variants"
+
+for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
+    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
+    [ -n "${command[$operation]:-}" ] || continue
+    read -ra words <<<"${command[$operation]}"
+    ok "$operation without the fault" "${words[@]}" "${quick[@]}"
+    [ "$status" = 0 ] || continue
+    # Of several dtypes a variant has several lines.
+    for variant in auto $(grep "^$operation " "$work/variants" | cut -d' ' -f2 | sort -u); do
+        for output in ${outputs[$operation]}; do
+            for where in first middle last; do
+                export FAULT_PLACE=$output:$where
+                title="$operation $variant, $FAULT_PLACE is wrong"
+                run "${words[@]}" --variant="$variant" --json "${quick[@]}"
+                check "$title: exit code 1" test "$status" = 1
+                check "$title: said in the row, which has no rank" json "$work/out" \
+                    '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
+                unset FAULT_PLACE
+            done
+        done
+    done
+done
+# What slice brings by way of a conversion on the device.
+ok "slice without the fault" slice --size=40 "${quick[@]}"
+for where in first middle last; do
+    export FAULT_PLACE=converted:$where
+    run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
+    check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1
+    check "slice, $FAULT_PLACE is wrong: said in the row, which has no rank" json "$work/out" \
+        '[(r["variant"], r["check"]["ok"], r["rank"] is None) for r in d["results"]] ==
+        [("whole", True, False), ("view", True, False), ("packed", False, True)]'
+    check "slice, $FAULT_PLACE is wrong: no file" test ! -e slice.npy
+    unset FAULT_PLACE
+done
+for operation in "${!command[@]}"; do
+    grep -q "^$operation " "$work/variants" || echo "not offered by serial here, so not tested: $operation"
+done
+summary

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there,
+every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+
+For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+PAGES = SOURCE / "docs" / "exercises"
+# Commands that are no exercises: they tell of machines and backends, or run exercises together.
+OTHERS = {"info", "list", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "batch"}
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def links(page):
+    """Targets of the links in a page's text; what is indented as code, fenced or in backquotes shows none."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
+    return LINK.findall(re.sub(r"(?<!\[)`[^`\n]*`(?!\])", "", text))
+
+
+def broken(page):
+    for target in links(page):
+        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+            continue
+        path = (page.parent / target.split("#")[0]).resolve()
+        if not path.exists():
+            yield f"{page.relative_to(SOURCE)}: {target} is not there"
+        elif SOURCE.resolve() not in path.parents:
+            yield f"{page.relative_to(SOURCE)}: {target} is outside the project"
+
+
+def commands():
+    help_text = subprocess.run([os.environ["FLYNN"], "--help"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  (\w+) {1,}\S", help_text, re.MULTILINE)
+
+
+def without_page(names):
+    index = links(PAGES / "README.md")
+    for name in names:
+        if name in OTHERS:
+            continue
+        if not (PAGES / f"{name}.md").exists():
+            yield f"flynn {name} has no page docs/exercises/{name}.md"
+        elif f"{name}.md" not in index:
+            yield f"docs/exercises/README.md does not list {name}.md"
+    for page in PAGES.glob("*.md"):
+        if page.name != "README.md" and page.name not in index:
+            yield f"docs/exercises/README.md does not list {page.name}"
+
+
+def main():
+    pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")})
+    names = commands()
+    assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
+    found = [problem for page in pages for problem in broken(page)] + list(without_page(names))
+    for problem in sorted(set(found)):
+        print(problem, file=sys.stderr)
+    print(f"{len(pages)} pages, {sum(len(links(p)) for p in pages)} links, {len(names)} commands: {len(found)} problems")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

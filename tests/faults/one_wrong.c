@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The plugin `serial` with one wrong element: what FAULT_PLACE in the environment names, "OUTPUT:WHERE", is falsified
+ * after each run of each variant but the oracle. OUTPUT is the name of the operation's output in plugin.h (out, count,
+ * y, u, s, vt; converted for convert, which is left alone under any other), WHERE is first, middle or last. Where a
+ * result must be exact it is wrong by the smallest step there is, else by a thousandth of the output's largest element.
+ * Without FAULT_PLACE nothing is falsified.
+ */
+#include <flynn/plugin.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 128 };
+
+static const fl_host *core;
+static fl_row originals[MOST_ROWS]; /* of the plugin `serial`; a copy, for its table may go with its device */
+static fl_row rows[MOST_ROWS];
+
+/* ----------------------------------------------------------------------------------------------------- outputs ---- */
+
+typedef struct output {
+    fl_operation operation;
+    const char *name;
+    size_t at;       /* in the operation's arguments */
+    size_t count_at; /* of the count that says how many elements are the result; 0: all are */
+    bool exact;
+} output;
+
+static const output outputs[] = {
+    {FL_OP_CONVERT, "converted", offsetof(fl_convert_args, out), 0, true},
+    {FL_OP_CONVOLVE, "out", offsetof(fl_convolve_args, out), 0, false},
+    {FL_OP_CONVOLVE1D, "out", offsetof(fl_convolve1d_args, out), 0, false},
+    {FL_OP_SORT, "out", offsetof(fl_sort_args, out), 0, true},
+    {FL_OP_SELECT, "out", offsetof(fl_select_args, out), offsetof(fl_select_args, count), true},
+    {FL_OP_SELECT, "count", offsetof(fl_select_args, count), 0, true},
+    {FL_OP_PRIMES, "out", offsetof(fl_primes_args, out), offsetof(fl_primes_args, count), true},
+    {FL_OP_PRIMES, "count", offsetof(fl_primes_args, count), 0, true},
+    {FL_OP_INCREMENT, "out", offsetof(fl_unary_args, out), 0, true},
+    {FL_OP_SQRT, "out", offsetof(fl_unary_args, out), 0, true},
+    {FL_OP_MAXIMUM, "out", offsetof(fl_binary_args, out), 0, true},
+    {FL_OP_LOG_OF_SUM, "out", offsetof(fl_binary_args, out), 0, false},
+    {FL_OP_RECONSTRUCT, "y", offsetof(fl_reconstruct_args, y), 0, false},
+    {FL_OP_SVD, "u", offsetof(fl_svd_args, u), 0, false},
+    {FL_OP_SVD, "s", offsetof(fl_svd_args, s), 0, false},
+    {FL_OP_SVD, "vt", offsetof(fl_svd_args, vt), 0, false},
+};
+
+static const output *find_output(fl_operation operation, const char *place)
+{
+    size_t length = strcspn(place, ":");
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i].operation == operation && strlen(outputs[i].name) == length &&
+            strncmp(outputs[i].name, place, length) == 0)
+            return &outputs[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- elements ---- */
+
+static int64_t elements_of(const fl_buffer *b)
+{
+    int64_t count = 1;
+    for (int d = 0; d < b->ndim; d++)
+        count *= b->shape[d];
+    return count;
+}
+
+/* The i-th element in row-major order. */
+static void *element(const fl_buffer *b, int64_t i)
+{
+    int64_t offset = 0;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        offset += i % b->shape[d] * b->stride[d];
+        i /= b->shape[d];
+    }
+    return (char *)b->data + (size_t)offset * (b->dtype == FL_U8                          ? 1
+                                               : b->dtype == FL_I32 || b->dtype == FL_F32 ? 4
+                                                                                          : 8);
+}
+
+static double largest(const fl_buffer *b)
+{
+    double found = 0;
+    for (int64_t i = 0; i < elements_of(b); i++) {
+        const void *at = element(b, i);
+        double value = b->dtype == FL_F32 ? (double)*(const float *)at : *(const double *)at;
+        if (isfinite(value) && fabs(value) > found)
+            found = fabs(value);
+    }
+    return found > 0 ? found : 1;
+}
+
+static void falsify_element(const fl_buffer *b, void *at, bool exact)
+{
+    double by = exact || (b->dtype != FL_F32 && b->dtype != FL_F64) ? 0 : 1e-3 * largest(b);
+    float *f = at;
+    double *d = at;
+    switch (b->dtype) {
+    case FL_U8: *(uint8_t *)at ^= 1; break;
+    case FL_I32: *(int32_t *)at ^= 1; break;
+    case FL_I64: *(int64_t *)at ^= 1; break;
+    case FL_F32: *f = !isfinite(*f) ? 0 : exact ? nextafterf(*f, INFINITY) : *f + (float)by; break;
+    case FL_F64: *d = !isfinite(*d) ? 0 : exact ? nextafter(*d, (double)INFINITY) : *d + by; break;
+    }
+}
+
+static fl_status falsify(fl_operation operation, const void *args)
+{
+    const char *place = getenv("FAULT_PLACE"), *where;
+    const output *o;
+    const fl_buffer *b;
+    int64_t count;
+    if (!place || !*place)
+        return FL_OK;
+    o = find_output(operation, place);
+    where = strchr(place, ':');
+    if (!o && (operation == FL_OP_CONVERT || operation == FL_OP_ALLCLOSE))
+        return FL_OK;
+    if (!o || !where)
+        return core->error(FL_E_ARGUMENT, "FAULT_PLACE is '%s', which operation %d does not have", place, operation);
+    b = (const fl_buffer *)(const void *)((const char *)args + o->at);
+    count = elements_of(b);
+    if (o->count_at)
+        count = *(const int64_t *)((const fl_buffer *)(const void *)((const char *)args + o->count_at))->data;
+    if (count == 0)
+        return core->error(FL_E_ARGUMENT, "FAULT_PLACE is '%s', but there is no element", place);
+    falsify_element(b,
+                    element(b, strcmp(where, ":first") == 0    ? 0
+                               : strcmp(where, ":middle") == 0 ? count / 2
+                                                               : count - 1),
+                    o->exact);
+    return FL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- rows ---- */
+
+static fl_status run_row(int i, const fl_context *context, const void *args, const fl_launch *launch)
+{
+    fl_status status = originals[i].run(context, args, launch);
+    return status == FL_OK ? falsify(originals[i].operation, args) : status;
+}
+
+/* `run` is not told which row it runs for: each has a function of its own. */
+#define ROW(i) \
+    static fl_status run_##i(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        return run_row(0##i, context, args, launch); \
+    }
+#define NAME(i) run_##i,
+/* 0 to 127, in octal digits. */
+#define EIGHT(of, i) of(i##0) of(i##1) of(i##2) of(i##3) of(i##4) of(i##5) of(i##6) of(i##7)
+#define SIXTY_FOUR(of, i) \
+    EIGHT(of, i##0) \
+    EIGHT(of, i##1) EIGHT(of, i##2) EIGHT(of, i##3) EIGHT(of, i##4) EIGHT(of, i##5) EIGHT(of, i##6) EIGHT(of, i##7)
+SIXTY_FOUR(ROW, 0)
+SIXTY_FOUR(ROW, 1)
+static fl_status (*const runs[MOST_ROWS])(const fl_context *, const void *,
+                                          const fl_launch *) = {SIXTY_FOUR(NAME, 0) SIXTY_FOUR(NAME, 1)};
+
+static fl_status wrap_rows(fl_plugin_device *device)
+{
+    if (device->row_count > MOST_ROWS)
+        return core->error(FL_E_LIMIT, "serial has %zu rows; this plugin wraps %d", device->row_count, MOST_ROWS);
+    for (size_t i = 0; i < device->row_count; i++) {
+        originals[i] = rows[i] = device->rows[i];
+        if (strcmp(rows[i].variant, "reference") != 0)
+            rows[i].run = runs[i];
+    }
+    device->rows = rows;
+    return FL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ plugin ---- */
+
+/* The plugin `serial`, from its file; NULL, with the loader's message in dlerror, when it cannot be had. */
+static const fl_plugin *serial(void)
+{
+    void *file = dlopen(SERIAL_PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return file ? (const fl_plugin *)dlsym(file, "flynn_plugin") : NULL;
+}
+
+static void probe(fl_probe *probe)
+{
+    const fl_plugin *plugin = serial();
+    if (plugin) {
+        plugin->probe(probe);
+        return;
+    }
+    snprintf(probe->cause, sizeof probe->cause, "%.200s", dlerror());
+    snprintf(probe->cure, sizeof probe->cure, "build the plugin serial");
+}
+
+static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
+{
+    fl_status status = serial()->open(host, request, device);
+    core = host;
+    return status == FL_OK ? wrap_rows(device) : status;
+}
+
+const fl_plugin flynn_plugin = {
+    .abi = FL_PLUGIN_ABI,
+    .size = sizeof(fl_plugin),
+    .name = "one-wrong",
+    .family = "test",
+    .flynn_class = "SISD",
+    .built_with = "made for the tests",
+    .score = -1,
+    .probe = probe,
+    .open = open_device,
+};
