@@ -18,6 +18,7 @@ int command_info(int argc, char **argv);
 int command_primes(int argc, char **argv);
 int command_select(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
+int command_svd(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);

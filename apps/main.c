@@ -24,6 +24,7 @@ static const struct {
     {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
     {"select", command_select, "the elements of an array that are not zero"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
+    {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
     {"convolve1d", command_convolve1d, "convolve a signal with a kernel"},

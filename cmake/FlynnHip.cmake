@@ -17,11 +17,16 @@ set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/primes.hip.cpp
     ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
     ${FLYNN_HIP_DIR}/select.hip.cpp
+    ${FLYNN_HIP_DIR}/solver.hip.cpp
     ${FLYNN_HIP_DIR}/sort.hip.cpp
+    ${FLYNN_HIP_DIR}/svd.hip.cpp
 )
 # C, by the C compiler.
 set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
+    ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c
+    ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
+    ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
     ${PROJECT_SOURCE_DIR}/backends/library.c
 )
 

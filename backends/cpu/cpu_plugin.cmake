@@ -47,6 +47,7 @@ function(_flynn_cpu_table plugin isa bits)
         reconstruct.c
         select.c
         sort.c
+        svd.c
     )
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
@@ -66,6 +67,7 @@ function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     set(any device.c threads.c ../library.c) # what runs before an instruction set is chosen
     list(APPEND any blas.c)
+    list(APPEND any lapack.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 

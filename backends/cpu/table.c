@@ -15,6 +15,7 @@ extern const cpu_operation CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_l
 extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_multiply_add);
 extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_select);
 extern const cpu_operation CPU_NAME(cpu_sort);
+extern const cpu_operation CPU_NAME(cpu_svd_library), CPU_NAME(cpu_svd);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
@@ -32,6 +33,8 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_allclose),
     &CPU_NAME(cpu_copy),
     &CPU_NAME(cpu_multiply_add),
+    &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */
+    &CPU_NAME(cpu_svd),
 };
 
 const cpu_table CPU_NAME(cpu_table) = {

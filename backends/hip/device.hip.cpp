@@ -6,6 +6,7 @@
 #include "blas.hpp"
 #include "device.hpp"
 #include "gpu_range.h"
+#include "solver.hpp"
 
 #include <new>
 
@@ -207,6 +208,7 @@ fl_status event_elapsed(void *self, void *start, void *stop, double *seconds)
 void close_device(void *self)
 {
     hip_blas_close(static_cast<hip_device *>(self));
+    hip_solver_close(static_cast<hip_device *>(self));
     delete static_cast<hip_device *>(self);
 }
 

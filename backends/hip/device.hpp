@@ -25,6 +25,8 @@ struct hip_stream {
     std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
 };
 
+struct gpu_solver_handle; /* gpu_solver.h's */
+
 struct hip_device {
     const fl_host *host;
     int number;
@@ -38,6 +40,8 @@ struct hip_device {
     hip_stream *streams;
     std::mutex blas_lock; /* guards the handle: one thread at a time uses it */
     void *blas;           /* blas.hip.cpp's; null until it is first needed */
+    std::mutex solver_lock; /* the same for solver.hip.cpp's */
+    gpu_solver_handle *solver;
 };
 
 /* device.hip.cpp's functions. (Not the table itself: clang makes constants of external linkage for the GPU, too.) */
@@ -54,6 +58,7 @@ hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_primes_rows();
 hip_rows hip_select_rows();
+hip_rows hip_svd_rows();
 hip_rows hip_convolve1d_rows();
 hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
 

@@ -4,6 +4,7 @@
  */
 #include "blas.hpp"
 #include "device.hpp"
+#include "solver.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -80,6 +81,7 @@ bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_available,
     hip_fft_available,
     hip_sort_available,
+    hip_svd_library,
 };
 
 /* What is lacking, separated by semicolons. Only where a device can be used: without one it does not matter. */
@@ -233,6 +235,7 @@ size_t collect_rows(hip_device *device)
         hip_allclose_rows(),
         hip_reconstruct_rows(),
         has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
+        hip_svd_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)

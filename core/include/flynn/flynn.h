@@ -435,13 +435,15 @@ FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_a
 
 /* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best
  * approximation of rank k. a: m x n, any dtype, finite; u: m x k; s: k; vt: k x n, 1 <= k <= min(m, n), f32 when a is
- * f32, else f64. The vectors of u and of vt are orthonormal, each pair up to its sign. Variants: library (LAPACK on a
- * CPU, cuSOLVER, rocSOLVER), the thin decomposition of which the leading k are kept; host (a GPU without such a
- * library: the host's LAPACK, with the copies there and back); randomized (Halko, Martinsson and Tropp, "Finding
- * structure with randomness", SIAM Review 53, 2011), for k well below min(m, n): its vectors span nearly the best
- * subspace, and ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2) tells how nearly. `seed` is for randomized. auto
- * is a variant that is exact to rounding. Queued; library and host may wait. FL_E_ARGUMENT for an element that is not
- * finite (from the call that waits), else errors as fl_convolve1d. */
+ * f32, else f64. The vectors of u and of vt are orthonormal, each pair up to its sign. Variants: library (LAPACK's
+ * gesdd on a CPU; cuSOLVER, rocSOLVER), of which the leading k are kept; jacobi (a CPU; one-sided rotations, in f64);
+ * host (a GPU: the host's LAPACK, or jacobi, with the copies there and back); randomized (Halko, Martinsson and Tropp,
+ * "Finding structure with randomness", SIAM Review 53, 2011, algorithms 4.4 and 5.1, with 10 random vectors more than k
+ * and two powers of a a'), for k well below min(m, n): its vectors span nearly the best subspace, and
+ * ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2) tells how nearly. `seed` is for randomized: the same one gives
+ * the same result on the same device. auto is library, else host or jacobi: exact to rounding, never randomized.
+ * Error: that of orthogonal transformations, about sqrt(max(m, n)) units of rounding of the largest singular value.
+ * Waits. FL_E_ARGUMENT for an element that is not finite, else errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * host_svd.h - what of the decompositions the host does for a GPU without a library of its own. All in host memory.
+ */
+#ifndef FLYNN_CPU_HOST_SVD_H
+#define FLYNN_CPU_HOST_SVD_H
+
+#include <flynn/plugin.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* FL_OP_SVD by LAPACK, or where there is none by Jacobi rotations, on all cores that this process may use. */
+fl_status host_svd(const fl_host *host, const fl_svd_args *args);
+
+/* Makes `count` packed rows of `width` elements orthonormal: f32 or f64. */
+void host_orthonormalize(fl_dtype dtype, void *rows, int64_t count, int64_t width);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * svd.c - singular value decompositions: what each variant costs, and the rows. The loops are in svd_jacobi.h,
+ * svd_typed.h and svd_randomized_typed.h, the library's in lapack.c.
+ */
+#include "cpu.h"
+#include "lapack.h"
+#include "svd_jacobi.h"
+
+#include "../svd_sketch.h"
+
+/* The hot loops stay functions of their own: inlined into what calls them, their addresses leave the registers. */
+#define KERNEL static __attribute__((noinline))
+
+enum { STRIP = 512 }; /* columns that `times` sums at a time: four rows of them stay in the first cache */
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+#define real float
+#define FN(name) CPU_TYPED(name, f32)
+#include "svd_typed.h"
+#include "svd_randomized_typed.h"
+#undef real
+#undef FN
+#define real double
+#define FN(name) CPU_TYPED(name, f64)
+#include "svd_typed.h"
+#include "svd_randomized_typed.h"
+#undef real
+#undef FN
+
+/* ------------------------------------------------------------------------------------------------- plans ---- */
+
+/* How many sweeps the last decomposition of this thread took: nobody knows before. */
+static _Thread_local int CPU_NAME(last_sweeps);
+
+static inline double size_of(const fl_svd_args *args)
+{
+    return args->a.dtype == FL_F32 ? sizeof(float) : sizeof(double);
+}
+
+static inline int64_t shorter(const fl_svd_args *args)
+{
+    return min64(args->a.shape[0], args->a.shape[1]);
+}
+
+static inline int64_t longer(const fl_svd_args *args)
+{
+    return args->a.shape[0] + args->a.shape[1] - shorter(args);
+}
+
+/* By a QR factorization, then of the triangle: Golub and Van Loan, "Matrix computations", 4th ed., figure 8.6.1. */
+static inline double library_flops(const fl_svd_args *args)
+{
+    const double p = (double)shorter(args), q = (double)longer(args);
+
+    return 6 * q * p * p + 20 * p * p * p;
+}
+
+static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->flops = library_flops(args);
+    launch->bytes_requested = launch->flops / 2 * size_of(args); /* at least: an element for each multiply-add */
+}
+
+/* Each operation has its operand from memory; of a rotation two are stored besides. */
+static inline void count_jacobi(int64_t count, int64_t length, int sweeps, fl_launch *launch)
+{
+    launch->flops = jacobi_flops(count, length, sweeps);
+    launch->bytes_requested = launch->flops * sizeof(double) * 10 / 12;
+}
+
+static void CPU_NAME(plan_jacobi)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    count_jacobi(shorter(args), longer(args), 1, launch);
+}
+
+/* Products with a, the sketch's rows made orthonormal twice, and u; the decomposition comes on top. */
+static void CPU_NAME(plan_randomized)(void *device, const void *arguments, fl_launch *launch)
+{
+    const fl_svd_args *args = arguments;
+    const double m = (double)args->a.shape[0], n = (double)args->a.shape[1], l = (double)svd_sketch(args);
+    const double products = 2 * (SVD_POWERS + 1) * 2 * m * n * l;
+    const double orthonormal = 4 * l * l * (SVD_POWERS * (m + n) + m);
+    fl_launch jacobi;
+
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    count_jacobi(svd_sketch(args), args->a.shape[1], CPU_NAME(last_sweeps), &jacobi);
+    launch->flops = products + orthonormal + 2 * m * l * (double)args->s.shape[0] + jacobi.flops;
+    launch->bytes_requested = (products * 5 / 8 + orthonormal) * size_of(arguments) + jacobi.bytes_requested;
+}
+
+static const char *CPU_NAME(jacobi_ran)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    (void)context;
+    count_jacobi(shorter(args), longer(args), CPU_NAME(last_sweeps), launch);
+    return "jacobi";
+}
+
+static const char *CPU_NAME(randomized_ran)(const fl_context *context, const void *args, fl_launch *launch)
+{
+    CPU_NAME(plan_randomized)(context->device, args, launch);
+    return "randomized";
+}
+
+/* -------------------------------------------------------------------------------------------------- rows ---- */
+
+static bool CPU_NAME(is_finite)(const fl_svd_args *args)
+{
+    return args->a.dtype == FL_F32 ? CPU_TYPED(is_finite, f32)(&args->a) : CPU_TYPED(is_finite, f64)(&args->a);
+}
+
+static fl_status CPU_NAME(not_finite)(const fl_context *context)
+{
+    return context->host->error(FL_E_ARGUMENT, "svd: a has an element that is not finite: there is no decomposition");
+}
+
+static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    (void)launch;
+    if (!CPU_NAME(is_finite)(args))
+        return CPU_NAME(not_finite)(context);
+    return cpu_lapack_svd(context->host, ((const cpu_device *)context->device)->threads, args);
+}
+
+#define RUN(variant, operations) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        const int threads = cpu_team(context, operations); \
+        (void)launch; \
+        if (!CPU_NAME(is_finite)(args)) \
+            return CPU_NAME(not_finite)(context); \
+        return ((const fl_svd_args *)args)->a.dtype == FL_F32 \
+                   ? CPU_TYPED(variant, f32)(context, args, threads, &CPU_NAME(last_sweeps)) \
+                   : CPU_TYPED(variant, f64)(context, args, threads, &CPU_NAME(last_sweeps)); \
+    }
+/* The work of a round, or of a product of one row: between them the threads wait for each other. */
+RUN(jacobi, 9 * (double)shorter(args) * (double)longer(args))
+RUN(randomized, 2 * (double)svd_sketch(args) * (double)longer(args))
+
+#define FLOATS (1u << FL_F32 | 1u << FL_F64)
+
+static const fl_row library_rows[] = {
+    {.operation = FL_OP_SVD,
+     .variant = "library",
+     .dtypes = FLOATS,
+     .summary = "LAPACK's divide and conquer (gesdd), of which the leading ones are kept",
+     .plan = CPU_NAME(plan_library),
+     .run = CPU_NAME(run_library)},
+};
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_SVD,
+     .variant = "jacobi",
+     .dtypes = FLOATS,
+     .summary = "one-sided Jacobi rotations, in f64: the version to read",
+     .plan = CPU_NAME(plan_jacobi),
+     .run = CPU_NAME(run_jacobi),
+     .chosen = CPU_NAME(jacobi_ran)},
+    {.operation = FL_OP_SVD,
+     .variant = "randomized",
+     .dtypes = FLOATS,
+     .summary = "of a random sketch of the range: nearly the leading ones, in a fraction of the time",
+     .plan = CPU_NAME(plan_randomized),
+     .run = CPU_NAME(run_randomized),
+     .chosen = CPU_NAME(randomized_ran)},
+};
+
+const cpu_operation CPU_NAME(cpu_svd_library) = {
+    .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .available = cpu_lapack_available};
+const cpu_operation CPU_NAME(cpu_svd) = {.rows = rows, .count = sizeof rows / sizeof *rows};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * solver.hip.cpp - the vendor's solver: loaded when it is first called, one handle a device, which one thread at a time
+ * uses.
+ */
+#include "solver.hpp"
+#include "gpu_solver.h"
+
+#include "../cpu/lapack.h"
+
+#include <new>
+
+#if defined(__HIP_CPU_RT__)
+
+bool hip_solver_available(char *why, size_t size)
+{
+    std::snprintf(why, size, "the emulation has no solver");
+    return false;
+}
+
+bool hip_svd_library(char *why, size_t size)
+{
+    return cpu_lapack_available(why, size);
+}
+
+bool hip_solver_has_fast()
+{
+    return false;
+}
+
+/* Never called: what needs them is not offered. */
+static fl_status missing(const fl_context *context)
+{
+    return context->host->error(FL_E_UNAVAILABLE, "the emulation has no solver");
+}
+
+fl_status hip_solver_eigen(const fl_context *context, int64_t, double *, double *, int *)
+{
+    return missing(context);
+}
+
+fl_status hip_solver_qr(const fl_context *context, int64_t, int64_t, float *, float *)
+{
+    return missing(context);
+}
+
+fl_status hip_solver_qr(const fl_context *context, int64_t, int64_t, double *, double *)
+{
+    return missing(context);
+}
+
+fl_status hip_solver_form_q(const fl_context *context, int64_t, int64_t, float *, float *)
+{
+    return missing(context);
+}
+
+fl_status hip_solver_form_q(const fl_context *context, int64_t, int64_t, double *, double *)
+{
+    return missing(context);
+}
+
+fl_status hip_solver_svd(const fl_context *context, bool, int64_t, int64_t, double *, double *, double *, double *,
+                         int *, double *)
+{
+    return missing(context);
+}
+
+void hip_solver_close(hip_device *)
+{
+}
+
+#else
+
+namespace
+{
+
+struct loaded_solver {
+    gpu_solver solver;
+    bool ok;
+    char why[256];
+};
+
+/* The process's, loaded by the first who asks. */
+const loaded_solver &the_solver()
+{
+    static const loaded_solver loaded = [] {
+        loaded_solver l = {};
+        void *library = library_load(gpu_solver_files, l.why, sizeof l.why);
+        if (library && !gpu_solver_functions(library, &l.solver))
+            std::snprintf(l.why, sizeof l.why, "%s here lacks a function of its documentation", gpu_solver_name);
+        else
+            l.ok = library != nullptr;
+        return l;
+    }();
+    return loaded;
+}
+
+fl_status failed(const hip_device *device, const char *what, int status)
+{
+    (void)hipGetLastError();
+    return device->host->error(status == gpu_solver_no_memory ? FL_E_MEMORY : FL_E_DEVICE,
+                               "%s's %s on %s device %d failed with status %d%s", gpu_solver_name, what, gpu_vendor,
+                               device->number, status, status == gpu_solver_no_memory ? ": out of memory" : "");
+}
+
+void *take_scratch(void *self, size_t bytes)
+{
+    const fl_context *context = static_cast<const fl_context *>(self);
+    void *memory = nullptr;
+    return context->host->scratch(context, bytes, &memory) == FL_OK ? memory : nullptr;
+}
+
+/* Makes the device's handle where there is none, and points it to the stream. The device's lock is held. */
+fl_status prepare(hip_device *device, hipStream_t queue)
+{
+    const loaded_solver &loaded = the_solver();
+    if (!loaded.ok)
+        return device->host->error(FL_E_UNAVAILABLE, "%s; %s", loaded.why, gpu_solver_cure);
+    if (!device->solver) {
+        gpu_solver_handle made = {};
+        const int status = gpu_solver_open(loaded.solver, &made);
+        device->solver = status == 0 ? new (std::nothrow) gpu_solver_handle(made) : nullptr;
+        if (!device->solver) {
+            gpu_solver_close(loaded.solver, &made);
+            return failed(device, "handle", status ? status : gpu_solver_no_memory);
+        }
+    }
+    const int status = loaded.solver.set_stream(device->solver->handle, queue);
+    return status == 0 ? FL_OK : failed(device, "stream", status);
+}
+
+/* Calls call(solver, handle, room, queue) while no other thread does. */
+template <typename Call>
+fl_status with_solver(const fl_context *context, const char *what, Call call)
+{
+    hip_device *device = hip_device_of(context);
+    const hipStream_t queue = hip_stream_of(context)->queue;
+    const gpu_solver_room room = {take_scratch, const_cast<fl_context *>(context)};
+    HIP_SELECT(device);
+    const std::lock_guard<std::mutex> guard(device->solver_lock);
+    const fl_status ready = prepare(device, queue);
+    if (ready != FL_OK)
+        return ready;
+    const int status = call(the_solver().solver, *device->solver, room, queue);
+    return status == 0 ? FL_OK : failed(device, what, status);
+}
+
+/* What the QR factorization tells of wrong arguments, which there are none of. */
+fl_status info_for(const fl_context *context, int **info)
+{
+    void *memory;
+    const fl_status status = context->host->scratch(context, sizeof **info, &memory);
+    *info = static_cast<int *>(memory);
+    return status;
+}
+
+template <typename T>
+fl_status qr(const fl_context *context, int64_t m, int64_t n, T *a, T *tau)
+{
+    int *info;
+    const fl_status status = info_for(context, &info);
+    if (status != FL_OK)
+        return status;
+    return with_solver(context, "geqrf", [=](auto &s, auto &h, auto &room, hipStream_t queue) {
+        return gpu_solver_qr(s, h, room, queue, m, n, a, tau, info);
+    });
+}
+
+template <typename T>
+fl_status form_q(const fl_context *context, int64_t m, int64_t n, T *a, T *tau)
+{
+    int *info;
+    const fl_status status = info_for(context, &info);
+    if (status != FL_OK)
+        return status;
+    return with_solver(context, "orgqr", [=](auto &s, auto &h, auto &room, hipStream_t) {
+        return gpu_solver_form_q(s, h, room, m, n, a, tau, info);
+    });
+}
+
+} // namespace
+
+bool hip_solver_available(char *why, size_t size)
+{
+    if (library_find(gpu_solver_files))
+        return true;
+    std::snprintf(why, size, "no %s here (%s), which svd's library calls; %s", gpu_solver_name, gpu_solver_files,
+                  gpu_solver_cure);
+    return false;
+}
+
+bool hip_svd_library(char *why, size_t size)
+{
+    return hip_solver_available(why, size);
+}
+
+bool hip_solver_has_fast()
+{
+    return gpu_solver_has_fast;
+}
+
+fl_status hip_solver_eigen(const fl_context *context, int64_t n, double *a, double *values, int *info)
+{
+    return with_solver(context, "syevd", [=](auto &s, auto &h, auto &room, hipStream_t queue) {
+        return gpu_solver_eigen(s, h, room, queue, n, a, values, info);
+    });
+}
+
+fl_status hip_solver_qr(const fl_context *context, int64_t m, int64_t n, float *a, float *tau)
+{
+    return qr(context, m, n, a, tau);
+}
+
+fl_status hip_solver_qr(const fl_context *context, int64_t m, int64_t n, double *a, double *tau)
+{
+    return qr(context, m, n, a, tau);
+}
+
+fl_status hip_solver_form_q(const fl_context *context, int64_t m, int64_t n, float *a, float *tau)
+{
+    return form_q(context, m, n, a, tau);
+}
+
+fl_status hip_solver_form_q(const fl_context *context, int64_t m, int64_t n, double *a, double *tau)
+{
+    return form_q(context, m, n, a, tau);
+}
+
+fl_status hip_solver_svd(const fl_context *context, bool fast, int64_t m, int64_t n, double *a, double *values,
+                         double *u, double *v, int *info, double *doubt)
+{
+    return with_solver(context, fast ? "gesvdp" : "gesvd", [=](auto &s, auto &h, auto &room, hipStream_t queue) {
+        return gpu_solver_svd(s, h, room, queue, fast, m, n, a, values, u, v, info, doubt);
+    });
+}
+
+void hip_solver_close(hip_device *device)
+{
+    if (!device->solver)
+        return;
+    if (hipSetDevice(device->number) == hipSuccess)
+        gpu_solver_close(the_solver().solver, device->solver);
+    delete device->solver;
+}
+
+#endif

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn svd: the phantom, images, matrices, factors, and what it tells.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--repeat=1 --warmup=0)
+
+# The exercise as it is, on every backend: what rank 100 leaves of the phantom, by SciPy's values.
+ok "no input at all" svd --backend=all --json "${quick[@]}"
+cp "$work/out" out.json
+check "each backend" json out.json 'all(r["check"]["ok"] for r in d["results"]) and len(d["results"]) >= 1'
+check "what is told" json out.json 'all(r["exercise"] == "svd" and r["singular_values"] == 100 and r["dtype"] == "f32"
+    and r["shape"] == [512, 100] and r["reconstruct_s"] > 0 for r in d["results"])'
+check "the error is the least" json out.json 'all(abs(r["error"] - r["least_error"]) < 1e-4 * r["norm"] and
+    abs(r["told_error"] - r["least_error"]) < 1e-3 * r["norm"] for r in d["results"])'
+check "the phantom's" json out.json 'all(abs(r["least_error"] - 8.43812) < 1e-4 for r in d["results"])'
+check "compression" json out.json 'all(abs(r["compression"] - 512 * 512 / (100 * 1025)) < 1e-9 for r in d["results"])'
+ok "randomized" svd --variant=randomized --backend=serial,omp:2 --json "${quick[@]}"
+check "near the least, within what is expected" json "$work/out" 'all(r["variant"] == "randomized" and
+    r["least_error"] * 0.9999 < r["error"] < 1.1 * r["least_error"] < r["randomized_bound"] for r in d["results"])'
+ok "jacobi" svd --variant=jacobi --size=96 --rank=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
+check "jacobi ran" json "$work/out" 'all(r["variant"] == "jacobi" and r["check"]["ok"] for r in d["results"])'
+ok "the table" svd --size=64 --rank=5 --backend=serial "${quick[@]}"
+for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least for rank 5" reconstruct; do
+    check "the table tells '$words'" grep -qF -- "$words" "$work/out"
+done
+
+# Images come back in their own range, matrices as they are.
+ok "a brain" svd "$slice" --rank=20 -o brain.npy --factors=factors --json "${quick[@]}"
+check "its least error" json "$work/out" 'abs(d["results"][0]["least_error"] - 7.99729) < 1e-4'
+check "its size and range" npy brain.npy 'shape == (217, 181) and descr == "<f4" and -0.3 < min(v) and 0.4 < max(v) < 1'
+check "u" npy factors/u.npy 'shape == (217, 20) and descr == "<f4"'
+check "s" npy factors/s.npy 'shape == (20,) and list(v) == sorted(v, reverse=True) and v[-1] > 0'
+check "vt" npy factors/vt.npy 'shape == (20, 181)'
+ok "factors for reconstruct" reconstruct factors/u.npy factors/s.npy factors/vt.npy -o again.npy "${quick[@]}"
+ok "a picture" svd "$slice" --rank=181 -o brain.png "${quick[@]}"
+check "of full rank it is the picture again" "$PYTHON" - "$here" "$slice" brain.png <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import files
+a, b = files.read_png(sys.argv[2])[4], files.read_png(sys.argv[3])[4]
+assert all(abs(x - y) <= 1 for p, q in zip(a, b) for x, y in zip(p, q))
+PY
+"$PYTHON" -B -c 'import sys; sys.path.insert(0, sys.argv[1]); import files
+open("constant.png", "wb").write(files.png(4, 3, 8, 0, [[51] * 4] * 3))' "$here"
+ok "a constant image" svd constant.png -o out.npy --json "${quick[@]}"
+check "is zeros, which have a decomposition" json "$work/out" 'd["results"][0]["norm"] == 0'
+check "and comes back in its own range" npy out.npy 'shape == (3, 4) and all(abs(x - 0.2) < 1e-6 for x in v)'
+ok "a matrix as it is" svd ints.npy -o out.npy "${quick[@]}"
+check "integers in f64, of full rank" close out.npy ints.npy 1e-12
+check "in f64" npy out.npy 'descr == "<f8"'
+ok "--dtype" svd image.npy --dtype=f32 -o out.npy "${quick[@]}"
+check "in f32" npy out.npy 'descr == "<f4"'
+check "the matrix again" close out.npy image.npy 1e-5
+
+# What is wrong.
+refused "a rank that is none" 2 --rank svd --rank=0
+refused "more than there are" 2 "no more than 3 singular values, not 4" svd image.npy --rank=4
+refused "more than the phantom has" 2 --rank svd --size=16 --rank=17
+refused "not finite" 2 "not finite" svd nan.npy
+refused "no such file" 2 nothing.npy svd nothing.npy
+refused "a size for a file" 2 --size svd image.npy --size=64
+refused "a size beyond all" 2 --size svd --size=99999
+refused "integers" 2 --dtype svd --dtype=i32
+refused "three dimensions" 2 "expected 2 dimensions" svd cube.npy
+refused "no elements" 2 "at least one" svd none.npy
+refused "an ending" 2 out.txt svd -o out.txt
+refused "no folder" 2 nowhere/deep svd --factors=nowhere/deep
+refused "two files" 2 second.npy svd image.npy second.npy
+refused "a variant" 2 randomized svd --variant=randomised
+ok "list" list
+for word in svd jacobi randomized; do
+    check "list tells $word" grep -qw $word "$work/out"
+done
+summary

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether the check of `flynn svd` finds one wrong element, of any of the three factors.
+ */
+#include "svd_check.h"
+
+#include "support/random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { M = 23, N = 17 };
+
+struct sample {
+    host_array a, factors[3];
+    svd_oracle *oracle;
+    bool randomized;
+};
+
+static host_array create(fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    host_array array;
+    problem why;
+    cr_assert(host_array_create(&array, dtype, ndim, shape, "a test", &why));
+    return array;
+}
+
+/* A random matrix and its leading k values with their vectors, by the plainest backend. */
+static struct sample sample_create(fl_dtype dtype, int64_t k, bool randomized)
+{
+    const int64_t a[] = {M, N}, u[] = {M, k}, vt[] = {k, N};
+    struct sample x = {
+        create(dtype, 2, a), {create(dtype, 2, u), create(dtype, 1, &k), create(dtype, 2, vt)}, NULL, randomized};
+    random_state random = random_start(5);
+    fl_device *device;
+    fl_array *in, *out[3];
+    for (int64_t i = 0; i < M * N; i++)
+        host_array_set(&x.a, i, (double)(random_next(&random) >> 11) * 0x1p-52 - 1);
+    cr_assert(fl_device_open("serial", &device) == FL_OK, "%s", fl_last_error());
+    cr_assert(fl_array_from_host(device, dtype, 2, a, x.a.data, &in) == FL_OK);
+    for (int i = 0; i < 3; i++)
+        cr_assert(fl_array_create(device, dtype, x.factors[i].ndim, x.factors[i].shape, &out[i]) == FL_OK);
+    cr_assert(fl_svd(device, in, 1, out[0], out[1], out[2], &(fl_run){.variant = randomized ? "randomized" : NULL}) ==
+                  FL_OK,
+              "%s", fl_last_error());
+    for (int i = 0; i < 3; i++) {
+        cr_assert(fl_array_to_host(out[i], x.factors[i].data) == FL_OK);
+        fl_array_free(out[i]);
+    }
+    fl_array_free(in);
+    fl_device_close(device);
+    x.oracle = svd_oracle_create(&x.a);
+    return x;
+}
+
+static void sample_free(struct sample *x)
+{
+    svd_oracle_free(x->oracle);
+    host_array_free(&x->a);
+    for (int i = 0; i < 3; i++)
+        host_array_free(&x->factors[i]);
+}
+
+static bool is_right(const struct sample *x)
+{
+    return svd_oracle_check(x->oracle, &x->factors[0], &x->factors[1], &x->factors[2], x->randomized).ok;
+}
+
+/* Every element by itself, off by 100 bounds of an element of about 1, or not a number. */
+static void check_all(fl_dtype dtype, int64_t k, bool randomized)
+{
+    struct sample x = sample_create(dtype, k, randomized);
+    const double off = 100 * (16 + 4 * sqrt(M)) * (dtype == FL_F32 ? 0x1p-23 : 0x1p-52);
+    cr_assert(is_right(&x), "rank %lld", (long long)k);
+    for (int f = 0; f < 3; f++)
+        for (int64_t i = 0; i < host_array_size(&x.factors[f]); i++) {
+            const double value = host_array_get(&x.factors[f], i);
+            const double wrong[] = {value + off, value - off, -value, 0, NAN, INFINITY};
+            for (int w = 0; w < 6; w++) {
+                host_array_set(&x.factors[f], i, wrong[w]);
+                cr_expect(!is_right(&x) || fabs(wrong[w] - value) < off / 4,
+                          "%s rank %lld: element %lld of factor %d: %g, not %g", fl_dtype_name(dtype), (long long)k,
+                          (long long)i, f, wrong[w], value);
+            }
+            host_array_set(&x.factors[f], i, value);
+        }
+    cr_assert(is_right(&x));
+    sample_free(&x);
+}
+
+Test(svd_check, one_wrong_element_of_f32)
+{
+    check_all(FL_F32, N, false);
+    check_all(FL_F32, 3, false);
+}
+
+Test(svd_check, one_wrong_element_of_f64)
+{
+    check_all(FL_F64, N, false);
+    check_all(FL_F64, 4, false);
+}
+
+Test(svd_check, one_wrong_element_of_a_sketch)
+{
+    check_all(FL_F32, 3, true);
+}
+
+/* Factors of another matrix are orthonormal, too. */
+Test(svd_check, factors_of_another_matrix)
+{
+    struct sample x = sample_create(FL_F64, 5, false);
+    host_array_set(&x.a, 40, host_array_get(&x.a, 40) + 0.01);
+    svd_oracle *other = svd_oracle_create(&x.a);
+    cr_expect(!svd_oracle_check(other, &x.factors[0], &x.factors[1], &x.factors[2], false).ok);
+    svd_oracle_free(other);
+    sample_free(&x);
+}
