@@ -29,6 +29,9 @@ set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
     ${PROJECT_SOURCE_DIR}/backends/library.c
 )
+# One thread with vectors: of OpenMP's pragmas only those that say so.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPERTIES
+    COMPILE_OPTIONS "-fopenmp-simd;-Wno-unknown-pragmas")
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.
 function(flynn_describe_hip_plugin name text)
