@@ -64,7 +64,6 @@ refused "too far for trial, each" 2 "at most 100000" primes --upto=100001 --laun
 refused "too far for sqrt" 2 "at most 1000000000" primes --upto=1000000001 --method=sqrt
 refused "too far for sqrt, each" 2 "at most 1000000" primes --upto=1000001 --method=sqrt --launch=each
 refused "too far for the sieve" 2 1099511627776 primes --upto=1099511627777 --method=sieve
-refused "more than there is memory for" 4 "" primes --upto=1099511627776 --method=sieve
 refused "a negative number" 2 --upto primes --upto=-1
 refused "no number" 2 --upto primes --upto=many
 refused "an unknown method" 2 "sieve" primes --method=seive
