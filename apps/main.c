@@ -15,6 +15,11 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"increment", command_increment, "add one to each element"},
+    {"sqrt", command_sqrt, "the square root of each element"},
+    {"maximum", command_maximum, "the larger of two elements"},
+    {"log_of_sum", command_log_of_sum, "log(x + y) for each element"},
+    {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"convolve", command_convolve, "convolve an image with a kernel"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
     {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},

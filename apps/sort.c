@@ -12,6 +12,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 enum { COURSE_SIZE = 4096 * 4096 };
 enum { KEY_IN_PLACE = KEY_OWN };
@@ -81,6 +83,17 @@ static host_array take_input(const common_options *common, const sort_options *o
     return numbers;
 }
 
+/* Before long work: a row of numbers is no picture, so that the file must be a .npy that can be written. */
+static void check_output(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    problem why;
+
+    if (!ending || strcasecmp(ending, ".npy") != 0)
+        fail(EXIT_BAD_INPUT, "%s: has no known ending; expected .npy", path);
+    exercise_must(file_check_writable(path, &why), &why);
+}
+
 /* ----------------------------------------------------------------------------------------- the exercise ---- */
 
 static fl_status call_sort(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
@@ -120,12 +133,11 @@ int command_sort(int argc, char **argv)
                                own_options,  parse,    &own};
     common_options common;
     result_list results;
-    problem why;
     int code;
 
     options_parse(&line, argc, argv, &common);
     if (own.output)
-        exercise_must(file_check_output(own.output, &why), &why);
+        check_output(own.output);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     host_array numbers = take_input(&common, &own);
     uint64_t checksum = sort_checksum(&numbers);

@@ -52,6 +52,13 @@ for backend in serial simd omp:2; do
         clean 0 convolve --size=32 --backend=$backend --variant=$variant --json "${quick[@]}"
     done
 done
+for backend in serial simd omp:2; do
+    clean 0 convolve1d --size=5000 --taps=225 --backend=$backend --json -o out.npy "${quick[@]}"
+done
+if ! "$flynn" info | grep -q 'fft of convolve1d in f32'; then
+    clean 0 convolve1d --size=5000 --variant=fft --dtype=f32 --backend=serial,omp:2 "${quick[@]}"
+fi
+clean 2 convolve1d --variant=tilde --size=100 --backend=serial
 clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
 clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
 clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"

@@ -80,7 +80,7 @@ static inline int64_t elements_of(const fl_buffer *buffer)
     return count;
 }
 
-static bool is_packed(const fl_buffer *buffer)
+static bool CPU_NAME(is_packed)(const fl_buffer *buffer)
 {
     int64_t stride = 1;
 
@@ -93,7 +93,7 @@ static bool is_packed(const fl_buffer *buffer)
 }
 
 /* Element x of the row-th row, the last dimension's, counted over all the others. */
-static const char *element(const fl_buffer *buffer, int64_t row, int64_t x)
+static const char *CPU_NAME(element)(const fl_buffer *buffer, int64_t row, int64_t x)
 {
     for (int d = buffer->ndim - 2; d >= 0; d--) {
         x += row % buffer->shape[d] * buffer->stride[d];
@@ -114,7 +114,7 @@ static void CPU_NAME(plan)(void *device, const void *args, fl_launch *launch)
     launch->flops = 4 * (double)elements_of(&c->a); /* a difference, a product, a sum, a comparison */
 }
 
-static void tell(const findings *f, const fl_buffer *found)
+static void CPU_NAME(tell)(const findings *f, const fl_buffer *found)
 {
     int64_t *told = found->data;
 
@@ -128,7 +128,7 @@ static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, co
 {
     const fl_allclose_args *c = args;
     const rule r = {c->relative, c->absolute, c->equal_nan};
-    const bool packed = is_packed(&c->a) && is_packed(&c->b);
+    const bool packed = CPU_NAME(is_packed)(&c->a) && CPU_NAME(is_packed)(&c->b);
     const int64_t elements = elements_of(&c->a), width = packed ? elements : c->a.shape[c->a.ndim - 1],
                   rows = elements / width;
     findings all = {0, -1, 0};
@@ -140,8 +140,10 @@ static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, co
 #pragma omp for collapse(2) schedule(static)
         for (int64_t row = 0; row < rows; row++)
             for (int64_t i = 0; i < width; i += PIECE) {
-                const void *a = packed ? (const char *)c->a.data + i * size_of(&c->a) : element(&c->a, row, i);
-                const void *b = packed ? (const char *)c->b.data + i * size_of(&c->b) : element(&c->b, row, i);
+                const void *a =
+                    packed ? (const char *)c->a.data + i * size_of(&c->a) : CPU_NAME(element)(&c->a, row, i);
+                const void *b =
+                    packed ? (const char *)c->b.data + i * size_of(&c->b) : CPU_NAME(element)(&c->b, row, i);
                 if (c->a.dtype == FL_F32)
                     CPU_TYPED(search, f32)(a, b, min64(PIECE, width - i), row * width + i, &r, &mine);
                 else
@@ -150,7 +152,7 @@ static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, co
 #pragma omp critical
         add_findings(&all, &mine);
     }
-    tell(&all, &c->found);
+    CPU_NAME(tell)(&all, &c->found);
     return FL_OK;
 }
 
@@ -165,13 +167,14 @@ static fl_status CPU_NAME(reference)(const fl_context *context, const void *args
 
     (void)context, (void)launch;
     for (int64_t i = 0; i < elements_of(&c->a); i++) {
-        const char *a = element(&c->a, i / width, i % width), *b = element(&c->b, i / width, i % width);
+        const char *a = CPU_NAME(element)(&c->a, i / width, i % width),
+                   *b = CPU_NAME(element)(&c->b, i / width, i % width);
         if (c->a.dtype == FL_F32)
             CPU_TYPED(search_element, f32)(*(const float *)a, *(const float *)b, i, &r, &f);
         else
             CPU_TYPED(search_element, f64)(*(const double *)a, *(const double *)b, i, &r, &f);
     }
-    tell(&f, &c->found);
+    CPU_NAME(tell)(&f, &c->found);
     return FL_OK;
 }
 #endif

@@ -132,7 +132,7 @@ typedef struct walk {
     int64_t size; /* bytes of an element */
 } walk;
 
-static walk walk_of(const fl_buffer *x, const fl_buffer *y, const fl_buffer *out)
+static walk CPU_NAME(walk_of)(const fl_buffer *x, const fl_buffer *y, const fl_buffer *out)
 {
     const fl_buffer *const buffers[OPERANDS] = {x, y, out};
     walk w = {.size = size_of(out->dtype)};
@@ -150,7 +150,7 @@ static walk walk_of(const fl_buffer *x, const fl_buffer *y, const fl_buffer *out
     return w;
 }
 
-static bool follows(const walk *w, int d)
+static bool CPU_NAME(follows)(const walk *w, int d)
 {
     for (int k = 0; k < OPERANDS; k++)
         if (w->stride[d - 1][k] != w->shape[d] * w->stride[d][k])
@@ -159,10 +159,10 @@ static bool follows(const walk *w, int d)
 }
 
 /* Makes one dimension of neighbouring ones that follow each other without a gap in all operands. */
-static void join_dimensions(walk *w)
+static void CPU_NAME(join_dimensions)(walk *w)
 {
     for (int d = w->dimensions - 1; d > 0; d--) {
-        if (!follows(w, d))
+        if (!CPU_NAME(follows)(w, d))
             continue;
         w->shape[d - 1] *= w->shape[d];
         memcpy(w->stride[d - 1], w->stride[d], sizeof w->stride[d]);
@@ -177,7 +177,7 @@ static void join_dimensions(walk *w)
 }
 
 /* Elements of the dimensions `from` to `to`, the end excluded. */
-static int64_t elements_of(const walk *w, int from, int to)
+static int64_t CPU_NAME(elements_of)(const walk *w, int from, int to)
 {
     int64_t count = 1;
 
@@ -187,7 +187,7 @@ static int64_t elements_of(const walk *w, int from, int to)
 }
 
 /* Each operand's address at the place-th position in the dimensions `from` to `to`, counted in row-major order. */
-static void locate(const walk *w, int from, int to, int64_t place, char *at[OPERANDS])
+static void CPU_NAME(locate)(const walk *w, int from, int to, int64_t place, char *at[OPERANDS])
 {
     for (int k = 0; k < OPERANDS; k++)
         at[k] = w->data[k];
@@ -241,9 +241,9 @@ static void CPU_NAME(stream_row)(const loops *l, char *const at[OPERANDS], int64
 /* Row by row: the innermost loop runs over neighbours. */
 static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, double bytes)
 {
-    join_dimensions(&w);
+    CPU_NAME(join_dimensions)(&w);
     const int last = w.dimensions - 1;
-    const int64_t width = w.shape[last], rows = elements_of(&w, 0, last);
+    const int64_t width = w.shape[last], rows = CPU_NAME(elements_of)(&w, 0, last);
     const bool in_place = w.data[OUT] == w.data[X] || w.data[OUT] == w.data[Y];
     const bool streams = CAN_STREAM && !in_place && width * rows >= STREAM_BYTES / w.size && width >= PIECE;
 
@@ -252,7 +252,7 @@ static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, d
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t i = 0; i < width; i += PIECE) {
             char *at[OPERANDS];
-            locate(&w, 0, last, row, at);
+            CPU_NAME(locate)(&w, 0, last, row, at);
             for (int k = 0; k < OPERANDS; k++)
                 at[k] += i * w.size;
             if (streams)
@@ -264,7 +264,7 @@ static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, d
 }
 
 /* A vector as a square of rows, the last of which may be shorter, so that it has a slowest axis to walk along. */
-static int64_t fold(int64_t elements)
+static int64_t CPU_NAME(fold)(int64_t elements)
 {
     int64_t width = 1;
 
@@ -277,8 +277,8 @@ static int64_t fold(int64_t elements)
 static void CPU_NAME(uncoalesced)(const fl_context *context, walk w, const loops *l, double bytes)
 {
     const bool folded = w.dimensions == 1;
-    const int64_t elements = elements_of(&w, 0, w.dimensions);
-    const int64_t columns = folded ? fold(elements) : elements / w.shape[0];
+    const int64_t elements = CPU_NAME(elements_of)(&w, 0, w.dimensions);
+    const int64_t columns = folded ? CPU_NAME(fold)(elements) : elements / w.shape[0];
     int64_t step[OPERANDS];
 
     for (int k = 0; k < OPERANDS; k++)
@@ -288,14 +288,14 @@ static void CPU_NAME(uncoalesced)(const fl_context *context, walk w, const loops
     for (int64_t column = 0; column < columns; column++) {
         int64_t length = folded ? (elements - column + columns - 1) / columns : w.shape[0];
         char *at[OPERANDS];
-        locate(&w, folded ? 0 : 1, w.dimensions, column, at);
+        CPU_NAME(locate)(&w, folded ? 0 : 1, w.dimensions, column, at);
         l->column(at[X], at[Y], at[OUT], step, length);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------- rows ---- */
 
-static double bytes_of(const fl_buffer *out, int operands)
+static double CPU_NAME(bytes_of)(const fl_buffer *out, int operands)
 {
     double bytes = operands * (double)size_of(out->dtype);
 
@@ -307,7 +307,7 @@ static double bytes_of(const fl_buffer *out, int operands)
 static void CPU_NAME(plan)(const fl_buffer *out, int operands, const loops *table, fl_launch *launch)
 {
     memset(launch->block, 0, sizeof launch->block);
-    launch->bytes_requested = bytes_of(out, operands);
+    launch->bytes_requested = CPU_NAME(bytes_of)(out, operands);
     launch->flops = launch->bytes_requested / (double)(operands * size_of(out->dtype)) * table[out->dtype].flops;
 }
 
@@ -325,7 +325,8 @@ static void CPU_NAME(plan)(const fl_buffer *out, int operands, const loops *tabl
     { \
         const fl_unary_args *a = args; \
         CPU_NAME(variant) \
-        (context, walk_of(&a->in, &a->in, &a->out), &CPU_NAME(operation)[a->out.dtype], launch->bytes_requested); \
+        (context, CPU_NAME(walk_of)(&a->in, &a->in, &a->out), &CPU_NAME(operation)[a->out.dtype], \
+         launch->bytes_requested); \
         return FL_OK; \
     }
 #define BINARY(operation) \
@@ -342,7 +343,8 @@ static void CPU_NAME(plan)(const fl_buffer *out, int operands, const loops *tabl
     { \
         const fl_binary_args *a = args; \
         CPU_NAME(variant) \
-        (context, walk_of(&a->x, &a->y, &a->out), &CPU_NAME(operation)[a->out.dtype], launch->bytes_requested); \
+        (context, CPU_NAME(walk_of)(&a->x, &a->y, &a->out), &CPU_NAME(operation)[a->out.dtype], \
+         launch->bytes_requested); \
         return FL_OK; \
     }
 UNARY(increment)
@@ -352,13 +354,13 @@ BINARY(log_of_sum)
 
 #ifdef CPU_REFERENCE
 /* The oracle: element by element, wherever it lies. */
-static void reference(fl_operation operation, const walk *w, fl_dtype dtype)
+static void CPU_NAME(reference)(fl_operation operation, const walk *w, fl_dtype dtype)
 {
-    const int64_t elements = elements_of(w, 0, w->dimensions);
+    const int64_t elements = CPU_NAME(elements_of)(w, 0, w->dimensions);
 
     for (int64_t i = 0; i < elements; i++) {
         char *at[OPERANDS];
-        locate(w, 0, w->dimensions, i, at);
+        CPU_NAME(locate)(w, 0, w->dimensions, i, at);
         switch (dtype) {
         case FL_F32: CPU_TYPED(reference, f32)(operation, at); break;
         case FL_F64: CPU_TYPED(reference, f64)(operation, at); break;
@@ -373,9 +375,9 @@ static void reference(fl_operation operation, const walk *w, fl_dtype dtype)
                                                      const fl_launch *launch) \
     { \
         const fl_unary_args *a = args; \
-        const walk w = walk_of(&a->in, &a->in, &a->out); \
+        const walk w = CPU_NAME(walk_of)(&a->in, &a->in, &a->out); \
         (void)context, (void)launch; \
-        reference(number, &w, a->out.dtype); \
+        CPU_NAME(reference)(number, &w, a->out.dtype); \
         return FL_OK; \
     }
 #define BINARY_REFERENCE(operation, number) \
@@ -383,9 +385,9 @@ static void reference(fl_operation operation, const walk *w, fl_dtype dtype)
                                                      const fl_launch *launch) \
     { \
         const fl_binary_args *a = args; \
-        const walk w = walk_of(&a->x, &a->y, &a->out); \
+        const walk w = CPU_NAME(walk_of)(&a->x, &a->y, &a->out); \
         (void)context, (void)launch; \
-        reference(number, &w, a->out.dtype); \
+        CPU_NAME(reference)(number, &w, a->out.dtype); \
         return FL_OK; \
     }
 UNARY_REFERENCE(increment, FL_OP_INCREMENT)

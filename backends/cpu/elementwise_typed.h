@@ -22,13 +22,16 @@ static inline T FN(increment)(T x, T y)
 #endif
 }
 
-/* The `|` keeps it free of branches, which would keep it from being vectorized. */
+/* NaN is the number that differs from itself. The first line is one instruction, which gives y where either is NaN; no
+ * branch depends on which is larger, which would be guessed wrong half of the time. */
 static inline T FN(maximum)(T x, T y)
 {
+    const T larger = x > y ? x : y;
+
 #ifdef WRAPPING
-    return x > y ? x : y;
+    return larger;
 #else
-    return (x > y) | (x != x) ? x : y; /* NaN is the number that differs from itself */
+    return x != x ? x : larger;
 #endif
 }
 

@@ -14,8 +14,9 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    DIGIT_BITS = 11, /* three passes for 32 bits; the places of 2048 values stay in the first cache */
+    DIGIT_BITS = 8, /* the lines that a pass writes to, one for each of 256 digits, stay in the first cache */
     DIGITS = 1 << DIGIT_BITS,
+    BATCH = 32,             /* elements whose digits are computed at a time */
     PIECE = 1 << 20,        /* bytes that a thread copies at a time */
     TILE_BYTES = 64 * 1024, /* that bitonic works on at a time: stays in the second cache */
 };
@@ -52,11 +53,6 @@ static inline int64_t min64(int64_t a, int64_t b)
 static inline int64_t max64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
-}
-
-static inline int64_t round_up(int64_t n, int64_t multiple)
-{
-    return (n + multiple - 1) / multiple * multiple;
 }
 
 static inline size_t size_of(const fl_sort_args *s)
@@ -147,15 +143,17 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = 2 * bytes_of(s) * (1 + doublings(s->in.shape[0]));
 }
 
-/* Each element is read twice and written once a pass, and a counter read and written twice. */
+/* Each element is read once to count the digits of all passes, and in each pass (by threads twice, the first time to
+ * count) and written once; a counter is read and written with each digit counted and each element put. */
 static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *launch)
 {
     const fl_sort_args *s = args;
-    double passes = (double)round_up(8 * (int64_t)size_of(s), DIGIT_BITS) / DIGIT_BITS;
+    double passes = 8.0 * (double)size_of(s) / DIGIT_BITS, n = (double)s->in.shape[0];
+    double recounts = ((const cpu_device *)device)->threads > 1 ? passes - 1 : 0;
 
-    (void)device;
     memset(launch->block, 0, sizeof launch->block);
-    launch->bytes_requested = passes * (3 * bytes_of(s) + 4 * sizeof(int64_t) * (double)s->in.shape[0]);
+    launch->bytes_requested =
+        bytes_of(s) * (1 + recounts + 2 * passes) + 2 * sizeof(int64_t) * n * (recounts + 2 * passes);
 }
 
 /* Tiles of a power of two. Each step reads and writes each element once; keys are made before and undone after. */
@@ -212,7 +210,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_SORT,
      .variant = "radix",
      .dtypes = DTYPES,
-     .summary = "counts and distributes by 11 bits a pass, the lowest first; no comparison",
+     .summary = "counts and distributes by 8 bits a pass, the lowest first; no comparison",
      .plan = CPU_NAME(plan_radix),
      .run = CPU_NAME(run_radix)},
     {.operation = FL_OP_SORT,

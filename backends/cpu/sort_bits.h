@@ -30,40 +30,91 @@ ALWAYS_INLINE bits FN(bits_of)(sbits key, order o)
 
 /* ------------------------------------------------------------------------------------------------- radix ---- */
 
-ALWAYS_INLINE size_t FN(digit)(bits b, order o, int shift)
+#define PASSES ((int)sizeof(bits) * 8 / DIGIT_BITS)
+
+ALWAYS_INLINE size_t FN(digit)(bits key, int pass)
 {
-    return (((bits)FN(signed_key)(b, o) ^ TOP) >> shift) & (DIGITS - 1);
+    return key >> (pass * DIGIT_BITS) & (DIGITS - 1);
 }
 
-KERNEL void FN(count_digits)(const bits *in, int64_t n, order o, int shift, int64_t *counts)
+ALWAYS_INLINE bits FN(key)(bits b, order o)
 {
-    memset(counts, 0, DIGITS * sizeof *counts);
-    for (int64_t i = 0; i < n; i++)
-        counts[FN(digit)(in[i], o, shift)]++;
+    return (bits)FN(signed_key)(b, o) ^ TOP;
 }
 
-/* Puts each element where its digit's next one belongs. Writing goes on in 2048 places, more than the processor sees
- * through: where it will go on in each is fetched a cache line ahead, which halves the time. */
-KERNEL void FN(distribute)(const bits *in, int64_t n, order o, int shift, int64_t *places, bits *out)
+/* How often each digit of the passes `first` to `end`, excluded, occurs: counts[pass][digit]. Two counters for each,
+ * taken in turn: where neighbours have the same digit, as high ones often do, the second need not wait for the first.
+ */
+ALWAYS_INLINE void FN(count_digits)(const bits *in, int64_t n, order o, int first, int end, int64_t *counts)
 {
-    for (int64_t i = 0; i < n; i++) {
-        bits *to = out + places[FN(digit)(in[i], o, shift)]++;
-        __builtin_prefetch((char *)to + CPU_LINE, 1);
-        *to = in[i];
+    int64_t tables[2][PASSES][DIGITS];
+
+    for (int pass = first; pass < end; pass++)
+        for (int digit = 0; digit < DIGITS; digit++)
+            tables[0][pass][digit] = tables[1][pass][digit] = 0;
+    for (int64_t i = 0; i + 1 < n; i += 2) {
+        bits a = FN(key)(in[i], o), b = FN(key)(in[i + 1], o);
+        for (int pass = first; pass < end; pass++) {
+            tables[0][pass][FN(digit)(a, pass)]++;
+            tables[1][pass][FN(digit)(b, pass)]++;
+        }
     }
+    for (int pass = first; pass < end && n % 2; pass++)
+        tables[0][pass][FN(digit)(FN(key)(in[n - 1], o), pass)]++;
+    for (int pass = first; pass < end; pass++)
+        for (int digit = 0; digit < DIGITS; digit++)
+            counts[pass * DIGITS + digit] = tables[0][pass][digit] + tables[1][pass][digit];
 }
 
-/* From how often each part of the input has each digit (counts[part][digit]) to where its first one belongs: behind
- * all smaller digits, and behind the same ones of earlier parts, which keeps equal elements in their order. False: all
- * elements have the same digit, and are in order already. */
-static bool FN(places_of)(int64_t *counts, int64_t parts, int64_t n)
+KERNEL void FN(count_all)(const bits *in, int64_t n, order o, int64_t *counts)
+{
+    FN(count_digits)(in, n, o, 0, PASSES, counts);
+}
+
+/* Of one pass: a thread's part has other elements after each. */
+KERNEL void FN(count_one)(const bits *in, int64_t n, order o, int pass, int64_t *counts)
+{
+    FN(count_digits)(in, n, o, pass, pass + 1, counts);
+}
+
+/* Writing goes on in DIGITS places, more than the processor foresees: the cache line behind is fetched in time. */
+ALWAYS_INLINE void FN(put)(bits b, int64_t *place, bits *out)
+{
+    bits *to = out + (*place)++;
+
+    __builtin_prefetch((char *)to + CPU_LINE, 1);
+    *to = b;
+}
+
+/* Puts each element where its digit's next one belongs; the digits of a batch come first, so that they
+ * need not wait for what was put. */
+KERNEL void FN(distribute)(const bits *restrict in, int64_t n, order o, int pass, int64_t *restrict places,
+                           bits *restrict out)
+{
+    bits digits[BATCH];
+    int64_t i = 0;
+
+    for (; i + BATCH <= n; i += BATCH) {
+        for (int k = 0; k < BATCH; k++)
+            digits[k] = (bits)FN(digit)(FN(key)(in[i + k], o), pass);
+        for (int k = 0; k < BATCH; k++)
+            FN(put)(in[i + k], &places[digits[k]], out);
+    }
+    for (; i < n; i++)
+        FN(put)(in[i], &places[FN(digit)(FN(key)(in[i], o), pass)], out);
+}
+
+/* From how often each part of the input has each digit (counts[part][pass][digit]) to where its first one belongs:
+ * behind all smaller digits, and behind the same ones of earlier parts, which keeps equal elements in their order.
+ * False: all elements have the same digit, and are in order already. */
+static bool FN(find_places)(int64_t *counts, int64_t parts, int pass, int64_t n)
 {
     int64_t place = 0;
 
     for (int64_t digit = 0; digit < DIGITS; digit++) {
         int64_t first = place;
         for (int64_t part = 0; part < parts; part++) {
-            int64_t *count = &counts[part * DIGITS + digit], here = *count;
+            int64_t *count = &counts[(part * PASSES + pass) * DIGITS + digit], here = *count;
             *count = place;
             place += here;
         }
@@ -73,45 +124,85 @@ static bool FN(places_of)(int64_t *counts, int64_t parts, int64_t n)
     return true;
 }
 
+/* The whole sort, and the parts that it is done in. */
+typedef struct FN(radix_job) {
+    bits *from, *out, *spare;
+    int64_t n, parts, *counts;
+    order o;
+} FN(radix_job);
+
+/* Counts for all passes, or for one. */
+static void FN(count_parts)(const FN(radix_job) * job, int pass, bool all)
+{
+    const int64_t length = (job->n + job->parts - 1) / job->parts;
+
+#pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
+    for (int64_t part = 0; part < job->parts; part++) {
+        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        int64_t *counts = job->counts + part * PASSES * DIGITS;
+        if (all)
+            FN(count_all)(job->from + start, end - start, job->o, counts);
+        else
+            FN(count_one)(job->from + start, end - start, job->o, pass, counts);
+    }
+}
+
+static void FN(distribute_parts)(const FN(radix_job) * job, int pass, bits *to)
+{
+    const int64_t length = (job->n + job->parts - 1) / job->parts;
+
+#pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
+    for (int64_t part = 0; part < job->parts; part++) {
+        int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
+        FN(distribute)(job->from + start, end - start, job->o, pass, job->counts + (part * PASSES + pass) * DIGITS, to);
+    }
+}
+
+static void FN(radix_passes)(FN(radix_job) * job)
+{
+    bool moved = false; /* since all was counted */
+
+    FN(count_parts)(job, 0, true);
+    for (int pass = 0; pass < PASSES; pass++) {
+        if (moved && job->parts > 1)
+            FN(count_parts)(job, pass, false);
+        if (!FN(find_places)(job->counts, job->parts, pass, job->n))
+            continue;
+        /* From the input into whichever lets the last pass, if none is left out, end in `out`. */
+        bool to_out = job->from == job->spare || (job->from != job->out && (PASSES - pass) % 2 == 1);
+        bits *to = to_out ? job->out : job->spare;
+        FN(distribute_parts)(job, pass, to);
+        job->from = to;
+        moved = true;
+    }
+}
+
 /* Radix sort by the lowest digit first (Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R). Each thread has
  * a part of the input and its own counts, so that none waits for another within a pass. */
 static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
 {
-    const int64_t n = s->in.shape[0], parts = cpu_team(context, 10.0 * (double)n), length = (n + parts - 1) / parts;
-    const order o = order_of(s->in.dtype);
-    bits *from = s->in.data, *out = s->out.data, *spare;
-    int64_t *counts;
-    void *scratch;
-    fl_status status = context->host->scratch(context, (size_t)n * sizeof(bits), &scratch);
+    FN(radix_job)
+    job = {.from = s->in.data,
+           .out = s->out.data,
+           .n = s->in.shape[0],
+           .parts = cpu_team(context, 10.0 * (double)s->in.shape[0]),
+           .o = order_of(s->in.dtype)};
+    void *spare, *counts;
+    fl_status status = context->host->scratch(context, (size_t)job.n * sizeof(bits), &spare);
 
     (void)launch;
-    spare = scratch;
     if (status == FL_OK)
-        status = context->host->scratch(context, (size_t)parts * DIGITS * sizeof *counts, &scratch);
+        status = context->host->scratch(context, (size_t)job.parts * PASSES * DIGITS * sizeof *job.counts, &counts);
     if (status != FL_OK)
         return status;
-    counts = scratch;
-    for (int shift = 0; shift < 8 * (int)sizeof(bits); shift += DIGIT_BITS) {
-#pragma omp parallel for schedule(static, 1) num_threads((int)parts)
-        for (int64_t part = 0; part < parts; part++) {
-            int64_t start = min64(part * length, n), end = min64(start + length, n);
-            FN(count_digits)(from + start, end - start, o, shift, counts + part * DIGITS);
-        }
-        if (!FN(places_of)(counts, parts, n))
-            continue;
-        /* From the input into whichever lets the last pass, if none is left out, end in `out`. */
-        int left = (8 * (int)sizeof(bits) - shift - 1) / DIGIT_BITS;
-        bits *to = from == out ? spare : from == spare || left % 2 == 0 ? out : spare;
-#pragma omp parallel for schedule(static, 1) num_threads((int)parts)
-        for (int64_t part = 0; part < parts; part++) {
-            int64_t start = min64(part * length, n), end = min64(start + length, n);
-            FN(distribute)(from + start, end - start, o, shift, counts + part * DIGITS, to);
-        }
-        from = to;
-    }
-    CPU_NAME(copy_elements)(context, s, from, out);
+    job.spare = spare;
+    job.counts = counts;
+    FN(radix_passes)(&job);
+    CPU_NAME(copy_elements)(context, s, job.from, s->out.data);
     return FL_OK;
 }
+
+#undef PASSES
 
 /* ----------------------------------------------------------------------------------------------- bitonic ---- */
 

@@ -43,7 +43,7 @@ strided_pair pair_of(const fl_convert_args *args)
 
 /* One thread an element, and again a whole grid further on: a grid-stride loop. Dimensions are gone through by numbers
  * that the compiler knows: an index that it does not know would make each thread keep a copy of the strides in its
- * local memory, which took nine tenths of the time. */
+ * local memory, which took three quarters of the time on an H200. */
 template <typename From, typename To>
 __global__ __launch_bounds__(1024) void convert_kernel(const From *in, To *out, strided_pair p)
 {

@@ -68,6 +68,8 @@ hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_sort_rows();
+/* Whether that has the vendor's library, as it was built, else why not and what would mend it. */
+bool hip_sort_available(char *why, size_t size);
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

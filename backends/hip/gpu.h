@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.h - the one file that knows a vendor. Everything else in this folder is written in HIP, and means the same with
+ * gpu.h - the one file that knows a vendor (the gpu_*.h beside it know vendors' libraries). Everything else in this
+ * folder is written in HIP, and means the same with
  *
  *   nvcc      the hip* names that the project uses stand for those of the CUDA runtime;
  *   hipcc     HIP itself;

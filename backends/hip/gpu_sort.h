@@ -2,7 +2,7 @@
  *
  * gpu_sort.h - the vendors' radix sorts: CUB with nvcc, rocPRIM with hipcc where it is installed. The one file that
  * knows them; slow to compile, so that few files should include it. GPU_SORT_LIBRARY is the library's name, not defined
- * where there is none.
+ * where there is none; GPU_SORT_LACKS then says what would mend it, unless nothing would (HIP-CPU).
  *
  * Both order numbers by their bits: -0 is 0 (or just below it), NaN without a sign comes last and with one first.
  */
@@ -55,6 +55,11 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
     return rocprim::radix_sort_keys(temporary, bytes, arguments..., 0u, (unsigned)bits, stream);
 }
 } // namespace gpu_sort_library
+
+#elif !defined(__HIP_CPU_RT__)
+#define GPU_SORT_LACKS \
+    "built without rocPRIM, so that sort has no variant library; install librocprim-dev (of ROCm: rocprim-dev) and " \
+    "rebuild"
 #endif
 
 #ifdef GPU_SORT_LIBRARY

@@ -76,10 +76,11 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
-/* Libraries that are loaded at run time: each function says whether one is here, else why not and what would mend it. */
+/* Libraries that are loaded at run time, or were there at build time: each function says whether one is here, else why not and what would mend it. */
 bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_available,
     hip_fft_available,
+    hip_sort_available,
     hip_svd_library,
 };
 

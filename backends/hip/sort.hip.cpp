@@ -84,10 +84,11 @@ template <typename U>
 fl_status queue_pass(const fl_context *context, const radix_pass<U> &p, const fl_launch *launch)
 {
     const dim3 block = dim3_of(launch->block), grid((unsigned)p.tiles);
-    const size_t sums = 2 * (size_t)threads_of(launch) * sizeof(int64_t);
+    const int64_t adders = std::min<int64_t>(threads_of(launch), p.tiles); /* no more than there is to add */
     fl_status status = hip_queue(context, count_kernel<U>, grid, block, digits * sizeof(unsigned), p);
     if (status == FL_OK)
-        status = hip_queue(context, add_up_kernel<U>, dim3(digits), block, sums, p);
+        status = hip_queue(context, add_up_kernel<U>, dim3(digits), dim3((unsigned)adders),
+                           2 * (size_t)adders * sizeof(int64_t), p);
     if (status == FL_OK)
         status = hip_queue(context, scatter_kernel<U>, grid, block, (size_t)launch->shared_bytes, p);
     return status;
@@ -294,6 +295,17 @@ const fl_row rows[] = {
 };
 
 } // namespace
+
+bool hip_sort_available(char *why, size_t size)
+{
+#ifdef GPU_SORT_LACKS
+    std::snprintf(why, size, "%s", GPU_SORT_LACKS);
+    return false;
+#else
+    (void)why, (void)size;
+    return true;
+#endif
+}
 
 hip_rows hip_sort_rows()
 {
