@@ -25,6 +25,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Compiled for several instruction sets: names that tell them apart. */
+#define jacobi_free CPU_NAME(jacobi_free)
+#define jacobi_create CPU_NAME(jacobi_create)
+#define jacobi_dot CPU_NAME(jacobi_dot)
+#define jacobi_rotate CPU_NAME(jacobi_rotate)
+#define jacobi_swap CPU_NAME(jacobi_swap)
+#define jacobi_turn CPU_NAME(jacobi_turn)
+#define jacobi_round CPU_NAME(jacobi_round)
+#define jacobi_divide CPU_NAME(jacobi_divide)
+#define jacobi_complete CPU_NAME(jacobi_complete)
+#define jacobi_sort CPU_NAME(jacobi_sort)
+#define jacobi_normalize CPU_NAME(jacobi_normalize)
+#define jacobi_decompose CPU_NAME(jacobi_decompose)
+
 enum { JACOBI_SWEEPS = 60 }; /* at most; ten are many */
 
 /* `count` columns of `length` elements (at least as many), which become orthogonal, longest first, and `count` of as
