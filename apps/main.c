@@ -15,10 +15,19 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"increment", command_increment, "add one to each element"},
+    {"sqrt", command_sqrt, "the square root of each element"},
+    {"maximum", command_maximum, "the larger of two elements"},
+    {"log_of_sum", command_log_of_sum, "log(x + y) for each element"},
+    {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
+    {"select", command_select, "the elements of an array that are not zero"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
+    {"convolve1d", command_convolve1d, "convolve a signal with a kernel"},
+    {"sort", command_sort, "sort numbers"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},
     {"doctor", command_doctor, "looks at the machine, tries every backend, and says what would mend it"},

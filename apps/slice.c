@@ -60,7 +60,8 @@ static const char summary[] =
     "Brings slices of a large array from the device to the host in three ways, compares each with the array, and tells "
     "what each way took.\v"
     "whole copies the whole array and slices it on the host; view slices on the device (fl_array_view, which copies "
-    "nothing) and copies only that; packed lets the device bring the slice's rows together first (f32 and f64). ARRAY "
+    "nothing) and copies only that; packed lets the device bring the slice's rows together first (in the dtypes that "
+    "`convert` has). ARRAY "
     "is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype (f32).";
 
 /* ----------------------------------------------------------------------------------------------- slices ---- */
@@ -204,6 +205,8 @@ static host_array take_array(const common_options *common, const slice_options *
 
     if (strcmp(common->variant, "auto") != 0)
         fail(EXIT_BAD_INPUT, "--variant: slice always compares its three ways; expected none");
+    if (common->wrong_timing)
+        fail(EXIT_BAD_INPUT, "--wrong-timing: is for operations; slice has copies, which it waits for");
     if (common->size && own->file)
         fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own->file);
     if (edge > LARGEST_EDGE)

@@ -233,10 +233,21 @@ static void poison(trip *t, size_t bytes)
     }
 }
 
+/* Whether the device converts to that dtype, which is how it packs. */
+static bool can_pack(const fl_device *device, fl_dtype dtype)
+{
+    fl_variant_info v;
+
+    for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++)
+        if (strcmp(v.operation, "convert") == 0 && (v.dtypes & 1u << dtype))
+            return true;
+    return false;
+}
+
 slice_times slice_measure(slice_session *s, const slice_part *part, slice_way way)
 {
     fl_dtype dtype = s->source->dtype;
-    slice_times times = {.possible = way != SLICE_PACKED || dtype == FL_F32 || dtype == FL_F64};
+    slice_times times = {.possible = way != SLICE_PACKED || can_pack(s->device, dtype)};
     trip t = {.session = s, .part = part, .way = way};
     size_t bytes = fl_dtype_size(dtype);
 

@@ -20,7 +20,7 @@ typedef struct slice_part {
 
 /* One way for one part on one device. */
 typedef struct slice_times {
-    bool possible;       /* false: packed, in a dtype that fl_convert does not write */
+    bool possible;       /* false: packed, in a dtype that the device does not convert to */
     samples kernel, d2h; /* between events: packing on the device, and the copy */
     samples host;        /* slicing on the host, by the wall clock */
     samples total;       /* by the wall clock, from the array on the device to the packed slice on the host */

@@ -5,15 +5,25 @@ set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 set(FLYNN_HIP_SOURCES
     ${FLYNN_HIP_DIR}/device.hip.cpp
     ${FLYNN_HIP_DIR}/open.hip.cpp
+    ${FLYNN_HIP_DIR}/allclose.hip.cpp
     ${FLYNN_HIP_DIR}/blas.hip.cpp
     ${FLYNN_HIP_DIR}/convert.hip.cpp
-    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
+    ${FLYNN_HIP_DIR}/primes.hip.cpp
+    ${FLYNN_HIP_DIR}/select.hip.cpp
     ${FLYNN_HIP_DIR}/convolve.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
+    ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp
     ${FLYNN_HIP_DIR}/copy.hip.cpp
-    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp)
-set(FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/library.c) # C, by the C compiler
-
-list(APPEND FLYNN_HIP_C_SOURCES ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c)
+    ${FLYNN_HIP_DIR}/elementwise.hip.cpp
+    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp
+    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
+    ${FLYNN_HIP_DIR}/sort.hip.cpp
+)
+# C, by the C compiler.
+set(FLYNN_HIP_C_SOURCES
+    ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c
+    ${PROJECT_SOURCE_DIR}/backends/library.c
+)
 
 # flynn_describe_hip_plugin(<name> <text>): what the plugin says it was built with.
 function(flynn_describe_hip_plugin name text)

@@ -4,7 +4,7 @@
 # still pointed to at the end, and nothing is read before it is written or beyond its end. Only what is definitely lost,
 # by itself or within what is, counts: OpenMP's thread pool is still in use at the end.
 set -eu
-: "${FLYNN:?}" "${FLYNN_SOURCE:?}"
+: "${FLYNN:?}" "${FLYNN_SOURCE:?}" "${FLYNN_BUILD:?}"
 valgrind=$1
 flynn=$FLYNN
 data=$FLYNN_SOURCE/tests
@@ -29,6 +29,18 @@ clean() {
     fi
 }
 
+# What users copy from gives back everything, too.
+for program in "$FLYNN_BUILD"/tests/examples/*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    checked=$((checked + 1))
+    if ! "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log "$program" serial >out 2>err; then
+        echo "FAILED: $(basename "$program")" >&2
+        head -60 log err >&2
+        failed=$((failed + 1))
+    fi
+done
+
 image=$data/golden/tall_f64.image.npy
 kernel=$data/golden/tall_f64.kernel.npy
 quick=(--repeat=2 --warmup=1 --min-time=0)
@@ -40,8 +52,18 @@ for backend in serial simd omp:2; do
         clean 0 convolve --size=32 --backend=$backend --variant=$variant --json "${quick[@]}"
     done
 done
+for backend in serial simd omp:2; do
+    clean 0 convolve1d --size=5000 --taps=225 --backend=$backend --json -o out.npy "${quick[@]}"
+done
+if ! "$flynn" info | grep -q 'fft of convolve1d in f32'; then
+    clean 0 convolve1d --size=5000 --variant=fft --dtype=f32 --backend=serial,omp:2 "${quick[@]}"
+fi
+clean 2 convolve1d --variant=tilde --size=100 --backend=serial
 clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
 clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
+clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"
+clean 0 slice "$image" --slice=2:9,1:3 --pageable -o out.npy "${quick[@]}"
+clean 2 slice "$image" --slice=9:2
 clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
 clean 2 convolve missing.npy
 clean 2 convolve --moed=full

@@ -27,19 +27,51 @@ ON_EVERY_BACKEND(convert, every_dtype, .timeout = 60)
     fl_device_close(device);
 }
 
+/* Integers to i64, no digit lost; not from floats. */
+ON_EVERY_BACKEND(convert, to_i64, .timeout = 60)
+{
+    static const fl_dtype integers[] = {FL_U8, FL_I32, FL_I64};
+    static const uint8_t u8[] = {0, 1, 255};
+    static const int32_t i32[] = {INT32_MIN, -1, INT32_MAX};
+    static const int64_t i64[] = {INT64_MIN, (INT64_C(1) << 53) + 1, INT64_MAX};
+    static const void *const values[] = {u8, i32, i64};
+    fl_device *device = open_device(on->resource);
+    fl_array *out, *f64;
+    must(fl_array_create(device, FL_I64, 1, (int64_t[]){3}, &out));
+    must(fl_array_create(device, FL_F64, 1, (int64_t[]){3}, &f64));
+    for (size_t t = 0; t < COUNT(integers); t++) {
+        fl_array *in;
+        int64_t got[3];
+        must(fl_array_from_host(device, integers[t], 1, (int64_t[]){3}, values[t], &in));
+        must(fl_convert(device, in, out, NULL));
+        must(fl_array_to_host(out, got));
+        for (int i = 0; i < 3; i++)
+            cr_expect(got[i] == (t == 0   ? u8[i]
+                                 : t == 1 ? i32[i]
+                                          : i64[i]),
+                      "%s: %s: element %d is %lld", on->resource, fl_dtype_name(integers[t]), i, (long long)got[i]);
+        fl_array_free(in);
+    }
+    expect_status(FL_E_ARGUMENT, fl_convert(device, f64, out, NULL));
+    expect_error_says("i64 from integers");
+    fl_array_free(out);
+    fl_array_free(f64);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(convert, wrong_arguments, .timeout = 60)
 {
     fl_device *device = open_device(on->resource);
-    fl_array *in, *same, *other, *integers;
+    fl_array *in, *same, *other, *bytes;
     must(fl_array_create(device, FL_I32, 2, (int64_t[]){3, 4}, &in));
     must(fl_array_create(device, FL_F64, 2, (int64_t[]){3, 4}, &same));
     must(fl_array_create(device, FL_F64, 2, (int64_t[]){4, 3}, &other));
-    must(fl_array_create(device, FL_I64, 2, (int64_t[]){3, 4}, &integers));
+    must(fl_array_create(device, FL_U8, 2, (int64_t[]){3, 4}, &bytes));
     expect_status(FL_E_ARGUMENT, fl_convert(device, in, other, NULL));
-    expect_status(FL_E_ARGUMENT, fl_convert(device, in, integers, NULL));
+    expect_status(FL_E_ARGUMENT, fl_convert(device, in, bytes, NULL));
     expect_status(FL_E_ARGUMENT, fl_convert(device, NULL, same, NULL));
     expect_status(FL_E_ARGUMENT, fl_convert(device, same, same, NULL));
-    fl_array *arrays[] = {in, same, other, integers};
+    fl_array *arrays[] = {in, same, other, bytes};
     for (size_t i = 0; i < COUNT(arrays); i++)
         fl_array_free(arrays[i]);
     fl_device_close(device);

@@ -6,6 +6,7 @@
 #include "../core/src/dlpack.h"
 #include "harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,25 @@ ON_EVERY_BACKEND(dlpack, a_tensor_that_nobody_takes, .timeout = 60)
     fl_array_free(array);
     fl_device_close(device);
     tensor->deleter(tensor); /* array and device end here; valgrind and the device's own checks see what does not */
+}
+
+/* From one of Flynn's own devices to another that uses the same memory: a device opened twice, `serial` and `omp`. */
+ON_EVERY_BACKEND(dlpack, from_device_to_device, .timeout = 60)
+{
+    fl_device *from = open_device(on->resource);
+    bool processor = fl_device_describe(from)->dlpack_type == DLPACK_CPU;
+    fl_device *to = open_device(processor ? "serial" : on->resource);
+    fl_array *there, *here;
+    struct DLManagedTensor *tensor;
+    must(fl_array_from_host(from, FL_F32, 1, (int64_t[]){3}, (float[]){1, 2, 3}, &there));
+    must(fl_array_to_dlpack(there, &tensor));
+    must(fl_array_from_dlpack(to, tensor, &here));
+    cr_expect(fl_array_data(here) == fl_array_data(there) && fl_array_device(here) == to, "%s", on->resource);
+    fl_array_free(there);
+    fl_device_close(from); /* goes with the last of its memory */
+    expect_floats(here, 3, (float[]){1, 2, 3}, on->resource);
+    fl_device_close(to);
+    fl_array_free(here);
 }
 
 /* What a tensor says of its memory stays true when it goes through Flynn: pinned memory stays pinned. */
@@ -389,6 +409,65 @@ ON_EVERY_BACKEND(dlpack, operations_on_other_memory, .timeout = 120)
     release(&in);
     guarded_free(&guarded);
     matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+/* Strides that no view of ours has: the first two dimensions swapped. Element [i, j, k] of 3 x 5 x 4 is number
+ * 12 j + 4 i + k of the memory. */
+#define SWAPPED(i, j, k) (12 * (j) + 4 * (i) + (k))
+static void take_swapped(struct produced *p, fl_device *device, fl_array **array)
+{
+    produce(p, device, 64, 3, (int64_t[]){3, 5, 4}, (int64_t[]){4, 12, 1});
+    must(fl_array_from_dlpack(device, &p->tensor, array));
+}
+
+ON_EVERY_BACKEND(dlpack, operations_on_swapped_dimensions, .timeout = 120)
+{
+    fl_device *device = open_device(on->resource);
+    float y[60], larger[60], root[60], memory[64];
+    for (int i = 0; i < 60; i++)
+        y[i] = 30;
+    struct produced p, q;
+    fl_array *x, *out, *thirty, *packed;
+    take_swapped(&p, device, &x);
+    take_swapped(&q, device, &out);
+    must(fl_array_from_host(device, FL_F32, 3, (int64_t[]){3, 5, 4}, y, &thirty));
+    must(fl_array_create(device, FL_F32, 3, (int64_t[]){3, 5, 4}, &packed));
+    const char *variant;
+    for (size_t v = 0; (variant = variant_of(device, "maximum", FL_F32, v)); v++) {
+        must(fl_maximum(device, x, thirty, out, &(fl_run){.variant = variant}));
+        must(fl_array_to_host(out, larger));
+        for (int i = 0; i < 60; i++) {
+            float number = (float)SWAPPED(i / 20, i / 4 % 5, i % 4);
+            cr_expect(larger[i] == (number > 30 ? number : 30), "%s %s: maximum[%d] is %g", on->resource, variant, i,
+                      larger[i]);
+        }
+    }
+    for (size_t v = 0; (variant = variant_of(device, "increment", FL_F32, v)); v++) {
+        must(fl_increment(device, x, x, &(fl_run){.variant = variant}));
+        must(fl_array_to_host(p.storage, memory));
+        for (int i = 0; i < 64; i++)
+            cr_expect(memory[i] == (float)(i < 60 ? i + (int)v + 1 : i),
+                      "%s %s: increment: number %d of the memory is %g", on->resource, variant, i, memory[i]);
+    }
+    must(fl_convert(device, out, packed, NULL));
+    must(fl_sqrt(device, out, packed, NULL));
+    must(fl_array_to_host(packed, root));
+    for (int i = 0; i < 60; i++)
+        cr_expect(fabsf(root[i] * root[i] - larger[i]) < 1e-4F, "%s: the root of %g is %g", on->resource, larger[i],
+                  root[i]);
+    fl_closeness found;
+    must(fl_convert(device, out, packed, NULL));
+    must(fl_allclose(device, out, packed, 0, 0, false, &found, NULL));
+    cr_expect(found.close, "%s: element %lld", on->resource, (long long)found.worst_index);
+    must(fl_array_to_host(q.storage, memory));
+    cr_expect(memory[60] == 60 && memory[63] == 63, "%s: written behind the output", on->resource);
+    fl_array_free(x);
+    fl_array_free(out);
+    fl_array_free(thirty);
+    fl_array_free(packed);
+    release(&p);
+    release(&q);
     fl_device_close(device);
 }
 

@@ -65,10 +65,13 @@ compare_result compare_bounded(const host_array *result, const host_array *expec
 
 void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position)
 {
-    for (int d = ndim - 1; d >= 0; d--) {
-        position[d] = index % shape[d];
-        index /= shape[d];
+    for (int d = ndim - 1; d > 0; d--) {
+        int64_t length = shape[d] > 0 ? shape[d] : 1; /* of no elements there is no position */
+        position[d] = index % length;
+        index /= length;
     }
+    if (ndim > 0)
+        position[0] = index; /* also of an element that a result lacks at its end */
 }
 
 index_text format_index(int64_t index, int ndim, const int64_t *shape)

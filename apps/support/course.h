@@ -17,4 +17,10 @@ typedef enum gaussian_width { GAUSSIAN_WIDE = 0, GAUSSIAN_NARROW = 1 } gaussian_
  * is rounded from that. */
 bool course_gaussian(gaussian_width width, fl_dtype dtype, host_array *kernel, problem *why);
 
+/* The first `size` elements (at least 1) of such an image of 2048 columns and any number of rows, row after row. */
+bool course_signal(int64_t size, fl_dtype dtype, host_array *signal, problem *why);
+
+/* That kernel as a vector: its diagonal (15 elements), or all of it, row after row (225). */
+bool course_gaussian_line(gaussian_width width, bool whole, fl_dtype dtype, host_array *kernel, problem *why);
+
 #endif

@@ -251,7 +251,8 @@ static json_t *json_check(const measurement *m)
     int64_t position[FL_MAX_DIMS] = {0};
     json_t *check = json_new_object();
 
-    split_index(c->worst_index, m->results[0].ndim, m->results[0].shape, position);
+    if (c->worst_index >= 0)
+        split_index(c->worst_index, m->results[0].ndim, m->results[0].shape, position);
     json_put(check, "ok", json_boolean(c->ok));
     json_put(check, "method", json_text(m->check_method));
     json_put(check, "compared", json_whole(c->compared));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * convert.c - an array in another dtype: any of the five to f32 and f64.
+ * convert.c - an array in another dtype: any of the five to f32 and f64, integers to i64.
  */
 #include "cpu.h"
 
@@ -42,6 +42,16 @@ static void CPU_NAME(to_f64)(const void *in, fl_dtype dtype, void *out, int64_t 
     }
 }
 
+/* From integers: core asks for nothing else. */
+static void CPU_NAME(to_i64)(const void *in, fl_dtype dtype, void *out, int64_t count)
+{
+    switch (dtype) {
+    case FL_U8: CONVERT(int64_t, uint8_t); break;
+    case FL_I32: CONVERT(int64_t, int32_t); break;
+    default: CONVERT(int64_t, int64_t); break;
+    }
+}
+
 static const size_t dtype_size[FL_DTYPE_COUNT] = {
     [FL_U8] = sizeof(uint8_t), [FL_I32] = sizeof(int32_t), [FL_I64] = sizeof(int64_t),
     [FL_F32] = sizeof(float),  [FL_F64] = sizeof(double),
@@ -80,18 +90,15 @@ static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *ar
 {
     const fl_convert_args *c = args;
     const int64_t width = c->in.shape[c->in.ndim - 1], rows = elements_of(&c->in) / width;
+    void (*const convert)(const void *, fl_dtype, void *, int64_t) = c->out.dtype == FL_F32   ? CPU_NAME(to_f32)
+                                                                     : c->out.dtype == FL_F64 ? CPU_NAME(to_f64)
+                                                                                              : CPU_NAME(to_i64);
 
     (void)context, (void)launch;
 #pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, launch->bytes_requested))
     for (int64_t row = 0; row < rows; row++) {
-        for (int64_t x = 0; x < width; x += PIECE) {
-            const void *in = element(&c->in, row, x);
-            void *out = element(&c->out, row, x);
-            if (c->out.dtype == FL_F32)
-                CPU_NAME(to_f32)(in, c->in.dtype, out, min64(PIECE, width - x));
-            else
-                CPU_NAME(to_f64)(in, c->in.dtype, out, min64(PIECE, width - x));
-        }
+        for (int64_t x = 0; x < width; x += PIECE)
+            convert(element(&c->in, row, x), c->in.dtype, element(&c->out, row, x), min64(PIECE, width - x));
     }
     return FL_OK;
 }
@@ -99,7 +106,7 @@ static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *ar
 static const fl_row rows[] = {
     {.operation = FL_OP_CONVERT,
      .variant = "naive",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64,
+     .dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I64,
      .summary = "element by element, as C converts",
      .plan = CPU_NAME(plan_convert),
      .run = CPU_NAME(run_convert)},

@@ -11,19 +11,50 @@ check_c_source_compiles("
             + __builtin_cpu_supports(\"x86-64-v4\");
     }" FLYNN_HAVE_X86_64_LEVELS)
 
+# glibc's vector math library: not declared by its headers without -ffast-math, which is why the sources declare it.
+set(CMAKE_REQUIRED_FLAGS "-O2 -fopenmp-simd -fno-math-errno")
+set(CMAKE_REQUIRED_LIBRARIES m)
+check_c_source_compiles("
+    #include <math.h>
+    extern float logf(float) __attribute__((simd(\"notinbranch\")));
+    extern double log(double) __attribute__((simd(\"notinbranch\")));
+    int main(int argc, char **argv)
+    {
+        float x[1000];
+        double y[1000];
+    #pragma omp simd
+        for (int i = 0; i < 1000; i++)
+            x[i] = logf(argc + i), y[i] = log(argc + i);
+        (void)argv;
+        return (int)(x[argc] + y[argc]);
+    }" FLYNN_HAVE_VECTOR_LOG)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
 # The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...)
 function(_flynn_cpu_table plugin isa bits)
     set(sources
         table.c
+        allclose.c
         convert.c
-        reconstruct.c
+        primes.c
+        select.c
         convolve.c
+        convolve1d.c
+        convolve1d_fft.c
         copy.c
-        multiply_add.c)
+        elementwise.c
+        multiply_add.c
+        reconstruct.c
+        sort.c
+    )
     list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
     target_compile_options(${plugin}-${isa} PRIVATE ${ARGN})
+    # Whether two numbers are close must not depend on whether a product was rounded before it was added to.
+    set_source_files_properties(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/allclose.c PROPERTIES
+        COMPILE_OPTIONS -ffp-contract=off)
     target_link_libraries(${plugin}-${isa} PRIVATE flynn_headers flynn_warnings)
 endfunction()
 
@@ -61,6 +92,12 @@ function(flynn_add_cpu_plugin name)
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(plugin-${name} PRIVATE m)
+    if(FLYNN_HAVE_VECTOR_LOG)
+        foreach(isa IN LISTS isas)
+            target_compile_definitions(${name}-${isa} PRIVATE CPU_VECTOR_LOG)
+        endforeach()
+    endif()
     target_compile_definitions(plugin-${name} PRIVATE
         "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
     if(levels)

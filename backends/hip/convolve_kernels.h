@@ -13,6 +13,7 @@
 #define FLYNN_HIP_CONVOLVE_KERNELS_H
 
 #include "device.hpp"
+#include "sliding.h"
 
 #include <cmath>
 #include <limits>
@@ -48,23 +49,6 @@ template <typename T>
 constexpr int shape_blocks(int outputs)
 {
     return outputs < 8 ? 1 : outputs == 8 ? 3 : sizeof(T) == 4 ? 7 : 4;
-}
-
-__host__ __device__ constexpr int round_up(int n, int multiple)
-{
-    return (n + multiple - 1) / multiple * multiple;
-}
-
-template <typename T>
-__host__ __device__ inline T least(T a, T b)
-{
-    return b < a ? b : a;
-}
-
-template <typename T>
-__device__ inline bool is_finite(T x)
-{
-    return x - x == 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- naive ---- */
@@ -105,49 +89,6 @@ __global__ __launch_bounds__(1024) void naive_kernel(convolution<T> c)
 }
 
 /* ------------------------------------------------------------------------------------ what tiles are made of ---- */
-
-/* sums[r] += sum over s < taps of tap[s] * x[r + s], where x[0], x[1], ... are what `next` returns one after the other.
- * `taps` is a multiple of Q. A window of registers slides along x, so that a value is read once for R sums. */
-template <int R, int Q, typename T, typename Next>
-__device__ inline void slide(Next next, const T *tap, int taps, T (&sums)[R])
-{
-    struct alignas(16) quad { /* 16 bytes of taps, read at once by the whole warp */
-        T value[16 / sizeof(T)];
-    };
-    constexpr int per_quad = 16 / sizeof(T);
-    T window[R - 1 + Q];
-    GPU_UNROLL
-    for (int r = 0; r < R - 1; r++)
-        window[r] = next();
-    for (int s = 0; s < taps; s += Q) {
-        GPU_UNROLL
-        for (int q = 0; q < Q; q++)
-            window[R - 1 + q] = next();
-        GPU_UNROLL
-        for (int first = 0; first < Q; first += per_quad) {
-            const quad four = *reinterpret_cast<const quad *>(tap + s + first);
-            GPU_UNROLL
-            for (int q = 0; q < per_quad; q++)
-                GPU_UNROLL
-            for (int r = 0; r < R; r++)
-                sums[r] += four.value[q] * window[first + q + r];
-        }
-        GPU_UNROLL
-        for (int r = 0; r < R - 1; r++)
-            window[r] = window[Q + r];
-    }
-}
-
-/* Returns neighbours in memory one after the other. */
-template <typename T>
-struct line_reader {
-    const T *element;
-
-    __device__ T operator()()
-    {
-        return *element++;
-    }
-};
 
 /* Returns a column of the image from top to bottom, zeros outside the image unless the column is `within`. */
 template <bool within, typename T>

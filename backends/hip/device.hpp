@@ -15,12 +15,14 @@
 struct hip_report {
     uint32_t rank_one;      /* the last kernel that `auto` or `separable` tested was of rank one */
     uint32_t not_separable; /* `separable` was forced on a kernel that is not: cleared when told */
+    uint32_t is_prime;      /* the number that primes' -each asked about */
 };
 
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next; /* of the same device */
+    hip_stream *next;          /* of the same device */
+    std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
 };
 
 struct hip_device {
@@ -28,8 +30,9 @@ struct hip_device {
     int number;
     size_t usual_shared; /* bytes that a block has without asking for more */
     int max_threads;     /* of a block */
+    int lanes;           /* threads of a warp that can talk to each other: gpu.h */
+    int multiprocessors; /* at least 1 */
     int64_t max_grid[3];
-    int multiprocessors;
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -49,10 +52,23 @@ struct hip_rows {
 /* One function for each operation, in the file of its name. */
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
+hip_rows hip_primes_rows();
+hip_rows hip_select_rows();
+hip_rows hip_convolve1d_rows();
+hip_rows hip_convolve1d_fft_rows(); /* none where there is no FFT library */
+
+/* Whether the FFT library is here, else why not, what that costs and what would mend it: in the form of the functions
+ * that hip_probe asks what is lacking. */
+bool hip_fft_available(char *why, size_t size);
+hip_rows hip_elementwise_rows();
+hip_rows hip_allclose_rows();
 hip_rows hip_reconstruct_rows();
 hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
+hip_rows hip_sort_rows();
+/* Whether that has the vendor's library, as it was built, else why not and what would mend it. */
+bool hip_sort_available(char *why, size_t size);
 
 /* Tells host->error the statement that failed, where, on which device and why: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,
@@ -67,7 +83,7 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
     } while (0)
 
 /* Makes the device current for this thread, as every call must: the current one is the thread's, not the device's. */
-#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, hipSetDevice((device)->number))
+#define HIP_SELECT(device) HIP_TRY((device)->host, (device)->number, gpu_select((device)->number))
 
 /* The stream that a row queues its work in. */
 inline hip_stream *hip_stream_of(const fl_context *context)

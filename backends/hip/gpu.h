@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.h - the one file that knows a vendor. Everything else in this folder is written in HIP, and means the same with
+ * gpu.h - the one file that knows a vendor (the gpu_*.h beside it know vendors' libraries). Everything else in this
+ * folder is written in HIP, and means the same with
  *
  *   nvcc      the hip* names that the project uses stand for those of the CUDA runtime;
  *   hipcc     HIP itself;
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 /* The architectures that this was compiled for, separated by blanks: from the build. */
 #ifndef FLYNN_GPU_ARCHITECTURES
@@ -51,9 +53,11 @@
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
+#define hipGetDevice cudaGetDevice
 #define hipHostFree cudaFreeHost
 #define hipHostMalloc cudaHostAlloc
 #define hipHostMallocDefault cudaHostAllocDefault
+#define hipLaunchKernel cudaLaunchKernel
 #define hipMalloc cudaMalloc
 #define hipMemGetInfo cudaMemGetInfo
 #define hipMemcpy2DAsync cudaMemcpy2DAsync
@@ -112,6 +116,36 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
     return device.sharedMemPerBlockOptin;
 }
 
+/* What the threads of a warp, its lanes, tell each other; all those in `lanes`, bit by bit, must be there. The bits of
+ * those that vote yes; the first lane's value. */
+static __device__ inline uint64_t gpu_ballot(uint64_t lanes, bool vote)
+{
+    return __ballot_sync((unsigned)lanes, vote);
+}
+
+static __device__ inline uint32_t gpu_broadcast(uint64_t lanes, uint32_t value)
+{
+    return __shfl_sync((unsigned)lanes, value, 0);
+}
+
+static __device__ inline int gpu_lanes()
+{
+    return warpSize;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &device)
+{
+    return device.warpSize;
+}
+
+/* 1 / x, to within two units in the last place. */
+static __device__ inline float gpu_reciprocal(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* ------------------------------------------------------------------------------------------------------- AMD ---- */
 
 #else
@@ -152,13 +186,37 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
     return device.sharedMemPerBlock;
 }
 
+static __device__ inline uint64_t gpu_ballot(uint64_t, bool vote)
+{
+    return __ballot(vote);
+}
+
+static __device__ inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
+{
+    return (uint32_t)__shfl((int)value, 0);
+}
+
+static __device__ inline int gpu_lanes()
+{
+    return warpSize;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &device)
+{
+    return device.warpSize;
+}
+
+static __device__ inline float gpu_reciprocal(float x)
+{
+    return __builtin_amdgcn_rcpf(x);
+}
+
 /* ----------------------------------------------------------------------------------------------- emulation ---- */
 
 #else
 #include <chrono>
 #include <functional>
 #include <new>
-#include <tuple>
 
 /* HIP-CPU would have gcc make vector versions of every kernel and device function. */
 #undef __global__
@@ -178,7 +236,8 @@ constexpr size_t gpu_architecture_prefix = 0;
 /* Work is done by the thread that queues it, before the call returns, as on Flynn's CPU backends. HIP-CPU's own streams
  * are emptied by a thread that never sleeps, so that opening this device would take a core from every backend timed
  * after it; they leak for each stream and thread, and may stand still for ever when one waits for another's event. */
-namespace emulation {
+namespace emulation
+{
 
 struct event {
     std::chrono::steady_clock::time_point time;
@@ -291,6 +350,32 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
     return device.sharedMemPerBlock;
 }
 
+/* Fibers run one after the other: a warp is one thread. */
+static inline uint64_t gpu_ballot(uint64_t, bool vote)
+{
+    return vote;
+}
+
+static inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
+{
+    return value;
+}
+
+static inline int gpu_lanes()
+{
+    return 1;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &)
+{
+    return 1;
+}
+
+static inline float gpu_reciprocal(float x)
+{
+    return 1 / x;
+}
+
 #endif
 #endif
 
@@ -317,6 +402,42 @@ static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 #else
 #define GPU_UNROLL _Pragma("unroll")
 #endif
+
+/* Before a loop that is seldom run, or short: a single copy of it takes fewer registers from the rest. */
+#if defined(__HIP_CPU_RT__)
+#define GPU_NO_UNROLL _Pragma("GCC unroll 1")
+#else
+#define GPU_NO_UNROLL _Pragma("unroll 1")
+#endif
+
+/* The rounded product: one that is not made a multiply-add with what it is added to. (The emulation is compiled without
+ * such.) */
+#if defined(__CUDACC__)
+__device__ inline float gpu_multiply(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+__device__ inline double gpu_multiply(double a, double b)
+{
+    return __dmul_rn(a, b);
+}
+#else
+template <typename T>
+__device__ inline T gpu_multiply(T a, T b)
+{
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+    return a * b;
+}
+#endif
+
+/* Makes the device current for this thread; asking first takes half the time of setting it again. */
+static inline hipError_t gpu_select(int number)
+{
+    int current;
+    return hipGetDevice(&current) == hipSuccess && current == number ? hipSuccess : hipSetDevice(number);
+}
 
 /* Before a loop that is unrolled for speed alone: not in the emulation, whose fibers have 7 KiB of stack. */
 #if defined(__HIP_CPU_RT__)
@@ -345,8 +466,14 @@ static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, di
     for_each_tile(domain, kernel, all);
     return hipSuccess;
 #else
-    kernel<<<grid, block, shared, stream>>>(static_cast<Parameters>(arguments)...);
-    return hipGetLastError();
+    /* What kernel<<<...>>>(...) and hipGetLastError do, in one call: a launch is so short that this counts. */
+    std::tuple<Parameters...> all(static_cast<Parameters>(arguments)...);
+    return std::apply(
+        [&](auto &...each) {
+            void *pointers[] = {static_cast<void *>(&each)...};
+            return hipLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, pointers, shared, stream);
+        },
+        all);
 #endif
 }
 

@@ -75,17 +75,18 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
-/* Whether a library is here, else what that costs. */
-using library_check = bool (*)(char *why, size_t size);
-constexpr library_check libraries[] = {
+/* Libraries that are loaded at run time, or were there at build time: each function says whether one is here, else why not and what would mend it. */
+bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_available,
+    hip_fft_available,
+    hip_sort_available,
 };
 
-/* "<what>; <what>" of the libraries that are not here. */
-void explain_libraries(fl_probe *probe)
+/* What is lacking, separated by semicolons. Only where a device can be used: without one it does not matter. */
+void probe_libraries(fl_probe *probe)
 {
     char why[256];
-    for (const library_check available : libraries) {
+    for (const auto available : libraries) {
         const size_t length = std::strlen(probe->lacks);
         if (!available(why, sizeof why))
             std::snprintf(probe->lacks + length, sizeof probe->lacks - length, "%s%s", length ? "; " : "", why);
@@ -124,7 +125,7 @@ extern "C" void hip_probe(fl_probe *probe)
     if (usable > 0) { /* one without code is refused when it is opened, so that the indices stay the runtime's */
         probe->device_count = count;
         probe->cause[0] = probe->cure[0] = '\0';
-        explain_libraries(probe);
+        probe_libraries(probe);
     }
 }
 
@@ -221,8 +222,15 @@ size_t collect_rows(hip_device *device)
     const hip_rows tables[] = {
         hip_convert_rows(),
         hip_convolve_rows(),
+        hip_convolve1d_rows(),
+        hip_convolve1d_fft_rows(),
         hip_copy_rows(),
         hip_multiply_add_rows(),
+        hip_primes_rows(),
+        hip_select_rows(),
+        hip_sort_rows(),
+        hip_elementwise_rows(),
+        hip_allclose_rows(),
         hip_reconstruct_rows(),
         has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
     };
@@ -259,8 +267,9 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
-    device->multiprocessors = properties.multiProcessorCount;
+    device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;

@@ -133,6 +133,18 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void find_rows(fl_device *device)
+{
+    for (size_t i = device->plugin.row_count; i-- > 0;) {
+        unsigned operation = device->plugin.rows[i].operation;
+        core_row_range *range = operation < FL_OP_COUNT ? &device->rows[operation] : NULL;
+        if (range) {
+            range->first = i;
+            range->end = range->end ? range->end : i + 1;
+        }
+    }
+}
+
 static fl_status open_plugin(const core_plugin *p, const fl_open_request *request, fl_device *device)
 {
     fl_device_info *info = &device->plugin.info;
@@ -147,6 +159,7 @@ static fl_status open_plugin(const core_plugin *p, const fl_open_request *reques
     info->emulation = p->info.emulation;
     info->open_s = now() - start;
     name_resource(info, &p->info.probe, request);
+    find_rows(device);
     core_pool_init(&device->pool, &device->plugin);
     status = core_stream_create(device, &device->default_stream);
     if (status != FL_OK)

@@ -8,8 +8,14 @@
 #include <flynn/plugin.h>
 #include <stdatomic.h>
 
+/* An operation's rows are among these of the plugin's, the end excluded: a call need not look at all of them. */
+typedef struct core_row_range {
+    size_t first, end;
+} core_row_range;
+
 struct fl_device {
     fl_plugin_device plugin;
+    core_row_range rows[FL_OP_COUNT]; /* of each operation */
     core_pool pool;
     fl_stream *default_stream;
     atomic_int streams;    /* made so far */

@@ -85,10 +85,11 @@ static fl_status no_row(const fl_device *device, const core_step *step, const ch
 
 static fl_status find_row(const fl_device *device, const core_step *step, const char *variant, const fl_row **found)
 {
+    const core_row_range *range = &device->rows[step->operation];
     bool choose = strcmp(variant, "auto") == 0;
 
     *found = NULL;
-    for (size_t i = 0; i < device->plugin.row_count; i++) {
+    for (size_t i = range->first; i < range->end; i++) {
         const fl_row *row = &device->plugin.rows[i];
         if (row->operation != step->operation || !(row->dtypes & 1u << step->dtype))
             continue;
@@ -225,6 +226,17 @@ fl_status core_call_step(core_call *call, const core_step *step, double bytes)
     return status;
 }
 
+fl_status core_call_nothing(core_call *call, const core_step *step)
+{
+    const char *variant = call->run->variant ? call->run->variant : "auto";
+    const fl_row *row;
+    fl_status status = find_row(call->device, step, variant, &row);
+
+    if (status == FL_OK && call->run->timing)
+        *call->run->timing = (fl_timing){.variant = row->variant};
+    return status;
+}
+
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
 {
     fl_convert_args args = {.in = *buffer, .out = *buffer};
@@ -268,10 +280,36 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
 {
     if (call->run->timing && status == FL_OK) {
         status = core_timer_stop(call->stream, &call->run->timing->kernel_s);
-        if (status == FL_OK)
+        if (status == FL_OK && last)
             tell_choice(call, last);
     }
     core_pool_give_back(&call->device->pool, call->stream->handle);
     pthread_mutex_unlock(&call->stream->lock);
     return status;
+}
+
+fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
+                                double element)
+{
+    fl_timing *timing = call->run->timing;
+    int64_t stored = 0;
+
+    status = core_call_end(call, last, status);
+    if (!timing || status != FL_OK)
+        return status;
+    status = fl_array_read(count, &stored, call->run->stream);
+    if (status == FL_OK)
+        status = core_stream_wait(call->stream);
+    timing->bytes += (double)stored * element;
+    timing->bytes_requested += (double)stored * element;
+    return status;
+}
+
+fl_status core_call_count_none(fl_array *count, const fl_run *run)
+{
+    static const int64_t none; /* the copy may be queued: it must stay */
+
+    if (run && run->timing)
+        *run->timing = (fl_timing){.variant = "auto"};
+    return fl_array_write(count, &none, run ? run->stream : NULL);
 }

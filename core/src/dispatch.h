@@ -31,11 +31,22 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
  * `bytes` compulsory bytes. */
 fl_status core_call_step(core_call *call, const core_step *step, double bytes);
 
+/* In place of core_call_step, where there are no elements to work on: the variant must exist, and nothing is queued. */
+fl_status core_call_nothing(core_call *call, const core_step *step);
+
 /* Queues FL_OP_CONVERT into scratch memory: `buffer` as `dtype`, packed. */
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
 
 /* Ends the call that got as far as `status`: waits where timing is asked for, gives scratch back, unlocks. `last` is
- * the step that `timing` tells of. */
+ * the step that `timing` tells of; NULL: there was nothing to do. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);
+
+/* The same for a call whose result is as long as count[0] says, in elements of `element` bytes: only now `timing` can
+ * tell the bytes that were stored. */
+fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
+                                double element);
+
+/* Queues count[0] = 0: all there is to do for a result without elements. */
+fl_status core_call_count_none(fl_array *count, const fl_run *run);
 
 #endif

@@ -12,8 +12,9 @@ none=(convert allclose copy multiply_add)
 # For each other operation its outputs, and the command that runs it on something small. One that `flynn list` tells of and that is missing
 # here fails this test.
 declare -A outputs=(
-    [convolve]=out [convolve1d]=out [sort]=out [select]="out count" [primes]="out count" [increment]=out [sqrt]=out
-    [maximum]=out [log_of_sum]=out [reconstruct]=y [svd]="u s vt"
+    [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
+    [primes]="primes.out primes.count" [increment]=increment.out [sqrt]=sqrt.out [maximum]=maximum.out
+    [log_of_sum]=log_of_sum.out [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt"
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
@@ -22,36 +23,61 @@ declare -A command=(
     [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32"
 )
 
-# Lines "operation variant" of what the plugin offers, the oracle left out.
+# Lines "operation variant dtype" of what the plugin offers, the oracle left out; the first dtype of several.
 ok "list" list --json
 "$PYTHON" - "$work/out" "${none[*]}" >"$work/variants" <<'END'
 import json, sys
 none = sys.argv[2].split()
 for row in json.load(open(sys.argv[1]))["variants"]:
     if "one-wrong" in row["backends"] and row["variant"] != "reference" and row["operation"] not in none:
-        print(row["operation"], row["variant"])
+        print(row["operation"], row["variant"], row["dtypes"][0])
 END
 check "there is something to falsify" test -s "$work/variants"
 
-for operation in $(cut -d' ' -f1 "$work/variants" | sort -u); do
-    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
-    [ -n "${command[$operation]:-}" ] || continue
-    read -ra words <<<"${command[$operation]}"
-    ok "$operation without the fault" "${words[@]}" "${quick[@]}"
-    # Of several dtypes a variant has several lines.
-    for variant in auto $(grep "^$operation " "$work/variants" | cut -d' ' -f2 | sort -u); do
-        for output in ${outputs[$operation]}; do
-            for where in first middle last; do
-                export FAULT_PLACE=$output:$where
-                title="$operation $variant, $FAULT_PLACE is wrong"
-                run "${words[@]}" --variant="$variant" --json "${quick[@]}"
-                check "$title: exit code 1" test "$status" = 1
-                check "$title: said in the row, which has no rank" json "$work/out" \
-                    '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
-                unset FAULT_PLACE
-            done
+# falsified OPERATION VARIANT ARGUMENT...: each place of each output is noticed.
+falsified() {
+    local operation=$1 variant=$2 output where title
+    shift 2
+    for output in ${outputs[$operation]}; do
+        for where in first middle last; do
+            export FAULT_PLACE=$output:$where
+            title="$operation $variant, $FAULT_PLACE is wrong"
+            run "$@" --json
+            check "$title: exit code 1" test "$status" = 1
+            check "$title: said in the row, which has no rank" json "$work/out" \
+                '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
+            unset FAULT_PLACE
         done
     done
+}
+
+while read -r operation; do
+    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
+    [ -n "${command[$operation]:-}" ] || continue
+    read -ra words <<<"${command[$operation]} ${quick[*]}"
+    ok "$operation without the fault" "${words[@]}"
+    [ "$status" = 0 ] || continue
+    falsified "$operation" auto "${words[@]}"
+    while read -r variant dtype; do
+        # A variant that lacks the command's own dtype, for want of a library, is run in one that it has.
+        run "${words[@]}" --variant="$variant"
+        [ "$status" = 0 ] && dtype=
+        ok "$operation $variant $dtype without the fault" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
+        falsified "$operation" "$variant $dtype" "${words[@]}" --variant="$variant" ${dtype:+--dtype="$dtype"}
+    done < <(grep "^$operation " "$work/variants" | cut -d' ' -f2- | sort -u -k1,1)
+done < <(cut -d' ' -f1 "$work/variants" | sort -u)
+
+# What slice brings by way of a conversion on the device.
+ok "slice without the fault" slice --size=40 "${quick[@]}"
+for where in first middle last; do
+    export FAULT_PLACE=convert.out:$where
+    run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
+    check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1
+    check "slice, $FAULT_PLACE is wrong: said in the row, which has no rank" json "$work/out" \
+        '[(r["variant"], r["check"]["ok"], r["rank"] is None) for r in d["results"]] ==
+        [("whole", True, False), ("view", True, False), ("packed", False, True)]'
+    check "slice, $FAULT_PLACE is wrong: no file" test ! -e slice.npy
+    unset FAULT_PLACE
 done
 for operation in "${!command[@]}"; do
     grep -q "^$operation " "$work/variants" || echo "not offered by serial here, so not tested: $operation"

@@ -77,6 +77,7 @@ refused "-o without --slice" 2 --slice slice --size=64 -o out.npy
 refused "a size for a file" 2 --size slice matrix.npy --size=64
 refused "a size that is too large" 2 --size slice --size=9999999
 refused "a variant" 2 --variant slice --size=64 --variant=view
+refused "a timing that does not wait" 2 --wrong-timing slice --size=64 --wrong-timing
 refused "five dimensions or none" 2 none.npy slice none.npy
 refused "no elements" 2 '' slice zero.npy
 refused "a second file" 2 vector.npy slice matrix.npy vector.npy

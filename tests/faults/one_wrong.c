@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plugin `serial` with one wrong element: what FAULT_PLACE in the environment names, "OUTPUT:WHERE", is falsified
- * after each run of each variant but the oracle. OUTPUT is the name of the operation's output in plugin.h (out, count,
- * y, u, s, vt), WHERE is first, middle or last. Where a result must be exact it is wrong by the smallest step there is,
- * else by a thousandth of the output's largest element. Without FAULT_PLACE nothing is falsified.
+ * The plugin `serial` with one wrong element: what FAULT_PLACE in the environment names, "OPERATION.OUTPUT:WHERE", is
+ * falsified after each run of each variant of that operation but the oracle. OUTPUT is the output's name in plugin.h
+ * (out, count, y, u, s, vt), WHERE is first, middle or last. Where a result must be exact it is wrong by the smallest
+ * step there is, else by a thousandth of the output's largest element. Without FAULT_PLACE nothing is falsified.
  */
 #include <flynn/plugin.h>
 
@@ -16,43 +16,43 @@
 enum { MOST_ROWS = 128 };
 
 static const fl_host *core;
-static const fl_row *originals; /* of the plugin `serial` */
+static fl_row originals[MOST_ROWS]; /* of the plugin `serial`; a copy, for its table may go with its device */
 static fl_row rows[MOST_ROWS];
 
 /* ----------------------------------------------------------------------------------------------------- outputs ---- */
 
 typedef struct output {
     fl_operation operation;
-    const char *name;
-    size_t at;       /* in the operation's arguments */
-    size_t count_at; /* of the count that says how many elements are the result; 0: all are */
+    const char *name; /* "sort.out" */
+    size_t at;        /* in the operation's arguments */
+    size_t count_at;  /* of the count that says how many elements are the result; 0: all are */
     bool exact;
 } output;
 
 static const output outputs[] = {
-    {FL_OP_CONVOLVE, "out", offsetof(fl_convolve_args, out), 0, false},
-    {FL_OP_CONVOLVE1D, "out", offsetof(fl_convolve1d_args, out), 0, false},
-    {FL_OP_SORT, "out", offsetof(fl_sort_args, out), 0, true},
-    {FL_OP_SELECT, "out", offsetof(fl_select_args, out), offsetof(fl_select_args, count), true},
-    {FL_OP_SELECT, "count", offsetof(fl_select_args, count), 0, true},
-    {FL_OP_PRIMES, "out", offsetof(fl_primes_args, out), offsetof(fl_primes_args, count), true},
-    {FL_OP_PRIMES, "count", offsetof(fl_primes_args, count), 0, true},
-    {FL_OP_INCREMENT, "out", offsetof(fl_unary_args, out), 0, true},
-    {FL_OP_SQRT, "out", offsetof(fl_unary_args, out), 0, true},
-    {FL_OP_MAXIMUM, "out", offsetof(fl_binary_args, out), 0, true},
-    {FL_OP_LOG_OF_SUM, "out", offsetof(fl_binary_args, out), 0, false},
-    {FL_OP_RECONSTRUCT, "y", offsetof(fl_reconstruct_args, y), 0, false},
-    {FL_OP_SVD, "u", offsetof(fl_svd_args, u), 0, false},
-    {FL_OP_SVD, "s", offsetof(fl_svd_args, s), 0, false},
-    {FL_OP_SVD, "vt", offsetof(fl_svd_args, vt), 0, false},
+    {FL_OP_CONVERT, "convert.out", offsetof(fl_convert_args, out), 0, true},
+    {FL_OP_CONVOLVE, "convolve.out", offsetof(fl_convolve_args, out), 0, false},
+    {FL_OP_CONVOLVE1D, "convolve1d.out", offsetof(fl_convolve1d_args, out), 0, false},
+    {FL_OP_SORT, "sort.out", offsetof(fl_sort_args, out), 0, true},
+    {FL_OP_SELECT, "select.out", offsetof(fl_select_args, out), offsetof(fl_select_args, count), true},
+    {FL_OP_SELECT, "select.count", offsetof(fl_select_args, count), 0, true},
+    {FL_OP_PRIMES, "primes.out", offsetof(fl_primes_args, out), offsetof(fl_primes_args, count), true},
+    {FL_OP_PRIMES, "primes.count", offsetof(fl_primes_args, count), 0, true},
+    {FL_OP_INCREMENT, "increment.out", offsetof(fl_unary_args, out), 0, true},
+    {FL_OP_SQRT, "sqrt.out", offsetof(fl_unary_args, out), 0, true},
+    {FL_OP_MAXIMUM, "maximum.out", offsetof(fl_binary_args, out), 0, true},
+    {FL_OP_LOG_OF_SUM, "log_of_sum.out", offsetof(fl_binary_args, out), 0, false},
+    {FL_OP_RECONSTRUCT, "reconstruct.y", offsetof(fl_reconstruct_args, y), 0, false},
+    {FL_OP_SVD, "svd.u", offsetof(fl_svd_args, u), 0, false},
+    {FL_OP_SVD, "svd.s", offsetof(fl_svd_args, s), 0, false},
+    {FL_OP_SVD, "svd.vt", offsetof(fl_svd_args, vt), 0, false},
 };
 
-static const output *find_output(fl_operation operation, const char *place)
+static const output *find_output(const char *place)
 {
     size_t length = strcspn(place, ":");
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i].operation == operation && strlen(outputs[i].name) == length &&
-            strncmp(outputs[i].name, place, length) == 0)
+        if (strlen(outputs[i].name) == length && strncmp(outputs[i].name, place, length) == 0)
             return &outputs[i];
     return NULL;
 }
@@ -112,12 +112,14 @@ static fl_status falsify(fl_operation operation, const void *args)
     const output *o;
     const fl_buffer *b;
     int64_t count;
-    if (!place || !*place || operation == FL_OP_CONVERT || operation == FL_OP_ALLCLOSE)
+    if (!place || !*place)
         return FL_OK;
-    o = find_output(operation, place);
+    o = find_output(place);
     where = strchr(place, ':');
     if (!o || !where)
-        return core->error(FL_E_ARGUMENT, "FAULT_PLACE is '%s', which operation %d does not have", place, operation);
+        return core->error(FL_E_ARGUMENT, "FAULT_PLACE is '%s'; expected such as sort.out:last", place);
+    if (o->operation != operation)
+        return FL_OK;
     b = (const fl_buffer *)(const void *)((const char *)args + o->at);
     count = elements_of(b);
     if (o->count_at)
@@ -161,9 +163,8 @@ static fl_status wrap_rows(fl_plugin_device *device)
 {
     if (device->row_count > MOST_ROWS)
         return core->error(FL_E_LIMIT, "serial has %zu rows; this plugin wraps %d", device->row_count, MOST_ROWS);
-    originals = device->rows;
     for (size_t i = 0; i < device->row_count; i++) {
-        rows[i] = originals[i];
+        originals[i] = rows[i] = device->rows[i];
         if (strcmp(rows[i].variant, "reference") != 0)
             rows[i].run = runs[i];
     }

@@ -350,10 +350,17 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  *
  * signal, kernel: 1-D, any dtype, at least one element; computed in f32 when both are f32, else in f64. out: 1-D, that
  * dtype, of fl_convolve1d_shape's length, no memory shared with the inputs.
- * Variants: naive, tiled; fft, by a library's FFT, whose error is relative to the largest sums rather than to each, and
- * which spreads infinities and NaN: auto does not take it. Error of the others: at most (the shorter's elements + 16)
- * units of rounding of the same sum over absolute values.
- * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * Variants: naive, tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums
+ * rather than to each, and which spreads infinities and NaN: auto does not take it; and reference, the oracle, which is
+ * slow and which only `serial` has. Error of naive and tiled: at most (the shorter's elements + 16) units of rounding
+ * of the same sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|,
+ * where |k| is the sum over the shorter's absolute values and |s| the root of the sum of squares of those N successive
+ * elements of the longer one that have the most, N = max(65536, 16 times the shorter's elements): no block that is
+ * transformed is longer. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good
+ * twiddle factors an FFT of N elements is wrong by less than 6.7 u log2 N of its root of squares. Three of them follow
+ * each other in a convolution, one more step makes a real one of a complex one, and the product adds 6 u; that the root
+ * of squares of all errors of a block bounds each of them is why the usual error is much smaller.) Queued.
+ * FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 
@@ -364,12 +371,14 @@ FL_API fl_status fl_sort(fl_device *device, const fl_array *in, fl_array *out, c
 
 /* The elements of `in` that are not zero (NaN is not, -0 is), in their order, in out[0], out[1] ..., and their number
  * in count[0]: in[in != 0] of NumPy. in: 1-D, any dtype; out: that dtype, at least as long; count: i64, one element.
- * Nothing behind the selected elements of `out` is touched. No two may share memory. Variants: scan, library. Queued.
- * Errors as fl_convolve1d. */
+ * Nothing behind the selected elements of `out` is touched. No two may share memory. Variants: scan, library (CUB,
+ * rocPRIM), and on a CPU naive. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_select(fl_device *device, const fl_array *in, fl_array *out, fl_array *count, const fl_run *run);
 
 /* The largest `upto` of fl_primes. */
 #define FL_PRIMES_MOST (INT64_C(1) << 40)
+/* The largest `upto` of its variants that divide. */
+#define FL_PRIMES_MOST_TRIAL (INT64_C(1) << 31)
 
 /* At least as many as there are primes below `upto`: 1.25506 upto / ln upto (Rosser and Schoenfeld, "Approximate
  * formulas for some functions of prime numbers", 1962, corollary 1), and exact below 17. 0 for `upto` of 2 and less. */
@@ -380,7 +389,8 @@ FL_API int64_t fl_primes_bound(int64_t upto);
  * are no primes. upto: at most FL_PRIMES_MOST; below 3 there is none. Variants: sieve (of Eratosthenes, in segments);
  * trial-all and trial-each, which divide each n by 2, 3 ... up to n / 2 until one divides it, as the course does;
  * sqrt-all and sqrt-each, which stop at the square root. -all decides all numbers in one launch, -each makes one launch
- * and one copy to the host for each number, and so waits. Queued. Errors as fl_convolve1d. */
+ * and one copy to the host for each number, and so waits; these four go up to FL_PRIMES_MOST_TRIAL (FL_E_ARGUMENT
+ * beyond). Scratch memory stays below 128 MiB whatever `upto`. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run);
 
 /* Element by element, arrays of up to FL_MAX_DIMS dimensions and one shape, with any number of elements; `out` is an

@@ -102,7 +102,7 @@ typedef struct fl_convolve_args {
 
 /* FL_OP_CONVOLVE1D: out[i] = sum of signal[i + origin - p] * kernel[p] over those p for which both exist (nothing is
  * added for what lies outside: numpy.convolve's rule). 1-D, packed, of one dtype (f32 or f64), with at least one
- * element each; the kernel may be the longer one; `out` is any window of the full result. */
+ * element each; the kernel is never the longer one; `out` is any window of the full result. */
 typedef struct fl_convolve1d_args {
     fl_buffer signal, kernel, out;
     int64_t origin;
@@ -116,13 +116,15 @@ typedef struct fl_sort_args {
 
 /* FL_OP_SELECT: out[0], out[1] ... = the elements of `in` that are not zero (NaN is not, -0 is), in their order, and
  * count[0] their number. 1-D, packed, any dtype; in has at least one element and out as many; count is i64 and has one.
- * What lies in `out` behind them is not touched. Chosen by in's dtype. */
+ * What lies in `out` behind them is not touched. Chosen by in's dtype. The launch's bytes_requested goes without the
+ * stores to `out`: core adds them, once it knows the count. */
 typedef struct fl_select_args {
     fl_buffer in, out, count;
 } fl_select_args;
 
 /* FL_OP_PRIMES: out[0], out[1] ... = the primes below `upto` (at least 3), ascending, and count[0] their number. Packed
- * i64; `out` has room for all of them; what lies behind them is not touched. Chosen by FL_I64. */
+ * i64; `out` has room for all of them; what lies behind them is not touched. Chosen by FL_I64. bytes_requested as for
+ * FL_OP_SELECT. */
 typedef struct fl_primes_args {
     int64_t upto;
     fl_buffer out, count;

@@ -3,6 +3,11 @@
 #include "../dispatch.h"
 #include "../status.h"
 
+static bool can_convert(fl_dtype in, fl_dtype out)
+{
+    return out == FL_F32 || out == FL_F64 || (out == FL_I64 && in != FL_F32 && in != FL_F64);
+}
+
 static fl_status check(fl_device *device, const fl_array *in, const fl_array *out)
 {
     const char *call = core_operation_name(FL_OP_CONVERT);
@@ -15,9 +20,9 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
         status = core_check_array(call, "out", out, device);
     if (status != FL_OK)
         return status;
-    if (out->buffer.dtype != FL_F32 && out->buffer.dtype != FL_F64)
-        return core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected f32 or f64", call,
-                         fl_dtype_name(out->buffer.dtype));
+    if (!can_convert(in->buffer.dtype, out->buffer.dtype))
+        return core_fail(FL_E_ARGUMENT, "%s: out is of %s, in of %s; expected f32 or f64, or i64 from integers", call,
+                         fl_dtype_name(out->buffer.dtype), fl_dtype_name(in->buffer.dtype));
     status = core_check_like(call, "out", out, out->buffer.dtype, in->buffer.ndim, in->buffer.shape);
     return status == FL_OK ? core_check_apart(call, "out", out, "in", in) : status;
 }

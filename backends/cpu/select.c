@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * select.c - the elements that are not zero, in their order. The loops are in select_typed.h, once for each size of an
+ * element: what is zero is seen in its bits, in which floats may have a sign besides.
+ */
+#include "cpu.h"
+#include "openmp.h"
+
+#include <string.h>
+
+enum { PIECE_BYTES = 16384 }; /* counted, then copied: they stay in the first cache between the two */
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline bool has_sign(fl_dtype dtype)
+{
+    return dtype == FL_F32 || dtype == FL_F64;
+}
+
+/* Into how many parts `scan` divides the input: one a thread. */
+static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_select_args *s)
+{
+    return min64(cpu_team(context, (double)s->in.shape[0]), s->in.shape[0]);
+}
+
+#define bits uint8_t
+#define FN(name) CPU_TYPED(name, bits8)
+#include "select_typed.h"
+#undef bits
+#undef FN
+#define bits uint32_t
+#define FN(name) CPU_TYPED(name, bits32)
+#include "select_typed.h"
+#undef bits
+#undef FN
+#define bits uint64_t
+#define FN(name) CPU_TYPED(name, bits64)
+#include "select_typed.h"
+#undef bits
+#undef FN
+
+/* ------------------------------------------------------------------------------------------------- plans ---- */
+
+static inline double in_bytes(const fl_select_args *s)
+{
+    double size = s->in.dtype == FL_U8 ? 1 : s->in.dtype == FL_I32 || s->in.dtype == FL_F32 ? 4 : 8;
+
+    return size * (double)s->in.shape[0];
+}
+
+static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = in_bytes(args) + sizeof(int64_t);
+}
+
+/* Each element is read to be counted and again to be copied; by several threads, once more before both. */
+static void CPU_NAME(plan_scan)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_context context = {.device = device};
+    const int64_t parts = CPU_NAME(parts_of)(&context, args);
+
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = in_bytes(args) * (3 - 1.0 / (double)parts) + sizeof(int64_t);
+}
+
+/* -------------------------------------------------------------------------------------------------- rows ---- */
+
+#define RUN(variant) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        (void)launch; \
+        switch (((const fl_select_args *)args)->in.dtype) { \
+        case FL_U8: return CPU_TYPED(variant, bits8)(context, args); \
+        case FL_I32: \
+        case FL_F32: return CPU_TYPED(variant, bits32)(context, args); \
+        default: return CPU_TYPED(variant, bits64)(context, args); \
+        } \
+    }
+RUN(naive)
+RUN(scan)
+
+#define ALL_DTYPES (1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL_F32 | 1u << FL_F64)
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_SELECT,
+     .variant = "scan",
+     .dtypes = ALL_DTYPES,
+     .summary = "counts, adds up where each part's elements go, and copies them there without a branch",
+     .plan = CPU_NAME(plan_scan),
+     .run = CPU_NAME(run_scan)},
+    {.operation = FL_OP_SELECT,
+     .variant = "naive",
+     .dtypes = ALL_DTYPES,
+     .summary = "one after the other: if it is not zero, append it",
+     .plan = CPU_NAME(plan_naive),
+     .run = CPU_NAME(run_naive)},
+};
+
+const cpu_operation CPU_NAME(cpu_select) = {.rows = rows, .count = sizeof rows / sizeof *rows};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * select_typed.h - the loops of select.c for elements of one size. Included once for each, with
+ *     bits     the unsigned integer of that size
+ *     FN(name) the name of a function for it: naive_bits32_v3
+ */
+
+/* What of an element's bits decides: all, but for the sign of a float: -0 is zero. NaN is not. */
+static inline bits FN(mask_of)(fl_dtype dtype)
+{
+    return has_sign(dtype) ? (bits)((bits)-1 >> 1) : (bits)-1;
+}
+
+static fl_status FN(naive)(const fl_context *context, const fl_select_args *s)
+{
+    const bits *restrict in = s->in.data;
+    bits *restrict out = s->out.data;
+    const bits mask = FN(mask_of)(s->in.dtype);
+    int64_t kept = 0;
+
+    (void)context;
+    for (int64_t i = 0; i < s->in.shape[0]; i++)
+        if ((in[i] & mask) != 0)
+            out[kept++] = in[i];
+    *(int64_t *)s->count.data = kept;
+    return FL_OK;
+}
+
+/* How many of in[0] to in[length - 1] are not zero. */
+static int64_t FN(count)(const bits *in, bits mask, int64_t length)
+{
+    int64_t kept = 0;
+
+    for (int64_t first = 0; first < length; first += PIECE_BYTES) {
+        const int64_t end = min64(first + PIECE_BYTES, length);
+        int32_t some = 0; /* of a piece: narrow, so that more of them fit into a vector */
+#pragma omp simd reduction(+ : some)
+        for (int64_t i = first; i < end; i++)
+            some += (in[i] & mask) != 0;
+        kept += some;
+    }
+    return kept;
+}
+
+/* Copies them to `out`; returns how many they are. Each element is stored where the next one kept belongs, and counts
+ * or is overwritten by its successor: there is no branch that could be mispredicted. The loop ends with the last one
+ * kept, so that nothing behind it is touched. */
+static int64_t FN(copy)(const bits *restrict in, bits mask, int64_t length, bits *restrict out)
+{
+    const int64_t piece = PIECE_BYTES / (int64_t)sizeof(bits);
+    int64_t kept = 0;
+
+    for (int64_t first = 0; first < length; first += piece) {
+        const int64_t end = kept + FN(count)(in + first, mask, min64(piece, length - first));
+        for (const bits *next = in + first; kept < end; next++) {
+            out[kept] = *next;
+            kept += (*next & mask) != 0;
+        }
+    }
+    return kept;
+}
+
+/* Blelloch, "Prefix sums and their applications", 1990: each thread counts in its part, the sums of the parts before
+ * tell where its elements go, and each thread copies. The last part's count is the one that nobody waits for. */
+static fl_status FN(scan)(const fl_context *context, const fl_select_args *s)
+{
+    const int64_t length = s->in.shape[0], parts = CPU_NAME(parts_of)(context, s);
+    const int64_t part = (length + parts - 1) / parts;
+    const bits *in = s->in.data;
+    const bits mask = FN(mask_of)(s->in.dtype);
+    bits *out = s->out.data;
+    int64_t *to;
+    void *memory;
+    fl_status status = context->host->scratch(context, (size_t)(parts + 1) * sizeof *to, &memory);
+
+    if (status != FL_OK)
+        return status;
+    to = memory;
+    to[0] = 0;
+#pragma omp parallel for schedule(static) num_threads((int)parts)
+    for (int64_t p = 0; p < parts - 1; p++)
+        to[p + 1] = FN(count)(in + p * part, mask, min64(part, length - p * part));
+    for (int64_t p = 1; p < parts; p++)
+        to[p] += to[p - 1];
+#pragma omp parallel for schedule(static) num_threads((int)parts)
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t kept = FN(copy)(in + p * part, mask, min64(part, length - p * part), out + to[p]);
+        if (p == parts - 1)
+            to[parts] = to[p] + kept;
+    }
+    *(int64_t *)s->count.data = to[parts];
+    return FL_OK;
+}

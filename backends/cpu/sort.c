@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sort.c - sorting in ascending order, NaN last: what each variant costs, and the rows. Merge sort and the C library's
+ * qsort compare elements (sort_typed.h, for each dtype); radix and bitonic sort their bits (sort_bits.h, for each
+ * width).
+ */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The hot loops stay functions of their own, so that nothing around them takes registers from them. */
+#define KERNEL static __attribute__((noinline))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum {
+    DIGIT_BITS = 8, /* the lines that a pass writes to, one for each of 256 digits, stay in the first cache */
+    DIGITS = 1 << DIGIT_BITS,
+    BATCH = 32,             /* elements whose digits are computed at a time */
+    PIECE = 1 << 20,        /* bytes that a thread copies at a time */
+    TILE_BYTES = 64 * 1024, /* that bitonic works on at a time: stays in the second cache */
+};
+
+/* How bits become keys, unsigned numbers in the order of the elements:
+ *     key = (bits ^ top bit, and of negative elements ^ flip) - bias
+ * Integers are in two's complement: only the top bit is wrong. Floating-point numbers are sign and magnitude: of
+ * negative ones all bits are turned around (Herf, "Radix tricks", 2001). NaN with a sign would then come first; less
+ * their number, the keys wrap around and these are the last. Every bit pattern has a key of its own, so that nothing
+ * of an element, the payload of a NaN included, is lost on the way there and back. */
+typedef struct order32 {
+    uint32_t flip, bias;
+} order32;
+
+typedef struct order64 {
+    uint64_t flip, bias;
+} order64;
+
+static inline order32 order32_of(fl_dtype dtype)
+{
+    return dtype == FL_F32 ? (order32){INT32_MAX, (UINT32_C(1) << 23) - 1} : (order32){0, 0};
+}
+
+static inline order64 order64_of(fl_dtype dtype)
+{
+    return dtype == FL_F64 ? (order64){INT64_MAX, (UINT64_C(1) << 52) - 1} : (order64){0, 0};
+}
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline size_t size_of(const fl_sort_args *s)
+{
+    return s->in.dtype == FL_F32 || s->in.dtype == FL_I32 ? 4 : 8;
+}
+
+static inline double bytes_of(const fl_sort_args *s)
+{
+    return (double)s->in.shape[0] * (double)size_of(s);
+}
+
+static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_args *s, const void *from, void *to)
+{
+    const int64_t bytes = s->in.shape[0] * (int64_t)size_of(s);
+
+    (void)context;
+    if (from == to)
+        return;
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, (double)bytes))
+    for (int64_t start = 0; start < bytes; start += PIECE)
+        memcpy((char *)to + start, (const char *)from + start, (size_t)min64(PIECE, bytes - start));
+}
+
+#define bits uint32_t
+#define sbits int32_t
+#define order order32
+#define order_of order32_of
+#define FN(name) CPU_TYPED(name, 32)
+#include "sort_bits.h"
+#undef bits
+#undef sbits
+#undef order
+#undef order_of
+#undef FN
+#define bits uint64_t
+#define sbits int64_t
+#define order order64
+#define order_of order64_of
+#define FN(name) CPU_TYPED(name, 64)
+#include "sort_bits.h"
+#undef bits
+#undef sbits
+#undef order
+#undef order_of
+#undef FN
+
+#define element float
+#define IS_NAN(value) ((value) != (value))
+#define FN(name) CPU_TYPED(name, f32)
+#include "sort_typed.h"
+#undef element
+#undef FN
+#define element double
+#define FN(name) CPU_TYPED(name, f64)
+#include "sort_typed.h"
+#undef element
+#undef IS_NAN
+#undef FN
+#define element int32_t
+#define IS_NAN(value) ((void)(value), false)
+#define FN(name) CPU_TYPED(name, i32)
+#include "sort_typed.h"
+#undef element
+#undef FN
+#define element int64_t
+#define FN(name) CPU_TYPED(name, i64)
+#include "sort_typed.h"
+#undef element
+#undef IS_NAN
+#undef FN
+
+/* ------------------------------------------------------------------------------------------------- plans ---- */
+
+/* Steps from 1 to n by doubling. */
+static inline int doublings(int64_t n)
+{
+    return n < 2 ? 0 : 64 - __builtin_clzll((unsigned long long)(n - 1));
+}
+
+/* A copy, then each element is read and written once a level. */
+static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_sort_args *s = args;
+
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = 2 * bytes_of(s) * (1 + doublings(s->in.shape[0]));
+}
+
+/* Each element is read once to count the digits of all passes, and in each pass (by threads twice, the first time to
+ * count) and written once; a counter is read and written with each digit counted and each element put. */
+static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_sort_args *s = args;
+    double passes = 8.0 * (double)size_of(s) / DIGIT_BITS, n = (double)s->in.shape[0];
+    double recounts = ((const cpu_device *)device)->threads > 1 ? passes - 1 : 0;
+
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested =
+        bytes_of(s) * (1 + recounts + 2 * passes) + 2 * sizeof(int64_t) * n * (recounts + 2 * passes);
+}
+
+/* Tiles of a power of two. Each step reads and writes each element once; keys are made before and undone after. */
+static void CPU_NAME(plan_bitonic)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_sort_args *s = args;
+    int64_t asked = launch->block[0] > 0 ? launch->block[0] : TILE_BYTES / (int64_t)size_of(s), tile = 2;
+    int levels = doublings(s->in.shape[0]);
+
+    (void)device;
+    while (2 * tile <= asked)
+        tile *= 2;
+    launch->block[0] = (int32_t)tile;
+    launch->block[1] = launch->block[2] = 1;
+    launch->grid[0] = (s->in.shape[0] + tile - 1) / tile;
+    launch->grid[1] = launch->grid[2] = 1;
+    launch->bytes_requested = 2 * bytes_of(s) * (2 + levels * (levels + 1) / 2);
+}
+
+/* What the C library reads and writes is its own. */
+static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
+{
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = 2 * bytes_of(args);
+}
+
+/* -------------------------------------------------------------------------------------------------- rows ---- */
+
+#define RUN_TYPED(variant) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        switch (((const fl_sort_args *)args)->in.dtype) { \
+        case FL_F32: return CPU_TYPED(variant, f32)(context, args, launch); \
+        case FL_F64: return CPU_TYPED(variant, f64)(context, args, launch); \
+        case FL_I32: return CPU_TYPED(variant, i32)(context, args, launch); \
+        default: return CPU_TYPED(variant, i64)(context, args, launch); \
+        } \
+    }
+#define RUN_BITS(variant) \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        return size_of(args) == 4 ? CPU_TYPED(variant, 32)(context, args, launch) \
+                                  : CPU_TYPED(variant, 64)(context, args, launch); \
+    }
+RUN_TYPED(naive)
+RUN_TYPED(library)
+RUN_BITS(radix)
+RUN_BITS(bitonic)
+
+#define DTYPES (1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << FL_I64)
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_SORT,
+     .variant = "radix",
+     .dtypes = DTYPES,
+     .summary = "counts and distributes by 8 bits a pass, the lowest first; no comparison",
+     .plan = CPU_NAME(plan_radix),
+     .run = CPU_NAME(run_radix)},
+    {.operation = FL_OP_SORT,
+     .variant = "bitonic",
+     .dtypes = DTYPES,
+     .summary = "a network of minima and maxima, the same for any input: what vectors are good at",
+     .plan = CPU_NAME(plan_bitonic),
+     .run = CPU_NAME(run_bitonic)},
+    {.operation = FL_OP_SORT,
+     .variant = "naive",
+     .dtypes = DTYPES,
+     .summary = "the textbook's merge sort from the bottom up, whose last merges have work for few threads",
+     .plan = CPU_NAME(plan_naive),
+     .run = CPU_NAME(run_naive)},
+    {.operation = FL_OP_SORT,
+     .variant = "library",
+     .dtypes = DTYPES,
+     .summary = "qsort of the C library, on one thread whatever the backend",
+     .plan = CPU_NAME(plan_library),
+     .run = CPU_NAME(run_library)},
+};
+
+const cpu_operation CPU_NAME(cpu_sort) = {.rows = rows, .count = sizeof rows / sizeof *rows};

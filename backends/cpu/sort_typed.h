@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sort_typed.h - sorting by comparison, for one dtype. Included once for each, with
+ *     element       the type: float, double, int32_t, int64_t
+ *     IS_NAN(value) whether it is one
+ *     FN(name)      the name of a function for that type: name_f32_v3
+ */
+
+/* NaN, which `<` finds less than nothing and nothing less than it, is more than any number. */
+static inline bool FN(less)(element a, element b)
+{
+    return a < b || (IS_NAN(b) && !IS_NAN(a));
+}
+
+/* ------------------------------------------------------------------------------------------------- naive ---- */
+
+/* Merges the sorted from[start ... middle) and from[middle ... end) into to[start ... end). */
+static void FN(merge)(const element *restrict from, element *restrict to, int64_t start, int64_t middle, int64_t end)
+{
+    int64_t left = start, right = middle;
+
+    for (int64_t i = start; i < end; i++) {
+        if (left < middle && (right == end || !FN(less)(from[right], from[left])))
+            to[i] = from[left++];
+        else
+            to[i] = from[right++];
+    }
+}
+
+/* Merge sort from the bottom up: runs of one element are sorted; merging neighbours doubles them. */
+static fl_status FN(naive)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
+{
+    const int64_t n = s->in.shape[0];
+    element *from = s->out.data, *to;
+    void *scratch;
+    fl_status status = context->host->scratch(context, (size_t)n * sizeof(element), &scratch);
+
+    (void)launch;
+    if (status != FL_OK)
+        return status;
+    CPU_NAME(copy_elements)(context, s, s->in.data, s->out.data);
+    to = scratch;
+    for (int64_t run = 1; run < n; run *= 2) {
+#pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
+        for (int64_t start = 0; start < n; start += 2 * run)
+            FN(merge)(from, to, start, min64(start + run, n), min64(start + 2 * run, n));
+        element *merged = to;
+        to = from;
+        from = merged;
+    }
+    CPU_NAME(copy_elements)(context, s, from, s->out.data);
+    return FL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- library ---- */
+
+static int FN(compare)(const void *a, const void *b)
+{
+    const element x = *(const element *)a, y = *(const element *)b;
+
+    return FN(less)(y, x) - FN(less)(x, y);
+}
+
+static fl_status FN(library)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
+{
+    (void)launch;
+    CPU_NAME(copy_elements)(context, s, s->in.data, s->out.data);
+    qsort(s->out.data, (size_t)s->in.shape[0], sizeof(element), FN(compare));
+    return FL_OK;
+}

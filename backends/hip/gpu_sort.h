@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_sort.h - the vendors' radix sorts: CUB with nvcc, rocPRIM with hipcc where it is installed. The one file that
+ * knows them; slow to compile, so that few files should include it. GPU_SORT_LIBRARY is the library's name, not defined
+ * where there is none; GPU_SORT_LACKS then says what would mend it, unless nothing would (HIP-CPU).
+ *
+ * Both order numbers by their bits: -0 is 0 (or just below it), NaN without a sign comes last and with one first.
+ */
+#ifndef FLYNN_HIP_GPU_SORT_H
+#define FLYNN_HIP_GPU_SORT_H
+
+#include "gpu.h"
+
+#if defined(__CUDACC__)
+#include <cub/device/device_radix_sort.cuh>
+#define GPU_SORT_LIBRARY "CUB"
+
+namespace gpu_sort_library
+{
+template <typename T>
+using pair = cub::DoubleBuffer<T>;
+
+template <typename T>
+T *current(pair<T> &buffers)
+{
+    return buffers.Current();
+}
+
+/* With a count of 64 bits CUB's offsets have as many. */
+template <typename... Arguments>
+hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits, Arguments &&...arguments)
+{
+    return cub::DeviceRadixSort::SortKeys(temporary, bytes, arguments..., 0, (int)bits, stream);
+}
+} // namespace gpu_sort_library
+
+#elif !defined(__HIP_CPU_RT__) && __has_include(<rocprim/rocprim.hpp>)
+#include <rocprim/rocprim.hpp>
+#define GPU_SORT_LIBRARY "rocPRIM"
+
+namespace gpu_sort_library
+{
+template <typename T>
+using pair = rocprim::double_buffer<T>;
+
+template <typename T>
+T *current(pair<T> &buffers)
+{
+    return buffers.current();
+}
+
+template <typename... Arguments>
+hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits, Arguments &&...arguments)
+{
+    return rocprim::radix_sort_keys(temporary, bytes, arguments..., 0u, (unsigned)bits, stream);
+}
+} // namespace gpu_sort_library
+
+#elif !defined(__HIP_CPU_RT__)
+#define GPU_SORT_LACKS \
+    "built without rocPRIM, so that sort has no variant library; install librocprim-dev (of ROCm: rocprim-dev) and " \
+    "rebuild"
+#endif
+
+#ifdef GPU_SORT_LIBRARY
+
+/* Queues the sorting of in[0 ... n) into out, memory apart from it. Without `temporary` it only tells how many bytes of
+ * that it needs. */
+template <typename T>
+hipError_t gpu_sort(void *temporary, size_t &bytes, const T *in, T *out, uint64_t n, hipStream_t stream)
+{
+    return gpu_sort_library::sort(temporary, bytes, stream, 8 * sizeof(T), in, out, n);
+}
+
+/* The same for data[0 ... n) and as much memory beside it, in one of which the result will be: `sorted`. */
+template <typename T>
+hipError_t gpu_sort_in_place(void *temporary, size_t &bytes, T *data, T *beside, uint64_t n, T **sorted,
+                             hipStream_t stream)
+{
+    gpu_sort_library::pair<T> buffers(data, beside);
+    const hipError_t error = gpu_sort_library::sort(temporary, bytes, stream, 8 * sizeof(T), buffers, n);
+    *sorted = gpu_sort_library::current(buffers);
+    return error;
+}
+
+#endif
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+#include <inttypes.h>
+
+static const char *const name = "convolve1d";
+
+/* ----------------------------------------------------------------------------------------------- shapes ---- */
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static fl_status find_length(const char *call, int64_t signal, int64_t kernel, fl_mode mode, int64_t *out)
+{
+    int64_t full;
+
+    if (mode != FL_FULL && mode != FL_SAME && mode != FL_VALID)
+        return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", call, (int)mode);
+    if (__builtin_add_overflow(signal, kernel - 1, &full))
+        return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", call);
+    *out = mode == FL_FULL ? full : mode == FL_SAME ? signal : full - 2 * (lesser(signal, kernel) - 1);
+    return FL_OK;
+}
+
+fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mode, int64_t *out)
+{
+    static const char *const call = "fl_convolve1d_shape";
+
+    if (!out)
+        return core_fail(FL_E_ARGUMENT, "%s: out is NULL", call);
+    if (signal < 1 || kernel < 1)
+        return core_fail(FL_E_ARGUMENT, "%s: %s is %" PRId64 "; expected at least 1", call,
+                         signal < 1 ? "signal" : "kernel", signal < 1 ? signal : kernel);
+    return find_length(call, signal, kernel, mode, out);
+}
+
+/* Where the result begins within the full one. */
+static int64_t origin(fl_mode mode, int64_t signal, int64_t kernel)
+{
+    switch (mode) {
+    case FL_SAME: return (kernel - 1) / 2;
+    case FL_VALID: return lesser(signal, kernel) - 1;
+    case FL_FULL: break;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------- checks ---- */
+
+static fl_dtype compute_dtype(const fl_array *signal, const fl_array *kernel)
+{
+    return signal->buffer.dtype == FL_F32 && kernel->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+}
+
+static fl_status check_input(const char *argument, const fl_array *array)
+{
+    fl_status status = core_check_vector(name, argument, array);
+
+    if (status == FL_OK && array->buffer.shape[0] == 0)
+        status = core_fail(FL_E_ARGUMENT, "%s: %s has no elements; expected at least 1", name, argument);
+    return status;
+}
+
+static fl_status check(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
+                       const fl_array *out)
+{
+    const struct {
+        const char *name;
+        const fl_array *array;
+    } arrays[] = {{"signal", signal}, {"kernel", kernel}, {"out", out}};
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    int64_t length;
+
+    for (int i = 0; i < 3 && status == FL_OK; i++)
+        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
+    for (int i = 0; i < 2 && status == FL_OK; i++)
+        status = check_input(arrays[i].name, arrays[i].array);
+    if (status == FL_OK)
+        status = find_length(name, signal->buffer.shape[0], kernel->buffer.shape[0], mode, &length);
+    if (status == FL_OK)
+        status = core_check_like(name, "out", out, compute_dtype(signal, kernel), 1, &length);
+    for (int i = 0; i < 2 && status == FL_OK; i++)
+        status = core_check_apart(name, "out", out, arrays[i].name, arrays[i].array);
+    return status;
+}
+
+/* The longer input is the signal: convolution commutes, and as nothing is added for what lies outside, each sum has the
+ * same terms either way. (Not so in two dimensions, where the zeros of the border count.) */
+static void put_longer_first(fl_convolve1d_args *args)
+{
+    fl_buffer signal = args->signal;
+
+    if (signal.shape[0] < args->kernel.shape[0]) {
+        args->signal = args->kernel;
+        args->kernel = signal;
+    }
+}
+
+fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode, fl_array *out,
+                        const fl_run *run)
+{
+    fl_convolve1d_args args;
+    core_step step = {FL_OP_CONVOLVE1D, FL_F32, &args};
+    core_call call;
+    fl_status status = check(device, signal, kernel, mode, out);
+
+    if (status != FL_OK)
+        return status;
+    step.dtype = compute_dtype(signal, kernel);
+    args = (fl_convolve1d_args){.signal = signal->buffer,
+                                .kernel = kernel->buffer,
+                                .out = out->buffer,
+                                .origin = origin(mode, signal->buffer.shape[0], kernel->buffer.shape[0])};
+    status = core_call_begin(&call, name, device, run);
+    if (status != FL_OK)
+        return status;
+    status = core_call_convert(&call, &args.signal, step.dtype);
+    if (status == FL_OK)
+        status = core_call_convert(&call, &args.kernel, step.dtype);
+    put_longer_first(&args);
+    if (status == FL_OK)
+        status = core_call_step(&call, &step,
+                                core_buffer_bytes(&signal->buffer) + core_buffer_bytes(&kernel->buffer) +
+                                    core_buffer_bytes(&out->buffer));
+    return core_call_end(&call, &step, status);
+}

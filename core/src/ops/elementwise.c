@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elementwise.c - increment, sqrt, maximum and log_of_sum: what they take, and in which dtype they are computed.
+ */
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+/* One call: `y` is NULL for an operation of one input. */
+typedef struct operands {
+    fl_operation operation;
+    const fl_array *x, *y;
+    const char *x_name;
+    fl_array *out;
+} operands;
+
+enum { ANY_DTYPE = (1u << FL_DTYPE_COUNT) - 1, NUMBERS = ANY_DTYPE & ~(1u << FL_U8) };
+
+static bool is_float(fl_dtype dtype)
+{
+    return dtype == FL_F32 || dtype == FL_F64;
+}
+
+/* What is computed in, and out's dtype. */
+static fl_dtype compute_dtype(const operands *o)
+{
+    fl_dtype x = o->x->buffer.dtype, y = o->y ? o->y->buffer.dtype : x;
+
+    if (o->operation == FL_OP_SQRT || o->operation == FL_OP_LOG_OF_SUM)
+        return x == FL_F32 && y == FL_F32 ? FL_F32 : FL_F64;
+    if (x == y)
+        return x;
+    return is_float(x) || is_float(y) ? FL_F64 : FL_I64;
+}
+
+static fl_status check_input(const operands *o, const char *name, const fl_array *in, fl_device *device)
+{
+    const char *call = core_operation_name(o->operation);
+    bool rounds = o->operation == FL_OP_SQRT || o->operation == FL_OP_LOG_OF_SUM;
+    fl_status status = core_check_array(call, name, in, device);
+
+    if (status != FL_OK || (rounds ? ANY_DTYPE : NUMBERS) & 1u << in->buffer.dtype)
+        return status;
+    return core_fail(FL_E_ARGUMENT, "%s: %s is of %s; expected f32, f64, i32 or i64", call, name,
+                     fl_dtype_name(in->buffer.dtype));
+}
+
+static fl_status check(const operands *o, bool binary, fl_device *device)
+{
+    const char *call = core_operation_name(o->operation);
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", call);
+
+    if (status == FL_OK)
+        status = check_input(o, o->x_name, o->x, device);
+    if (status == FL_OK && binary)
+        status = check_input(o, "y", o->y, device);
+    if (status == FL_OK)
+        status = core_check_array(call, "out", o->out, device);
+    if (status == FL_OK && binary)
+        status = core_check_like(call, "y", o->y, o->y->buffer.dtype, o->x->buffer.ndim, o->x->buffer.shape);
+    if (status == FL_OK)
+        status = core_check_like(call, "out", o->out, compute_dtype(o), o->x->buffer.ndim, o->x->buffer.shape);
+    if (status == FL_OK)
+        status = core_check_in_place(call, "out", o->out, o->x_name, o->x);
+    if (status == FL_OK && binary)
+        status = core_check_in_place(call, "out", o->out, "y", o->y);
+    return status;
+}
+
+static fl_status run_unary(core_call *call, const core_step *step, fl_unary_args *args, double bytes)
+{
+    fl_status status = core_call_convert(call, &args->in, step->dtype);
+
+    return status == FL_OK ? core_call_step(call, step, bytes) : status;
+}
+
+static fl_status run_binary(core_call *call, const core_step *step, fl_binary_args *args, double bytes)
+{
+    fl_status status = core_call_convert(call, &args->x, step->dtype);
+
+    if (status == FL_OK)
+        status = core_call_convert(call, &args->y, step->dtype);
+    return status == FL_OK ? core_call_step(call, step, bytes) : status;
+}
+
+/* The call, its arguments checked. */
+static fl_status queue(const operands *o, fl_device *device, const fl_run *run)
+{
+    const fl_buffer *x = &o->x->buffer, *out = &o->out->buffer;
+    double bytes = core_buffer_bytes(x) + (o->y ? core_buffer_bytes(&o->y->buffer) : 0) + core_buffer_bytes(out);
+    fl_unary_args unary = {*x, *out};
+    fl_binary_args binary = {*x, o->y ? o->y->buffer : *x, *out};
+    const core_step step = {o->operation, compute_dtype(o), o->y ? (void *)&binary : (void *)&unary};
+    core_call call;
+    fl_status status = core_call_begin(&call, core_operation_name(o->operation), device, run);
+
+    if (status != FL_OK)
+        return status;
+    status = o->y ? run_binary(&call, &step, &binary, bytes) : run_unary(&call, &step, &unary, bytes);
+    return core_call_end(&call, &step, status);
+}
+
+static fl_status run_elementwise(const operands *o, bool binary, fl_device *device, const fl_run *run)
+{
+    fl_status status = check(o, binary, device);
+
+    if (status != FL_OK)
+        return status;
+    if (fl_array_size(o->x) > 0)
+        return queue(o, device, run);
+    if (run && run->timing)
+        *run->timing = (fl_timing){.variant = "auto"};
+    return FL_OK;
+}
+
+fl_status fl_increment(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)
+{
+    return run_elementwise(&(operands){FL_OP_INCREMENT, in, NULL, "in", out}, false, device, run);
+}
+
+fl_status fl_sqrt(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)
+{
+    return run_elementwise(&(operands){FL_OP_SQRT, in, NULL, "in", out}, false, device, run);
+}
+
+fl_status fl_maximum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run)
+{
+    return run_elementwise(&(operands){FL_OP_MAXIMUM, x, y, "x", out}, true, device, run);
+}
+
+fl_status fl_log_of_sum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run)
+{
+    return run_elementwise(&(operands){FL_OP_LOG_OF_SUM, x, y, "x", out}, true, device, run);
+}

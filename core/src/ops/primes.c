@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *const name = "primes";
+
+int64_t fl_primes_bound(int64_t upto)
+{
+    /* Primes below 0, 1 ... 17: where the formula's proof does not reach. */
+    static const int64_t exact[] = {0, 0, 0, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6};
+    const double n = (double)upto;
+
+    if (upto < (int64_t)(sizeof exact / sizeof *exact))
+        return upto < 0 ? 0 : exact[upto];
+    return (int64_t)(1.25506 * n / log(n));
+}
+
+static fl_status check(fl_device *device, int64_t upto, const fl_array *out, const fl_array *count)
+{
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+
+    if (status == FL_OK && upto > FL_PRIMES_MOST)
+        status =
+            core_fail(FL_E_ARGUMENT, "%s: upto is %" PRId64 "; expected at most %" PRId64, name, upto, FL_PRIMES_MOST);
+    if (status == FL_OK)
+        status = core_check_array(name, "out", out, device);
+    if (status == FL_OK)
+        status = core_check_array(name, "count", count, device);
+    if (status == FL_OK)
+        status = core_check_vector(name, "out", out);
+    if (status == FL_OK && out->buffer.dtype != FL_I64)
+        status = core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected i64", name, fl_dtype_name(out->buffer.dtype));
+    if (status == FL_OK && out->buffer.shape[0] < fl_primes_bound(upto))
+        status =
+            core_fail(FL_E_ARGUMENT,
+                      "%s: out has %" PRId64 " elements; expected at least %" PRId64 ", fl_primes_bound(%" PRId64 ")",
+                      name, out->buffer.shape[0], fl_primes_bound(upto), upto);
+    if (status == FL_OK)
+        status = core_check_like(name, "count", count, FL_I64, 1, (const int64_t[]){1});
+    return status == FL_OK ? core_check_apart(name, "count", count, "out", out) : status;
+}
+
+fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run)
+{
+    fl_primes_args args;
+    core_step step = {FL_OP_PRIMES, FL_I64, &args};
+    core_call call;
+    fl_status status = check(device, upto, out, count);
+
+    if (status != FL_OK)
+        return status;
+    if (upto < 3)
+        return core_call_count_none(count, run);
+    args = (fl_primes_args){upto, out->buffer, count->buffer};
+    status = core_call_begin(&call, name, device, run);
+    if (status != FL_OK)
+        return status;
+    status = core_call_step(&call, &step, core_buffer_bytes(&args.count));
+    return core_call_end_counted(&call, &step, status, count, sizeof(int64_t));
+}

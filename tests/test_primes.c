@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPARE = 5 };
+static const int64_t pattern = (int64_t)0xA5A5A5A5A5A5A5A5;
+
+/* ------------------------------------------------------------------------------------------- what is expected ---- */
+
+/* The primes below `upto`: the sieve as Eratosthenes had it, on all numbers at once. */
+struct primes {
+    int64_t upto, count;
+    int64_t *prime;
+};
+
+static struct primes expected_primes(int64_t upto)
+{
+    struct primes expected = {upto, 0, malloc((size_t)(upto + 1) * sizeof(int64_t))};
+    bool *composite = calloc((size_t)upto + 1, sizeof *composite);
+    for (int64_t n = 2; n < upto; n++) {
+        if (composite[n])
+            continue;
+        expected.prime[expected.count++] = n;
+        for (int64_t m = n * n; m < upto; m += n)
+            composite[m] = true;
+    }
+    free(composite);
+    return expected;
+}
+
+/* How many of them are below `upto`. */
+static int64_t count_below(const struct primes *expected, int64_t upto)
+{
+    int64_t count = 0;
+    while (count < expected->count && expected->prime[count] < upto)
+        count++;
+    return count;
+}
+
+/* The primes below `upto` by the device, in an array with room for more than needed and guards around it, against the
+ * known ones, which must reach that far. */
+static void check_primes(fl_device *device, const struct primes *expected, int64_t upto, const fl_run *run)
+{
+    const int64_t count = count_below(expected, upto), room = fl_primes_bound(upto) + SPARE, one = 1;
+    char what[128];
+    snprintf(what, sizeof what, "%s %s below %lld, block %d", fl_device_describe(device)->resource,
+             run && run->variant ? run->variant : "auto", (long long)upto, run ? run->block[0] : 0);
+    struct guarded out = guarded_create(device, FL_I64, 1, &room, 1),
+                   found = guarded_create(device, FL_I64, 1, &one, 1);
+    must(fl_primes(device, upto, out.out, found.out, run));
+    int64_t got_count = -1, *got = malloc((size_t)room * sizeof *got);
+    guarded_copy(&found, &got_count, what);
+    guarded_copy(&out, got, what);
+    cr_expect(got_count == count, "%s: expected %lld primes, got %lld", what, (long long)count, (long long)got_count);
+    for (int64_t i = 0; i < room; i++) {
+        int64_t wanted = i < count ? expected->prime[i] : pattern;
+        cr_assert(got[i] == wanted, "%s: element %lld of %lld is %lld, expected %lld", what, (long long)i,
+                  (long long)count, (long long)got[i], (long long)wanted);
+    }
+    free(got);
+    guarded_free(&out);
+    guarded_free(&found);
+}
+
+static void check_every_variant(fl_device *device, const struct primes *expected, int64_t upto)
+{
+    const char *variant;
+    for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
+        check_primes(device, expected, upto, &(fl_run){.variant = variant});
+}
+
+/* ----------------------------------------------------------------------------------------------------- tests ---- */
+
+Test(primes, bound)
+{
+    struct primes known = expected_primes(1000000);
+    int64_t count = 0;
+    for (int64_t upto = -3; upto <= 1000000; upto++) {
+        if (count < known.count && known.prime[count] < upto)
+            count++;
+        int64_t bound = fl_primes_bound(upto);
+        cr_assert(bound >= count, "below %lld: %lld primes, bound %lld", (long long)upto, (long long)count,
+                  (long long)bound);
+        cr_assert(upto > 17 || bound == count, "below %lld: %lld primes, bound %lld", (long long)upto, (long long)count,
+                  (long long)bound);
+    }
+    /* Known: oeis.org/A006880; 2^40: oeis.org/A007053. */
+    cr_expect(fl_primes_bound(1000000000) >= 50847534 && fl_primes_bound(1000000000) < 61000000);
+    cr_expect(fl_primes_bound(FL_PRIMES_MOST) >= 41203088796);
+    free(known.prime);
+}
+
+ON_EVERY_BACKEND(primes, small, .timeout = 120)
+{
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(130);
+    for (int64_t upto = -1; upto <= 130; upto++)
+        check_every_variant(device, &expected, upto);
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+/* The square of a prime is the first number that only this prime strikes out, and whose root must be exact. */
+ON_EVERY_BACKEND(primes, squares, .timeout = 120)
+{
+    static const int64_t primes[] = {11, 13, 17, 19, 31, 37, 61};
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(257 * 257 + 3);
+    for (size_t i = 0; i < COUNT(primes); i++)
+        for (int64_t upto = primes[i] * primes[i] - 1; upto <= primes[i] * primes[i] + 2; upto++)
+            check_every_variant(device, &expected, upto);
+    for (int64_t upto = 257 * 257 - 1; upto <= 257 * 257 + 2; upto++) {
+        check_primes(device, &expected, upto, &(fl_run){.variant = "sieve"});
+        check_primes(device, &expected, upto, &(fl_run){.variant = "sqrt-all"});
+    }
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+/* Segments are of 2^15 odd numbers, 2^16 numbers; on a CPU a thread takes 16 of them, and 5 threads would not share
+ * them evenly. */
+ON_EVERY_BACKEND(primes, segments, .timeout = 240)
+{
+    static const int64_t edges[] = {1 << 16, 1 << 17, 3 << 16, 1 << 20, 1 << 21, (1 << 21) + (5 << 16)};
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes((1 << 21) + (5 << 16) + 3);
+    for (size_t i = 0; i < COUNT(edges); i++)
+        for (int64_t upto = edges[i] - 1; upto <= edges[i] + 2; upto++)
+            check_primes(device, &expected, upto, &(fl_run){.variant = "sieve"});
+    for (int64_t upto = (1 << 16) - 1; upto <= (1 << 16) + 2; upto++)
+        check_primes(device, &expected, upto, &(fl_run){.variant = "sqrt-all"});
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+/* Beyond 2^21 a GPU divides in integers, below by reciprocals. */
+ON_EVERY_BACKEND(primes, either_division, .timeout = 240)
+{
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes((1 << 21) + 1000);
+    check_primes(device, &expected, (1 << 21) + 1000, &(fl_run){.variant = "sqrt-all"});
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+struct known {
+    int64_t upto, count, sum; /* oeis.org/A006880, oeis.org/A046731 */
+};
+
+static void check_known(fl_device *device, const char *variant, struct known known)
+{
+    const int64_t room = fl_primes_bound(known.upto), one = 1;
+    fl_array *out, *count;
+    int64_t found, sum = 0, *prime = malloc((size_t)room * sizeof *prime);
+    must(fl_array_create(device, FL_I64, 1, &room, &out));
+    must(fl_array_create(device, FL_I64, 1, &one, &count));
+    must(fl_primes(device, known.upto, out, count, &(fl_run){.variant = variant}));
+    must(fl_array_to_host(count, &found));
+    must(fl_array_to_host(out, prime));
+    for (int64_t i = 0; i < known.count; i++)
+        sum += prime[i];
+    cr_expect(found == known.count && sum == known.sum, "%s %s: %lld primes below %lld, the first %lld add up to %lld",
+              fl_device_describe(device)->resource, variant, (long long)found, (long long)known.upto,
+              (long long)known.count, (long long)sum);
+    free(prime);
+    fl_array_free(out);
+    fl_array_free(count);
+}
+
+ON_EVERY_BACKEND(primes, known_values, .timeout = 240)
+{
+    static const struct known four = {10000, 1229, 5736396}, five = {100000, 9592, 454396537},
+                              six = {1000000, 78498, 37550402023}, seven = {10000000, 664579, 3203324994356};
+    fl_device *device = open_device(on->resource);
+    const fl_device_info *info = fl_device_describe(device);
+    const char *variant;
+    for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
+        check_known(device, variant, four);
+    check_known(device, "sqrt-all", five);
+    check_known(device, "sieve", six);
+    if (!info->emulation) {
+        check_known(device, "sqrt-all", six);
+        check_known(device, "sieve", seven);
+    }
+    if (is_gpu(device) && !info->emulation)
+        check_known(device, "trial-all", six);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(primes, blocks, .timeout = 240)
+{
+    static const int blocks[][3] = {{1, 0, 0},   {31, 0, 0},  {33, 0, 0}, {100, 0, 0},
+                                    {512, 0, 0}, {16, 16, 0}, {3, 5, 7}};
+    fl_device *device = open_device(on->resource);
+    if (!is_gpu(device))
+        cr_skip_test("blocks are a GPU's");
+    struct primes expected = expected_primes(200000);
+    for (size_t b = 0; b < COUNT(blocks); b++) {
+        fl_run run = {.variant = "sieve", .block = {blocks[b][0], blocks[b][1], blocks[b][2]}};
+        check_primes(device, &expected, 200000, &run);
+        run.variant = "sqrt-all";
+        check_primes(device, &expected, 20000, &run);
+        run.variant = "trial-all";
+        check_primes(device, &expected, 2000, &run);
+    }
+    check_primes(device, &expected, 200000,
+                 &(fl_run){.variant = "sieve", .block = {fl_device_describe(device)->max_threads_per_block}});
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(primes, timing, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(5000);
+    const char *variant;
+    for (size_t i = 1; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++) {
+        fl_timing timing;
+        check_primes(device, &expected, 5000, &(fl_run){.variant = variant, .timing = &timing});
+        cr_expect(strcmp(timing.variant, variant) == 0 && timing.kernel_s > 0);
+        cr_expect(timing.bytes == (double)(8 * (expected.count + 1)), "%s %s: %g bytes", on->resource, variant,
+                  timing.bytes);
+        cr_expect(timing.bytes_requested >= timing.bytes);
+        if (is_gpu(device) && strstr(variant, "-each"))
+            cr_expect(timing.block[0] == 1 && timing.grid[0] == 1);
+        else if (is_gpu(device))
+            cr_expect(timing.block[0] == 256 && timing.grid[0] >= 1 && timing.shared_bytes > 0);
+    }
+    fl_timing timing;
+    check_primes(device, &expected, 5000, &(fl_run){.timing = &timing});
+    cr_expect(strcmp(timing.variant, "sieve") == 0, "%s: auto took %s", on->resource, timing.variant);
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(primes, wrong_arguments, .timeout = 60)
+{
+    fl_device *device = open_device(on->resource), *other = open_device("serial");
+    const int64_t one = 1, two = 2, bound = fl_primes_bound(1000), less = bound - 1;
+    struct guarded out = guarded_create(device, FL_I64, 1, &bound, 1);
+    fl_array *shorter, *narrow, *square, *count, *pair, *foreign, *whole, *inside;
+    must(fl_array_create(device, FL_I64, 1, &less, &shorter));
+    must(fl_array_create(device, FL_I32, 1, &bound, &narrow));
+    must(fl_array_create(device, FL_I64, 2, (int64_t[]){20, 20}, &square));
+    must(fl_array_create(device, FL_I64, 1, &one, &count));
+    must(fl_array_create(device, FL_I64, 1, &two, &pair));
+    must(fl_array_create(other, FL_I64, 1, &bound, &foreign));
+    must(fl_array_create(device, FL_I64, 1, &bound, &whole));
+    must(fl_array_view(whole, &one, &one, &inside));
+    expect_status(FL_E_ARGUMENT, fl_primes(NULL, 1000, out.out, count, NULL));
+    expect_error_says("device");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, FL_PRIMES_MOST + 1, out.out, count, NULL));
+    expect_error_says("1099511627776");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, NULL, count, NULL));
+    expect_error_says("out is NULL");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, out.out, NULL, NULL));
+    expect_error_says("count is NULL");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, shorter, count, NULL));
+    expect_error_says("fl_primes_bound(1000)");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, narrow, count, NULL));
+    expect_error_says("i32");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, square, count, NULL));
+    expect_error_says("2 dimensions");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, out.out, pair, NULL));
+    expect_error_says("count");
+    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, whole, inside, NULL));
+    expect_error_says("shares memory");
+    expect_status(FL_E_WRONG_DEVICE, fl_primes(device, 1000, foreign, count, NULL));
+    expect_error_says("fl_array_to_device(out");
+    expect_status(FL_E_UNKNOWN, fl_primes(device, 1000, out.out, count, &(fl_run){.variant = "seive"}));
+    expect_error_says("sieve");
+    if (is_gpu(device)) {
+        int huge = 1 << 30;
+        expect_status(FL_E_LIMIT, fl_primes(device, 1000, out.out, count,
+                                            &(fl_run){.variant = "sieve", .block = {huge, huge, huge}}));
+    }
+    expect_untouched(&out, on->resource);
+    fl_array *arrays[] = {shorter, narrow, square, count, pair, foreign, whole, inside};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        fl_array_free(arrays[i]);
+    guarded_free(&out);
+    fl_device_close(device);
+    fl_device_close(other);
+}
