@@ -5,22 +5,22 @@
 #ifndef FLYNN_APPS_COMMANDS_H
 #define FLYNN_APPS_COMMANDS_H
 
-int command_ceiling(int argc, char **argv);
 int command_allclose(int argc, char **argv);
+int command_ceiling(int argc, char **argv);
 int command_convolve(int argc, char **argv);
 int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_increment(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_list(int argc, char **argv);
 int command_log_of_sum(int argc, char **argv);
 int command_maximum(int argc, char **argv);
-int command_sqrt(int argc, char **argv);
-int command_info(int argc, char **argv);
 int command_primes(int argc, char **argv);
-int command_select(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
-int command_svd(int argc, char **argv);
-int command_list(int argc, char **argv);
+int command_select(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);
+int command_sqrt(int argc, char **argv);
+int command_svd(int argc, char **argv);
 
 #endif

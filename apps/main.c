@@ -19,16 +19,16 @@ static const struct {
     {"sqrt", command_sqrt, "the square root of each element"},
     {"maximum", command_maximum, "the larger of two elements"},
     {"log_of_sum", command_log_of_sum, "log(x + y) for each element"},
-    {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
-    {"convolve", command_convolve, "convolve an image with a kernel"},
-    {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
-    {"select", command_select, "the elements of an array that are not zero"},
-    {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
-    {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},
-    {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
-    {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
-    {"convolve1d", command_convolve1d, "convolve a signal with a kernel"},
     {"sort", command_sort, "sort numbers"},
+    {"select", command_select, "the elements of an array that are not zero"},
+    {"primes", command_primes, "the primes below a number, by trial division or a sieve"},
+    {"convolve1d", command_convolve1d, "convolve a signal with a kernel"},
+    {"convolve", command_convolve, "convolve an image with a kernel"},
+    {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
+    {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},
+    {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
+    {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
+    {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},
     {"doctor", command_doctor, "looks at the machine, tries every backend, and says what would mend it"},
@@ -41,7 +41,7 @@ static void print_help(void)
            "The exercises of GPU programming courses, on one core, on all of them and on GPUs, from the same "
            "sources.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+        printf("  %-12s %s\n", commands[i].name, commands[i].summary);
     printf("\nWithout a file an exercise makes the course's own input. `flynn COMMAND --help` tells more.\n"
            "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or bad input;\n"
            "3 the backend asked for cannot run here; 4 out of memory, device or I/O failure.\n");
