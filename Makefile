@@ -2,7 +2,7 @@
 # A thin face on CMake.
 #
 #   make             build into build/ (the command is build/bin/flynn)
-#   make demo        install what is missing, build, convolve the course's image and a brain slice on every backend here
+#   make demo        install what is missing, build, run some of the exercises on every backend here
 #   make check       install what is missing, build with warnings as errors, run all tests
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
@@ -16,8 +16,8 @@ BUILD := build
 CHECK := build/check
 DEMO := out/demo
 
-BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev
-TEST_PACKAGES := libcriterion-dev libopenblas0-pthread libkissfft-float131 valgrind binutils python3 python3-numpy
+BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
+TEST_PACKAGES := libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy
 GPU_PACKAGES := hipcc libtbb-dev librocprim-dev
 
 all: $(BUILD)/CMakeCache.txt
@@ -36,9 +36,10 @@ check: deps
 	@$(CHECK)/tests/list_skips
 	@$(CMAKE) -E env CTEST_OUTPUT_ON_FAILURE=1 $(CMAKE) --build $(CHECK) --target test
 
+EXERCISES := increment sqrt maximum log_of_sum sort select primes convolve1d convolve slice svd reconstruct
+
 bench: all
-	@$(BUILD)/bin/flynn convolve --backend=all --repeat=20
-	@$(BUILD)/bin/flynn convolve --backend=all --repeat=20 --dtype=f32
+	@for exercise in $(EXERCISES); do $(BUILD)/bin/flynn $$exercise --backend=all || exit 1; done
 
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)

@@ -1,24 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# demo.sh FLYNN FOLDER: the convolution exercise on the course's image and on a brain slice, on every backend that can run here;
-# tables on the screen and, with the pictures, in FOLDER.
+# demo.sh FLYNN FOLDER: some of the exercises on every backend that can run here: tables on the screen and, with the pictures, in
+# FOLDER.
 set -eu
 flynn=$1
 folder=$2
 slice=$(dirname "$0")/../tests/data/mri/slice_110.png
 mkdir -p "$folder"
 
-run() { # NAME ARGUMENT...: the table in NAME.txt, the result through a colour map in NAME.png
+run() { # NAME COMMAND ARGUMENT...: the table on the screen and in NAME.txt
     name=$1
     shift
-    "$flynn" convolve "$@" --backend=all --png="$folder/$name.png" >"$folder/$name.txt"
+    echo
+    "$flynn" "$@" --backend=all >"$folder/$name.txt"
     cat "$folder/$name.txt"
 }
 
-echo "The course's image, 2048x2048, with its 15x15 Gaussian:"
-run course --crop=64x64 --zoom=8
+echo "The course's image, 2048x2048, with its 15x15 Gaussian; a slice of a brain, 181x217, with the same:"
+run convolve convolve --png="$folder/convolve.png" --crop=64x64 --zoom=8
+run slice convolve "$slice" --mode=same --png="$folder/slice.png" --zoom=3
 echo
-echo "A slice of a brain, 181x217, with the same Gaussian:"
-run slice "$slice" --mode=same --zoom=3
+echo "The brain again, of which 20 singular values of 181 are left:"
+run svd svd "$slice" --rank=20 -o "$folder/svd.png"
 echo
-echo "Tables and pictures are in $folder: course.png (the top left corner), slice.png."
+echo "Sorting a million numbers; adding one to 65,536; the primes below 10,000 by trial division:"
+run sort sort --size=1000000
+run increment increment
+run primes primes
+echo
+echo "Tables and pictures are in $folder: convolve.png (the top left corner), slice.png, svd.png."

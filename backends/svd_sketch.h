@@ -10,10 +10,8 @@
 
 #include <math.h>
 
-/* A function that a GPU runs as well. */
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define SVD_ANYWHERE __host__ __device__
-#else
+/* What stands before a function that a GPU runs as well: defined by those who include this for one. */
+#ifndef SVD_ANYWHERE
 #define SVD_ANYWHERE
 #endif
 

@@ -8,6 +8,7 @@
 
 #include "device.hpp"
 
+#define SVD_ANYWHERE __host__ __device__
 #include "../svd_sketch.h"
 
 namespace
