@@ -7,6 +7,7 @@
 
 int command_allclose(int argc, char **argv);
 int command_ceiling(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_convolve(int argc, char **argv);
 int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);

@@ -47,6 +47,29 @@ void table_print(table *rows, FILE *stream)
     check(scols_print_table(rows->table));
 }
 
+/* A column's title, or what is in a line of it. */
+static void print_cell(struct libscols_cell *cell, FILE *stream)
+{
+    const char *text = scols_cell_get_data(cell);
+    fprintf(stream, "| %s ", text != NULL ? text : "");
+}
+
+void table_print_markdown(table *rows, FILE *stream)
+{
+    size_t columns = scols_table_get_ncols(rows->table), lines = scols_table_get_nlines(rows->table);
+    for (size_t i = 0; i < columns; i++)
+        print_cell(scols_column_get_header(scols_table_get_column(rows->table, i)), stream);
+    fprintf(stream, "|\n");
+    for (size_t i = 0; i < columns; i++)
+        fprintf(stream, "|%s", scols_column_is_right(scols_table_get_column(rows->table, i)) ? "---:" : "---");
+    fprintf(stream, "|\n");
+    for (size_t line = 0; line < lines; line++) {
+        for (size_t i = 0; i < columns; i++)
+            print_cell(scols_line_get_cell(scols_table_get_line(rows->table, line), i), stream);
+        fprintf(stream, "|\n");
+    }
+}
+
 void table_free(table *rows)
 {
     scols_unref_table(rows->table);

@@ -23,6 +23,9 @@ void table_add(table *rows, const char *const *cells);
 /* Prints it: in full, however wide the terminal. */
 void table_print(table *rows, FILE *stream);
 
+/* The same as a table in Markdown. */
+void table_print_markdown(table *rows, FILE *stream);
+
 void table_free(table *rows);
 
 /* A quantity as text, three significant digits; "-" for NaN. Valid within the expression it is made in, or copied. */

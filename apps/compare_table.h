@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compare_table.h - the results of many exercises in one table. All of it is made from the document that --json writes.
+ */
+#ifndef FLYNN_APPS_COMPARE_TABLE_H
+#define FLYNN_APPS_COMPARE_TABLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Adds to each result what it is beside the others of its exercise: `relative` (its total_s over the fastest one's;
+ * null where it is not ranked), `spread` (the interquartile range of its totals over their median), `speed_up` and
+ * `speed_up_with_copies` (over the scalar backend, or the first; null for what is not ranked). */
+void compare_table_fill(json_t *document);
+
+/* Prints the table, the backends that were skipped, and the exercises that failed. */
+void compare_table_show(const json_t *document, bool markdown);
+
+#endif
