@@ -49,14 +49,19 @@ touch driver/dev/nvidiactl driver/dev/nvidia0 driver/dev/kfd
 run doctor --root=driver --json
 check "device files" has ok machine "/dev/nvidiactl can be opened"
 chmod 000 driver/dev/*
-if [ "$(id -u)" != 0 ]; then
-    run doctor --root=driver --json
-elif setpriv --reuid=65534 --clear-groups "$flynn" --version >"$work/check" 2>&1; then
-    chmod a+rx "$work" "$work/files"
-    setpriv --reuid=65534 --clear-groups "$flynn" doctor --root=driver --json >"$work/out" 2>"$work/err"
+# To root nothing is forbidden: it asks as somebody else, who must be able to reach the program.
+somebody=()
+[ "$(id -u)" != 0 ] || somebody=(setpriv --reuid=65534 --clear-groups)
+chmod a+rx "$work" "$work/files"
+if "${somebody[@]}" "$flynn" --version >"$work/check" 2>&1; then
+    last=(doctor --root=driver --json)
+    "${somebody[@]}" "$flynn" doctor --root=driver --json >"$work/out" 2>"$work/err"
+    check "no rights to it" has broken machine "/dev/nvidiactl: Permission denied"
+    check "and whom to ask" json "$work/out" \
+        'any("nvidiactl: P" in f["text"] and "chmod" in f["cure"] for f in d["findings"])'
+else
+    echo "left out: device files without rights: nobody but root can run $flynn"
 fi
-check "no rights to it" has broken machine "/dev/nvidiactl: Permission denied"
-check "and whom to ask" json "$work/out" 'any("nvidiactl: P" in f["text"] and "chmod" in f["cure"] for f in d["findings"])'
 
 # Plugins that do not load, or find nothing.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
