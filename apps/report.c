@@ -142,6 +142,24 @@ static void fill_results(json_t *document)
         compare_table_fill(document);
 }
 
+/* The combinations of one exercise are a table of their own. */
+static bool is_sweep(const json_t *document)
+{
+    return json_object_get(document, "sweep") || json_object_get(document, "best");
+}
+
+static void append_wrong(json_t *list, const json_t *results)
+{
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(results, i, row)
+    {
+        if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok")))
+            json_array_append(list, row);
+    }
+}
+
 static report_machine *machine_of(report_page *page, json_t *machine)
 {
     const json_t *host = json_object_get(machine, "host");
@@ -156,6 +174,7 @@ static report_machine *machine_of(report_page *page, json_t *machine)
     m = &page->machines[page->machine_count++];
     *m = (report_machine){.machine = json_is_object(machine) ? json_deep_copy(machine) : json_new_object(),
                           .results = json_new_list(),
+                          .wrong = json_new_list(),
                           .ceilings = json_new_list(),
                           .skipped = json_new_list(),
                           .failed = json_new_list(),
@@ -187,14 +206,18 @@ static void take(report_page *page, json_t *document)
         json_append(page->pairs, json_incref(document));
         return;
     }
-    fill_results(document);
     m = machine_of(page, machine);
     complete(m->machine, machine);
-    append_new(m->results, json_object_get(document, "results"));
+    append_wrong(m->wrong, json_object_get(document, "results"));
+    if (is_sweep(document)) {
+        json_append(m->sweeps, json_incref(document));
+    } else {
+        fill_results(document);
+        append_new(m->results, json_object_get(document, "results"));
+    }
     append_new(m->ceilings, json_object_get(document, "ceilings"));
     append_new(m->skipped, json_object_get(document, "skipped"));
     append_new(m->failed, json_object_get(document, "failed"));
-    append_one(m->sweeps, document, "sweep");
     append_one(m->laws, document, "laws");
 }
 
@@ -321,7 +344,7 @@ static void free_page(report_page *page)
 {
     for (int i = 0; i < page->machine_count; i++) {
         report_machine *m = &page->machines[i];
-        json_t *all[] = {m->machine, m->results, m->ceilings, m->skipped, m->failed, m->sweeps, m->laws};
+        json_t *all[] = {m->machine, m->results, m->wrong, m->ceilings, m->skipped, m->failed, m->sweeps, m->laws};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             json_decref(all[k]);
         report_plots_free(&m->times);

@@ -97,12 +97,9 @@ static bool is_right(const json_t *row)
 /* Results that failed their check, and exercises that could not be run. */
 static void count_failures(const report_page *page, int *wrong, int *failed)
 {
-    size_t i;
-    json_t *row;
-
     *wrong = *failed = 0;
     for (int m = 0; m < page->machine_count; m++) {
-        json_array_foreach(page->machines[m].results, i, row) *wrong += !is_right(row);
+        *wrong += (int)json_array_size(page->machines[m].wrong);
         *failed += (int)json_array_size(page->machines[m].failed);
     }
 }
@@ -165,7 +162,7 @@ static void put_failures(FILE *out, const report_page *page)
         fprintf(out, "%d exercise%s could not be run", failed, failed > 1 ? "s" : "");
     fputs("</h2><ul>\n", out);
     for (int m = 0; m < page->machine_count; m++) {
-        json_array_foreach(page->machines[m].results, i, row) if (!is_right(row)) put_wrong(out, row);
+        json_array_foreach(page->machines[m].wrong, i, row) put_wrong(out, row);
         json_array_foreach(page->machines[m].failed, i, row) put_failed(out, row);
     }
     fputs("</ul></section>\n", out);
@@ -326,32 +323,48 @@ static bool fits_a_cell(const json_t *value)
                                       (json_array_size(value) <= 4 && json_is_integer(json_array_get(value, 0))));
 }
 
-static void put_objects(FILE *out, const char *label, const json_t *list)
+static void put_cells(FILE *out, const json_t *row, const json_t *columns)
 {
-    json_t *first = json_array_get(list, 0), *value, *row;
-    const char *key;
+    const json_t *column;
+    size_t i;
+
+    fputs(json_is_false(json_object_get(json_object_get(row, "check"), "ok")) ? "<tr class=wrong>" : "<tr>", out);
+    json_array_foreach(columns, i, column)
+    {
+        const json_t *cell = json_object_get(row, json_string_value(column));
+        fputs(json_is_number(cell) ? "<td class=n>" : "<td>", out);
+        put_value(out, fits_a_cell(cell) ? cell : NULL);
+        fputs("</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+/* Takes the list of columns. */
+static void put_columns(FILE *out, const char *label, const json_t *rows, json_t *columns)
+{
+    const json_t *row;
     size_t i;
 
     begin_table(out, label);
     fputs("<thead><tr>", out);
-    json_object_foreach(first, key, value) if (fits_a_cell(value)) put(out, "th", key);
+    json_array_foreach(columns, i, row)
+        put(out, json_is_number(json_object_get(json_array_get(rows, 0), json_string_value(row))) ? "th class=n" : "th",
+            json_string_value(row));
     fputs("</tr></thead><tbody>", out);
-    json_array_foreach(list, i, row)
-    {
-        fputs("<tr>", out);
-        json_object_foreach(first, key, value)
-        {
-            const json_t *cell = json_object_get(row, key);
-            if (!fits_a_cell(value))
-                continue;
-            fputs(json_is_number(cell) ? "<td class=n>" : "<td>", out);
-            put_value(out, fits_a_cell(cell) ? cell : NULL);
-            fputs("</td>", out);
-        }
-        fputs("</tr>\n", out);
-    }
+    json_array_foreach(rows, i, row) put_cells(out, row, columns);
     fputs("</tbody>", out);
     end_table(out);
+    json_decref(columns);
+}
+
+static void put_objects(FILE *out, const char *label, const json_t *list)
+{
+    json_t *columns = json_new_list(), *value;
+    const char *key;
+
+    json_object_foreach(json_array_get(list, 0), key, value) if (fits_a_cell(value))
+        json_append(columns, json_text(key));
+    put_columns(out, label, list, columns);
 }
 
 static void put_any(FILE *out, const char *label, const json_t *value, int depth);
@@ -410,6 +423,37 @@ static void put_others(FILE *out, const char *title, const json_t *list)
     fputs("<section>", out);
     put(out, "h2", title);
     json_array_foreach(list, i, value) put_any(out, title, value, 0);
+    fputs("</section>\n", out);
+}
+
+/* A sweep: the winners, all combinations, and those that cannot run. */
+static void put_sweep(FILE *out, const json_t *document)
+{
+    static const char *const keys[] = {"exercise",  "resource",  "variant",  "dtype",        "size",
+                                       "shape",     "block",     "kernel_s", "gbytes_per_s", "gflops",
+                                       "registers", "occupancy", "spread",   "relative"};
+    const json_t *rows = json_object_get(document, "results");
+    json_t *columns = json_new_list();
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (json_object_get(json_array_get(rows, 0), keys[i]))
+            json_append(columns, json_text(keys[i]));
+    put_any(out, "best", json_object_get(document, "best"), 1);
+    put_any(out, "sweep", json_object_get(document, "sweep"), 1);
+    put(out, "h3", "all combinations");
+    put_columns(out, "all combinations", rows, columns);
+    put_any(out, "cannot run", json_object_get(document, "cannot_run"), 1);
+}
+
+static void put_sweeps(FILE *out, const json_t *documents)
+{
+    const json_t *document;
+    size_t i;
+
+    if (json_array_size(documents) == 0)
+        return;
+    fputs("<section><h2>Sweep</h2>\n", out);
+    json_array_foreach(documents, i, document) put_sweep(out, document);
     fputs("</section>\n", out);
 }
 
@@ -530,7 +574,7 @@ static void put_one_machine(FILE *out, const report_machine *m)
               "<span class=kernel></span> f32 <span class=total></span> f64 <span class=other></span> other dtypes. A "
               "point above the roof was served by caches.");
     put_ceilings(out, m->ceilings);
-    put_others(out, "Sweep", m->sweeps);
+    put_sweeps(out, m->sweeps);
     put_plots(out, &m->scalings, "Scaling",
               "<span class=kernel></span> strong, and Amdahl's curve <span class=total></span> weak, and Gustafson's "
               "<span class=other></span> as many times as fast as there are workers");

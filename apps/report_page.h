@@ -20,8 +20,9 @@ typedef struct report_picture {
 typedef struct report_machine {
     json_t *machine;            /* as the documents have it */
     json_t *results, *ceilings; /* lists: of all its documents */
+    json_t *wrong;              /* those of its results, a sweep's too, that failed their check */
     json_t *skipped, *failed;
-    json_t *sweeps, *laws; /* lists: what those documents have under their key */
+    json_t *sweeps, *laws; /* lists: documents of sweeps; what others have under "laws" */
     report_plots times, rooflines, scalings;
 } report_machine;
 
