@@ -408,6 +408,7 @@ static void put_any(FILE *out, const char *label, const json_t *value, int depth
         {
             fputs("<li>", out);
             put_value(out, element);
+            fputs("</li>", out);
         }
         fputs("</ul>\n", out);
     }

@@ -51,8 +51,8 @@ char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
     size_t length = 0;
     FILE *pipe, *memory = open_memstream(&drawn, &length);
 
-    /* -d: what the user has in ~/.gnuplot is not for these. */
-    snprintf(command, sizeof command, "gnuplot -d /dev/fd/%d", file);
+    /* -d: what the user has in ~/.gnuplot is not for these; nor is the locale, which may lack UTF-8. */
+    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 gnuplot -d /dev/fd/%d", file);
     pipe = memory ? popen(command, "re") : NULL;
     if (!pipe)
         fail(EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
