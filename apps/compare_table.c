@@ -135,7 +135,8 @@ compare_cells compare_table_cells(const json_t *row)
     put_number(&c, &column, "%.1f %%", 100 * number_of(row, "spread"));
     put_number(&c, &column, "%.3g", number_of(row, "gbytes_per_s"));
     put_number(&c, &column, "%.3g", number_of(row, "gflops"));
-    put_number(&c, &column, "%.3g %%", number_of(row, "percent_of_ceiling"));
+    put_number(&c, &column, number_of(row, "percent_of_ceiling") >= 100 ? "%.0f %%" : "%.3g %%",
+               number_of(row, "percent_of_ceiling"));
     put(&c, &column, format_factor(number_of(row, "speed_up")).text);
     put(&c, &column, format_factor(number_of(row, "speed_up_with_copies")).text);
     put_number(&c, &column, "%.2f", number_of(row, "relative"));

@@ -211,6 +211,8 @@ static void take(report_page *page, json_t *document)
     append_wrong(m->wrong, json_object_get(document, "results"));
     if (is_sweep(document)) {
         json_append(m->sweeps, json_incref(document));
+    } else if (json_object_get(document, "laws")) {
+        append_one(m->laws, document, "laws"); /* whose points are results of other sizes: nothing to compare */
     } else {
         fill_results(document);
         append_new(m->results, json_object_get(document, "results"));
@@ -218,7 +220,6 @@ static void take(report_page *page, json_t *document)
     append_new(m->ceilings, json_object_get(document, "ceilings"));
     append_new(m->skipped, json_object_get(document, "skipped"));
     append_new(m->failed, json_object_get(document, "failed"));
-    append_one(m->laws, document, "laws");
 }
 
 static void take_all(report_page *page, const report_options *own, const common_options *common)

@@ -253,10 +253,11 @@ static void put_plot(FILE *out, const report_plot *plot)
         put_text(out, plot->note);
         fputs("</span>", out);
     }
-    fprintf(out,
-            "</figcaption><div class=scroll tabindex=0><div class=plot role=img style=\"width:%dpx;min-width:%dpx\" "
-            "aria-label=\"",
-            plot->width, least);
+    fprintf(
+        out,
+        "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img style=\"width:%dpx;min-width:%dpx\" "
+        "aria-label=\"",
+        plot->width > 500 ? " wide" : "", plot->width, least);
     put_text(out, plot->title);
     fprintf(out, "\">%s</div></div></figure>\n", svg);
     free(svg);
@@ -323,6 +324,14 @@ static bool fits_a_cell(const json_t *value)
                                       (json_array_size(value) <= 4 && json_is_integer(json_array_get(value, 0))));
 }
 
+/* "kernel_s": seconds; not "gbytes_per_s". */
+static bool is_time(const char *key)
+{
+    size_t length = strlen(key);
+
+    return length > 2 && strcmp(key + length - 2, "_s") == 0 && !strstr(key, "_per_s");
+}
+
 static void put_cells(FILE *out, const json_t *row, const json_t *columns)
 {
     const json_t *column;
@@ -331,7 +340,16 @@ static void put_cells(FILE *out, const json_t *row, const json_t *columns)
     fputs(json_is_false(json_object_get(json_object_get(row, "check"), "ok")) ? "<tr class=wrong>" : "<tr>", out);
     json_array_foreach(columns, i, column)
     {
-        const json_t *cell = json_object_get(row, json_string_value(column));
+        const char *key = json_string_value(column);
+        const json_t *cell = json_object_get(row, key);
+        if (json_is_number(cell) && is_time(key)) {
+            put(out, "td class=n", format_seconds(json_number_value(cell)).text);
+            continue;
+        }
+        if (json_is_real(cell)) {
+            fprintf(out, "<td class=n>%.4g</td>", json_real_value(cell));
+            continue;
+        }
         fputs(json_is_number(cell) ? "<td class=n>" : "<td>", out);
         put_value(out, fits_a_cell(cell) ? cell : NULL);
         fputs("</td>", out);

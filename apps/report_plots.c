@@ -513,9 +513,9 @@ static void put_curves(FILE *script, const json_t *laws, double most)
     double high = 1.05 * fmax(most, 2);
 
     fprintf(script,
-            "set xrange [1:%.9g]\nset yrange [0:*]\nset samples 200\nset xtics format '%%g' scale 0\n"
+            "set xrange [1:%.9g]\nset yrange [0:*]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
             "set ytics format '%%g' scale 0\nset grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
-            high);
+            high, fmax(1, ceil(most / 8)));
     gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? text_of(laws, "unit") : "n");
     fprintf(script, "\nset ylabel 'speed-up'\nradius = %.9g\nlist = \"x lw 1 dt 2 lc rgb '" GREY "'\"\n",
             (high - 1) / (LAWS_WIDTH / 4));

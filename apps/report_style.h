@@ -67,7 +67,10 @@ static const char report_style[] =
     "@media (max-width:520px){main{padding:1rem .8rem 2rem}dl{grid-template-columns:1fr 1fr}}\n"
     "@media print{@page{size:A4 landscape;margin:12mm}body{font-size:10pt}main{max-width:none;padding:0}"
     ".scroll{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}tbody th{position:static}"
-    "figure,tr,.alert{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}"
+    ".plot{width:84mm!important;min-width:0!important}.plot.wide{width:125mm!important}.plots,.pictures{display:block}."
+    "plots figure,.pictures figure{display:inline-block;margin:0 8mm 6mm 0}"
+    "figure,tr,.alert{break-inside:avoid}.note{break-after:avoid}h2,h3{break-after:avoid}thead{display:table-header-"
+    "group}"
     ".alert,tr.wrong>*,.kernel,.total,.other{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
 #endif
