@@ -18,6 +18,7 @@ int command_log_of_sum(int argc, char **argv);
 int command_maximum(int argc, char **argv);
 int command_primes(int argc, char **argv);
 int command_reconstruct(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_select(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);

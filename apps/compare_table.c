@@ -4,7 +4,6 @@
 #include "support/fail.h"
 #include "support/json_out.h"
 #include "support/statistics.h"
-#include "support/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,23 +99,18 @@ void compare_table_fill(json_t *document)
 
 /* ----------------------------------------------------------------------------------------------- the table ---- */
 
-static const table_column columns[] = {
+const table_column compare_table_columns[COMPARE_COLUMNS + 1] = {
     {"exercise", 0}, {"backend", 0},     {"class", 0},    {"variant", 0}, {"dtype", 0}, {"cold", 1},    {"h2d", 1},
     {"kernel", 1},   {"d2h", 1},         {"total", 1},    {"spread", 1},  {"GB/s", 1},  {"GFLOP/s", 1}, {"ceiling", 1},
     {"faster", 1},   {"with copies", 1}, {"relative", 1}, {"check", 0},   {NULL, 0},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns - 1 };
 
-typedef struct row_cells {
-    char text[COLUMNS][64];
-} row_cells;
-
-static void put(row_cells *c, int *column, const char *text)
+static void put(compare_cells *c, int *column, const char *text)
 {
     snprintf(c->text[(*column)++], sizeof c->text[0], "%s", text);
 }
 
-static void put_number(row_cells *c, int *column, const char *format, double number)
+static void put_number(compare_cells *c, int *column, const char *format, double number)
 {
     char text[64] = "-";
 
@@ -125,10 +119,10 @@ static void put_number(row_cells *c, int *column, const char *format, double num
     put(c, column, text);
 }
 
-static row_cells cells_of(const json_t *row)
+compare_cells compare_table_cells(const json_t *row)
 {
     static const char *const times[] = {"cold_s", "h2d_s", "kernel_s", "d2h_s", "total_s"};
-    row_cells c;
+    compare_cells c;
     int column = 0;
 
     put(&c, &column, text_of(row, "exercise"));
@@ -141,7 +135,8 @@ static row_cells cells_of(const json_t *row)
     put_number(&c, &column, "%.1f %%", 100 * number_of(row, "spread"));
     put_number(&c, &column, "%.3g", number_of(row, "gbytes_per_s"));
     put_number(&c, &column, "%.3g", number_of(row, "gflops"));
-    put_number(&c, &column, "%.3g %%", number_of(row, "percent_of_ceiling"));
+    put_number(&c, &column, number_of(row, "percent_of_ceiling") >= 100 ? "%.0f %%" : "%.3g %%",
+               number_of(row, "percent_of_ceiling"));
     put(&c, &column, format_factor(number_of(row, "speed_up")).text);
     put(&c, &column, format_factor(number_of(row, "speed_up_with_copies")).text);
     put_number(&c, &column, "%.2f", number_of(row, "relative"));
@@ -151,15 +146,15 @@ static row_cells cells_of(const json_t *row)
 
 static void print_table(const json_t *rows, bool markdown)
 {
-    table *t = table_create(columns);
+    table *t = table_create(compare_table_columns);
     size_t i;
     json_t *row;
 
     json_array_foreach(rows, i, row)
     {
-        row_cells c = cells_of(row);
-        const char *cells[COLUMNS];
-        for (int n = 0; n < COLUMNS; n++)
+        compare_cells c = compare_table_cells(row);
+        const char *cells[COMPARE_COLUMNS];
+        for (int n = 0; n < COMPARE_COLUMNS; n++)
             cells[n] = c.text[n];
         table_add(t, cells);
     }

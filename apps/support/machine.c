@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef FLYNN_COMPILER
@@ -99,12 +100,25 @@ static json_t *slurm(void)
     return ids;
 }
 
+/* ISO 8601, in UTC. */
+static json_t *date_now(void)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    char text[32];
+
+    if (!gmtime_r(&now, &parts) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return json_null();
+    return json_text(text);
+}
+
 json_t *machine_describe(void)
 {
     struct utsname names;
     uname(&names);
     json_t *machine = json_new_object();
     json_put(machine, "host", json_text(names.nodename));
+    json_put(machine, "date", date_now());
     json_put(machine, "processor", processor(&names));
     json_put(machine, "threads", usable_threads());
     json_put(machine, "memory_bytes", memory_bytes());

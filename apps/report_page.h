@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_page.h - the page that `flynn report` writes: HTML that needs nothing but itself.
+ */
+#ifndef FLYNN_APPS_REPORT_PAGE_H
+#define FLYNN_APPS_REPORT_PAGE_H
+
+#include "report_plots.h"
+
+#include <stdio.h>
+
+/* A picture of a PNG file. */
+typedef struct report_picture {
+    const char *path, *caption; /* the caption is "" where there is none */
+    char *data;                 /* the file */
+    size_t size;
+} report_picture;
+
+/* What is told of one machine. */
+typedef struct report_machine {
+    json_t *machine;            /* as the documents have it */
+    json_t *results, *ceilings; /* lists: of all its documents */
+    json_t *wrong;              /* those of its results, a sweep's too, that failed their check */
+    json_t *skipped, *failed;
+    json_t *sweeps, *laws; /* lists: documents of sweeps; what others have under "laws" */
+    report_plots times, rooflines, scalings;
+} report_machine;
+
+typedef struct report_page {
+    int machine_count;
+    report_machine *machines;
+    json_t *pairs; /* a list of documents of `flynn compare --against` */
+    int picture_count;
+    report_picture *pictures;
+    json_t *sources; /* a list of names: what the page was made from */
+} report_page;
+
+/* How many checks of the page's results failed, exercises that could not be run included. */
+int report_failures(const report_page *page);
+
+void report_page_write(FILE *out, const report_page *page);
+
+#endif

@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn report: the page, what is on it, that it needs nothing but itself; in a browser where there is one.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--repeat=3 --warmup=0)
+
+gnuplot=$(command -v gnuplot) || gnuplot=
+if [ -z "$gnuplot" ]; then
+    echo "gnuplot is not installed: only that this is told is tested"
+    refused "no gnuplot" 3 "apt-get install gnuplot-nox" report none.json
+    summary
+    exit
+fi
+
+ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=64 "${quick[@]}" --json=compare.json
+ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
+ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
+ok "slices" slice --backend=serial --size=64 "${quick[@]}" --json=slice.json
+ok "two runs" compare --against=compare.json compare.json --json=against.json
+cat >change.py <<'PY'
+import json
+d = json.load(open("compare.json"))
+r = d["results"][0]
+r["check"].update(ok=False, failed=3, compared=64, worst_index=[5], worst_result=1.5, worst_expected=2.5)
+r["variant"] = "</td><script>alert('1')</script>"
+d["results"][1]["resource"] = "a'b\"`id`\n&amp;"
+d["skipped"].append({"backend": "hip-nvidia", "reason": "no NVIDIA <driver> here"})
+d["failed"].append({"exercise": "svd", "exit_code": 139, "message": "ended by <signal> 11"})
+json.dump(d, open("hostile.json", "w"))
+point = lambda n: {"n": n, "speed_up": n ** 0.9, "kernel_s": 1 / n}
+fit = {"serial_fraction": 0.1}
+laws = {"exercise": "sort", "backend": "omp", "unit": "threads", "strong": [point(n) for n in (1, 2, 4, 8)], "weak": [],
+        "amdahl": fit, "gustafson": fit, "remarks": ["fits <well>"]}
+json.dump(dict(d, results=[], failed=[], laws=laws), open("laws.json", "w"))
+ok = dict(d["results"][-1], registers=32)
+json.dump(dict(d, results=[ok], failed=[], best=[{"variant": "tiled", "block": [8, 8, 1]}],
+               cannot_run=[{"block": [99, 99, 1], "reason": "too <large>"}]), open("sweep.json", "w"))
+PY
+"$PYTHON" change.py
+
+# page FILE EXPRESSION: of Python, about its text t, what is shown of it s, its tags, and all attributes a.
+cat >page.py <<'PY'
+import html.parser, json, re, sys
+class Page(html.parser.HTMLParser):
+    void = {"meta", "link", "img", "br"}
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.shown, self.open = [], [], [], []
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *a) for a in attributes]
+        if tag not in self.void:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *a) for a in attributes]
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.shown.append(data)
+t = open(sys.argv[1], encoding="utf-8").read()
+page = Page()
+page.feed(t)
+page.close()
+assert not page.open, page.open
+s, tags, a = " ".join("".join(page.shown).split()), page.tags, page.attributes
+assert eval("(" + sys.argv[2] + ")"), sys.argv[2]
+PY
+page() { "$PYTHON" page.py "$@"; }
+
+ok "a page" report compare.json ceiling.json sqrt.json slice.json -o page.html --plots=plots "--picture=$slice:One <slice>"
+check "is whole" page page.html '"Comparison" in s and "Times" in s and "Roofline" in s and "Ceilings" in s'
+check "loads nothing" page page.html \
+    'not {"script", "iframe", "object", "embed", "base", "form"} & set(tags) and "url(" not in t and "@import" not in t and
+    all(v.startswith("data:") for _, k, v in a if k in ("src", "href", "xlink:href", "action", "srcset"))'
+check "has no handlers and no ids twice" page page.html \
+    'not [k for _, k, _ in a if k.startswith("on")] and len([v for _, k, v in a if k == "id"]) == len({v for _, k, v in a if k == "id"})'
+check "a policy says so to the browser" page page.html "\"default-src 'none'\" in t"
+check "has the picture" page page.html '"One <slice>" in s and t.count("data:image/png;base64,iVBOR") == 1'
+check "every result has a row" page page.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:sort|increment|convolve|sqrt|slice)<", t)) ==
+    sum(len(json.load(open(f))["results"]) for f in ("compare.json", "sqrt.json", "slice.json"))'
+check "a roofline for each device" page page.html 'len(re.findall("<b>(serial|omp:2[^<]*): ", t)) == 2'
+check "times of the JSON" "$PYTHON" -c '
+import json
+t = open("page.html").read()
+def text(s):
+    for unit, name in ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
+        if s >= unit: return s / unit, name
+for r in json.load(open("compare.json"))["results"]:
+    number, name = text(r["kernel_s"])
+    assert any(f"{number:.{d}f} {name}<" in t for d in (0, 1, 2)), (r["exercise"], r["kernel_s"])'
+check "plots as SVG" "$PYTHON" -c '
+import glob, xml.dom.minidom
+files = glob.glob("plots/*.svg")
+assert len(files) >= 6 and all(xml.dom.minidom.parse(f).documentElement.tagName == "svg" for f in files), files'
+check "plots as PNG" test "$(head -qc 8 plots/*.png | grep -ac PNG)" -ge 6
+check "as many of each" test "$(ls plots/*.svg | wc -l)" = "$(ls plots/*.png | wc -l)"
+ok "the same file twice" report compare.json compare.json -o twice.html
+check "is told once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
+
+run report hostile.json laws.json sweep.json ceiling.json -o hostile.html
+check "what failed: exit code 1" test "$status" = 1
+check "and a page" page hostile.html '"1 result is wrong, 1 exercise could not be run" in s'
+check "that says where" page hostile.html '"3 of 64 elements are wrong; worst at [5]: 1.5 instead of 2.5" in s and "ended by <signal> 11" in s'
+check "hostile text is text" page hostile.html \
+    "'script' not in tags and '</td><script>alert(' in s and 'no NVIDIA <driver> here' in s and \"a'b\" in s"
+check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "serial_fraction" in s'
+check "sweep" page hostile.html '"Sweep" in s and "8x8x1" in s and "too <large>" in s'
+ok "two runs" report against.json -o against.html
+check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
+run report --backend=serial --size=100 "${quick[@]}" --quiet -o run.html
+check "no file: a comparison is run, in which primes has no --size" test "$status" = 1
+check "and shown" page run.html '"primes could not be run: --size" in s and s.count("reconstruct") >= 2'
+
+refused "a file that is not there" 2 none.json report none.json -o no.html
+echo '{"schema": "flynn/1", "variants": []}' >list.json
+refused "nothing to report on" 2 "expected one of compare" report list.json -o no.html
+echo '{' >broken.json
+refused "no JSON" 2 "line 2" report broken.json -o no.html
+refused "a picture that is none" 2 broken.json report compare.json --picture=broken.json -o no.html
+refused "a page that cannot be written" 4 nowhere report compare.json -o nowhere/page.html
+printf '#!/bin/bash\nPATH=/nonexistent exec %q "$@"\n' "$flynn" >"$work/without"
+chmod +x "$work/without"
+flynn=$work/without refused "no gnuplot" 3 "apt-get install gnuplot-nox" report compare.json -o no.html
+
+# In a browser, as wide as a screen and as a phone: nothing is asked of a network, nothing is wider than the page.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || browser=
+if [ -z "$browser" ]; then
+    echo "left out: the page in a browser: chromium is not installed"
+    summary
+    exit
+fi
+# browse URL ARGUMENT...
+browse() {
+    local url=$1
+    shift
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/browser" \
+        --disable-background-networking --no-first-run "$@" "$url" 2>/dev/null
+}
+# What a page loaded, and how wide it wants to be, as the page around it finds out.
+frame() {
+    cat >frame.html <<HTML
+<iframe id=f src=$1 width=390 height=800></iframe><p id=w></p><script>onload = () => {
+const f = document.getElementById("f"), d = f.contentDocument.documentElement
+const loaded = f.contentWindow.performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:"))
+document.getElementById("w").textContent = "width " + d.scrollWidth + " of " + d.clientWidth + " loaded " + loaded.length }</script>
+HTML
+    browse "file://$PWD/frame.html" --allow-file-access-from-files --dump-dom >frame.txt
+}
+browse "file://$PWD/page.html" --window-size=1280,2000 --screenshot=desktop.png >/dev/null
+check "a screenshot, as wide as a screen" png desktop.png 'w == 1280'
+frame page.html
+browse "file://$PWD/frame.html" --window-size=500,900 --screenshot=phone.png >/dev/null
+check "and as wide as a phone" png phone.png 'w == 500'
+check "nothing is loaded" grep -q ' loaded 0<' frame.txt
+check "on a phone tables scroll, the page does not" "$PYTHON" -c '
+import re
+found = re.search(r"width (\d+) of (\d+) ", open("frame.txt").read())
+assert found and int(found[1]) <= int(found[2]) <= 390, found'
+echo '<!DOCTYPE html><img src="http://127.0.0.1:9/a.png"><p style="width:900px">wide' >bad.html
+frame bad.html
+check "which would have been noticed" grep -qE 'width 9[0-9]+ of 3[0-9]+ loaded 1<' frame.txt
+summary

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""What the commands write is what docs/schema says, and every derived number in it can be recomputed from the rest.
+
+For ctest: FLYNN names the command, FLYNN_SOURCE the source folder. Exit code 77 without Debian's python3-jsonschema.
+"""
+import copy
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("Left out: python3-jsonschema is not installed")
+    sys.exit(77)
+
+SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+SCHEMA = json.loads((SOURCE / "docs/schema/flynn-1.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+QUICK = ["--repeat=3", "--warmup=0", "--backend=serial,omp:2"]
+SLICE = str(SOURCE / "tests/data/mri/slice_072.png")
+
+
+def run(*words):
+    """What the command writes as JSON; exit codes 1 and 3 have a document too (allclose, doctor)."""
+    done = subprocess.run([os.environ["FLYNN"], *words, "--json"], capture_output=True, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL)
+    if not done.stdout:
+        sys.exit(f"flynn {' '.join(words)}: exit code {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout, parse_constant=lambda word: sys.exit(f"{word} is not JSON"))
+
+
+def close(found, expected):
+    if expected is None or not math.isfinite(expected):
+        return found is None
+    return found is not None and abs(found - expected) <= 1e-9 * abs(expected)
+
+
+def part(values, share):
+    """The quantile, interpolated as NumPy's."""
+    if not values:
+        return None
+    values, place = sorted(values), share * (len(values) - 1)
+    below = math.floor(place)
+    return values[below] + (place - below) * (values[min(below + 1, len(values) - 1)] - values[below])
+
+
+def over(a, b):
+    return a / b if b else None
+
+
+def ranked(row):
+    return row["check"]["ok"] and not row["emulation"]
+
+
+def check_result(row):
+    """Yields (key, told, recomputed) for each number that follows from other numbers of the result."""
+    for key, samples in row["times_s"].items():
+        yield f"{key}_s", row[f"{key}_s"], part(samples, 0.5)
+    if row["exercise"] == "slice":
+        yield "copy_gbytes_per_s", row["copy_gbytes_per_s"], over(row["bytes_copied"] / 1e9, row["d2h_s"])
+        return
+    yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
+    yield "gflops", row["gflops"], over(row["flops"] / 1e9, row["kernel_s"])
+    if "speed_up" in row:
+        total = row["times_s"]["total"]
+        yield "spread", row["spread"], (part(total, 0.75) - part(total, 0.25)) / part(total, 0.5)
+
+
+def check_results(rows):
+    """The same for what a result is among the others of its exercise."""
+    for row in rows:
+        yield from check_result(row)
+        if row["exercise"] == "slice":
+            continue
+        others = [o for o in rows if o["exercise"] == row["exercise"] and ranked(o)]
+        faster = sum(o["total_s"] < row["total_s"] for o in others)
+        yield "rank", row["rank"], 1 + faster if ranked(row) else None
+        if "speed_up" not in row:
+            continue
+        base = next((o for o in others if o["flynn_class"] == "SISD"), others[0] if others else row)
+        for key, number in (("relative", row["total_s"] / min(o["total_s"] for o in others)),
+                            ("speed_up", base["kernel_s"] / row["kernel_s"]),
+                            ("speed_up_with_copies", base["total_s"] / row["total_s"])):
+            yield key, row[key], number if ranked(row) else None
+
+
+def check_ceilings(ceilings):
+    for ceiling in ceilings:
+        for q in ceiling["quantities"]:
+            yield "seconds", q["seconds"], part(q["times_s"], 0.5)
+            yield "spread_s", q["spread_s"], part(q["times_s"], 0.75) - part(q["times_s"], 0.25)
+            yield "per_second", q["per_second"], over(q["amount"], q["seconds"]) if q["unit"] else None
+
+
+def check_pairs(pairs):
+    for pair in pairs:
+        for times in (pair["kernel"], pair["total"]):
+            yield "ratio", times["ratio"], over(times["older_s"], times["newer_s"])
+
+
+def check_percentages(rows, ceilings):
+    rates = {c["resource"]: {q["key"]: q["per_second"] for q in c["quantities"]} for c in ceilings}
+    for row in rows:
+        rate = rates[row["resource"]]
+        least = max(row["bytes"] / rate["copy"], row["flops"] / rate.get(row["dtype"], math.inf))
+        yield "percent_of_ceiling", row["percent_of_ceiling"], 100 * least / row["kernel_s"]
+
+
+def wrong_numbers(document, ceilings=()):
+    checks = [check_results(document.get("results", [])), check_ceilings(document.get("ceilings", [])),
+              check_pairs(document.get("pairs", []))]
+    if ceilings:
+        checks.append(check_percentages(document["results"], ceilings))
+    return [f"{key} is {told}, recomputed {number}" for check in checks for key, told, number in check
+            if not close(told, number)]
+
+
+def problems(document):
+    return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:300]}" for e in VALIDATOR.iter_errors(document)]
+
+
+FAILED = []
+
+
+def expect(title, found):
+    if found:
+        FAILED.append(title)
+        print(f"FAILED: {title}: " + "\n    ".join(found[:5]))
+
+
+def good(title, document, ceilings=()):
+    expect(title, problems(document) or wrong_numbers(document, ceilings))
+    return document
+
+
+def damaged(document):
+    """(what was done, the document after it): each must be refused by the schema."""
+    def change(what, edit):
+        copied = copy.deepcopy(document)
+        edit(copied)
+        return what, copied
+
+    yield change("no schema", lambda d: d.pop("schema"))
+    yield change("another schema", lambda d: d.update(schema="flynn/2"))
+    yield change("no results", lambda d: d.pop("results"))
+    yield change("an unknown key", lambda d: d.update(more=1))
+    yield change("an unknown key of a result", lambda d: d["results"][0].update(kernels=1))
+    yield change("an unknown key of a check", lambda d: d["results"][0]["check"].update(fine=True))
+    yield change("no machine", lambda d: d.pop("machine"))
+    yield change("a result without its kernel", lambda d: d["results"][0].pop("kernel_s"))
+    yield change("a time as text", lambda d: d["results"][0].update(kernel_s="1 ms"))
+    yield change("a negative time", lambda d: d["results"][0].update(total_s=-1.0))
+    yield change("an unknown dtype", lambda d: d["results"][0].update(dtype="f16"))
+    yield change("an unknown exercise", lambda d: d["results"][0].update(exercise="sorting"))
+    yield change("a sample that is none", lambda d: d["results"][0]["times_s"]["total"].append(None))
+    yield change("another exercise's key", lambda d: d["results"][0].update(upto=10))
+
+
+def exercises():
+    yield "increment", ["increment", "--size=1000"]
+    yield "sqrt, wrong timing", ["sqrt", "--size=1000", "--wrong-timing"]
+    yield "maximum", ["maximum", "--size=16"]
+    yield "log_of_sum", ["log_of_sum", "--size=1000"]
+    yield "log_of_sum of numbers", ["log_of_sum", "6", "7"]
+    yield "sort", ["sort", "--size=1000", "--dtype=i64"]
+    yield "select", ["select", "--size=1000"]
+    yield "primes", ["primes", "--upto=1000"]
+    yield "convolve1d", ["convolve1d", "--size=64"]
+    yield "convolve", ["convolve", "--size=64"]
+    yield "slice", ["slice", "--size=64"]
+    yield "svd", ["svd", SLICE, "--rank=5"]
+    yield "svd, randomized", ["svd", SLICE, "--rank=5", "--variant=randomized"]
+    yield "reconstruct", ["reconstruct", "--size=64", "--rank=10"]
+    yield "allclose", ["allclose", "--size=64"]
+
+
+def main():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for title, words in exercises():
+        good(title, run(*words, *QUICK))
+    ceilings = good("ceiling", run("ceiling", "--size=1000000", *QUICK[::2]))["ceilings"]
+    compared = good("compare", run("compare", "sort", "increment", "--size=1000", *QUICK), ceilings)
+    good("all backends, the others skipped", run("sort", "--size=1000", "--repeat=3", "--backend=all"))
+    good("an exercise that failed", run("compare", "sort", "select", "--dtype=u8", "--size=100", *QUICK))
+    pathlib.Path("saved.json").write_text(json.dumps(compared), encoding="utf-8")
+    good("compare --against", run("compare", "--against=saved.json", "saved.json"))
+    for command in ("list", "info", "doctor"):
+        good(command, run(command))
+    for what, document in damaged(compared):
+        expect(what, [] if problems(document) else ["was not refused"])
+    for key in ("kernel_s", "total_s", "gbytes_per_s", "relative", "speed_up", "percent_of_ceiling"):
+        changed = copy.deepcopy(compared)
+        changed["results"][1][key] *= 1.01
+        expect(f"another {key}", [] if wrong_numbers(changed, ceilings) else ["was not noticed"])
+    print(f"{len(FAILED)} failed")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for variable in [name for name in os.environ if name.startswith("FLYNN_") and name != "FLYNN_SOURCE"]:
+            del os.environ[variable]
+        os.environ["FLYNN_CACHE"] = folder
+        os.chdir(folder)
+        sys.exit(main())
