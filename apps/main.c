@@ -30,6 +30,7 @@ static const struct {
     {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"compare", command_compare, "every exercise on every backend, in one table; or two saved runs side by side"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
+    {"laws", command_laws, "how an exercise scales over threads or batches, with Amdahl's and Gustafson's laws fitted to it"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and what would mend the others"},
     {"doctor", command_doctor, "looks at the machine, tries every backend, and says what would mend it"},
