@@ -24,5 +24,6 @@ int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);
 int command_sqrt(int argc, char **argv);
 int command_svd(int argc, char **argv);
+int command_taxonomy(int argc, char **argv);
 
 #endif
