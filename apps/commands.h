@@ -13,6 +13,7 @@ int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_increment(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_laws(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_log_of_sum(int argc, char **argv);
 int command_maximum(int argc, char **argv);
@@ -24,5 +25,6 @@ int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);
 int command_sqrt(int argc, char **argv);
 int command_svd(int argc, char **argv);
+int command_taxonomy(int argc, char **argv);
 
 #endif
