@@ -149,10 +149,10 @@ static void show_ties(const json_t *best)
     size_t i;
     json_t *other;
 
-    json_array_foreach(ties, i, other) printf("%s %s, block %s", i ? ";" : "    not clearly: as fast may be",
-                                              row_text(other, "variant"), block_cell(other, "block").text);
+    json_array_foreach(ties, i, other) printf(
+        "%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_cell(other, "block").text);
     if (json_array_size(ties) > 0)
-        printf("\n");
+        printf(" may be as fast\n");
 }
 
 static void show_best(const json_t *rows, const json_t *best)
@@ -173,10 +173,28 @@ static void show_best(const json_t *rows, const json_t *best)
     show_ties(best);
 }
 
-static void show_reason(const json_t *entry)
+static void print_combination(const json_t *entry)
 {
-    printf("cannot run: %s %s, size %s, block %s: %s\n", row_text(entry, "backend"), row_text(entry, "variant"),
-           size_cell(entry).text, block_cell(entry, "block").text, row_text(entry, "reason"));
+    printf("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_cell(entry).text,
+           block_cell(entry, "block").text);
+}
+
+/* Each reason once, with the first and the last of those in a row that it is the reason of. */
+static void show_reasons(const json_t *list)
+{
+    for (size_t i = 0, next; i < json_array_size(list); i = next) {
+        const json_t *first = json_array_get(list, i), *reason = json_object_get(first, "reason");
+        next = i + 1;
+        while (json_equal(json_object_get(json_array_get(list, next), "reason"), reason))
+            next++;
+        printf("cannot run: ");
+        print_combination(first);
+        if (next - i > 1) {
+            printf(next - i > 2 ? " ... " : " and ");
+            print_combination(json_array_get(list, next - 1));
+        }
+        printf(": %s\n", row_text(first, "reason"));
+    }
 }
 
 void sweep_table_show(const json_t *document)
@@ -191,7 +209,7 @@ void sweep_table_show(const json_t *document)
         table_print(t, stdout);
     table_free(t);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
-    json_array_foreach(json_object_get(document, "cannot_run"), i, entry) show_reason(entry);
+    show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         printf("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
 }
