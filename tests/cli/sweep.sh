@@ -116,6 +116,18 @@ ok "after that" "${same[@]}" --size=64
 check "auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
 ok "what does not take every input" sweep convolve --backend=serial --size=64 --variant=separable "${quick[@]}" --save
 check "is not kept" grep -q 'not kept: separable' "$work/err"
+if "$flynn" info | grep -q '^hip-cpu: can run here'; then
+    small=(reconstruct --backend=hip-cpu --size=32 --rank=4 --repeat=1 --json)
+    ok "an exercise on hip-cpu" "${small[@]}"
+    "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1])); r = d["results"][0]
+entry = {"exercise": "reconstruct", "dtype": "f32", "elements": 1024, "variant": "naive", "block": [64, 64, 1]}
+json.dump({"/".join((d["machine"]["host"], r["resource"], r["device"])): [entry]}, open(sys.argv[2], "w"))' \
+        "$work/out" "$work/cache/sweeps.json"
+    ok "a kept block that does not fit" "${small[@]}"
+    check "is told" grep -q "cannot run, auto does: .*4096 threads" "$work/err"
+    check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"] and d["results"][0]["check"]["ok"]'
+fi
 echo '{"x": 1' >"$work/cache/sweeps.json"
 ok "a broken file counts as none" "${same[@]}" --size=64
 
