@@ -24,6 +24,7 @@ int command_select(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sort(int argc, char **argv);
 int command_sqrt(int argc, char **argv);
+int command_sweep(int argc, char **argv);
 int command_svd(int argc, char **argv);
 int command_taxonomy(int argc, char **argv);
 

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "compare_runs.h"
 #include "compare_table.h"
+#include "exercise_names.h"
 
 #include "support/child.h"
 #include "support/fail.h"
@@ -16,11 +17,6 @@
 #include <unistd.h>
 
 enum { KEY_AGAINST = KEY_OWN, KEY_MARKDOWN, MOST_ARGUMENTS = 32 };
-
-/* What is run without a name; and what has a name to be run by. */
-static const char *const exercises[] = {"increment", "sqrt",       "maximum",  "log_of_sum", "sort",       "select",
-                                        "primes",    "convolve1d", "convolve", "svd",        "reconstruct"};
-enum { EXERCISES = sizeof exercises / sizeof *exercises };
 
 typedef struct compare_options {
     const char *arguments[MOST_ARGUMENTS]; /* exercises, or with --against the newer file */
@@ -62,19 +58,6 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "--json are compared: what became faster or slower by more than their spreads, what is "
                               "the same, and what cannot be "
                               "told.";
-
-static const char *exercise_named(const char *name)
-{
-    const char *nearest;
-
-    for (int i = 0; i < EXERCISES; i++)
-        if (strcmp(exercises[i], name) == 0)
-            return exercises[i];
-    nearest = fl_nearest_name(name, exercises, EXERCISES);
-    fail(EXIT_BAD_INPUT,
-         "'%s' is no exercise to compare%s%s%s; expected increment, sqrt ... as `flynn --help` lists them", name,
-         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
 
 /* On a terminal: what is running. */
 static void progress(const char *exercise, int done, int count)
@@ -169,8 +152,8 @@ static int compare_now(const common_options *common, const compare_options *own)
     bool right;
 
     for (int i = 0; i < own->count; i++)
-        names[i] = exercise_named(own->arguments[i]);
-    document = run_all(common, own->count ? names : exercises, own->count ? own->count : EXERCISES);
+        names[i] = exercise_named(own->arguments[i], "compare");
+    document = run_all(common, own->count ? names : exercise_names, own->count ? own->count : EXERCISES);
     compare_table_fill(document);
     write_json(document, common);
     if (!common->json || common->json_file)
@@ -186,7 +169,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
 
     if (own->count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
-    newer = own->count ? compare_runs_load(own->arguments[0]) : run_all(common, exercises, EXERCISES);
+    newer = own->count ? compare_runs_load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
     verdicts = compare_runs(older, newer);
     write_json(verdicts, common);
     if (!common->json || common->json_file)

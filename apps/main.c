@@ -29,6 +29,7 @@ static const struct {
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
     {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"compare", command_compare, "every exercise on every backend, in one table; or two saved runs side by side"},
+    {"sweep", command_sweep, "an exercise over variants, sizes and blocks: which is the best where"},
     {"ceiling", command_ceiling, "what each device can do at most: memory, arithmetic, link, launch"},
     {"report", command_report, "what other commands saved, as one page with plots"},
     {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT, and what each step gains"},

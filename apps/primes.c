@@ -103,11 +103,12 @@ static void settle(common_options *common, primes_options *own)
         fail(EXIT_BAD_INPUT, "--size: primes has none; expected --upto=N");
     if (common->has_dtype && common->dtype != FL_I64)
         fail(EXIT_BAD_INPUT, "--dtype: primes are of i64, not of %s", fl_dtype_name(common->dtype));
-    if (common->variant && strcmp(common->variant, "auto") != 0)
+    if (common->has_variant && strcmp(common->variant, "auto") != 0)
         take_variant(common->variant, own);
     if (own->method == SIEVE && own->has_launch && own->launch == EACH)
         fail(EXIT_BAD_INPUT, "--launch: a sieve decides all numbers at once; expected all, or --method=trial or sqrt");
     common->variant = ways[own->method][own->launch].variant;
+    common->has_variant = true; /* methods are not variants of one way: a saved sweep must not swap them */
     if (own->upto > ways[own->method][own->launch].most)
         fail(EXIT_BAD_INPUT, "--upto: %" PRId64 " is too much for %s; expected at most %" PRId64, own->upto,
              common->variant, ways[own->method][own->launch].most);

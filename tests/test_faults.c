@@ -180,3 +180,27 @@ Test(faults, rows_that_a_plugin_lacks)
     matrix_free(&image);
     fl_device_close(device);
 }
+
+/* What a device tells of its last kernel is taken for one with the block that ran, and no other. */
+Test(faults, facts_of_a_kernel)
+{
+    search_in("good", NULL);
+    fl_device *device = open_device("good");
+    struct matrix image = matrix_random(FL_F32, 4, 4, 1);
+    fl_array *a = array_from(device, &image), *b = array_from(device, &image), *out;
+    must(fl_array_create(device, FL_F32, 2, image.shape, &out));
+    fl_timing timing;
+    must(fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.block = {16, 4, 1}, .timing = &timing}));
+    cr_expect(timing.registers == 40 && timing.local_bytes == 8, "%d registers, %d bytes", timing.registers,
+              (int)timing.local_bytes);
+    cr_expect(timing.occupancy == 0.75, "occupancy %g, expected 3 * 64 / 256", timing.occupancy);
+    must(fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.block = {16, 2, 1}, .timing = &timing}));
+    cr_expect(timing.registers == 0 && timing.local_bytes == 0 && timing.occupancy == 0);
+    must(fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.timing = &timing}));
+    cr_expect(timing.registers == 0, "a launch without a block");
+    fl_array_free(a);
+    fl_array_free(b);
+    fl_array_free(out);
+    matrix_free(&image);
+    fl_device_close(device);
+}

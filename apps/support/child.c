@@ -53,7 +53,7 @@ void child_words_common(child_words *w, const common_options *common)
     static const char *const checks[] = {[CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled"};
 
     add_backends(w, common);
-    if (strcmp(common->variant, "auto") != 0)
+    if (common->has_variant)
         child_words_add(w, "--variant=%s", common->variant);
     if (common->has_dtype)
         child_words_add(w, "--dtype=%s", fl_dtype_name(common->dtype));

@@ -4,6 +4,7 @@
 #include "fail.h"
 #include "files.h"
 #include "random.h"
+#include "tuned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,14 +100,15 @@ static bool fit_together(const exercise *e, int backends)
 }
 
 /* Each backend in turn, from its first pass to its last. */
-static void run_in_turn(const exercise *e, const measure_plan *plan, const backend_list *backends, result_list *results)
+static void run_in_turn(const exercise *e, const measure_plan *plans, const backend_list *backends,
+                        result_list *results)
 {
     for (int i = 0; i < backends->count; i++)
-        *result_add(results) = measure(e, plan, backends->open[i].requested, backends->open[i].device);
+        *result_add(results) = measure(e, &plans[i], backends->open[i].requested, backends->open[i].device);
 }
 
 /* All backends in rounds: a machine that slows down meanwhile slows all of them down. */
-static void run_interleaved(const exercise *e, const measure_plan *plan, const backend_list *backends,
+static void run_interleaved(const exercise *e, const measure_plan *plans, const backend_list *backends,
                             result_list *results)
 {
     enum { ROUNDS = 4 };
@@ -116,7 +118,7 @@ static void run_interleaved(const exercise *e, const measure_plan *plan, const b
     if (!under_way)
         fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < backends->count; i++)
-        under_way[i] = measure_start(e, plan, backends->open[i].requested, backends->open[i].device);
+        under_way[i] = measure_start(e, &plans[i], backends->open[i].requested, backends->open[i].device);
     while (more) {
         more = false;
         for (int i = 0; i < backends->count; i++)
@@ -127,14 +129,54 @@ static void run_interleaved(const exercise *e, const measure_plan *plan, const b
     free(under_way);
 }
 
+/* What a saved sweep found best on the device, where neither an option nor a variable says what to run. */
+static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
+{
+    const fl_device_info *info = fl_device_describe(device);
+    fl_dtype dtype = e->outputs[0].dtype;
+    const tuned_work work = {e->name, fl_dtype_name(dtype), exercise_elements(e), info->resource, info->name};
+    tuned_way way;
+    fl_variant_info v;
+
+    if (!tuned_find(&work, &way))
+        return;
+    for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
+        if (strcmp(v.operation, e->name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype))
+            continue;
+        plan->variant = v.variant;
+        memcpy(plan->block, way.block, sizeof plan->block);
+        plan->tuned = true;
+        return;
+    }
+    note("%s has no variant '%s' any more, which a saved sweep found best: auto runs; `flynn sweep --forget %s` ends "
+         "this",
+         info->resource, way.variant, e->name);
+}
+
+/* A plan for each backend. */
+static measure_plan *plans_for(const exercise *e, const common_options *common, const backend_list *backends)
+{
+    measure_plan *plans = calloc((size_t)backends->count, sizeof *plans);
+
+    if (!plans)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < backends->count; i++) {
+        plans[i] = measure_plan_of(common);
+        if (!common->has_variant && common->block[0] == 0)
+            take_saved(e, backends->open[i].device, &plans[i]);
+    }
+    return plans;
+}
+
 int exercise_run(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
 {
-    measure_plan plan = measure_plan_of(common);
+    measure_plan *plans = plans_for(e, common, backends);
     bool ok = true;
 
     *results = result_list_start(common, backends);
-    (backends->count > 1 && fit_together(e, backends->count) ? run_interleaved : run_in_turn)(e, &plan, backends,
+    (backends->count > 1 && fit_together(e, backends->count) ? run_interleaved : run_in_turn)(e, plans, backends,
                                                                                               results);
+    free(plans);
     for (int i = 0; i < results->count; i++) {
         measurement *m = &results->list[i];
         m->check = e->check(e, m, m->check_method, sizeof m->check_method);

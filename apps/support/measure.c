@@ -30,6 +30,23 @@ struct measuring {
     fl_run run;
 };
 
+int64_t exercise_elements(const exercise *e)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < e->input_count; i++) {
+        int64_t size = host_array_size(&e->inputs[i]);
+        most = size > most ? size : most;
+    }
+    for (int i = 0; i < e->output_count; i++) {
+        int64_t size = 1;
+        for (int d = 0; d < e->outputs[i].ndim; d++)
+            size *= e->outputs[i].shape[d];
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
 /* ------------------------------------------------------------------------------------------------- host ---- */
 
 static void *host_memory(const measuring *s, size_t bytes)
@@ -121,9 +138,34 @@ static void restore(measuring *s)
     must(fl_stream_wait(s->stream));
 }
 
+static fl_status call(measuring *s, const fl_run *run)
+{
+    return s->exercise->call(s->device, s->inputs, s->outputs, s->exercise->more, run);
+}
+
 static void queue_call(measuring *s, const fl_run *run)
 {
-    must(s->exercise->call(s->device, s->inputs, s->outputs, s->exercise->more, run));
+    must(call(s, run));
+}
+
+/* The first call of all. A block that was the best for one input may be more than the device has room for with another
+ * of the same size. */
+static void queue_first_call(measuring *s, fl_timing *timing)
+{
+    fl_run run = s->run;
+    fl_status status;
+
+    run.timing = timing;
+    status = call(s, &run);
+    if (s->found.tuned && (status == FL_E_LIMIT || status == FL_E_UNSUPPORTED)) {
+        note("the saved sweep's choice cannot run, auto does: %s", fl_last_error());
+        s->found.tuned = false;
+        s->run = (fl_run){.stream = s->stream};
+        run = s->run;
+        run.timing = timing;
+        status = call(s, &run);
+    }
+    must(status);
 }
 
 /* Queues the copies of all outputs, of a counted one as much as counts. */
@@ -158,14 +200,12 @@ static void read_count(measuring *s)
 static double cold_pass(measuring *s, fl_timing *timing)
 {
     double start = seconds_now();
-    fl_run run = s->run;
     fl_trace_mark mark;
 
     must(fl_trace_begin("cold pass", &mark));
     create_arrays(s);
     queue_inputs(s);
-    run.timing = timing;
-    queue_call(s, &run);
+    queue_first_call(s, timing);
     read_count(s);
     queue_outputs(s);
     must(fl_stream_wait(s->stream));
@@ -316,6 +356,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
         must(fl_event_create(device, &s->event[i]));
     s->run = (fl_run){.variant = plan->variant, .stream = s->stream};
     memcpy(s->run.block, plan->block, sizeof s->run.block);
+    s->found.tuned = plan->tuned;
     s->found.cold_s = cold_pass(s, &s->found.timing);
     poison(s);
     for (int i = 0; i < plan->warmup; i++)

@@ -48,6 +48,7 @@ typedef struct exercise {
 typedef struct measure_plan {
     const char *variant; /* NULL: auto */
     int block[3];
+    bool tuned; /* variant and block are a saved sweep's: where they cannot run, auto does */
     int repeat; /* timed passes of each kind; 0: as many as min_time_s asks for */
     int warmup; /* passes between the cold one and the timed ones */
     double min_time_s;
@@ -70,9 +71,13 @@ struct measurement {
     samples h2d, kernel, d2h, total;
     samples call;                     /* until the call returned; none unless wrong_timing */
     host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
+    bool tuned;                       /* variant and block are those that a saved sweep found best */
     compare_result check;
     char check_method[96];
 };
+
+/* How large the work is: the elements of its largest array. */
+int64_t exercise_elements(const exercise *e);
 
 /* Runs the exercise on the device: one cold pass, the warm-ups, then timed passes. Between the cold pass and the others
  * the outputs are overwritten with NaN (all bits set), or for an exercise in place with the input, so that the result

@@ -43,11 +43,15 @@ static const struct argp_option backend_options[] = {
     {0},
 };
 
-static const struct argp_option run_options[] = {
+static const struct argp_option what_options[] = {
     {"variant", KEY_VARIANT, "NAME", 0, "Variant of the operation; `flynn list` shows them (default: auto)", 0},
-    {"dtype", KEY_DTYPE, "TYPE", 0, "Compute in u8, i32, i64, f32 or f64 (default: as the input)", 0},
     {"size", KEY_SIZE, "N", 0, "Size of an input that is made here (default: the course's)", 0},
     {"block", KEY_BLOCK, "X[xY[xZ]]", 0, "Threads of a block, or the cache tile on a CPU (default: its own)", 0},
+    {0},
+};
+
+static const struct argp_option how_options[] = {
+    {"dtype", KEY_DTYPE, "TYPE", 0, "Compute in u8, i32, i64, f32 or f64 (default: as the input)", 0},
     {"repeat", KEY_REPEAT, "N", 0, "Timed passes (default: as many as --min-time asks for, at least 3)", 0},
     {"warmup", KEY_WARMUP, "N", 0, "Passes between the first one and the timed ones (default: 1)", 0},
     {"min-time", KEY_MIN_TIME, "SECONDS", 0, "Time passes for at least so long (default: 0.2)", 0},
@@ -179,7 +183,7 @@ static double parse_seconds(const char *option, const char *value)
     return seconds;
 }
 
-static void parse_block(const char *option, const char *value, int *block)
+void option_block(const char *option, const char *value, int *block)
 {
     int64_t edges[3];
     option_numbers(option, value, 1, 3, "a block; expected X, XxY or XxYxZ with each at least 1, such as 16x16", edges);
@@ -253,13 +257,14 @@ static error_t parse_run(int key, char *value, common_options *common)
         if (value[0] == '\0')
             option_fail("variant", "'' names no variant; expected one of `flynn list`");
         common->variant = value;
+        common->has_variant = true;
         return 0;
     case KEY_DTYPE:
         common->dtype = parse_dtype(value);
         common->has_dtype = true;
         return 0;
     case KEY_SIZE: common->size = option_integer("size", value, 1, INT64_MAX); return 0;
-    case KEY_BLOCK: parse_block("block", value, common->block); return 0;
+    case KEY_BLOCK: option_block("block", value, common->block); return 0;
     case KEY_REPEAT: common->repeat = (int)option_integer("repeat", value, 1, 1000000); return 0;
     case KEY_WARMUP: common->warmup = (int)option_integer("warmup", value, 0, 1000000); return 0;
     case KEY_MIN_TIME: common->min_time_s = parse_seconds("min-time", value); return 0;
@@ -470,7 +475,8 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         struct argp argp;
     } groups[] = {
         {TAKES_BACKEND, {.options = backend_options, .parser = parse_common}},
-        {TAKES_RUN, {.options = run_options, .parser = parse_common}},
+        {TAKES_WHAT, {.options = what_options, .parser = parse_common}},
+        {TAKES_HOW, {.options = how_options, .parser = parse_common}},
         {TAKES_JSON, {.options = json_options, .parser = parse_common}},
         {TAKES_CSV, {.options = csv_options, .parser = parse_common}},
         {0, {.options = always_options, .parser = parse_common}},

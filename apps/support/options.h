@@ -21,6 +21,7 @@ typedef struct common_options {
     char **backends; /* as --backend names them; all_backends: none */
     int backend_count;
     bool all_backends;   /* --backend=all */
+    bool has_variant;    /* what to run was chosen: "auto" given is not the same as nothing given */
     const char *variant; /* "auto" unless given */
     bool has_dtype;      /* --dtype was given */
     fl_dtype dtype;
@@ -42,10 +43,11 @@ typedef struct common_options {
 /* Which of the shared options a command takes. --quiet, --help, --usage and --version are taken by all. */
 enum {
     TAKES_BACKEND = 1, /* --backend --trace */
-    TAKES_RUN = 2,     /* --variant --dtype --size --block --repeat --warmup --min-time --seed --pageable --wrong-timing
-                        --check */
-    TAKES_JSON = 4,    /* --json */
-    TAKES_CSV = 8,     /* --csv */
+    TAKES_WHAT = 2,    /* --variant --size --block */
+    TAKES_HOW = 16,    /* --dtype --repeat --warmup --min-time --seed --pageable --wrong-timing --check */
+    TAKES_RUN = TAKES_WHAT | TAKES_HOW,
+    TAKES_JSON = 4, /* --json */
+    TAKES_CSV = 8,  /* --csv */
 };
 
 typedef struct command_line {
@@ -79,6 +81,8 @@ int option_choice(const char *option, const char *value, const char *const *name
 /* `count` numbers of at least 1 with an x between them: "64x48" as HxW. */
 void option_numbers(const char *option, const char *value, int least_count, int most_count, const char *expected,
                     int64_t *numbers);
+/* A block: "16x16" is {16, 16, 1}. */
+void option_block(const char *option, const char *value, int *block);
 /* Ends the command: "--mode: 'fulll' is ...; expected ...", or FLYNN_MODE where that is where the value is from. */
 _Noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

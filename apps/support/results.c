@@ -112,19 +112,6 @@ typedef struct cell {
     char text[128];
 } cell;
 
-static cell block_cell(const int *block)
-{
-    cell c = {"-"};
-
-    if (block[2] > 1)
-        snprintf(c.text, sizeof c.text, "%dx%dx%d", block[0], block[1], block[2]);
-    else if (block[1] > 1)
-        snprintf(c.text, sizeof c.text, "%dx%d", block[0], block[1]);
-    else if (block[0] > 0)
-        snprintf(c.text, sizeof c.text, "%d", block[0]);
-    return c;
-}
-
 static cell rank_cell(const result_list *results, const measurement *m)
 {
     int rank = rank_of(results, m);
@@ -177,7 +164,7 @@ static void add_row(table *t, const result_list *results, const measurement *bas
     double kernel = m->timing.kernel_s;
 
     table_add(t, (const char *const[]){
-                     m->device.resource, m->device.flynn_class, m->timing.variant, block_cell(m->timing.block).text,
+                     m->device.resource, m->device.flynn_class, m->timing.variant, format_block(m->timing.block).text,
                      format_seconds(m->device.open_s).text, format_seconds(m->cold_s).text,
                      format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
                      format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
@@ -212,6 +199,9 @@ static void show_table(const result_list *results, const exercise *e)
     table_free(t);
     for (int i = 0; i < results->count; i++)
         printf("%s: %s\n", results->list[i].device.resource, results->list[i].device.name);
+    for (int i = 0; i < results->count; i++)
+        if (results->list[i].tuned)
+            printf("%s: variant and block as `flynn sweep --save` found them best\n", results->list[i].device.resource);
     for (int i = 0; i < results->backends->skipped_count; i++)
         printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
     if (results->count > 0)
@@ -302,6 +292,16 @@ static void put_times(json_t *row, const measurement *m)
     json_put(row, "percent_of_ceiling", json_number(percent_of_ceiling(m)));
 }
 
+/* What the runtime told of the kernel; null where it did not. */
+static void put_kernel(json_t *row, const fl_timing *t)
+{
+    bool known = t->registers > 0;
+
+    json_put(row, "registers", known ? json_whole(t->registers) : json_null());
+    json_put(row, "local_bytes", known ? json_whole(t->local_bytes) : json_null());
+    json_put(row, "occupancy", t->occupancy > 0 ? json_number(t->occupancy) : json_null());
+}
+
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     json_t *row = json_new_object(), *inputs = json_new_list();
@@ -310,14 +310,17 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "exercise", json_text(e->name));
     results_put_device(row, m->requested, &m->device);
     json_put(row, "variant", json_text(m->timing.variant));
+    json_put(row, "tuned", json_boolean(m->tuned));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
     json_put(row, "shape", json_wholes(m->results[0].shape, m->results[0].ndim));
     for (int i = 0; i < e->input_count; i++)
         json_append(inputs, json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
     json_put(row, "input_shapes", inputs);
+    json_put(row, "elements", json_whole(exercise_elements(e)));
     json_put(row, "block", json_ints(m->timing.block, 3));
     json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
     put_times(row, m);
+    put_kernel(row, &m->timing);
     json_put(row, "rank", rank ? json_whole(rank) : json_null());
     json_put(row, "check", json_check(m));
     if (e->add_json)

@@ -33,7 +33,7 @@ static double quantile(const double *sorted, int count, double part)
 statistics statistics_of(const double *values, int count)
 {
     if (count < 1)
-        return (statistics){NAN, NAN, NAN, NAN};
+        return (statistics){NAN, NAN, NAN, NAN, NAN, NAN};
     double *sorted = malloc((size_t)count * sizeof *sorted);
     if (sorted == NULL)
         fail(EXIT_BROKEN, "out of memory for %d times", count);
@@ -43,8 +43,10 @@ statistics statistics_of(const double *values, int count)
         .median = quantile(sorted, count, 0.5),
         .minimum = sorted[0],
         .maximum = sorted[count - 1],
-        .spread = quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25),
+        .first = quantile(sorted, count, 0.25),
+        .third = quantile(sorted, count, 0.75),
     };
+    found.spread = found.third - found.first;
     free(sorted);
     return found;
 }

@@ -14,6 +14,7 @@ double median(const double *values, int count);
 
 typedef struct statistics {
     double median, minimum, maximum;
+    double first, third; /* quartiles */
     double spread; /* interquartile range, quartiles interpolated as NumPy's: one interrupted run does not move it */
 } statistics;
 

@@ -128,6 +128,19 @@ quantity format_rate(double per_second, const char *unit)
     return out;
 }
 
+quantity format_block(const int *block)
+{
+    quantity q = {"-"};
+
+    if (block[2] > 1)
+        snprintf(q.text, sizeof q.text, "%dx%dx%d", block[0], block[1], block[2]);
+    else if (block[1] > 1)
+        snprintf(q.text, sizeof q.text, "%dx%d", block[0], block[1]);
+    else if (block[0] > 0)
+        snprintf(q.text, sizeof q.text, "%d", block[0]);
+    return q;
+}
+
 quantity format_factor(double factor)
 {
     quantity out = {"-"};

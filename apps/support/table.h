@@ -39,6 +39,8 @@ quantity format_seconds(double seconds);
 quantity format_rate(double per_second, const char *unit);
 /* "64.0 MiB": binary prefixes. */
 quantity format_bytes(double bytes);
+/* "32x8", of x, y and z; "-" for a block of zeros. */
+quantity format_block(const int *block);
 /* "27.9x". */
 quantity format_factor(double factor);
 /* "5.96e-08", three digits in any range. */

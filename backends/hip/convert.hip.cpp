@@ -90,13 +90,9 @@ void plan(void *self, const void *arguments, fl_launch *launch)
 template <typename From, typename To>
 fl_status convert(const fl_context *context, const fl_convert_args *args, const fl_launch *launch)
 {
-    const hip_device *device = static_cast<hip_device *>(context->device);
-    HIP_SELECT(device);
-    HIP_TRY(device->host, device->number,
-            gpu_launch(convert_kernel<From, To>, dim3((unsigned)launch->grid[0]), dim3((unsigned)launch->block[0]), 0,
-                       device->usual_shared, static_cast<hip_stream *>(context->stream)->queue,
-                       static_cast<const From *>(args->in.data), static_cast<To *>(args->out.data), pair_of(args)));
-    return FL_OK;
+    return hip_queue(context, convert_kernel<From, To>, dim3((unsigned)launch->grid[0]),
+                     dim3((unsigned)launch->block[0]), 0, static_cast<const From *>(args->in.data),
+                     static_cast<To *>(args->out.data), pair_of(args));
 }
 
 fl_status convert_to_i64(const fl_context *context, const fl_convert_args *args, const fl_launch *launch)

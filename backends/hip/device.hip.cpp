@@ -231,6 +231,27 @@ void range_pop(void *self)
         gpu_range_pop();
 }
 
+/* Asked only when a call is timed: a launch should not pay for it. */
+fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const hip_stream *stream = static_cast<hip_stream *>(of);
+    gpu_kernel_use use = {};
+    if (!stream->kernel)
+        return FL_OK;
+    HIP_SELECT(device);
+    HIP_TRY(device->host, device->number, gpu_use_of(stream->kernel, stream->threads, stream->shared, &use));
+    if (use.registers == 0)
+        return FL_OK;
+    facts->registers = use.registers;
+    facts->threads = stream->threads;
+    facts->resident_blocks = use.resident_blocks;
+    facts->resident_threads = device->resident_threads;
+    facts->local_bytes = (int64_t)use.local_bytes;
+    facts->shared_bytes = (int64_t)use.shared_bytes;
+    return FL_OK;
+}
+
 const fl_device_api device_api = {
     sizeof(fl_device_api),
     close_device,
@@ -251,6 +272,7 @@ const fl_device_api device_api = {
     event_elapsed,
     range_push,
     range_pop,
+    last_kernel,
 };
 
 } // namespace

@@ -23,6 +23,9 @@ struct hip_stream {
     hip_report *report;
     hip_stream *next;          /* of the same device */
     std::shared_ptr<void> fft; /* plans of FFTs, made at first use */
+    const void *kernel;        /* the last one that hip_queue queued, with what decides how many fit */
+    int threads;
+    size_t shared;
 };
 
 struct gpu_solver_handle; /* gpu_solver.h's */
@@ -34,6 +37,7 @@ struct hip_device {
     int max_threads;     /* of a block */
     int lanes;           /* threads of a warp that can talk to each other: gpu.h */
     int multiprocessors; /* at least 1 */
+    int resident_threads; /* of a multiprocessor, at the most */
     int64_t max_grid[3];
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
@@ -107,9 +111,13 @@ fl_status hip_queue(const fl_context *context, void (*kernel)(Parameters...), di
                     Arguments... arguments)
 {
     const hip_device *device = hip_device_of(context);
+    hip_stream *stream = hip_stream_of(context);
     HIP_SELECT(device);
     HIP_TRY(device->host, device->number,
-            gpu_launch(kernel, grid, block, shared, device->usual_shared, hip_stream_of(context)->queue, arguments...));
+            gpu_launch(kernel, grid, block, shared, device->usual_shared, stream->queue, arguments...));
+    stream->kernel = reinterpret_cast<const void *>(kernel);
+    stream->threads = (int)(block.x * block.y * block.z);
+    stream->shared = shared;
     return FL_OK;
 }
 

@@ -47,6 +47,8 @@
 #define hipEvent_t cudaEvent_t
 #define hipFree cudaFree
 #define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define hipFuncAttributes cudaFuncAttributes
+#define hipFuncGetAttributes cudaFuncGetAttributes
 #define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipGetDeviceCount cudaGetDeviceCount
 #define hipGetDeviceProperties cudaGetDeviceProperties
@@ -66,6 +68,7 @@
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
 #define hipMemcpyKind cudaMemcpyKind
+#define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define hipRuntimeGetVersion cudaRuntimeGetVersion
 #define hipSetDevice cudaSetDevice
 #define hipStreamCreateWithFlags cudaStreamCreateWithFlags
@@ -445,6 +448,31 @@ static inline hipError_t gpu_select(int number)
 #else
 #define GPU_UNROLL_FOR_SPEED _Pragma("unroll")
 #endif
+
+/* What a kernel takes of a multiprocessor. */
+struct gpu_kernel_use {
+    int registers;       /* of a thread; 0: not known */
+    size_t local_bytes;  /* of a thread */
+    size_t shared_bytes; /* of a block, declared by the kernel */
+    int resident_blocks; /* of that many threads and bytes of dynamic shared memory, on a multiprocessor */
+};
+
+static inline hipError_t gpu_use_of(const void *kernel, int threads, size_t shared, gpu_kernel_use *use)
+{
+#if defined(__HIP_CPU_RT__)
+    (void)kernel, (void)threads, (void)shared, (void)use; /* there is nothing to count */
+    return hipSuccess;
+#else
+    hipFuncAttributes attributes;
+    const hipError_t error = hipFuncGetAttributes(&attributes, kernel);
+    if (error != hipSuccess)
+        return error;
+    use->registers = attributes.numRegs;
+    use->local_bytes = attributes.localSizeBytes;
+    use->shared_bytes = attributes.sharedSizeBytes;
+    return hipOccupancyMaxActiveBlocksPerMultiprocessor(&use->resident_blocks, kernel, threads, shared);
+#endif
+}
 
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory; a block has `usual` without asking. */
 template <typename... Parameters, typename... Arguments>

@@ -273,6 +273,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
     device->multiprocessors = std::max(properties.multiProcessorCount, 1);
+    device->resident_threads = properties.maxThreadsPerMultiProcessor;
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;

@@ -7,6 +7,7 @@
 #include "trace.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -276,12 +277,36 @@ static void tell_choice(core_call *call, const core_step *step)
         tell(timing, row->chosen(&call->context, step->args, &launch), &launch);
 }
 
+/* What is known of the kernel. One with another block than the launch's is not the one that `timing` tells of: a
+ * helper, before or behind a library's, whose block is 0. */
+static void tell_kernel(const core_call *call)
+{
+    const fl_device_api *api = call->device->plugin.api;
+    fl_timing *timing = call->run->timing;
+    fl_kernel_facts facts = {0};
+
+    timing->registers = 0;
+    timing->local_bytes = 0;
+    timing->occupancy = 0;
+    if (api->size < offsetof(fl_device_api, last_kernel) + sizeof api->last_kernel || !api->last_kernel ||
+        api->last_kernel(call->device->plugin.self, call->stream->handle, &facts) != FL_OK)
+        return;
+    if (facts.threads == 0 || facts.threads != (int64_t)timing->block[0] * timing->block[1] * timing->block[2])
+        return;
+    timing->registers = facts.registers;
+    timing->local_bytes = facts.local_bytes;
+    if (facts.resident_threads > 0)
+        timing->occupancy = (double)facts.resident_blocks * facts.threads / facts.resident_threads;
+}
+
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status)
 {
     if (call->run->timing && status == FL_OK) {
         status = core_timer_stop(call->stream, &call->run->timing->kernel_s);
-        if (status == FL_OK && last)
+        if (status == FL_OK && last) {
             tell_choice(call, last);
+            tell_kernel(call);
+        }
     }
     core_pool_give_back(&call->device->pool, call->stream->handle);
     pthread_mutex_unlock(&call->stream->lock);

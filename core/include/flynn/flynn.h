@@ -307,6 +307,11 @@ typedef struct fl_timing {
     double bytes;           /* compulsory: each input read once, each output written once */
     double bytes_requested; /* by the loads and stores as this variant issues them */
     double flops;           /* floating-point operations of this variant, a multiply-add being two */
+    /* Of the kernel that was queued last with that block, as the runtime tells; all 0 where it does not (a CPU, an
+     * emulation, a library's kernels). */
+    int registers;       /* of a thread */
+    int64_t local_bytes; /* of a thread: what did not fit into registers and lies in memory */
+    double occupancy;    /* threads that a multiprocessor has room for at that block, over the most that it holds */
 } fl_timing;
 
 /* How to run one operation. NULL, or one filled with zeros: `auto`, on the default stream, queued. */

@@ -217,6 +217,16 @@ typedef struct fl_copy {
     size_t to_pitch, from_pitch, width, rows;
 } fl_copy;
 
+/* What the device's runtime tells of a kernel as it was queued. */
+typedef struct fl_kernel_facts {
+    int32_t registers;        /* of a thread */
+    int32_t threads;          /* of a block */
+    int32_t resident_blocks;  /* that a multiprocessor has room for at the most */
+    int32_t resident_threads; /* that a multiprocessor holds at the most, whatever the kernel */
+    int64_t local_bytes;      /* of a thread, in memory: registers that were spilled, arrays without a register */
+    int64_t shared_bytes;     /* of a block, those that the kernel declares itself */
+} fl_kernel_facts;
+
 /* An open device's functions; those of a device are the same for all its streams, and get its `self`. */
 typedef struct fl_device_api {
     uint32_t size;
@@ -249,6 +259,9 @@ typedef struct fl_device_api {
      * be NULL. Both NULL: it has none. */
     void (*range_push)(void *self, const char *name, const char *detail);
     void (*range_pop)(void *self);
+    /* Tells of the last kernel of the plugin's own that was queued in the stream: `facts` come zeroed, and stay so where
+     * nothing is known. NULL: nothing ever is. */
+    fl_status (*last_kernel)(void *self, void *stream, fl_kernel_facts *facts);
 } fl_device_api;
 
 /* What `open` fills. */

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn sweep: every combination, what cannot run and why, the best ones, and what --save keeps.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--repeat=3 --warmup=0)
+
+ok "all combinations" sweep reconstruct --backend=serial,omp:2 --size=40,64 --variant=naive,tiled --block=8x8,16x16 \
+    --rank=8 "${quick[@]}" --json
+cp "$work/out" sweep.json
+check "a result for each; without blocks one" json sweep.json \
+    '[(r["size"], r["backend_requested"], r["variant"], r["block_asked"]) for r in d["results"]] ==
+    [(s, b, v, k) for s in (40, 64) for b in ("serial", "omp:2")
+     for v, k in (("naive", [8, 8, 1]), ("tiled", [8, 8, 1]), ("tiled", [16, 16, 1]))]'
+check "the document" json sweep.json 'd["schema"] == "flynn/1" and d["cannot_run"] == [] and d["skipped"] == [] and
+    all(r["check"]["ok"] and r["singular_values"] == 8 and not r["tuned"] for r in d["results"])'
+check "nothing is known of registers on a processor" json sweep.json \
+    'all(r[k] is None for r in d["results"] for k in ("registers", "local_bytes", "occupancy"))'
+cat >recompute.py <<'PY'
+import json
+d = json.load(open("sweep.json"))
+def part(s, p):
+    s = sorted(s); at = p * (len(s) - 1); i = int(at)
+    return s[i] + (at - i) * (s[min(i + 1, len(s) - 1)] - s[i])
+close = lambda a, b: abs(a - b) <= 1e-9 * abs(b)
+place = lambda r: (r["size"], r["backend_requested"])
+for r in d["results"]:
+    t = r["times_s"]["kernel"]
+    least = min(o["kernel_s"] for o in d["results"] if place(o) == place(r))
+    assert close(r["kernel_s"], part(t, .5)) and close(r["spread"], (part(t, .75) - part(t, .25)) / part(t, .5))
+    assert close(r["relative"], r["kernel_s"] / least) and r["elements"] == r["size"] ** 2
+assert [place(b) for b in d["best"]] == [(s, b) for s in (40, 64) for b in ("serial", "omp:2")]
+for b in d["best"]:
+    winner = [r for r in d["results"] if place(r) == place(b) and r["relative"] == 1]
+    assert all(any(b[k] == w[k] for w in winner) for k in ("variant", "block", "kernel_s")) and not b["kept"]
+    others = [r for r in d["results"] if place(r) == place(b) and r is not winner[0]]
+    third = part(winner[0]["times_s"]["kernel"], .75)
+    assert b["ties"] == [{k: r[k] for k in ("variant", "block")} for r in others if part(r["times_s"]["kernel"], .25) <= third]
+PY
+check "every number can be recomputed" "$PYTHON" recompute.py
+ok "the table" sweep sort --backend=serial --size=1000 "${quick[@]}"
+check "a row for each variant" test "$(grep -c '^sort ' "$work/out")" = "$("$flynn" list | awk \
+    '$1 == "sort" && $2 != "reference" && / serial/ {n++} END {print n}')"
+check "the best" grep -qE '^best of size 1000 on serial: ' "$work/out"
+ok "primes have --upto" sweep primes --backend=serial --size=100 --variant=sieve "${quick[@]}" --json
+check "the primes below it" json "$work/out" 'd["results"][0]["shape"] == [25]'
+FLYNN_SIZE=30,50 FLYNN_VARIANT=naive,tiled ok "by the environment" sweep convolve --backend=serial "${quick[@]}" --json
+check "the same lists" json "$work/out" '[(r["size"], r["variant_asked"]) for r in d["results"]] ==
+    [(s, v) for s in (30, 50) for v in ("naive", "tiled")]'
+
+# What cannot run is listed with its reason; what is wrong has no place.
+if "$flynn" info | grep -q '^hip-cpu: can run here'; then
+    ok "blocks that are too large" sweep reconstruct --backend=hip-cpu --size=32 --rank=4 --variant=naive \
+        --block=8x8,64x64 "${quick[@]}" --json
+    check "the reason" json "$work/out" '[(c["block"], c["exit_code"]) for c in d["cannot_run"]] == [([64, 64, 1], 2)] and
+        "4096 threads" in d["cannot_run"][0]["reason"] and len(d["results"]) == 1'
+    check "an emulation is not ranked" json "$work/out" 'd["best"] == [] and d["results"][0]["relative"] is None'
+fi
+ok "a variant that only one has" sweep convolve --backend=serial,omp --size=32 --variant=naive,reference "${quick[@]}" --json
+check "is listed for the other" json "$work/out" \
+    '[(c["backend"], c["variant"]) for c in d["cannot_run"]] == [("omp", "reference")] and len(d["results"]) == 3'
+run sweep reconstruct --backend=serial --size=16 --rank=20 --variant=naive "${quick[@]}"
+check "none can run: its exit code" test "$status" = 2
+check "and the reason" grep -q '^cannot run: serial naive, size 16, .*--rank: 20' "$work/out"
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong
+run sweep convolve --backend=wrong --size=64 --block=16x4,5 --save "${quick[@]}" --json
+check "a wrong result: exit code 1" test "$status" = 1
+check "is not the best" json "$work/out" 'd["best"] == [] and all(r["relative"] is None for r in d["results"])'
+check "what the runtime tells of the kernel" json "$work/out" \
+    '[(r["registers"], r["local_bytes"], r["occupancy"]) for r in d["results"]] == [(40, 8, 0.75), (None, None, None)]'
+check "nothing wrong is kept" test ! -e "$work/cache/sweeps.json"
+unset FLYNN_PLUGIN_PATH
+
+# What is kept, and what beats it.
+variant='d["results"][0]["variant"], d["results"][0]["block"][:2], d["results"][0]["tuned"]'
+sorted=(sort --backend=serial --json --repeat=1)
+ok "a sweep to keep" sweep reconstruct --backend=serial --size=64 --variant=tiled --block=24x24 --rank=8 "${quick[@]}" --save
+check "says so" grep -q '24x24, .*; kept' "$work/out"
+same=(reconstruct --backend=serial --rank=8 --json --repeat=1)
+ok "the same work" "${same[@]}" --size=64
+check "runs the winner" json "$work/out" "($variant) == ('tiled', [24, 24], True)"
+ok "a size between the same powers of two" "${same[@]}" --size=90
+check "runs it too" json "$work/out" "($variant) == ('tiled', [24, 24], True)"
+for size in 63 91; do
+    ok "size $size is beyond" "${same[@]}" --size=$size
+    check "and is auto's" json "$work/out" 'not d["results"][0]["tuned"]'
+done
+ok "another dtype" "${same[@]}" --size=64 --dtype=f64
+check "is auto's" json "$work/out" 'not d["results"][0]["tuned"]'
+ok "another device" "${same[@]}" --size=64 --backend=omp:2
+check "is auto's, too" json "$work/out" 'not d["results"][0]["tuned"]'
+ok "an option" "${same[@]}" --size=64 --variant=naive
+check "beats it" json "$work/out" "($variant) == ('naive', [0, 0], False)"
+ok "even that of auto" "${same[@]}" --size=64 --variant=auto
+check "beats it, too" json "$work/out" 'not d["results"][0]["tuned"]'
+ok "a block" "${same[@]}" --size=64 --block=8x8
+check "beats it as well" json "$work/out" 'not d["results"][0]["tuned"]'
+FLYNN_VARIANT=naive ok "a variable" "${same[@]}" --size=64
+check "beats it likewise" json "$work/out" "($variant) == ('naive', [0, 0], False)"
+ok "the table" reconstruct --backend=serial --rank=8 --repeat=1 --size=64
+check "tells it" grep -q '^serial: variant and block as `flynn sweep --save` found' "$work/out"
+ok "a sweep" sweep reconstruct --backend=serial --size=64 --variant=auto,naive --rank=8 "${quick[@]}" --json
+check "is not led by it" json "$work/out" 'not any(r["tuned"] for r in d["results"])'
+ok "sorting, too" sweep sort --backend=serial --size=1000 --variant=bitonic "${quick[@]}" --save
+ok "to be run" "${sorted[@]}" --size=1000
+check "as it was kept" json "$work/out" 'd["results"][0]["variant"] == "bitonic" and d["results"][0]["tuned"]'
+sed -i 's/"bitonic"/"panic"/' "$work/cache/sweeps.json"
+ok "a variant that is gone" "${sorted[@]}" --size=1000
+check "is told" grep -q "no variant 'panic'" "$work/err"
+check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
+ok "forgetting one" sweep --forget sort
+check "leaves the other" json "$work/cache/sweeps.json" '[e["exercise"] for l in d.values() for e in l] == ["reconstruct"]'
+ok "forgetting all" sweep --forget
+check "leaves none" json "$work/cache/sweeps.json" 'd == {}'
+ok "after that" "${same[@]}" --size=64
+check "auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
+ok "what does not take every input" sweep convolve --backend=serial --size=64 --variant=separable "${quick[@]}" --save
+check "is not kept" grep -q 'not kept: separable' "$work/err"
+if "$flynn" info | grep -q '^hip-cpu: can run here'; then
+    small=(reconstruct --backend=hip-cpu --size=32 --rank=4 --repeat=1 --json)
+    ok "an exercise on hip-cpu" "${small[@]}"
+    "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1])); r = d["results"][0]
+entry = {"exercise": "reconstruct", "dtype": "f32", "elements": 1024, "variant": "naive", "block": [64, 64, 1]}
+json.dump({"/".join((d["machine"]["host"], r["resource"], r["device"])): [entry]}, open(sys.argv[2], "w"))' \
+        "$work/out" "$work/cache/sweeps.json"
+    ok "a kept block that does not fit" "${small[@]}"
+    check "is told" grep -q "cannot run, auto does: .*4096 threads" "$work/err"
+    check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"] and d["results"][0]["check"]["ok"]'
+fi
+echo '{"x": 1' >"$work/cache/sweeps.json"
+ok "a broken file counts as none" "${same[@]}" --size=64
+
+refused "no exercise" 2 "no exercise" sweep
+refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
+refused "two" 2 "one argument too many" sweep sort select
+refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
+refused "a size" 2 "'x' does not fit" sweep sort --size=8,x
+refused "an empty value" 2 "lacks a value" sweep sort --variant=radix,
+refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
+refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
+refused "a rank" 2 "sort has none" sweep sort --rank=3
+refused "methods" 2 "primes are methods" sweep primes --save
+refused "a backend that is none" 2 --backend sweep sort --backend=seriell
+FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \
+    --variant=radix "${quick[@]}" --save
+summary
