@@ -72,6 +72,17 @@ static const char summary[] =
 /* What a page can be made of. */
 static const char *const keys[] = {"results", "ceilings", "pairs", "sweep", "laws"};
 
+/* Whoever changed a document by hand is told, before its results are taken for such. */
+static bool has_results(const json_t *document)
+{
+    const json_t *results = json_object_get(document, "results"), *row;
+    bool objects = !results || json_is_array(results);
+    size_t i;
+
+    json_array_foreach(results, i, row) objects = objects && json_is_object(row);
+    return objects;
+}
+
 static json_t *load(const char *path)
 {
     json_error_t error;
@@ -85,7 +96,7 @@ static json_t *load(const char *path)
         fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         known = known || json_object_get(document, keys[i]);
-    if (!schema || strcmp(schema, "flynn/1") != 0 || !known)
+    if (!schema || strcmp(schema, "flynn/1") != 0 || !known || !has_results(document))
         fail(EXIT_BAD_INPUT,
              "%s: is no document of schema flynn/1 to report on; expected one of compare, ceiling, sweep, laws or an "
              "exercise",
@@ -369,7 +380,7 @@ static void look_first(const report_options *own)
 
     if (!gnuplot_find(&why) || !file_check_writable(own->output, &why))
         fail_problem(&why);
-    if (own->plots)
+    if (own->plots && own->count == 0) /* else after the files were read, which may be wrong */
         make_folder(own->plots);
 }
 
@@ -387,6 +398,8 @@ int command_report(int argc, char **argv)
     look_first(&own);
     take_pictures(&page, &own);
     take_all(&page, &own, &common);
+    if (own.plots)
+        make_folder(own.plots);
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i], own.plots);
     if (!output_print(own.output, print_page, &page, &why))

@@ -22,6 +22,7 @@ static const char report_style[] =
     "h3{font-size:1rem;margin:1.2rem 0 .3rem}\n"
     ".note{color:var(--soft);font-size:.85rem;max-width:75ch}\n"
     "header .note{margin:0}\n"
+    "section+header{border-top:1px solid var(--rule);margin-top:3.5rem;padding-top:2rem}\n"
     "dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));gap:.4rem 1.5rem;margin:1rem "
     "0;"
     "font-size:.9rem}\n"

@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-/* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (those that this process may use),
- * memory_bytes, os, kernel, gpu, driver, runtime (all three null: for the caller to set from the devices it opens),
- * compiler, flags, commit, version, and slurm: null, or job_id, job_name, partition, nodelist, procid, ntasks,
+/* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (those that this process
+ * may use), memory_bytes, os, kernel, gpu, driver, runtime (all three null: for the caller to set from the devices it
+ * opens), compiler, flags, commit, version, and slurm: null, or job_id, job_name, partition, nodelist, procid, ntasks,
  * cpus_per_task as far as Slurm set them. What cannot be found out is null. Ends the command (fail) where memory is
  * short.
  *

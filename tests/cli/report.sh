@@ -16,7 +16,7 @@ fi
 ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=64 "${quick[@]}" --json=compare.json
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
-ok "slices" slice --backend=serial --size=64 "${quick[@]}" --json=slice.json
+ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
 ok "two runs" compare --against=compare.json compare.json --json=against.json
 cat >change.py <<'PY'
 import json
@@ -41,7 +41,7 @@ PY
 
 # page FILE EXPRESSION: of Python, about its text t, what is shown of it s, its tags, and all attributes a.
 cat >page.py <<'PY'
-import html.parser, json, re, sys
+import base64, html.parser, json, re, sys
 class Page(html.parser.HTMLParser):
     void = {"meta", "link", "img", "br"}
     def __init__(self):
@@ -79,10 +79,14 @@ check "loads nothing" page page.html \
 check "has no handlers and no ids twice" page page.html \
     'not [k for _, k, _ in a if k.startswith("on")] and len([v for _, k, v in a if k == "id"]) == len({v for _, k, v in a if k == "id"})'
 check "a policy says so to the browser" page page.html "\"default-src 'none'\" in t"
-check "has the picture" page page.html '"One <slice>" in s and t.count("data:image/png;base64,iVBOR") == 1'
+check "has the picture" page page.html '"One <slice>" in s and
+    [base64.b64decode(u) for u in re.findall("data:image/png;base64,([^\"]*)", t)] == [open("'"$slice"'", "rb").read()]'
 check "every result has a row" page page.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:sort|increment|convolve|sqrt|slice)<", t)) ==
     sum(len(json.load(open(f))["results"]) for f in ("compare.json", "sqrt.json", "slice.json"))'
 check "a roofline for each device" page page.html 'len(re.findall("<b>(serial|omp:2[^<]*): ", t)) == 2'
+check "beneath the measured roof" page page.html 'all("%.3g %s" % (q["per_second"] / 1e9, unit) in s
+    for c in json.load(open("ceiling.json"))["ceilings"] for q in c["quantities"]
+    for unit in [{"copy": "GB/s", "f32": "GFLOP/s f32", "f64": "GFLOP/s f64"}.get(q["key"])] if unit)'
 check "times of the JSON" "$PYTHON" -c '
 import json
 t = open("page.html").read()
@@ -97,7 +101,8 @@ import glob, xml.dom.minidom
 files = glob.glob("plots/*.svg")
 assert len(files) >= 6 and all(xml.dom.minidom.parse(f).documentElement.tagName == "svg" for f in files), files'
 check "plots as PNG" test "$(head -qc 8 plots/*.png | grep -ac PNG)" -ge 6
-check "as many of each" test "$(ls plots/*.svg | wc -l)" = "$(ls plots/*.png | wc -l)"
+svg=(plots/*.svg) png=(plots/*.png)
+check "as many of each" test "${#svg[@]}" = "${#png[@]}"
 ok "the same file twice" report compare.json compare.json -o twice.html
 check "is told once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
 
@@ -118,8 +123,17 @@ check "and shown" page run.html '"primes could not be run: --size" in s and s.co
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json
 refused "nothing to report on" 2 "expected one of compare" report list.json -o no.html
+echo '{"schema": "flynn/1", "results": [{"exercise": "sort"}, 1]}' >numbers.json
+refused "results that are none" 2 numbers.json report numbers.json -o no.html
+cat >odd.json <<'JSON'
+{"schema": "flynn/1", "machine": [], "results": [{}, {"exercise": 1, "times_s": [], "check": "ok", "shape": [-1, {}]}],
+ "ceilings": [1, {"quantities": [{}]}], "skipped": {"a": 1}, "failed": [2], "laws": [[], {"strong": [{"n": "x"}], "weak": 3}]}
+JSON
+run report odd.json -o odd.html
+check "keys of other types: exit code 1" test "$status" = 1
+check "and a page" page odd.html '"2 results are wrong, 1 exercise could not be run" in s'
 echo '{' >broken.json
-refused "no JSON" 2 "line 2" report broken.json -o no.html
+refused "no JSON" 2 "line 2" report broken.json -o no.html --plots=no
 refused "a picture that is none" 2 broken.json report compare.json --picture=broken.json -o no.html
 refused "a page that cannot be written" 4 nowhere report compare.json -o nowhere/page.html
 printf '#!/bin/bash\nPATH=/nonexistent exec %q "$@"\n' "$flynn" >"$work/without"
