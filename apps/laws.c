@@ -295,6 +295,14 @@ static law_point point_of(const laws_run *run, int result, int64_t n, int64_t si
                        .oversubscribed = !gpu && n > run->own->device.threads};
 }
 
+/* Of `points`, all of it zero. */
+static void start_points(law_points *points, const char *kind, scaling_law law, int count)
+{
+    points->kind = kind;
+    points->law = law;
+    points->count = count;
+}
+
 /* "omp:1:v3,omp:2:v3 ...", in turns in one process. */
 static void measure_strong(laws_run *run, law_points *points)
 {
@@ -304,7 +312,7 @@ static void measure_strong(laws_run *run, law_points *points)
     for (int i = 0; i < own->count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s:%" PRId64 "%s", i ? "," : "", own->name,
                  own->n[i], own->isa);
-    *points = (law_points){.kind = "strong", .law = AMDAHL, .count = own->count};
+    start_points(points, "strong", AMDAHL, own->count);
     int first = (int)json_array_size(run->rows);
     run_exercise(run, list, own->size, 0);
     for (int i = 0; i < own->count; i++)
@@ -317,7 +325,7 @@ static void measure_weak(laws_run *run, law_points *points)
     const laws_options *own = run->own;
     const double most = (double)own->n[own->count - 1];
 
-    *points = (law_points){.kind = "weak", .law = GUSTAFSON, .count = own->count};
+    start_points(points, "weak", GUSTAFSON, own->count);
     for (int i = 0; i < own->count; i++) {
         char backend[128];
         double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->power);
@@ -334,7 +342,7 @@ static void measure_batches(laws_run *run, law_points *points)
 {
     const laws_options *own = run->own;
 
-    *points = (law_points){.kind = "batch", .law = AMDAHL, .count = own->count};
+    start_points(points, "batch", AMDAHL, own->count);
     for (int i = 0; i < own->count; i++) {
         int first = (int)json_array_size(run->rows);
         run_exercise(run, own->spec, own->size, own->n[i]);

@@ -99,7 +99,7 @@ static void say_points(words *w, const laws_found *found, const law_points *poin
 
 /* The points that the law does not describe: how many are of which kind. */
 typedef struct suspects {
-    int crowded, superlinear, slower;
+    int crowded, superlinear, slower, unsteady;
     int saturated; /* the first one's place */
 } suspects;
 
@@ -112,6 +112,7 @@ static suspects suspects_of(const laws_found *found, const law_points *points)
         if (!is_off(found, points, i))
             continue;
         s.crowded += p->oversubscribed;
+        s.unsteady += p->p.spread > 0.2 * p->p.speed_up;
         s.superlinear += is_superlinear(p);
         s.slower += !p->oversubscribed && p->p.speed_up + p->p.spread < 1;
         s.saturated = !s.saturated && is_saturated(points, i) ? i : s.saturated;
@@ -151,9 +152,11 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
     if (s.slower)
         say(w, " Slower than n = 1: the usual suspects are other programs on the same processors, and parts too small "
                "for what it costs to start and to wait for them.");
+    if (s.unsteady)
+        say(w, " Spreads of more than 20 %% say that something else ran meanwhile.");
     if (s.saturated)
         say_saturated(w, found, &points->list[s.saturated]);
-    if (!s.crowded && !s.superlinear && !s.slower && !s.saturated)
+    if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated)
         say(w, " None of the usual suspects shows: look at clock frequencies, at where memory lies (NUMA), and at what "
                "else ran.");
 }
@@ -168,7 +171,7 @@ static words failing(const laws_found *found, const law_points *points)
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->clipped)
-        say(&w, " the points ask for a serial fraction of %.3g, which was clipped to %g.", fit->unclipped,
+        say(&w, " the points ask for a serial fraction of %.5g, which was clipped to %g.", fit->unclipped,
             fit->fraction);
     if (fit->not_described) {
         say(&w, " %s's law does not describe n = ", law_names[points->law]);
@@ -293,11 +296,16 @@ static void show_table(const laws_found *found)
 static void show_fit(const laws_found *found, scaling_law law)
 {
     const scaling_fit *fit = &found->fits[law];
+    const law_points *points = &found->points[law == AMDAHL ? 0 : found->kinds - 1];
+    int crowded = 0;
 
-    printf("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling; deviation at most %.1f %%, root mean square %.1f "
-           "%%",
-           law_names[law], fit->fraction, fit->standard_error, fit->points,
-           found->points[law == AMDAHL ? 0 : found->kinds - 1].kind, 100 * fit->largest_deviation,
+    for (int i = 0; i < points->count; i++)
+        crowded += points->list[i].oversubscribed;
+    printf("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
+           fit->standard_error, fit->points, points->kind);
+    if (crowded)
+        printf(", %d of them oversubscribed", crowded);
+    printf("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
            100 * fit->rms_deviation);
     if (law == AMDAHL && fit->fraction > 0)
         printf("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
