@@ -192,22 +192,22 @@ static void check_offered(const common_options *common, const sweep_options *own
 }
 
 /* A variant that none of the backends has is a mistake; one that only some have is listed for the others. */
-static void check_variants(const sweep_options *own, const offered *list, int count)
+static void check_variant(const char *wanted, const char *exercise, const offered *list, int count)
 {
-    for (int w = 0; w < own->variants.count; w++) {
-        const char *wanted = own->variants.word[w], *names[MOST_VALUES * 2] = {"auto", "reference"};
-        int known = 2;
-        for (int b = 0; b < count; b++)
-            for (int i = 0; i < list[b].count && known < MOST_VALUES * 2; i++)
-                names[known++] = list[b].variant[i];
-        bool found = false;
-        for (int i = 0; i < known; i++)
-            found = found || strcmp(names[i], wanted) == 0;
-        const char *nearest = found ? NULL : fl_nearest_name(wanted, names, (size_t)known);
-        if (!found)
-            option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted,
-                        own->exercise, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const char *nearest = NULL, *names[MOST_VALUES];
+
+    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, "reference") == 0)
+        return;
+    for (int b = 0; b < count; b++)
+        if (has(&list[b], wanted))
+            return;
+    for (int b = 0; b < count && !nearest; b++) {
+        for (int i = 0; i < list[b].count; i++)
+            names[i] = list[b].variant[i];
+        nearest = fl_nearest_name(wanted, names, (size_t)list[b].count);
     }
+    option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted, exercise,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 /* ----------------------------------------------------------------------------------------------- running ---- */
@@ -429,7 +429,8 @@ static json_t *prepare(const common_options *common, const sweep_options *own, o
         (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
     json_object_del(document, "offers");
     check_offered(common, own, *list, *count);
-    check_variants(own, *list, *count);
+    for (int i = 0; i < own->variants.count; i++)
+        check_variant(own->variants.word[i], own->exercise, *list, *count);
     json_put(document, "cannot_run", json_new_list());
     return document;
 }
