@@ -133,16 +133,52 @@ static bool has(const offered *o, const char *variant)
     return false;
 }
 
-/* The variants that the backend offers, by its own order. */
-static offered ask(const open_backend *b, const common_options *common, const sweep_options *own)
+/* The variants that the device offers, in its own order. */
+static json_t *json_offer(const open_backend *b, const common_options *common, const sweep_options *own)
 {
-    offered o = {.count = 0};
+    json_t *entry = json_new_object(), *variants = json_new_list();
     fl_variant_info v;
 
-    snprintf(o.name, sizeof o.name, "%s", b->requested);
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
-        if (is_wanted(&v, common, own) && !has(&o, v.variant) && o.count < MOST_VALUES)
-            snprintf(o.variant[o.count++], MOST_NAME, "%s", v.variant);
+        if (is_wanted(&v, common, own))
+            json_append(variants, json_text(v.variant));
+    json_put(entry, "backend", json_text(b->requested));
+    json_put(entry, "variants", variants);
+    return entry;
+}
+
+typedef struct question {
+    const common_options *common;
+    const sweep_options *own;
+} question;
+
+/* The document of this machine, with what its backends offer. */
+static json_t *ask_backends(const void *more)
+{
+    const question *q = more;
+    backend_list backends = backends_open(q->common);
+    json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
+
+    for (int i = 0; i < backends.count; i++)
+        json_append(offers, json_offer(&backends.open[i], q->common, q->own));
+    json_put(document, "offers", offers);
+    backends_close(&backends);
+    return document;
+}
+
+static offered read_offer(const json_t *entry)
+{
+    offered o = {.count = 0};
+    size_t i;
+    json_t *variant;
+
+    snprintf(o.name, sizeof o.name, "%s", row_text(entry, "backend"));
+    json_array_foreach(json_object_get(entry, "variants"), i, variant)
+    {
+        const char *name = json_string_value(variant);
+        if (!has(&o, name) && o.count < MOST_VALUES)
+            snprintf(o.variant[o.count++], MOST_NAME, "%s", name);
+    }
     return o;
 }
 
@@ -156,22 +192,22 @@ static void check_offered(const common_options *common, const sweep_options *own
 }
 
 /* A variant that none of the backends has is a mistake; one that only some have is listed for the others. */
-static void check_variants(const sweep_options *own, const offered *list, int count)
+static void check_variant(const char *wanted, const char *exercise, const offered *list, int count)
 {
-    for (int w = 0; w < own->variants.count; w++) {
-        const char *wanted = own->variants.word[w], *names[MOST_VALUES * 2] = {"auto", "reference"};
-        int known = 2;
-        for (int b = 0; b < count; b++)
-            for (int i = 0; i < list[b].count && known < MOST_VALUES * 2; i++)
-                names[known++] = list[b].variant[i];
-        bool found = false;
-        for (int i = 0; i < known; i++)
-            found = found || strcmp(names[i], wanted) == 0;
-        const char *nearest = found ? NULL : fl_nearest_name(wanted, names, (size_t)known);
-        if (!found)
-            option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted,
-                        own->exercise, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const char *nearest = NULL, *names[MOST_VALUES];
+
+    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, "reference") == 0)
+        return;
+    for (int b = 0; b < count; b++)
+        if (has(&list[b], wanted))
+            return;
+    for (int b = 0; b < count && !nearest; b++) {
+        for (int i = 0; i < list[b].count; i++)
+            names[i] = list[b].variant[i];
+        nearest = fl_nearest_name(wanted, names, (size_t)list[b].count);
     }
+    option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted, exercise,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 /* ----------------------------------------------------------------------------------------------- running ---- */
@@ -379,21 +415,22 @@ static void settle(common_options *common, const sweep_options *own)
     common->trace_file = NULL;
 }
 
-/* The document of this machine, with the variants that the backends offer; none of them stays open. */
+/* The document without results, and what the backends offer, of which this process opens none. */
 static json_t *prepare(const common_options *common, const sweep_options *own, offered **list, int *count)
 {
-    backend_list backends = backends_open(common);
-    json_t *document = results_document(&backends, json_new_list());
+    json_t *document = child_ask(ask_backends, &(question){common, own});
+    const json_t *offers = json_object_get(document, "offers");
 
-    *count = backends.count;
-    *list = calloc((size_t)backends.count, sizeof **list);
+    *count = (int)json_array_size(offers);
+    *list = calloc((size_t)*count, sizeof **list);
     if (!*list)
         fail(EXIT_BROKEN, "out of host memory");
-    for (int i = 0; i < backends.count; i++)
-        (*list)[i] = ask(&backends.open[i], common, own);
-    backends_close(&backends);
+    for (int i = 0; i < *count; i++)
+        (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
+    json_object_del(document, "offers");
     check_offered(common, own, *list, *count);
-    check_variants(own, *list, *count);
+    for (int i = 0; i < own->variants.count; i++)
+        check_variant(own->variants.word[i], own->exercise, *list, *count);
     json_put(document, "cannot_run", json_new_list());
     return document;
 }

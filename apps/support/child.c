@@ -121,18 +121,55 @@ static void take_message(char *text, char *message, size_t size)
     snprintf(message, size, "%s", colon ? colon + 2 : line);
 }
 
-child_result child_run(const child_words *w)
+/* The exit code; 128 + its number for a signal. */
+static int wait_for(pid_t child)
 {
-    static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
-    int out = print_file("flynn-stdout"), err = print_file("flynn-stderr"), status = 0;
-    child_result result = {.document = NULL};
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static pid_t start(void)
+{
     pid_t child;
-    char *text;
 
     fflush(NULL);
     child = fork();
     if (child < 0)
         fail(EXIT_BROKEN, "cannot start a process: %s", strerror(errno));
+    return child;
+}
+
+json_t *child_ask(json_t *(*question)(const void *more), const void *more)
+{
+    int file = print_file("flynn-answer"), exit_code;
+    pid_t child = start();
+    json_t *answer;
+    char *text;
+
+    if (child == 0)
+        _exit(json_dumpfd(question(more), file, JSON_REAL_PRECISION(17)) == 0 ? EXIT_DONE : EXIT_BROKEN);
+    exit_code = wait_for(child);
+    if (exit_code >= EXIT_WRONG_RESULT && exit_code <= EXIT_BROKEN)
+        exit(exit_code); /* it has said why */
+    text = read_all(file);
+    answer = json_loads(text, 0, NULL);
+    free(text);
+    if (exit_code != 0 || !answer)
+        fail(EXIT_BROKEN, "the process that opened the devices died (%d)", exit_code);
+    return answer;
+}
+
+child_result child_run(const child_words *w)
+{
+    static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
+    int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
+    child_result result = {.document = NULL};
+    pid_t child = start();
+    char *text;
+
     if (child == 0) {
         /* What is for this command's output is not for the child's. */
         for (size_t i = 0; i < sizeof of_output / sizeof *of_output; i++)
@@ -142,9 +179,7 @@ child_result child_run(const child_words *w)
         execv("/proc/self/exe", w->words);
         _exit(127);
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.exit_code = wait_for(child);
     text = read_all(out);
     result.document = json_loads(text, 0, NULL);
     free(text);

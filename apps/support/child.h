@@ -35,4 +35,10 @@ typedef struct child_result {
 /* Runs it and waits. Ends the command when no process can be made. */
 child_result child_run(const child_words *w);
 
+/* What the question's answer is when it is asked in a process of its own, a copy of this one: for what needs open
+ * devices while this process must open none. (A GPU's context stays until its process ends, and a GPU that is set to
+ * one process at a time then takes no child.) A question that ends its process ends this one with the same exit code.
+ */
+json_t *child_ask(json_t *(*question)(const void *more), const void *more);
+
 #endif

@@ -98,7 +98,7 @@ check "beats it as well" json "$work/out" 'not d["results"][0]["tuned"]'
 FLYNN_VARIANT=naive ok "a variable" "${same[@]}" --size=64
 check "beats it likewise" json "$work/out" "($variant) == ('naive', [0, 0], False)"
 ok "the table" reconstruct --backend=serial --rank=8 --repeat=1 --size=64
-check "tells it" grep -q '^serial: variant and block as `flynn sweep --save` found' "$work/out"
+check "tells it" grep -q '^serial: variant and block as .* found them best' "$work/out"
 ok "a sweep" sweep reconstruct --backend=serial --size=64 --variant=auto,naive --rank=8 "${quick[@]}" --json
 check "is not led by it" json "$work/out" 'not any(r["tuned"] for r in d["results"])'
 ok "sorting, too" sweep sort --backend=serial --size=1000 --variant=bitonic "${quick[@]}" --save
