@@ -19,9 +19,9 @@ extern "C" {
  * of times. */
 void *library_load(const char *names, char *why, size_t size);
 
-/* Whether library_load would find one of them, without loading it: NVIDIA's libraries are of hundreds of megabytes, which
- * take up to a second. Looks where the loader does: the folders built into this plugin, LD_LIBRARY_PATH, the system's
- * cache and folders. */
+/* Whether library_load would find one of them, without loading it: NVIDIA's libraries are of hundreds of megabytes,
+ * which take up to a second. Looks where the loader does: the folders built into this plugin, LD_LIBRARY_PATH, the
+ * system's cache and folders. */
 bool library_find(const char *names);
 
 /* The function of that name; NULL: there is none. Give it the type that the library's documentation states:

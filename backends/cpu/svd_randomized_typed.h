@@ -43,7 +43,7 @@ static void FN(times_transposed)(FN(rows_of) x, FN(rows_of) y, FN(rows_of) out, 
         for (int64_t c = 0; c < x.count; c++) {
             if (end - i0 == 4)
                 FN(dot4)
-                (x.data + c * x.stride, y.data + i0 * y.stride, y.stride, x.width, out.data + c * out.stride + i0);
+            (x.data + c * x.stride, y.data + i0 * y.stride, y.stride, x.width, out.data + c * out.stride + i0);
             for (int64_t i = i0; i < end && end - i0 < 4; i++)
                 out.data[c * out.stride + i] = FN(dot)(x.data + c * x.stride, y.data + i * y.stride, x.width);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * convert.hip.cpp - FL_OP_CONVERT on a GPU: any dtype to f32 or f64, integers to i64, with strides in up to four dimensions.
+ * convert.hip.cpp - FL_OP_CONVERT on a GPU: any dtype to f32 or f64, integers to i64, with strides in up to four
+ * dimensions.
  */
 #include "device.hpp"
 
@@ -98,12 +99,9 @@ fl_status convert(const fl_context *context, const fl_convert_args *args, const 
 fl_status convert_to_i64(const fl_context *context, const fl_convert_args *args, const fl_launch *launch)
 {
     switch (args->in.dtype) {
-    case FL_U8:
-        return convert<uint8_t, int64_t>(context, args, launch);
-    case FL_I32:
-        return convert<int32_t, int64_t>(context, args, launch);
-    default: /* core asks for nothing but integers */
-        return convert<int64_t, int64_t>(context, args, launch);
+    case FL_U8: return convert<uint8_t, int64_t>(context, args, launch);
+    case FL_I32: return convert<int32_t, int64_t>(context, args, launch);
+    default: /* core asks for nothing but integers */ return convert<int64_t, int64_t>(context, args, launch);
     }
 }
 
@@ -123,12 +121,9 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 {
     const fl_convert_args *args = static_cast<const fl_convert_args *>(arguments);
     switch (args->out.dtype) {
-    case FL_F32:
-        return convert_to<float>(context, args, launch);
-    case FL_I64:
-        return convert_to_i64(context, args, launch);
-    default:
-        return convert_to<double>(context, args, launch);
+    case FL_F32: return convert_to<float>(context, args, launch);
+    case FL_I64: return convert_to_i64(context, args, launch);
+    default: return convert_to<double>(context, args, launch);
     }
 }
 

@@ -33,17 +33,17 @@ struct gpu_solver_handle; /* gpu_solver.h's */
 struct hip_device {
     const fl_host *host;
     int number;
-    size_t usual_shared; /* bytes that a block has without asking for more */
-    int max_threads;     /* of a block */
-    int lanes;           /* threads of a warp that can talk to each other: gpu.h */
-    int multiprocessors; /* at least 1 */
+    size_t usual_shared;  /* bytes that a block has without asking for more */
+    int max_threads;      /* of a block */
+    int lanes;            /* threads of a warp that can talk to each other: gpu.h */
+    int multiprocessors;  /* at least 1 */
     int resident_threads; /* of a multiprocessor, at the most */
     int64_t max_grid[3];
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
-    std::mutex blas_lock; /* guards the handle: one thread at a time uses it */
-    void *blas;           /* blas.hip.cpp's; null until it is first needed */
+    std::mutex blas_lock;   /* guards the handle: one thread at a time uses it */
+    void *blas;             /* blas.hip.cpp's; null until it is first needed */
     std::mutex solver_lock; /* the same for solver.hip.cpp's */
     gpu_solver_handle *solver;
 };

@@ -12,7 +12,8 @@
 #include <new>
 #include <unistd.h>
 
-namespace {
+namespace
+{
 
 /* ----------------------------------------------------------------------------------------------------- probe ---- */
 
@@ -76,7 +77,8 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
-/* Libraries that are loaded at run time, or were there at build time: each function says whether one is here, else why not and what would mend it. */
+/* Libraries that are loaded at run time, or were there at build time: each function says whether one is here, else why
+ * not and what would mend it. */
 bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_available,
     hip_fft_available,
@@ -133,7 +135,8 @@ extern "C" void hip_probe(fl_probe *probe)
 
 /* ------------------------------------------------------------------------------------------------------ open ---- */
 
-namespace {
+namespace
+{
 
 constexpr unsigned canary_threads = 64, canary_blocks = 16, canary_words = canary_threads * canary_blocks;
 
@@ -156,17 +159,17 @@ __global__ void canary_kernel(uint64_t *words, uint64_t nonce)
 fl_status canary_fetch(const hip_device *device, uint64_t *memory, uint64_t nonce, hipStream_t queue, uint64_t *words)
 {
     const fl_host *host = device->host;
-    HIP_TRY(host, device->number, gpu_launch(canary_kernel, dim3(canary_blocks), dim3(canary_threads), 0,
-                                             device->usual_shared, queue, memory, nonce));
+    HIP_TRY(host, device->number,
+            gpu_launch(canary_kernel, dim3(canary_blocks), dim3(canary_threads), 0, device->usual_shared, queue, memory,
+                       nonce));
     HIP_TRY(host, device->number,
             hipMemcpyAsync(words, memory, canary_words * sizeof *words, hipMemcpyDeviceToHost, queue));
     HIP_TRY(host, device->number, hipStreamSynchronize(queue));
     for (unsigned i = 0; i < canary_words; i++)
         if (words[i] != canary_word(i, nonce))
-            return host->error(FL_E_DEVICE,
-                               "%s device %d failed its canary kernel: element %u is %016llx, expected %016llx",
-                               gpu_vendor, device->number, i, (unsigned long long)words[i],
-                               (unsigned long long)canary_word(i, nonce));
+            return host->error(
+                FL_E_DEVICE, "%s device %d failed its canary kernel: element %u is %016llx, expected %016llx",
+                gpu_vendor, device->number, i, (unsigned long long)words[i], (unsigned long long)canary_word(i, nonce));
     return FL_OK;
 }
 

@@ -259,8 +259,8 @@ typedef struct fl_device_api {
      * be NULL. Both NULL: it has none. */
     void (*range_push)(void *self, const char *name, const char *detail);
     void (*range_pop)(void *self);
-    /* Tells of the last kernel of the plugin's own that was queued in the stream: `facts` come zeroed, and stay so where
-     * nothing is known. NULL: nothing ever is. */
+    /* Tells of the last kernel of the plugin's own that was queued in the stream: `facts` come zeroed, and stay so
+     * where nothing is known. NULL: nothing ever is. */
     fl_status (*last_kernel)(void *self, void *stream, fl_kernel_facts *facts);
 } fl_device_api;
 
