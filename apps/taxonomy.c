@@ -137,8 +137,10 @@ static json_t *run_exercise(const common_options *common, taxonomy_found *found)
         choose_backends(list, sizeof list, found);
         asked.backends = &one;
     }
-    if (strcmp(common->variant, "auto") == 0)
+    if (!common->has_variant) {
+        asked.has_variant = true;
         asked.variant = "naive";
+    }
     asked.dtype = found->dtype;
     asked.has_dtype = true;
     asked.size = found->size;
