@@ -3,11 +3,11 @@
 
 #include "support/fail.h"
 #include "support/json_out.h"
+#include "support/row.h"
 #include "support/table.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 json_t *compare_runs_load(const char *path)
@@ -58,75 +58,43 @@ static const json_t *partner(const json_t *rows, const json_t *row)
 
 /* ------------------------------------------------------------------------------------------------- verdicts ---- */
 
-/* The middle half of some times. */
-typedef struct middle {
-    int count;
-    double first, median, third; /* quartiles */
-} middle;
+/* One run's times of a quantity. */
+typedef struct run_times {
+    size_t count;
+    statistics s;
+} run_times;
 
-static int ascending(const void *a, const void *b)
+static run_times times_of(const json_t *row, const char *quantity)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return (run_times){json_array_size(json_object_get(json_object_get(row, "times_s"), quantity)),
+                       row_times(row, quantity)};
 }
 
-static double quartile(const double *sorted, int count, double part)
+static const char *verdict_of(const run_times *older, const run_times *newer, bool right)
 {
-    double place = part * (count - 1);
-    int below = (int)place, above = below + 1 < count ? below + 1 : below;
-
-    return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
-}
-
-static middle middle_of(const json_t *row, const char *key)
-{
-    const json_t *times = json_object_get(json_object_get(row, "times_s"), key);
-    size_t count = json_array_size(times);
-    double *s = malloc((count + 1) * sizeof *s);
-    middle m = {.count = (int)count, .first = NAN, .median = NAN, .third = NAN};
-
-    if (!s)
-        fail(EXIT_BROKEN, "out of memory for %zu times", count);
-    for (size_t i = 0; i < count; i++)
-        s[i] = json_number_value(json_array_get(times, i));
-    qsort(s, count, sizeof *s, ascending);
-    if (count > 0)
-        m = (middle){(int)count, quartile(s, m.count, 0.25), quartile(s, m.count, 0.5), quartile(s, m.count, 0.75)};
-    free(s);
-    return m;
-}
-
-static bool is_right(const json_t *row)
-{
-    return json_is_true(json_object_get(json_object_get(row, "check"), "ok"));
-}
-
-static const char *verdict_of(const middle *older, const middle *newer, bool right)
-{
-    double ratio = older->median / newer->median;
+    double ratio = older->s.median / newer->s.median;
 
     if (!right || older->count < 3 || newer->count < 3 || !(ratio > 0))
         return "unclear";
-    if (newer->third < older->first && ratio >= 1.02)
+    if (newer->s.third < older->s.first && ratio >= 1.02)
         return "faster";
-    if (newer->first > older->third && ratio <= 1 / 1.02)
+    if (newer->s.first > older->s.third && ratio <= 1 / 1.02)
         return "slower";
-    if (fabs(ratio - 1) < 0.05 && older->third - older->first < 0.05 * older->median &&
-        newer->third - newer->first < 0.05 * newer->median)
+    if (fabs(ratio - 1) < 0.05 && older->s.third - older->s.first < 0.05 * older->s.median &&
+        newer->s.third - newer->s.first < 0.05 * newer->s.median)
         return "same";
     return "unclear";
 }
 
 static json_t *compare_times(const json_t *older, const json_t *newer, const char *key)
 {
-    middle a = middle_of(older, key), b = middle_of(newer, key);
+    run_times a = times_of(older, key), b = times_of(newer, key);
     json_t *times = json_new_object();
 
-    json_put(times, "older_s", json_number(a.median));
-    json_put(times, "newer_s", json_number(b.median));
-    json_put(times, "ratio", json_number(a.median / b.median));
-    json_put(times, "verdict", json_text(verdict_of(&a, &b, is_right(older) && is_right(newer))));
+    json_put(times, "older_s", json_number(a.s.median));
+    json_put(times, "newer_s", json_number(b.s.median));
+    json_put(times, "ratio", json_number(a.s.median / b.s.median));
+    json_put(times, "verdict", json_text(verdict_of(&a, &b, row_is_right(older) && row_is_right(newer))));
     return times;
 }
 
@@ -181,39 +149,25 @@ static const table_column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns - 1 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? text : "-";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static void fill(const json_t *entry, char cells[COLUMNS][64])
 {
     static const char *const names[] = {"exercise", "dtype", "older", "newer"}, *const times[] = {"kernel", "total"};
 
     for (int i = 0; i < 4; i++)
-        snprintf(cells[i], 64, "%s", text_of(entry, names[i]));
+        snprintf(cells[i], 64, "%s", row_text(entry, names[i]));
     for (int i = 0; i < 2; i++) {
         const json_t *t = json_object_get(entry, times[i]);
-        snprintf(cells[4 + 4 * i], 64, "%s", format_seconds(number_of(t, "older_s")).text);
-        snprintf(cells[5 + 4 * i], 64, "%s", format_seconds(number_of(t, "newer_s")).text);
-        snprintf(cells[6 + 4 * i], 64, "%s", format_factor(number_of(t, "ratio")).text);
-        snprintf(cells[7 + 4 * i], 64, "%s", text_of(t, "verdict"));
+        snprintf(cells[4 + 4 * i], 64, "%s", format_seconds(row_number(t, "older_s")).text);
+        snprintf(cells[5 + 4 * i], 64, "%s", format_seconds(row_number(t, "newer_s")).text);
+        snprintf(cells[6 + 4 * i], 64, "%s", format_factor(row_number(t, "ratio")).text);
+        snprintf(cells[7 + 4 * i], 64, "%s", row_text(t, "verdict"));
     }
 }
 
 static void print_machine(const char *which, const json_t *machine)
 {
-    printf("%s: %s, %s, %s, commit %s\n", which, text_of(machine, "host"), text_of(machine, "processor"),
-           text_of(machine, "gpu"), text_of(machine, "commit"));
+    printf("%s: %s, %s, %s, commit %s\n", which, row_text(machine, "host"), row_text(machine, "processor"),
+           row_text(machine, "gpu"), row_text(machine, "commit"));
 }
 
 void compare_runs_show(const json_t *verdicts, bool markdown)
@@ -239,5 +193,5 @@ void compare_runs_show(const json_t *verdicts, bool markdown)
     print_machine("newer", json_object_get(verdicts, "newer"));
     printf("ratio: older over newer, above 1 is faster\n");
     json_array_foreach(json_object_get(verdicts, "unpaired"), i, entry)
-        printf("only in the newer run: %s on %s\n", text_of(entry, "exercise"), text_of(entry, "resource"));
+        printf("only in the newer run: %s on %s\n", row_text(entry, "exercise"), row_text(entry, "resource"));
 }
