@@ -105,6 +105,39 @@ ON_EVERY_BACKEND(array, views_of_four_dimensions, .timeout = 60)
     fl_device_close(device);
 }
 
+/* Every view of a small array, its dimensions packed together or not, read against the definition. */
+ON_EVERY_BACKEND(array, every_view, .timeout = 120)
+{
+    enum { A = 2, B = 3, C = 2, D = 3 };
+    fl_device *device = open_device(on->resource);
+    fl_array *whole = counting(device, 4, (int64_t[]){A, B, C, D});
+    for (int64_t code = 0; code < 3 * 6 * 3 * 6; code++) {
+        static const int64_t spans[][2] = {{0, 1}, {1, 1}, {0, 2}, {2, 1}, {1, 2}, {0, 3}}; /* of 2: three, of 3: all */
+        const int64_t *of[] = {spans[code % 3], spans[code / 3 % 6], spans[code / 18 % 3], spans[code / 54]};
+        int64_t start[4], shape[4];
+        int32_t wanted[64];
+        size_t count = 0;
+        fl_array *view;
+        for (int d = 0; d < 4; d++) {
+            start[d] = of[d][0];
+            shape[d] = of[d][1];
+        }
+        for (int64_t i = 0; i < A * B * C * D; i++) {
+            const int64_t at[] = {i / (B * C * D), i / (C * D) % B, i / D % C, i % D};
+            bool inside = true;
+            for (int d = 0; d < 4; d++)
+                inside = inside && at[d] >= start[d] && at[d] < start[d] + shape[d];
+            if (inside)
+                wanted[count++] = (int32_t)i;
+        }
+        must(fl_array_view(whole, start, shape, &view));
+        expect_numbers(view, count, wanted, on->resource);
+        fl_array_free(view);
+    }
+    fl_array_free(whole);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 60)
 {
     static const int64_t wrong[][4] = {

@@ -294,14 +294,34 @@ void fl_array_free(fl_array *array)
 
 /* ----------------------------------------------------------------------------------------------- copies ---- */
 
-/* Queues the copy of the two innermost dimensions from `at` on, in one piece where the rows follow each other. */
-static fl_status copy_plane(const fl_array *a, fl_copy_kind kind, char *at, char *host, fl_stream *stream)
+/* The dimensions of an array, those merged whose elements follow each other: a packed array has one, a view of some of an
+ * array's columns two. The last one's stride is 1. */
+typedef struct merged_dims {
+    int count;
+    int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS];
+} merged_dims;
+
+static merged_dims merge_dims(const fl_buffer *b)
 {
-    const fl_buffer *b = &a->buffer;
-    size_t size = fl_dtype_size(b->dtype);
-    int64_t rows = b->ndim > 1 ? b->shape[b->ndim - 2] : 1;
-    size_t width = (size_t)b->shape[b->ndim - 1] * size,
-           pitch = b->ndim > 1 ? (size_t)b->stride[b->ndim - 2] * size : width;
+    merged_dims m = {0};
+
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->shape[d] == 1 && d + 1 < b->ndim)
+            continue;
+        if (m.count > 0 && m.stride[m.count - 1] == b->shape[d] * b->stride[d])
+            m.count--;
+        else
+            m.shape[m.count] = 1;
+        m.shape[m.count] *= b->shape[d];
+        m.stride[m.count++] = b->stride[d];
+    }
+    return m;
+}
+
+/* Queues the copy of rows `pitch` bytes apart on the device, from `at` on. */
+static fl_status copy_rows(const fl_array *a, fl_copy_kind kind, char *at, char *host, size_t rows, size_t width,
+                           size_t pitch, fl_stream *stream)
+{
     bool to_host = kind == FL_COPY_TO_HOST;
     fl_copy copy = {.kind = kind,
                     .to = to_host ? host : at,
@@ -309,38 +329,35 @@ static fl_status copy_plane(const fl_array *a, fl_copy_kind kind, char *at, char
                     .to_pitch = to_host ? width : pitch,
                     .from_pitch = to_host ? pitch : width,
                     .width = width,
-                    .rows = (size_t)rows};
+                    .rows = rows};
 
-    if (pitch == width) {
-        copy.width *= copy.rows;
-        copy.to_pitch = copy.from_pitch = copy.width;
-        copy.rows = 1;
-    }
     return a->device->plugin.api->copy(a->device->plugin.self, stream->handle, &copy);
 }
 
-/* Queues the copy between the array and packed host memory, plane by plane. */
+/* Queues the copy between the array and packed host memory: in one piece, but for views of more than two dimensions. */
 static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_stream *stream)
 {
     const fl_buffer *b = &a->buffer;
-    int outer = b->ndim > 2 ? b->ndim - 2 : 0;
-    int64_t planes[2] = {outer > 0 ? b->shape[0] : 1, outer > 1 ? b->shape[1] : 1};
-    size_t size = fl_dtype_size(b->dtype), plane = size;
+    const size_t size = fl_dtype_size(b->dtype);
+    const merged_dims m = merge_dims(b);
+    const int outer = m.count > 2 ? m.count - 2 : 0;
+    const int64_t counts[2] = {outer > 0 ? m.shape[0] : 1, outer > 1 ? m.shape[1] : 1};
+    const size_t width = (size_t)m.shape[m.count - 1] * size;
+    const size_t rows = m.count > 1 ? (size_t)m.shape[m.count - 2] : 1;
+    const size_t pitch = m.count > 1 ? (size_t)m.stride[m.count - 2] * size : width;
     fl_status status = FL_OK;
     core_span span;
 
-    for (int d = outer; d < b->ndim; d++)
-        plane *= (size_t)b->shape[d];
-    if (plane == 0)
+    if (core_buffer_bytes(b) == 0)
         return FL_OK;
     pthread_mutex_lock(&stream->lock);
     span = core_trace_begin(stream, kind == FL_COPY_TO_HOST ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
                             kind == FL_COPY_TO_HOST ? "copy to host" : "copy to device", NULL, core_buffer_bytes(b));
-    for (int64_t i = 0; i < planes[0] && status == FL_OK; i++) {
-        for (int64_t j = 0; j < planes[1] && status == FL_OK; j++) {
-            int64_t offset = (outer > 0 ? i * b->stride[0] : 0) + (outer > 1 ? j * b->stride[1] : 0);
-            status = copy_plane(a, kind, (char *)b->data + (size_t)offset * size, host, stream);
-            host += plane;
+    for (int64_t i = 0; i < counts[0] && status == FL_OK; i++) {
+        for (int64_t j = 0; j < counts[1] && status == FL_OK; j++) {
+            int64_t offset = (outer > 0 ? i * m.stride[0] : 0) + (outer > 1 ? j * m.stride[1] : 0);
+            status = copy_rows(a, kind, (char *)b->data + (size_t)offset * size, host, rows, width, pitch, stream);
+            host += rows * width;
         }
     }
     core_trace_end(stream, span, NULL);
