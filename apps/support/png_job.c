@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "png_job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_EDGE = 0x7fffffff, /* by the format */
+    /* deflate's bound is 1032 to 1 (zlib's technical details): a file cannot unfold to more than that. */
+    MAX_COMPRESSION = 1032,
+    FIRST_BYTES = 4096, /* of a PNG being made; doubled as needed */
+};
+
+static void on_error(png_structp png, png_const_charp words)
+{
+    png_job *job = png_get_error_ptr(png);
+    snprintf(job->message, sizeof job->message, "%s", words);
+    png_longjmp(png, 1);
+}
+
+/* What libpng warns of (odd colour profiles, trailing blanks) changes no pixel. */
+static void on_warning(png_structp png, png_const_charp words)
+{
+    (void)png;
+    (void)words;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading ---- */
+
+/* Left by a longjmp when the file is broken. */
+static void read_description(png_job *job, png_wishes *ask)
+{
+    png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
+    png_read_info(job->png, job->info);
+    ask(job->png, job->info);
+    png_set_interlace_handling(job->png);
+    job->height = png_get_image_height(job->png, job->info);
+    job->width = png_get_image_width(job->png, job->info);
+}
+
+static bool start_reading(png_job *job, png_wishes *ask)
+{
+    if (setjmp(png_jmpbuf(job->png)) != 0)
+        return false;
+    read_description(job, ask);
+    return true;
+}
+
+/* Whether a file of that size can hold the pixels that its header claims: as they are stored, before expansion. */
+static bool plausible(const png_job *job)
+{
+    double stored = (double)png_get_rowbytes(job->png, job->info) * (double)job->height;
+    return stored <= (double)job->bytes * MAX_COMPRESSION;
+}
+
+bool png_job_start(png_job *job, png_rw_ptr read, void *source, png_wishes *ask, problem *why)
+{
+    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
+    if (job->info == NULL)
+        return problem_no_memory(why, job->path, 0);
+    png_set_read_fn(job->png, source, read);
+    if (!start_reading(job, ask))
+        return problem_set(why, EXIT_BAD_INPUT, "%s: is no sound PNG (%s); expected one", job->path, job->message);
+    if (!plausible(job))
+        return problem_set(why, EXIT_BAD_INPUT,
+                           "%s: claims %" PRId64 "x%" PRId64 " pixels; expected no more than its %" PRId64
+                           " bytes can hold",
+                           job->path, job->height, job->width, job->bytes);
+    return true;
+}
+
+static bool read_pixels(png_job *job)
+{
+    if (setjmp(png_jmpbuf(job->png)) != 0)
+        return false;
+    png_read_update_info(job->png, job->info);
+    job->channels = png_get_channels(job->png, job->info);
+    job->depth = png_get_bit_depth(job->png, job->info);
+    size_t row_bytes = png_get_rowbytes(job->png, job->info), height = (size_t)job->height;
+    job->pixels = png_malloc(job->png, row_bytes * height);
+    job->rows = png_malloc(job->png, sizeof *job->rows * height);
+    for (size_t y = 0; y < height; y++)
+        job->rows[y] = job->pixels + y * row_bytes;
+    png_read_image(job->png, job->rows);
+    png_read_end(job->png, NULL);
+    return true;
+}
+
+bool png_job_read(png_job *job, problem *why)
+{
+    if (read_pixels(job))
+        return true;
+    int exit_code = strcmp(job->message, "Out of memory") == 0 ? EXIT_BROKEN : EXIT_BAD_INPUT;
+    return problem_set(why, exit_code, "%s: is no whole PNG (%s); expected one", job->path, job->message);
+}
+
+void png_job_end(png_job *job)
+{
+    if (job->png != NULL) {
+        png_free(job->png, job->rows);
+        png_free(job->png, job->pixels);
+    }
+    png_destroy_read_struct(&job->png, &job->info, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------- writing ---- */
+
+/* The bytes so far, and those there is room for. */
+typedef struct growing {
+    file_bytes bytes;
+    size_t room;
+} growing;
+
+static void append(png_structp png, png_bytep data, size_t size)
+{
+    growing *out = png_get_io_ptr(png);
+    if (size > out->room - out->bytes.size) {
+        size_t room = 2 * out->room + size + FIRST_BYTES;
+        uint8_t *larger = realloc(out->bytes.data, room);
+        if (larger == NULL)
+            png_error(png, "Out of memory");
+        out->bytes.data = larger;
+        out->room = room;
+    }
+    memcpy(out->bytes.data + out->bytes.size, data, size);
+    out->bytes.size += size;
+}
+
+static void flush_nothing(png_structp png)
+{
+    (void)png;
+}
+
+static bool write_pixels(png_job *job)
+{
+    static const int colour_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                       PNG_COLOR_TYPE_RGB_ALPHA};
+    if (setjmp(png_jmpbuf(job->png)) != 0)
+        return false;
+    png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
+    png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height, job->depth,
+                 colour_types[job->channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(job->png, job->info);
+    png_set_packing(job->png); /* below 8 bits: from one sample a byte */
+    size_t row_bytes = (size_t)job->width * (size_t)job->channels * (job->depth == 16 ? 2 : 1);
+    for (int64_t y = 0; y < job->height; y++)
+        png_write_row(job->png, job->pixels + (size_t)y * row_bytes);
+    png_write_end(job->png, NULL);
+    return true;
+}
+
+bool png_job_write(png_job *job, file_bytes *out, problem *why)
+{
+    *out = (file_bytes){0};
+    if (job->height < 1 || job->width < 1 || job->height > MAX_EDGE || job->width > MAX_EDGE)
+        return problem_set(why, EXIT_BAD_INPUT,
+                           "%s: a picture of %" PRId64 "x%" PRId64 "; expected 1 to %d pixels an edge", job->path,
+                           job->height, job->width, MAX_EDGE);
+    growing made = {0};
+    job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
+    bool ok = job->info == NULL ? problem_no_memory(why, job->path, 0) : true;
+    if (ok) {
+        png_set_write_fn(job->png, &made, append, flush_nothing);
+        if (!write_pixels(job))
+            ok = problem_set(why, EXIT_BROKEN, "%s: could not be written (%s)", job->path, job->message);
+    }
+    png_destroy_write_struct(&job->png, &job->info);
+    if (ok)
+        *out = made.bytes;
+    else
+        file_bytes_free(&made.bytes);
+    return ok;
+}
