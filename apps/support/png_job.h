@@ -16,7 +16,8 @@ typedef struct png_job {
     const char *path; /* for messages */
     int64_t bytes;    /* of the file that is read */
     int64_t height, width;
-    int channels, depth; /* of the pixels: 1 to 4 (grey, grey and alpha, RGB, RGB and alpha); bits of a sample */
+    int channels; /* 1 to 4: grey, grey and alpha, RGB, RGB and alpha */
+    int depth;    /* bits of a sample: 8 or 16 when reading, and 1, 2 or 4 too when writing */
     /* Row by row, the channels of a pixel side by side. A sample is a byte, or two where depth is 16: the most
      * significant first. */
     png_bytep pixels;
@@ -31,7 +32,7 @@ typedef struct png_job {
 typedef void png_wishes(png_structp png, png_infop info);
 
 /* Reads the header, into height and width. To be set before: path and bytes. libpng gets its bytes by `read` from
- * `source`; from a FILE for a NULL `read`. `ask` must see to 8 bits a sample at least, or one sample a byte. Refuses a
+ * `source`; from a FILE for a NULL `read`. `ask` sees to it that a sample has a byte at least. Refuses a
  * header that claims more pixels than the bytes can hold. png_job_end is needed whatever comes of it. */
 bool png_job_start(png_job *job, png_rw_ptr read, void *source, png_wishes *ask, problem *why);
 

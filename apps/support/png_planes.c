@@ -37,13 +37,26 @@ static void take(png_structp png, png_bytep data, size_t size)
     from->size -= size;
 }
 
-/* Samples as they are, a byte each at least; only palettes and transparent colours are replaced by what they mean. */
+/* Whether samples have to be replaced by what they mean: those of palettes, and where a colour is transparent. */
+static bool has_meanings(png_structp png, png_infop info)
+{
+    return png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+}
+
+/* Other samples as they are, a byte each at least. */
 static void ask_for_samples(png_structp png, png_infop info)
 {
-    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE || png_get_valid(png, info, PNG_INFO_tRNS) != 0)
-        png_set_expand(png);
+    if (has_meanings(png, info))
+        png_set_expand(png); /* to 8 bits at least */
     else
         png_set_packing(png);
+}
+
+/* Bits of the image's samples, the header having been read; job->depth will be of those in memory. */
+static int image_depth(const png_job *job)
+{
+    int depth = png_get_bit_depth(job->png, job->info);
+    return depth < 8 && has_meanings(job->png, job->info) ? 8 : depth;
 }
 
 static void to_plane(const png_job *job, int c, float *plane)
@@ -71,7 +84,7 @@ static void to_alpha(const png_job *job, int c, uint16_t *alpha)
 }
 
 /* An odd number of channels is colours alone, an even one has alpha last. */
-static bool to_image(const png_job *job, png_planes *image, problem *why)
+static bool to_image(const png_job *job, int depth, png_planes *image, problem *why)
 {
     bool has_alpha = job->channels % 2 == 0;
     int channels = job->channels - has_alpha;
@@ -79,7 +92,7 @@ static bool to_image(const png_job *job, png_planes *image, problem *why)
     int64_t shape[] = {channels, job->height, job->width};
     if (!host_array_create(&planes, FL_F32, 3, shape, job->path, why))
         return false;
-    *image = (png_planes){job->height, job->width, channels, job->depth, planes.data, NULL};
+    *image = (png_planes){job->height, job->width, channels, depth, planes.data, NULL};
     size_t pixels = (size_t)job->height * (size_t)job->width;
     for (int c = 0; c < channels; c++)
         to_plane(job, c, image->planes + (size_t)c * pixels);
@@ -92,13 +105,18 @@ static bool to_image(const png_job *job, png_planes *image, problem *why)
     return true;
 }
 
+static bool read_image(png_job *job, png_planes *image, problem *why)
+{
+    int depth = image_depth(job);
+    return png_job_read(job, why) && to_image(job, depth, image, why);
+}
+
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why)
 {
     *image = (png_planes){0};
     rest from = {data, size};
     png_job job = {.path = path, .bytes = (int64_t)size};
-    bool ok =
-        png_job_start(&job, take, &from, ask_for_samples, why) && png_job_read(&job, why) && to_image(&job, image, why);
+    bool ok = png_job_start(&job, take, &from, ask_for_samples, why) && read_image(&job, image, why);
     png_job_end(&job);
     if (!ok)
         png_planes_free(image);
