@@ -79,20 +79,22 @@ void output_start(void)
     atexit(at_exit);
 }
 
-/* A name in the folder of `target` that nobody else takes, on the list already: a signal may come at any time. */
+/* A name in the folder of `target` that nobody else takes, on the list already: a signal may come at any time. The
+ * number tells apart what several threads begin at the same time. */
 static temporary *temporary_create(const char *target)
 {
+    static atomic_uint number;
     const char *slash = strrchr(target, '/');
     int folder_length = slash == NULL ? 0 : (int)(slash - target) + 1;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
 
-    size_t size = (size_t)folder_length + 64;
+    size_t size = (size_t)folder_length + 80;
     temporary *t = malloc(sizeof *t + size);
     if (t == NULL)
         return NULL;
-    snprintf(t->path, size, "%.*s.flynn-%ld-%lld%09ld.part", folder_length, target, (long)getpid(),
-             (long long)now.tv_sec, now.tv_nsec);
+    snprintf(t->path, size, "%.*s.flynn-%ld-%lld%09ld-%u.part", folder_length, target, (long)getpid(),
+             (long long)now.tv_sec, now.tv_nsec, atomic_fetch_add(&number, 1));
     atomic_init(&t->live, true);
     t->next = atomic_load(&temporaries);
     while (!atomic_compare_exchange_weak(&temporaries, &t->next, t))
