@@ -11,6 +11,7 @@
 #include "make_png.h"
 #include "support/npy.h"
 #include "support/png_file.h"
+#include "support/png_planes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,13 @@ static void demand(bool condition, const char *what, const problem *why)
     abort();
 }
 
+static void demand_problem(const problem *why, const char *path)
+{
+    demand(why->exit_code == EXIT_BAD_INPUT || why->exit_code == EXIT_BROKEN, "a problem has no exit code", why);
+    demand(strncmp(why->text, path, strlen(path)) == 0, "a problem does not name the file", why);
+    demand(strchr(why->text, '\n') == NULL, "a problem is not one line", why);
+}
+
 /* Reads the file; true if it was accepted. */
 static bool try_reader(reader read, const char *path)
 {
@@ -38,9 +46,7 @@ static bool try_reader(reader read, const char *path)
     host_array array;
     if (!read(path, &array, &why)) {
         demand(array.data == NULL, "a refused file left an array", &why);
-        demand(why.exit_code == EXIT_BAD_INPUT || why.exit_code == EXIT_BROKEN, "a problem has no exit code", &why);
-        demand(strncmp(why.text, path, strlen(path)) == 0, "a problem does not name the file", &why);
-        demand(strchr(why.text, '\n') == NULL, "a problem is not one line", &why);
+        demand_problem(&why, path);
         return false;
     }
     demand(array.data != NULL && array.ndim >= 0 && array.ndim <= FL_MAX_DIMS, "an accepted file gave no array", &why);
@@ -49,6 +55,44 @@ static bool try_reader(reader read, const char *path)
         sum += host_array_get(&array, i);
     host_array_free(&array);
     return true;
+}
+
+/* An image that was accepted is the same after it was encoded. */
+static void try_again(const char *path, const png_planes *image)
+{
+    problem why = {.text = ""};
+    file_bytes encoded;
+    png_planes again;
+    demand(png_planes_encode(path, image, &encoded, &why), "an accepted image is not encoded", &why);
+    demand(png_planes_decode(path, encoded.data, encoded.size, &again, &why), "an encoded image is refused", &why);
+    size_t pixels = (size_t)image->height * (size_t)image->width;
+    demand(again.height == image->height && again.width == image->width && again.channels == image->channels &&
+               again.depth == image->depth && (again.alpha != NULL) == (image->alpha != NULL),
+           "an encoded image has another form", &why);
+    demand(memcmp(again.planes, image->planes, pixels * (size_t)image->channels * sizeof *image->planes) == 0,
+           "an encoded image has other samples", &why);
+    demand(image->alpha == NULL || memcmp(again.alpha, image->alpha, pixels * sizeof *image->alpha) == 0,
+           "an encoded image has another alpha", &why);
+    file_bytes_free(&encoded);
+    png_planes_free(&again);
+}
+
+/* Reads the file's bytes and decodes them, which must accept what png_read does. */
+static void try_planes(const char *path, bool expected)
+{
+    problem why = {.text = ""};
+    file_bytes bytes;
+    png_planes image = {0};
+    bool accepted =
+        file_bytes_read(path, "a PNG", &bytes, &why) && png_planes_decode(path, bytes.data, bytes.size, &image, &why);
+    file_bytes_free(&bytes);
+    demand(accepted == expected, "one reader of PNGs accepts what the other refuses", &why);
+    demand(accepted == (image.planes != NULL), "a refused file left an image, or an accepted one gave none", &why);
+    if (accepted)
+        try_again(path, &image);
+    else
+        demand_problem(&why, path);
+    png_planes_free(&image);
 }
 
 /* A file in memory that has a path. */
@@ -63,7 +107,10 @@ static bool try_bytes(const uint8_t *data, size_t bytes, bool is_png)
         perror("fuzz_readers");
         exit(1);
     }
-    return try_reader(is_png ? png_read : npy_read, path);
+    bool accepted = try_reader(is_png ? png_read : npy_read, path);
+    if (is_png)
+        try_planes(path, accepted);
+    return accepted;
 }
 
 #ifdef FLYNN_LIBFUZZER

@@ -6,11 +6,15 @@
 #include <stdlib.h>
 
 const png_kind png_kinds[PNG_KINDS] = {
-    {PNG_COLOR_TYPE_GRAY, 1},        {PNG_COLOR_TYPE_GRAY, 2},      {PNG_COLOR_TYPE_GRAY, 4},
-    {PNG_COLOR_TYPE_GRAY, 8},        {PNG_COLOR_TYPE_GRAY, 16},     {PNG_COLOR_TYPE_RGB, 8},
-    {PNG_COLOR_TYPE_RGB, 16},        {PNG_COLOR_TYPE_PALETTE, 1},   {PNG_COLOR_TYPE_PALETTE, 2},
-    {PNG_COLOR_TYPE_PALETTE, 4},     {PNG_COLOR_TYPE_PALETTE, 8},   {PNG_COLOR_TYPE_GRAY_ALPHA, 8},
-    {PNG_COLOR_TYPE_GRAY_ALPHA, 16}, {PNG_COLOR_TYPE_RGB_ALPHA, 8}, {PNG_COLOR_TYPE_RGB_ALPHA, 16},
+    {PNG_COLOR_TYPE_GRAY, 1, false},        {PNG_COLOR_TYPE_GRAY, 2, false},      {PNG_COLOR_TYPE_GRAY, 4, false},
+    {PNG_COLOR_TYPE_GRAY, 8, false},        {PNG_COLOR_TYPE_GRAY, 16, false},     {PNG_COLOR_TYPE_RGB, 8, false},
+    {PNG_COLOR_TYPE_RGB, 16, false},        {PNG_COLOR_TYPE_PALETTE, 1, false},   {PNG_COLOR_TYPE_PALETTE, 2, false},
+    {PNG_COLOR_TYPE_PALETTE, 4, false},     {PNG_COLOR_TYPE_PALETTE, 8, false},   {PNG_COLOR_TYPE_GRAY_ALPHA, 8, false},
+    {PNG_COLOR_TYPE_GRAY_ALPHA, 16, false}, {PNG_COLOR_TYPE_RGB_ALPHA, 8, false}, {PNG_COLOR_TYPE_RGB_ALPHA, 16, false},
+    {PNG_COLOR_TYPE_GRAY, 1, true},         {PNG_COLOR_TYPE_GRAY, 2, true},       {PNG_COLOR_TYPE_GRAY, 4, true},
+    {PNG_COLOR_TYPE_GRAY, 8, true},         {PNG_COLOR_TYPE_GRAY, 16, true},      {PNG_COLOR_TYPE_RGB, 8, true},
+    {PNG_COLOR_TYPE_RGB, 16, true},         {PNG_COLOR_TYPE_PALETTE, 1, true},    {PNG_COLOR_TYPE_PALETTE, 2, true},
+    {PNG_COLOR_TYPE_PALETTE, 4, true},      {PNG_COLOR_TYPE_PALETTE, 8, true},
 };
 
 unsigned made_sample(png_kind kind, int y, int x, int c)
@@ -25,6 +29,30 @@ void made_colour(unsigned i, unsigned char rgb[3])
     rgb[2] = (unsigned char)(255 - i);
 }
 
+/* Whether (y, x) has the transparent colour, which is that of (1, 1). */
+static bool is_transparent(png_kind kind, int y, int x)
+{
+    int channels = kind.type == PNG_COLOR_TYPE_RGB ? 3 : 1;
+    for (int c = 0; c < channels; c++)
+        if (made_sample(kind, y, x, c) != made_sample(kind, 1, 1, c))
+            return false;
+    return true;
+}
+
+int made_alpha(png_kind kind, int y, int x)
+{
+    int largest = kind.depth == 16 ? 65535 : 255;
+    if ((kind.type & PNG_COLOR_MASK_ALPHA) != 0)
+        return (int)made_sample(kind, y, x, kind.type == PNG_COLOR_TYPE_GRAY_ALPHA ? 1 : 3);
+    if (!kind.transparent)
+        return -1;
+    if (kind.type == PNG_COLOR_TYPE_PALETTE) {
+        unsigned i = made_sample(kind, y, x, 0);
+        return i == 0 ? 0 : i == 1 ? 128 : 255;
+    }
+    return is_transparent(kind, y, x) ? 0 : largest;
+}
+
 static void set_colours(png_structp png, png_infop info, png_kind kind)
 {
     png_byte alpha[2] = {0, 128};
@@ -36,9 +64,13 @@ static void set_colours(png_structp png, png_infop info, png_kind kind)
             palette[i] = (png_color){rgb[0], rgb[1], rgb[2]};
         }
         png_set_PLTE(png, info, palette, 1 << kind.depth);
-        png_set_tRNS(png, info, alpha, 2, NULL);
-    } else if (kind.type == PNG_COLOR_TYPE_GRAY) {
-        png_set_tRNS(png, info, NULL, 0, &(png_color_16){.gray = 1});
+    }
+    if (kind.transparent) {
+        png_uint_16 c[3];
+        for (int i = 0; i < 3; i++)
+            c[i] = (png_uint_16)made_sample(kind, 1, 1, i);
+        png_set_tRNS(png, info, alpha, kind.type == PNG_COLOR_TYPE_PALETTE ? 2 : 0,
+                     &(png_color_16){.gray = c[0], .red = c[0], .green = c[1], .blue = c[2]});
     }
 }
 
