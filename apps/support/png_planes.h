@@ -15,7 +15,7 @@
 typedef struct png_planes {
     int64_t height, width;
     int channels;    /* 1: grey; 3: red, green, blue */
-    int depth;       /* bits of a sample in the file it was read from and is written as: 1, 2, 4 (grey only), 8 or 16 */
+    int depth;       /* bits of a sample in the file: 8, 16, or 1, 2, 4 for grey without alpha */
     float *planes;   /* channels x height x width samples, 0 .. 2^depth - 1, not scaled; aligned to a cache line */
     uint16_t *alpha; /* height x width samples, 0 .. 2^depth - 1; or NULL */
 } png_planes;
