@@ -6,6 +6,7 @@
 #define FLYNN_APPS_COMMANDS_H
 
 int command_allclose(int argc, char **argv);
+int command_batch(int argc, char **argv);
 int command_ceiling(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_convolve(int argc, char **argv);

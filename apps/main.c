@@ -27,6 +27,7 @@ static const struct {
     {"slice", command_slice, "a slice of a device's array to the host: copy all, or slice first"},
     {"svd", command_svd, "the singular values of an image, and what is left of it in a low rank"},
     {"reconstruct", command_reconstruct, "a matrix from its leading singular values and vectors"},
+    {"batch", command_batch, "many images through a pipeline that keeps the device busy"},
     {"allclose", command_allclose, "are two arrays the same to a tolerance?"},
     {"compare", command_compare, "every exercise on every backend, in one table; or two saved runs side by side"},
     {"sweep", command_sweep, "an exercise over variants, sizes and blocks: which is the best where"},

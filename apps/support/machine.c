@@ -49,8 +49,7 @@ static json_t *value_from(const char *path, const char *key, char separator)
     return found != NULL ? found : json_null();
 }
 
-/* Threads that the scheduler may give this process (affinity: taskset, cpusets, Slurm). */
-static json_t *usable_threads(void)
+int machine_threads(void)
 {
     for (int most = 1024; most <= 1 << 20; most *= 2) {
         cpu_set_t *set = CPU_ALLOC(most);
@@ -61,11 +60,11 @@ static json_t *usable_threads(void)
         int count = error == 0 ? CPU_COUNT_S(bytes, set) : 0;
         CPU_FREE(set);
         if (error == 0)
-            return json_whole(count);
+            return count;
         if (error != EINVAL) /* EINVAL: the kernel's set is larger */
             break;
     }
-    return json_null();
+    return 0;
 }
 
 static json_t *memory_bytes(void)
@@ -120,7 +119,7 @@ json_t *machine_describe(void)
     json_put(machine, "host", json_text(names.nodename));
     json_put(machine, "date", date_now());
     json_put(machine, "processor", processor(&names));
-    json_put(machine, "threads", usable_threads());
+    json_put(machine, "threads", machine_threads() > 0 ? json_whole(machine_threads()) : json_null());
     json_put(machine, "memory_bytes", memory_bytes());
     json_put(machine, "os", value_from("/etc/os-release", "PRETTY_NAME", '='));
     json_put(machine, "kernel", json_text(names.release));

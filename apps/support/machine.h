@@ -7,6 +7,9 @@
 
 #include <jansson.h>
 
+/* Threads that the scheduler may give this process (affinity: taskset, cpusets, Slurm); 0: not to be found out. */
+int machine_threads(void);
+
 /* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (those that this process
  * may use), memory_bytes, os, kernel, gpu, driver, runtime (all three null: for the caller to set from the devices it
  * opens), compiler, flags, commit, version, and slurm: null, or job_id, job_name, partition, nodelist, procid, ntasks,

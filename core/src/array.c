@@ -294,8 +294,8 @@ void fl_array_free(fl_array *array)
 
 /* ----------------------------------------------------------------------------------------------- copies ---- */
 
-/* The dimensions of an array, those merged whose elements follow each other: a packed array has one, a view of some of an
- * array's columns two. The last one's stride is 1. */
+/* The dimensions of an array, those merged whose elements follow each other: a packed array has one, a view of some of
+ * an array's columns two. The last one's stride is 1. */
 typedef struct merged_dims {
     int count;
     int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS];
