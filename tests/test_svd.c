@@ -510,3 +510,76 @@ ON_EVERY_BACKEND(svd, threads_share_a_device, .timeout = 60)
     }
     fl_device_close(device);
 }
+
+/* One of several threads that decompose at once: a matrix of its own, on a stream of its own, which it then puts
+ * together again. */
+struct rebuilder {
+    fl_device *device;
+    const char *svd, *reconstruct; /* variants */
+    uint64_t seed;
+    double off; /* out: |u diag(s) vt - a|, the largest of all rounds, or NaN: a call failed */
+    double allowed;
+};
+
+enum { REBUILDS = 4 };
+
+/* Without Criterion, whose tests fail in one thread only. */
+static void *rebuild(void *argument)
+{
+    struct rebuilder *r = argument;
+    const int64_t m = 70 + (int64_t)r->seed % 5, n = 60, shapes[4][2] = {{m, n}, {m, n}, {n}, {n, n}};
+    struct matrix a = matrix_random(FL_F32, m, n, r->seed), got = matrix_create(FL_F32, m, n);
+    fl_array *in = NULL, *outs[4] = {NULL}; /* what is put together, u, s, vt */
+    fl_stream *stream = NULL;
+    bool ok = fl_stream_create(r->device, &stream) == FL_OK &&
+              fl_array_from_host(r->device, FL_F32, 2, a.shape, a.data, &in) == FL_OK;
+    for (int i = 0; i < 4; i++)
+        ok = ok && fl_array_create(r->device, FL_F32, i == 2 ? 1 : 2, shapes[i], &outs[i]) == FL_OK;
+    for (int round = 0; ok && round < REBUILDS; round++) {
+        ok = fl_svd(r->device, in, 1, outs[1], outs[2], outs[3], &(fl_run){.stream = stream, .variant = r->svd}) ==
+                 FL_OK &&
+             fl_reconstruct(r->device, outs[1], outs[2], outs[3], n, outs[0],
+                            &(fl_run){.stream = stream, .variant = r->reconstruct}) == FL_OK &&
+             fl_array_read(outs[0], got.data, stream) == FL_OK && fl_stream_wait(stream) == FL_OK;
+        for (int64_t at = 0; ok && at < m * n; at++) {
+            const double off = fabs((double)((float *)got.data)[at] - (double)((float *)a.data)[at]);
+            r->off = off <= r->off ? r->off : off; /* NaN stays */
+        }
+        memset(got.data, 0, (size_t)(m * n) * sizeof(float));
+    }
+    r->off = ok ? r->off : NAN;
+    /* Each element is a part of a matrix that is off by the rounding of its norm, below the root of m n. */
+    r->allowed = rounding(&a) * sqrt((double)(m * n));
+    for (int i = 0; i < 4; i++)
+        fl_array_free(outs[i]);
+    fl_array_free(in);
+    fl_stream_free(stream);
+    matrix_free(&a);
+    matrix_free(&got);
+    return NULL;
+}
+
+/* Each variant by several threads of one device, while others use the same libraries on another device:
+ * with another number of threads, or the same. */
+ON_EVERY_BACKEND(svd, threads_rebuild_on_several_devices, .timeout = 300)
+{
+    fl_device *device = open_device(on->resource), *other = open_device("serial");
+    const char *variant;
+    for (size_t v = 0; (variant = variant_of(device, "svd", FL_F32, v)) != NULL; v++) {
+        const bool library = strcmp(variant, "library") == 0;
+        struct rebuilder rebuilders[6];
+        pthread_t threads[COUNT(rebuilders)];
+        for (size_t i = 0; i < COUNT(rebuilders); i++) {
+            rebuilders[i] = i < 4 ? (struct rebuilder){device, variant, library ? "library" : "auto", i, 0, 0}
+                                  : (struct rebuilder){other, "auto", "auto", i, 0, 0};
+            cr_assert(pthread_create(&threads[i], NULL, rebuild, &rebuilders[i]) == 0);
+        }
+        for (size_t i = 0; i < COUNT(rebuilders); i++) {
+            pthread_join(threads[i], NULL);
+            cr_expect(rebuilders[i].off <= rebuilders[i].allowed, "%s %s: thread %zu: off by %g, allowed %g",
+                      on->resource, variant, i, rebuilders[i].off, rebuilders[i].allowed);
+        }
+    }
+    fl_device_close(other);
+    fl_device_close(device);
+}

@@ -21,8 +21,22 @@ static struct {
     dgemm_function *dgemm;
     int (*get_threads)(void); /* NULL, as set_threads: not an OpenBLAS */
     void (*set_threads)(int);
-    int threads_before; /* between cpu_blas_begin and cpu_blas_end */
+    bool shared; /* an OpenBLAS that several threads may call at once, each for one thread's work */
 } blas;
+
+/* Whether several threads may call this OpenBLAS at once: one with POSIX threads, of version 0.3.4 or newer, which are
+ * those that tell it; before, gemv and LAPACK were unsafe (its change log). One without threads (openblas_get_parallel:
+ * 0) may have been built without locks, USE_LOCKING; in one with OpenMP (2) the number of threads is in part each
+ * caller's own, and what one sets does not hold for another. */
+static bool can_be_shared(void *library)
+{
+    int (*get_parallel)(void);
+    char *(*get_config)(void);
+
+    return library_function(library, "openblas_get_parallel", &get_parallel, sizeof get_parallel) &&
+           library_function(library, "openblas_get_config", &get_config, sizeof get_config) && get_parallel() == 1 &&
+           strncmp(get_config(), "OpenBLAS ", 9) == 0;
+}
 
 /* Fedora's libopenblas.so.0 is the one without threads: those with threads have names of their own there. */
 static void load(void)
@@ -36,6 +50,7 @@ static void load(void)
     if (!library_function(library, "openblas_get_num_threads", &blas.get_threads, sizeof blas.get_threads) ||
         !library_function(library, "openblas_set_num_threads", &blas.set_threads, sizeof blas.set_threads))
         blas.set_threads = NULL;
+    blas.shared = blas.set_threads && can_be_shared(library);
     blas.library = library;
 }
 
@@ -57,21 +72,19 @@ bool cpu_blas_available(char *why, size_t size)
     return false;
 }
 
+/* Several threads of an OpenBLAS are one team for all callers: theirs would wait for each other inside. Another BLAS is
+ * called by all at once: the reference one and LAPACK's routines keep nothing between calls, MKL and BLIS say that they
+ * may be. */
 void cpu_blas_begin(const fl_host *host, int threads)
 {
-    host->lock();
-    if (!cpu_blas_library() || !blas.set_threads)
-        return;
-    blas.threads_before = blas.get_threads();
-    if (threads != blas.threads_before)
-        blas.set_threads(threads);
+    if (cpu_blas_library() && blas.set_threads)
+        host->enter(threads, threads > 1 || !blas.shared, blas.get_threads, blas.set_threads);
 }
 
 void cpu_blas_end(const fl_host *host)
 {
-    if (blas.library && blas.set_threads && blas.get_threads() != blas.threads_before)
-        blas.set_threads(blas.threads_before);
-    host->unlock();
+    if (blas.library && blas.set_threads)
+        host->leave();
 }
 
 /* Fortran's matrices are column-major: c is its transposed there, as are a and b, and c' = b' a'. */

@@ -18,7 +18,8 @@ bool cpu_blas_available(char *why, size_t size);
 void *cpu_blas_library(void);
 
 /* Around calls of the library: what it computes in between, it computes on so many threads, where it is an OpenBLAS
- * (others have a number of threads that is not ours to set). Holds the host's lock. */
+ * (others have a number of threads that is not ours to set). Several threads of the caller are in between at once
+ * where each wants one thread and the library allows it (blas.c); else each waits for its turn, by the host's enter. */
 void cpu_blas_begin(const fl_host *host, int threads);
 void cpu_blas_end(const fl_host *host);
 

@@ -2,12 +2,12 @@
 #include "device.h"
 
 #include "registry.h"
+#include "setting.h"
 #include "status.h"
 #include "stream.h"
 #include "trace.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +15,11 @@
 
 /* ------------------------------------------------------------------------------------- the host's table ---- */
 
-static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void lock_shared(void)
-{
-    pthread_mutex_lock(&shared_lock);
-}
-
-static void unlock_shared(void)
-{
-    pthread_mutex_unlock(&shared_lock);
-}
-
 const fl_host core_host = {.size = sizeof(fl_host),
                            .error = core_fail,
                            .scratch = core_pool_take,
-                           .lock = lock_shared,
-                           .unlock = unlock_shared};
+                           .enter = core_setting_enter,
+                           .leave = core_setting_leave};
 
 /* ------------------------------------------------------------------------------------- resource strings ---- */
 

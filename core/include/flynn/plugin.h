@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 1
+#define FL_PLUGIN_ABI 2
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 
@@ -48,10 +48,13 @@ struct fl_host {
     /* Device memory (aligned to 256 bytes) for the work that the row queues in this call; core takes it back, in the
      * stream's order, after the row returned. May be called several times. */
     fl_status (*scratch)(const fl_context *context, size_t bytes, void **memory);
-    /* One lock for all plugins: around calls of a library that has settings of the process, such as a BLAS its number
-     * of threads. Nothing of this table is called while it is held. */
-    void (*lock)(void);
-    void (*unlock)(void);
+    /* Around calls of a library with a number that belongs to the process, such as a BLAS's of its threads, which all
+     * plugins and threads share: inside, `get` tells `value`. Those with the same value and `set` are inside together
+     * unless one is to be alone (not 0); the others wait, each for its turn, so that nobody waits for ever. The first
+     * to enter sets the number where it is another one, the last to leave sets what it was before; get and set are
+     * never called by two threads at once. Nothing of this table is called while inside. */
+    void (*enter)(int32_t value, int32_t alone, int (*get)(void), void (*set)(int));
+    void (*leave)(void);
 };
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
