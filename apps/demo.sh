@@ -5,7 +5,8 @@
 set -eu
 flynn=$1
 folder=$2
-slice=$(dirname "$0")/../tests/data/mri/slice_110.png
+slices=$(dirname "$0")/../tests/data/mri
+slice=$slices/slice_110.png
 mkdir -p "$folder"
 
 run() { # NAME COMMAND ARGUMENT...: the table on the screen and in NAME.txt
@@ -23,9 +24,13 @@ echo
 echo "The brain again, of which 20 singular values of 181 are left:"
 run svd svd "$slice" --rank=20 -o "$folder/svd.png"
 echo
+echo "Both slices that are here from 20 singular values, through a pipeline, on the best backend here:"
+"$flynn" batch "$slices"/*.png --rank=20 --output-dir="$folder/batch" >"$folder/batch.txt"
+cat "$folder/batch.txt"
+echo
 echo "Sorting a million numbers; adding one to 65,536; the primes below 10,000 by trial division:"
 run sort sort --size=1000000
 run increment increment
 run primes primes
 echo
-echo "Tables and pictures are in $folder: convolve.png (the top left corner), slice.png, svd.png."
+echo "Tables and pictures are in $folder: convolve.png (the top left corner), slice.png, svd.png, batch/*.png."
