@@ -480,9 +480,9 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .variant = common->has_variant ? common->variant : NULL,
                           .streams = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
-                                   : c->ready    ? 0
+                                   : c->ready    ? MOST_CHUNK
                                                  : CHUNK_IMAGES,
-                          .chunk_bytes = bytes_of_chunk(c, choice.streams),
+                          .chunk_bytes = c->own->chunk ? INT64_MAX : bytes_of_chunk(c, choice.streams),
                           .pinned = pinned};
     pipeline_plan plan = {.mode = choice.mode,
                           .source = &c->source,
