@@ -44,6 +44,7 @@ enum {
     MOST_THREADS = 1024,
     DEFAULT_STREAMS = 4,
     CHUNK_IMAGES = 16,
+    MOST_CHUNK = 1 << 20,
     CHUNKS_A_STREAM = 4,
 };
 static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 8 << 20, pool_bytes_most = (int64_t)256 << 20,
@@ -88,7 +89,7 @@ static const struct argp_option own_options[] = {
      "processor, or all that the process may use)",
      0},
     {"chunk", KEY_CHUNK, "N", 0,
-     "Matrices that are copied and reconstructed at once (default: of images 16, else 1 to 8 MiB of them)", 0},
+     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 8 MiB)", 0},
     {"decompose-on", KEY_DECOMPOSE, "SPEC", 0, "Backend that decomposes (default: simd, one core for each image)", 0},
     {"svd", KEY_SVD, "NAME", 0, "Variant that decomposes (default: auto, exact; randomized is not)", 0},
     {0},
@@ -153,7 +154,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_RESUME: own->resume = true; return 0;
     case KEY_THREADS: own->threads = (int)option_integer("threads", value, 1, MOST_THREADS); return 0;
-    case KEY_CHUNK: own->chunk = option_integer("chunk", value, 1, 1 << 20); return 0;
+    case KEY_CHUNK: own->chunk = option_integer("chunk", value, 1, MOST_CHUNK); return 0;
     case KEY_DECOMPOSE: own->decompose_on = value; return 0;
     case KEY_SVD: own->svd = value; return 0;
     case ARGP_KEY_ARG: add_file(own, value); return 0;
@@ -461,7 +462,10 @@ static int64_t bytes_of_chunk(const batch_command *c, int streams)
     const int64_t all = c->source.count * (int64_t)item_result_bytes(&c->like),
                   part = all / (CHUNKS_A_STREAM * (int64_t)streams);
 
-    if (c->source.kind != BATCH_SYNTHETIC)
+    if (c->source.kind ==
+        BATCH_IMAGES) /* which come one by one from those that decompose: nothing is gained by waiting */
+        return least_chunk_bytes;
+    if (c->source.kind == BATCH_FACTORS)
         return most_chunk_bytes;
     return part < least_chunk_bytes ? least_chunk_bytes : part > most_chunk_bytes ? most_chunk_bytes : part;
 }
@@ -476,9 +480,9 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .variant = common->has_variant ? common->variant : NULL,
                           .streams = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
-                                   : c->ready    ? 0
+                                   : c->ready    ? MOST_CHUNK
                                                  : CHUNK_IMAGES,
-                          .chunk_bytes = bytes_of_chunk(c, choice.streams),
+                          .chunk_bytes = c->own->chunk ? INT64_MAX : bytes_of_chunk(c, choice.streams),
                           .pinned = pinned};
     pipeline_plan plan = {.mode = choice.mode,
                           .source = &c->source,

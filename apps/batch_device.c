@@ -376,9 +376,8 @@ static void count_chunk(batch_device *d, const slot *s)
 /* Matrices of a chunk of such items. */
 static int64_t chunk_of(const batch_device *d, const batch_item *item)
 {
-    const int64_t bytes = (int64_t)item_result_bytes(item), whole = d->plan.chunk ? d->plan.chunk
-                                                                    : bytes > 0   ? d->plan.chunk_bytes / bytes
-                                                                                  : 1;
+    const int64_t fit = d->plan.chunk_bytes / (int64_t)item_result_bytes(item),
+                  whole = fit < d->plan.chunk ? fit : d->plan.chunk;
 
     return whole / d->shrink > 1 ? whole / d->shrink : 1;
 }

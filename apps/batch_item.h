@@ -40,6 +40,7 @@ typedef struct batch_item {
     host_array files[FACTORS]; /* whose memory factors lie in, where they were read from .npy files */
     fl_array *const *pool;     /* the arrays that factors lie in from `pool_index` on, in host memory; else NULL */
     int64_t pool_index;        /* of matrices */
+    int64_t like;              /* place in batch_source.ready of the item that this one is a copy of */
     bool stays;                /* factors lie in memory that copies may be queued from, and outlive the item */
     void *y;                   /* matrices x rows x columns; NULL: the result is only looked at */
     int64_t left;              /* matrices that are not back from the device */
