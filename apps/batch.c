@@ -42,12 +42,12 @@ enum {
     MODES = 4,
     MOST_PIPELINES = 8,
     MOST_THREADS = 1024,
-    DEFAULT_STREAMS = 4,
+    DEFAULT_STREAMS = 6,
     CHUNK_IMAGES = 16,
     MOST_CHUNK = 1 << 20,
     CHUNKS_A_STREAM = 4,
 };
-static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 8 << 20, pool_bytes_most = (int64_t)256 << 20,
+static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 16 << 20, pool_bytes_most = (int64_t)256 << 20,
                      factor_bytes_most = (int64_t)1 << 30;
 
 /* One of --pipeline. */
@@ -89,7 +89,7 @@ static const struct argp_option own_options[] = {
      "processor, or all that the process may use)",
      0},
     {"chunk", KEY_CHUNK, "N", 0,
-     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 8 MiB)", 0},
+     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 16 MiB)", 0},
     {"decompose-on", KEY_DECOMPOSE, "SPEC", 0, "Backend that decomposes (default: simd, one core for each image)", 0},
     {"svd", KEY_SVD, "NAME", 0, "Variant that decomposes (default: auto, exact; randomized is not)", 0},
     {0},

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALLEST_TO_CUT = 8 }; /* matrices of a chunk */
+
 /* A part of an item: `count` matrices from the first-th on. */
 typedef struct piece {
     batch_item *item;
@@ -382,6 +384,14 @@ static int64_t chunk_of(const batch_device *d, const batch_item *item)
     return whole / d->shrink > 1 ? whole / d->shrink : 1;
 }
 
+/* Those of the next chunk: the first ones are smaller, so that the engines behind the first one begin sooner. */
+static int64_t next_chunk_of(const batch_device *d, const batch_item *item)
+{
+    const int64_t whole = chunk_of(d, item), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;
+
+    return !d->info->host_memory && whole >= SMALLEST_TO_CUT ? whole / part : whole;
+}
+
 /* Out of memory: gives back what the pipeline has, and makes chunks smaller, then the streams fewer. false: there is
  * nothing left to give up. */
 static bool make_smaller(batch_device *d, int64_t chunk)
@@ -410,7 +420,7 @@ static fl_status submit_chunk(batch_device *d)
 
     if (status != FL_OK)
         return status;
-    take_pieces(&d->waiting, chunk, &s->pieces);
+    take_pieces(&d->waiting, next_chunk_of(d, d->waiting.list[0].item), &s->pieces);
     status = prepare(d, s, s->pieces.list[0].item, chunk);
     if (status == FL_OK)
         status = queue_chunk(d, s);
@@ -458,7 +468,7 @@ fl_status batch_device_add(batch_device *d, batch_item *item)
     if (d->waiting.count > 0 && !goes_with(&d->waiting, item))
         status = submit_all(d);
     add_piece(&d->waiting, (piece){item, 0, item->matrices});
-    while (status == FL_OK && d->waiting.matrices >= chunk_of(d, item))
+    while (status == FL_OK && d->waiting.matrices >= next_chunk_of(d, item))
         status = submit_chunk(d);
     return status;
 }
