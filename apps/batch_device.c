@@ -242,8 +242,9 @@ static fl_status complete(batch_device *d, slot *s)
         status = count_engines(d, s);
     for (int i = 0; i < s->pieces.count && status == FL_OK; i++) {
         const piece *p = &s->pieces.list[i];
-        d->plan.back(d->plan.user, p->item, p->first, p->count, y);
-        y += (size_t)p->count * item_result_bytes(p->item);
+        const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
+        d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
+        y += bytes;
     }
     s->pieces.count = 0;
     s->pieces.matrices = 0;
