@@ -229,6 +229,15 @@ static fl_status count_engines(batch_device *d, const slot *s)
     return FL_OK;
 }
 
+/* Tells of what will not come back. */
+static void lose(batch_device *d, piece_list *pieces)
+{
+    for (int i = 0; i < pieces->count; i++)
+        d->plan.lost(d->plan.user, pieces->list[i].item, pieces->list[i].count);
+    pieces->count = 0;
+    pieces->matrices = 0;
+}
+
 /* Waits for the slot's chunk and gives it back. */
 static fl_status complete(batch_device *d, slot *s)
 {
@@ -240,7 +249,9 @@ static fl_status complete(batch_device *d, slot *s)
     status = fl_stream_wait(s->stream);
     if (status == FL_OK)
         status = count_engines(d, s);
-    for (int i = 0; i < s->pieces.count && status == FL_OK; i++) {
+    if (status != FL_OK)
+        lose(d, &s->pieces);
+    for (int i = 0; i < s->pieces.count; i++) {
         const piece *p = &s->pieces.list[i];
         const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
         d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
@@ -435,9 +446,7 @@ static fl_status submit_chunk(batch_device *d)
     return_pieces(&s->pieces, &d->waiting);
     (void)fl_stream_wait(s->stream);
     status = complete_all(d);
-    if (status == FL_OK && !make_smaller(d, chunk))
-        status = prepare(d, s, d->waiting.list[0].item, 1); /* whose words are then the error's */
-    return status;
+    return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
 }
 
 static fl_status submit_all(batch_device *d)
@@ -557,8 +566,10 @@ void batch_device_free(batch_device *d)
     if (!d)
         return;
     (void)fl_device_wait(d->plan.device);
+    lose(d, &d->waiting);
     for (int i = 0; i < MOST_STREAMS; i++) {
         slot *s = &d->slots[i];
+        lose(d, &s->pieces);
         free_arrays(d, s);
         for (int e = 0; e <= ENGINES; e++)
             fl_event_free(s->events[e]);
