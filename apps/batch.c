@@ -505,7 +505,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .variant = common->has_variant ? common->variant : NULL,
                           .streams = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
-                                   : c->ready    ? MOST_CHUNK
+                                   : c->ready    ? c->source.count
                                                  : CHUNK_IMAGES,
                           .chunk_bytes = c->own->chunk ? INT64_MAX : bytes_of_chunk(c, choice.streams),
                           .pinned = pinned};
