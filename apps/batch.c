@@ -42,12 +42,12 @@ enum {
     MODES = 4,
     MOST_PIPELINES = 8,
     MOST_THREADS = 1024,
-    DEFAULT_STREAMS = 4,
+    DEFAULT_STREAMS = 6,
     CHUNK_IMAGES = 16,
     MOST_CHUNK = 1 << 20,
     CHUNKS_A_STREAM = 4,
 };
-static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 8 << 20, pool_bytes_most = (int64_t)256 << 20,
+static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 16 << 20, pool_bytes_most = (int64_t)256 << 20,
                      factor_bytes_most = (int64_t)1 << 30;
 
 /* One of --pipeline. */
@@ -89,7 +89,7 @@ static const struct argp_option own_options[] = {
      "processor, or all that the process may use)",
      0},
     {"chunk", KEY_CHUNK, "N", 0,
-     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 8 MiB)", 0},
+     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 16 MiB)", 0},
     {"decompose-on", KEY_DECOMPOSE, "SPEC", 0, "Backend that decomposes (default: simd, one core for each image)", 0},
     {"svd", KEY_SVD, "NAME", 0, "Variant that decomposes (default: auto, exact; randomized is not)", 0},
     {0},
@@ -121,11 +121,14 @@ static void parse_pipelines(const char *value, batch_options *own)
     if (!words)
         fail(EXIT_BROKEN, "out of host memory");
     own->pipeline_count = 0;
-    for (int mode = 0; strcmp(value, "all") == 0 && mode < MODES; mode++)
-        own->pipelines[own->pipeline_count++] = (pipeline_choice){(pipeline_mode)mode, DEFAULT_STREAMS};
-    while (own->pipeline_count < MODES && (word = strsep(&rest, ",")))
+    if (strcmp(value, "all") == 0) {
+        for (int mode = 0; mode < MODES; mode++)
+            own->pipelines[own->pipeline_count++] = (pipeline_choice){(pipeline_mode)mode, DEFAULT_STREAMS};
+        rest = NULL;
+    }
+    while (own->pipeline_count < MOST_PIPELINES && (word = strsep(&rest, ",")))
         own->pipelines[own->pipeline_count++] = parse_pipeline(word);
-    if (own->pipeline_count < MODES && rest)
+    if (rest)
         option_fail("pipeline", "'%s': too many; expected at most %d", value, MOST_PIPELINES);
     free(words);
 }
@@ -259,6 +262,18 @@ static void check_names(const batch_options *own, const char *const *outputs)
                  outputs[i]);
 }
 
+/* A folder's result has its name, also that of "." and of "factors/". */
+static char *name_of_factors(const batch_options *own, const char *input)
+{
+    char *whole = realpath(input, NULL), *name;
+
+    if (!whole)
+        fail(EXIT_BAD_INPUT, "%s: %s", input, strerror(errno));
+    name = text_of("%s/%s%s", own->folder, last_name(whole), ".npy");
+    free(whole);
+    return name;
+}
+
 /* Where each result goes; NULL for those that are there already and are not wanted again. */
 static const char **make_outputs(const batch_options *own, batch_kind kind)
 {
@@ -266,13 +281,12 @@ static const char **make_outputs(const batch_options *own, batch_kind kind)
 
     if (!own->folder)
         return NULL;
-    if (mkdir(own->folder, 0777) != 0 && errno != EEXIST)
-        fail(EXIT_BAD_INPUT, "--output-dir: %s: cannot make this folder: %s", own->folder, strerror(errno));
     outputs = calloc((size_t)own->file_count + 1, sizeof *outputs);
     if (!outputs)
         fail(EXIT_BROKEN, "out of host memory");
     for (int64_t i = 0; i < own->file_count; i++)
-        outputs[i] = text_of("%s/%s%s", own->folder, last_name(own->files[i]), kind == BATCH_FACTORS ? ".npy" : "");
+        outputs[i] = kind == BATCH_FACTORS ? name_of_factors(own, own->files[i])
+                                           : text_of("%s/%s%s", own->folder, last_name(own->files[i]), "");
     check_names(own, outputs);
     for (int64_t i = 0; i < own->file_count && own->resume; i++)
         if (is_file(own->folder, last_name(outputs[i]))) {
@@ -280,6 +294,17 @@ static const char **make_outputs(const batch_options *own, batch_kind kind)
             outputs[i] = NULL;
         }
     return outputs;
+}
+
+/* Once nothing is left that could be refused. */
+static void make_folder(const char *folder)
+{
+    struct stat info;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        fail(EXIT_BAD_INPUT, "--output-dir: %s: cannot make this folder: %s", folder, strerror(errno));
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        fail(EXIT_BAD_INPUT, "--output-dir: %s: is no folder", folder);
 }
 
 /* Numbers between -1 and 1; singular values from 1 down. */
@@ -480,7 +505,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .variant = common->has_variant ? common->variant : NULL,
                           .streams = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
-                                   : c->ready    ? MOST_CHUNK
+                                   : c->ready    ? c->source.count
                                                  : CHUNK_IMAGES,
                           .chunk_bytes = c->own->chunk ? INT64_MAX : bytes_of_chunk(c, choice.streams),
                           .pinned = pinned};
@@ -528,26 +553,27 @@ static int exit_code(const batch_summary *s)
         const pipeline_report *r = &s->runs[i].report;
         if (r->broken)
             return r->why.exit_code;
-        if (r->failed > 0 || (r->check.compared > 0 && !r->check.ok) || r->sum != s->runs[0].report.sum)
+        if (r->failed > 0 || (r->check.compared > 0 && !r->check.ok) || !batch_same_answers(s, &s->runs[i]))
             return EXIT_WRONG_RESULT;
     }
     return EXIT_DONE;
 }
 
-/* How far it came, on stderr, where it did not come to its end; and each image that failed. */
+/* How far it came, on stderr, where it did not come to its end; and each image that failed: in a further pipeline only
+ * what was wrong there, since files fail in each. */
 static void tell_failures(const batch_summary *s)
 {
     for (int i = 0; i < s->count; i++) {
         const pipeline_report *r = &s->runs[i].report;
         const int64_t there = r->done + r->already_there;
-        for (int64_t f = 0; f < r->failed && i == 0; f++)
-            report("%s", r->failures[f].message);
+        const char *others = s->source->outputs && there < s->source->count ? ", --resume does the others" : "";
+        for (int64_t f = 0; f < r->failed; f++)
+            if (i == 0 || r->failures[f].wrong)
+                report("%s", r->failures[f].message);
         if (r->broken)
-            report("%s; %" PRId64 " of %" PRId64 " are done%s", r->why.text, there, s->source->count,
-                   s->source->outputs ? ", --resume does the others" : "");
+            report("%s; %" PRId64 " of %" PRId64 " are done%s", r->why.text, there, s->source->count, others);
         else if (r->interrupted)
-            report("ended by a signal; %" PRId64 " of %" PRId64 " are done%s", there, s->source->count,
-                   s->source->outputs ? ", --resume does the others" : "");
+            report("ended by a signal; %" PRId64 " of %" PRId64 " are done%s", there, s->source->count, others);
     }
 }
 
@@ -657,6 +683,8 @@ int command_batch(int argc, char **argv)
     batch_command c = {.common = &common, .own = &own, .backends = &backends};
     take_source(&c, &own);
     open_decomposer(&c);
+    if (own.folder)
+        make_folder(own.folder);
     pipeline_catch_signals();
     c.summary.source = &c.source;
     c.summary.common = &common;

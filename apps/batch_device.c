@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALLEST_TO_CUT = 8 }; /* matrices of a chunk */
+
 /* A part of an item: `count` matrices from the first-th on. */
 typedef struct piece {
     batch_item *item;
@@ -227,6 +229,15 @@ static fl_status count_engines(batch_device *d, const slot *s)
     return FL_OK;
 }
 
+/* Tells of what will not come back. */
+static void lose(batch_device *d, piece_list *pieces)
+{
+    for (int i = 0; i < pieces->count; i++)
+        d->plan.lost(d->plan.user, pieces->list[i].item, pieces->list[i].count);
+    pieces->count = 0;
+    pieces->matrices = 0;
+}
+
 /* Waits for the slot's chunk and gives it back. */
 static fl_status complete(batch_device *d, slot *s)
 {
@@ -238,10 +249,13 @@ static fl_status complete(batch_device *d, slot *s)
     status = fl_stream_wait(s->stream);
     if (status == FL_OK)
         status = count_engines(d, s);
-    for (int i = 0; i < s->pieces.count && status == FL_OK; i++) {
+    if (status != FL_OK)
+        lose(d, &s->pieces);
+    for (int i = 0; i < s->pieces.count; i++) {
         const piece *p = &s->pieces.list[i];
-        d->plan.back(d->plan.user, p->item, p->first, p->count, y);
-        y += (size_t)p->count * item_result_bytes(p->item);
+        const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
+        d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
+        y += bytes;
     }
     s->pieces.count = 0;
     s->pieces.matrices = 0;
@@ -382,6 +396,14 @@ static int64_t chunk_of(const batch_device *d, const batch_item *item)
     return whole / d->shrink > 1 ? whole / d->shrink : 1;
 }
 
+/* Those of the next chunk: the first ones are smaller, so that the engines behind the first one begin sooner. */
+static int64_t next_chunk_of(const batch_device *d, const batch_item *item)
+{
+    const int64_t whole = chunk_of(d, item), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;
+
+    return !d->info->host_memory && whole >= SMALLEST_TO_CUT ? whole / part : whole;
+}
+
 /* Out of memory: gives back what the pipeline has, and makes chunks smaller, then the streams fewer. false: there is
  * nothing left to give up. */
 static bool make_smaller(batch_device *d, int64_t chunk)
@@ -410,7 +432,7 @@ static fl_status submit_chunk(batch_device *d)
 
     if (status != FL_OK)
         return status;
-    take_pieces(&d->waiting, chunk, &s->pieces);
+    take_pieces(&d->waiting, next_chunk_of(d, d->waiting.list[0].item), &s->pieces);
     status = prepare(d, s, s->pieces.list[0].item, chunk);
     if (status == FL_OK)
         status = queue_chunk(d, s);
@@ -424,9 +446,7 @@ static fl_status submit_chunk(batch_device *d)
     return_pieces(&s->pieces, &d->waiting);
     (void)fl_stream_wait(s->stream);
     status = complete_all(d);
-    if (status == FL_OK && !make_smaller(d, chunk))
-        status = prepare(d, s, d->waiting.list[0].item, 1); /* whose words are then the error's */
-    return status;
+    return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
 }
 
 static fl_status submit_all(batch_device *d)
@@ -458,7 +478,7 @@ fl_status batch_device_add(batch_device *d, batch_item *item)
     if (d->waiting.count > 0 && !goes_with(&d->waiting, item))
         status = submit_all(d);
     add_piece(&d->waiting, (piece){item, 0, item->matrices});
-    while (status == FL_OK && d->waiting.matrices >= chunk_of(d, item))
+    while (status == FL_OK && d->waiting.matrices >= next_chunk_of(d, item))
         status = submit_chunk(d);
     return status;
 }
@@ -546,8 +566,10 @@ void batch_device_free(batch_device *d)
     if (!d)
         return;
     (void)fl_device_wait(d->plan.device);
+    lose(d, &d->waiting);
     for (int i = 0; i < MOST_STREAMS; i++) {
         slot *s = &d->slots[i];
+        lose(d, &s->pieces);
         free_arrays(d, s);
         for (int e = 0; e <= ENGINES; e++)
             fl_event_free(s->events[e]);

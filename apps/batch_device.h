@@ -24,6 +24,8 @@ typedef struct device_plan {
     /* Told of each part of an item that is back, in the order in which they were added: `count` matrices from the
      * first-th on, their elements at `y` until it returns. Called by the thread that adds. */
     void (*back)(void *user, batch_item *item, int64_t first, int64_t count, const void *y);
+    /* Told of each part that will not come back, once the device failed. */
+    void (*lost)(void *user, batch_item *item, int64_t count);
     void *user;
 } device_plan;
 
@@ -65,7 +67,7 @@ fl_status batch_device_finish(batch_device *d);
 /* What came of the pass, once it is finished. */
 device_report batch_device_report(const batch_device *d);
 
-/* Frees it; what is under way is waited for, and lost. NULL does nothing. */
+/* Frees it; what is under way is waited for, and lost, as what waits is. NULL does nothing. */
 void batch_device_free(batch_device *d);
 
 /* Memory that copies may be queued from. Ends the command when there is none. */

@@ -89,7 +89,9 @@ static batch_item *new_item(pipeline *p, int64_t i)
     batch_item *item;
 
     if (source->outputs && !source->outputs[i]) {
+        pthread_mutex_lock(&p->lock);
         p->report.already_there++;
+        pthread_mutex_unlock(&p->lock);
         return NULL;
     }
     item = malloc(sizeof *item);
@@ -342,6 +344,17 @@ static void come_back(void *user, batch_item *item, int64_t first, int64_t count
         do_back(p, item);
 }
 
+/* A part of an item will not come back: the device failed. */
+static void be_lost(void *user, batch_item *item, int64_t count)
+{
+    item->left -= count;
+    if (item->left > 0)
+        return;
+    if (item->state == ITEM_GOES_ON)
+        item->state = ITEM_DROPPED;
+    end_item(user, item);
+}
+
 static void add_to_device(pipeline *p, batch_item *item)
 {
     fl_status status;
@@ -517,7 +530,25 @@ static double run_pass(pipeline *p)
     start = seconds_now() - start;
     fl_trace_end(mark);
     r->device = batch_device_report(p->device);
+    if (p->plan->mode > PIPELINE_PINNED) /* what is in the chunks, and what waits for the next one */
+        r->queued += (r->device.streams + 1) * r->device.chunk;
     return start;
+}
+
+/* Another pass; seconds. Of one that a signal cut short nothing is told, and NaN returned: the pass before did all. */
+static double run_again(pipeline *p)
+{
+    pipeline_report *r = &p->report;
+    const pipeline_report before = *r;
+    const double wall = run_pass(p);
+
+    if (r->broken || r->failed > 0 || r->done + r->already_there == p->source->count)
+        return wall;
+    memcpy(r->stages, before.stages, sizeof r->stages);
+    r->device = before.device;
+    r->done = before.done;
+    r->already_there = before.already_there;
+    return NAN;
 }
 
 /* The first pass with all of its results checked; then, where nothing is read or written, timed ones. */
@@ -531,17 +562,16 @@ static void run_passes(pipeline *p)
     first = run_pass(p);
     r->cold_s = once ? (double)NAN : first;
     p->checks_all = false;
-    if (once)
-        samples_add(&r->wall, first);
     for (int i = 0; i < p->plan->timing.warmup && !once && r->failed == 0 && !is_stopped(p); i++)
-        run_pass(p);
+        run_again(p);
     while (!once && r->failed == 0 && !is_stopped(p) && measure_more(&p->plan->timing, r->wall.count, spent)) {
-        const double wall = run_pass(p);
-        if (is_stopped(p))
-            break;
-        samples_add(&r->wall, wall);
+        const double wall = run_again(p);
+        if (isfinite(wall))
+            samples_add(&r->wall, wall);
         spent += wall;
     }
+    if (r->wall.count == 0) /* it is read as it goes, or something failed, or a signal came */
+        samples_add(&r->wall, first);
 }
 
 static int64_t peak_bytes(void)
@@ -563,8 +593,8 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     if (!p.prints)
         fail(EXIT_BROKEN, "out of host memory");
     device.back = come_back;
+    device.lost = be_lost;
     device.user = &p;
-    device.pinned = plan->mode > PIPELINE_ONE_BY_ONE;
     if (plan->mode <= PIPELINE_PINNED) {
         device.streams = 1;
         device.chunk = MOST_CHANNELS; /* of one image */

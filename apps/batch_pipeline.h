@@ -49,7 +49,7 @@ typedef struct batch_source {
 typedef struct pipeline_plan {
     pipeline_mode mode;
     const batch_source *source;
-    const device_plan *device; /* all but `back` and `user` */
+    const device_plan *device; /* all but `back`, `lost` and `user` */
     fl_device *decompose_on;   /* NULL: nothing is decomposed */
     const char *decompose_variant;
     int64_t rank;

@@ -180,8 +180,7 @@ static bool all_right(const batch_run *run)
     return r->failed == 0 && r->dropped == 0 && !r->broken && (r->check.compared == 0 || r->check.ok);
 }
 
-/* Did all runs that finished compute the same bits? Of one backend: others may round differently. */
-static bool same_answers(const batch_summary *summary, const batch_run *run)
+bool batch_same_answers(const batch_summary *summary, const batch_run *run)
 {
     const batch_run *first = run;
 
@@ -245,7 +244,7 @@ static cell check_cell(const batch_summary *summary, const batch_run *run)
                  summary->source->count);
     else if (r->failed > 0)
         snprintf(c.text, sizeof c.text, "%" PRId64 " failed", r->failed);
-    else if (!same_answers(summary, run))
+    else if (!batch_same_answers(summary, run))
         strcpy(c.text, "WRONG: other bits than the first pipeline's");
     else if (fl_device_describe(run->backend->device)->emulation)
         strcpy(c.text, "ok (emulation: times mean nothing)");
@@ -484,7 +483,7 @@ static json_t *json_check(const batch_summary *summary, const batch_run *run)
     char bits[24];
 
     snprintf(bits, sizeof bits, "%016" PRIx64, run->report.sum);
-    json_put(check, "ok", json_boolean(all_right(run) && same_answers(summary, run)));
+    json_put(check, "ok", json_boolean(all_right(run) && batch_same_answers(summary, run)));
     json_put(check, "method",
              json_text(summary->source->kind == BATCH_IMAGES
                            ? "random sums of the product, of the singular vectors and of what is left"
@@ -580,7 +579,8 @@ static json_t *make_document(const batch_summary *summary)
     json_put(batch, "count", json_whole(summary->source->count));
     json_put(batch, "rank", summary->rank > 0 ? json_whole(summary->rank) : json_null());
     json_put(batch, "shape", summary->rows > 0 ? json_wholes(shape, 2) : json_null());
-    json_put(batch, "dtype", json_text(fl_dtype_name(summary->dtype)));
+    json_put(batch, "dtype",
+             summary->source->kind == BATCH_FACTORS ? json_null() : json_text(fl_dtype_name(summary->dtype)));
     json_put(batch, "decompose_on", json_text(summary->decompose_on));
     for (int i = 0; i < summary->count; i++)
         json_append(runs, json_run(summary, &summary->runs[i]));

@@ -36,6 +36,10 @@ typedef struct batch_summary {
     batch_run *runs;
 } batch_summary;
 
+/* Has the run computed the same bits as the backend's first one that finished? Another backend may round differently. A
+ * run that is wrong or did not finish says nothing of that. */
+bool batch_same_answers(const batch_summary *summary, const batch_run *run);
+
 /* Tables and remarks on stdout and JSON, where each is asked for. */
 void batch_show(const batch_summary *summary);
 
