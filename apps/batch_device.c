@@ -251,8 +251,9 @@ static fl_status complete(batch_device *d, slot *s)
         lose(d, &s->pieces);
     for (int i = 0; i < s->pieces.count; i++) {
         const piece *p = &s->pieces.list[i];
-        d->plan.back(d->plan.user, p->item, p->first, p->count, y);
-        y += (size_t)p->count * item_result_bytes(p->item);
+        const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
+        d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* after which the item may be gone */
+        y += bytes;
     }
     s->pieces.count = 0;
     s->pieces.matrices = 0;

@@ -41,6 +41,7 @@ typedef struct batch_item {
     fl_array *const *pool;     /* the arrays that factors lie in from `pool_index` on, in host memory; else NULL */
     int64_t pool_index;        /* of matrices */
     bool stays;                /* factors lie in memory that copies may be queued from, and outlive the item */
+    bool exact;                /* factors are the leading ones, and not only near to them */
     void *y;                   /* matrices x rows x columns; NULL: the result is only looked at */
     int64_t left;              /* matrices that are not back from the device */
     compare_result check;      /* of y, and of the factors where they were made here */
