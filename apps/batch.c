@@ -46,6 +46,7 @@ enum {
     CHUNK_IMAGES = 16,
     MOST_CHUNK = 1 << 20,
     CHUNKS_A_STREAM = 4,
+    LARGEST_EDGE = 1 << 16,
 };
 static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 16 << 20, pool_bytes_most = (int64_t)256 << 20,
                      factor_bytes_most = (int64_t)1 << 30;
@@ -332,11 +333,12 @@ typedef struct factor_pool {
     void *host[FACTORS];       /* elsewhere */
 } factor_pool;
 
-/* So many matrices of the batch are different ones: as many as there are, but no more than fit into some memory. */
+/* So many matrices of the batch are different ones: as many as there are, but no more than fit into some memory with
+ * what is kept of each besides. */
 static int64_t distinct_matrices(const batch_item *like, int64_t count)
 {
-    const int64_t bytes =
-                      (int64_t)(item_factor_bytes(like, 0) + item_factor_bytes(like, 1) + item_factor_bytes(like, 2)),
+    const int64_t bytes = (int64_t)(item_factor_bytes(like, 0) + item_factor_bytes(like, 1) +
+                                    item_factor_bytes(like, 2) + sizeof *like),
                   most = pool_bytes_most / bytes > 1 ? pool_bytes_most / bytes : 1;
 
     return count < most ? count : most;
@@ -594,9 +596,12 @@ static void take_synthetic(batch_command *c, batch_options *own)
     if (own->folder)
         fail(EXIT_BAD_INPUT, "--output-dir: matrices that are made here are not written");
     least = own->synthetic[1] < own->synthetic[2] ? own->synthetic[1] : own->synthetic[2];
-    if (own->synthetic[1] > INT32_MAX || own->synthetic[2] > INT32_MAX)
-        fail(EXIT_BAD_INPUT, "--synthetic: %" PRId64 "x%" PRId64 " is too large a matrix", own->synthetic[1],
-             own->synthetic[2]);
+    if (own->synthetic[1] > LARGEST_EDGE || own->synthetic[2] > LARGEST_EDGE || own->synthetic[0] > INT32_MAX)
+        fail(EXIT_BAD_INPUT,
+             "--synthetic: %" PRId64 " matrices of %" PRId64 "x%" PRId64
+             " are too many or too large; expected at most %d "
+             "of %dx%d",
+             own->synthetic[0], own->synthetic[1], own->synthetic[2], INT32_MAX, LARGEST_EDGE, LARGEST_EDGE);
     if (own->rank > least)
         fail(EXIT_BAD_INPUT,
              "--rank: a matrix of %" PRId64 "x%" PRId64 " has no more than %" PRId64 " singular values, not %" PRId64,
@@ -639,6 +644,23 @@ static void take_source(batch_command *c, batch_options *own)
         note("the factors are more than %" PRId64 " MiB: reading them is part of the time", factor_bytes_most >> 20);
 }
 
+/* Can it decompose at all, and by that variant? One singular value, so that no image has to fail for that. */
+static void try_decomposing(fl_device *device, const char *variant)
+{
+    static const int64_t shape[] = {1, 1};
+    static const float one = 1;
+    fl_array *a, *factors[FACTORS];
+
+    must(fl_array_from_host(device, FL_F32, 2, shape, &one, &a));
+    for (int i = 0; i < FACTORS; i++)
+        must(fl_array_create(device, FL_F32, i == 1 ? 1 : 2, shape, &factors[i]));
+    must(fl_svd(device, a, 1, factors[0], factors[1], factors[2], &(fl_run){.variant = variant}));
+    must(fl_device_wait(device));
+    for (int i = 0; i < FACTORS; i++)
+        fl_array_free(factors[i]);
+    fl_array_free(a);
+}
+
 /* What decomposes: a processor's core for each thread, unless another backend was named. */
 static void open_decomposer(batch_command *c)
 {
@@ -651,6 +673,7 @@ static void open_decomposer(batch_command *c)
     if (status != FL_OK && !c->own->decompose_on)
         status = fl_device_open(tried[1], &c->decompose_on);
     must(status);
+    try_decomposing(c->decompose_on, c->own->svd);
     c->summary.decompose_on = fl_device_describe(c->decompose_on)->resource;
 }
 

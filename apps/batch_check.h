@@ -28,8 +28,9 @@ void batch_check_samples(const host_array *u, const host_array *s, const host_ar
  * - no singular value of a - y is above s[k - 1] by more than 2 g e s[0], and what y may be off by: (k + 4) e times the
  *   sum of s. Some steps of the power method from a random vector, which find a larger one that was left out.
  *
+ * Of a decomposition that is not exact (a randomized one) a v = u s and the last one do not hold: they are left out.
  * The index of an element is the row of what was compared. */
 compare_result batch_check_factors(const host_array *a, const host_array *u, const host_array *s, const host_array *vt,
-                                   const host_array *y, uint64_t seed);
+                                   const host_array *y, bool exact, uint64_t seed);
 
 #endif

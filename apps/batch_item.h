@@ -42,6 +42,7 @@ typedef struct batch_item {
     int64_t pool_index;        /* of matrices */
     int64_t like;              /* place in batch_source.ready of the item that this one is a copy of */
     bool stays;                /* factors lie in memory that copies may be queued from, and outlive the item */
+    bool exact;                /* factors are the leading ones, and not only near to them */
     void *y;                   /* matrices x rows x columns; NULL: the result is only looked at */
     int64_t left;              /* matrices that are not back from the device */
     compare_result check;      /* of y, and of the factors where they were made here */

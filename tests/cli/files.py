@@ -72,7 +72,7 @@ def paeth(a, b, c):
 
 
 def read_png(path):
-    """width, height, depth, colour type and the rows of bytes; 8-bit and not interlaced only"""
+    """width, height, depth, colour type and the rows of bytes; not interlaced only"""
     data, offset, packed = pathlib.Path(path).read_bytes(), 8, b""
     assert data[:8] == SIGNATURE, f"{path} is no PNG"
     while offset < len(data):
@@ -84,8 +84,9 @@ def read_png(path):
             width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", body)
         packed += body if kind == b"IDAT" else b""
         offset += 12 + length
-    assert kind == b"IEND" and depth == 8 and not interlaced
-    raw, step, rows, up = zlib.decompress(packed), CHANNELS[colour], [], bytes(width * CHANNELS[colour])
+    assert kind == b"IEND" and not interlaced
+    bits = CHANNELS[colour] * depth
+    raw, step, rows, up = zlib.decompress(packed), max(bits // 8, 1), [], bytes((width * bits + 7) // 8)
     for i in range(height):
         filtered, *line = raw[i * (len(up) + 1):(i + 1) * (len(up) + 1)]
         for j in range(len(line)):
@@ -203,6 +204,7 @@ def check_csv(path, expression):
 def check_png(path, expression):
     width, height, depth, colour, rows = read_png(path)
     n = CHANNELS[colour]
+    assert depth == 8
     holds(expression, {"w": width, "h": height, "depth": depth, "colour": colour,
                        "px": lambda x, y: tuple(rows[y][x * n:(x + 1) * n])})
 
