@@ -86,7 +86,7 @@ static const struct argp_option own_options[] = {
     {"synthetic", KEY_SYNTHETIC, "NxHxW", 0, "Reconstruct N matrices from factors that are made here", 0},
     {"resume", KEY_RESUME, NULL, 0, "Only what is not in --output-dir yet", 0},
     {"threads", KEY_THREADS, "N", 0,
-     "Threads that decompose in mode full; a half of them encode, a quarter decode (default: those of --backend's "
+     "Threads that decompose in mode full; as many encode, a quarter of them decode (default: those of --backend's "
      "processor, or all that the process may use)",
      0},
     {"chunk", KEY_CHUNK, "N", 0,
@@ -478,6 +478,8 @@ static void start_pool(batch_command *c, factor_pool *pool)
     else if (c->ready)
         read_pool(pool, c->own);
     c->source.ready = pool->items;
+    if (pool->count > 0 && pool->items[0].state == ITEM_GOES_ON)
+        c->summary.dtype = pool->items[0].dtype;
     c->source.distinct = pool->count;
     c->summary.pool_bytes = pool->bytes;
 }
@@ -516,6 +518,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .device = &device,
                           .decompose_on = c->decompose_on,
                           .decompose_variant = c->own->svd,
+                          .writes = backend == c->backends->open,
                           .rank = c->own->rank,
                           .seed = common->seed,
                           .threads = threads_for(c, info),
@@ -725,6 +728,7 @@ int command_batch(int argc, char **argv)
     options_free(&common);
     if (signal_number) { /* for whoever waits for this process: it ended by the signal */
         fflush(stdout);
+        pipeline_let_signals_through();
         raise(signal_number);
     }
     return code;

@@ -16,12 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     SAMPLES = 8,         /* elements of a result that are held against the definition, or against those found right */
     CHECKED_FULLY = 512, /* results of the first pass that are checked as a whole */
 };
+
+/* Signals within this time of the first one are the same request. */
+static const double SAME_REQUEST_S = 0.3;
 
 const char *const stage_names[STAGES] = {"read", "decode", "decompose", "check", "encode", "write"};
 
@@ -42,14 +46,36 @@ typedef struct pipeline {
 /* ---------------------------------------------------------------------------------------------- signals ---- */
 
 static volatile sig_atomic_t signal_caught;
+static struct timespec caught_at;
 static struct sigaction before[2];
 static const int ending[2] = {SIGINT, SIGTERM};
 
+void pipeline_let_signals_through(void)
+{
+    for (int i = 0; i < 2; i++)
+        sigaction(ending[i], &before[i], NULL);
+}
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+/* One request may come twice, to the process and to its group (timeout does so); what comes later is a second one. */
 static void on_signal(int number)
 {
-    signal_caught = number;
-    for (int i = 0; i < 2; i++) /* a second one is not waited for */
-        sigaction(ending[i], &before[i], NULL);
+    if (!signal_caught) {
+        clock_gettime(CLOCK_MONOTONIC, &caught_at);
+        signal_caught = number;
+        return;
+    }
+    if (seconds_since(&caught_at) < SAME_REQUEST_S)
+        return;
+    pipeline_let_signals_through();
+    raise(number);
 }
 
 void pipeline_catch_signals(void)
@@ -94,6 +120,8 @@ static batch_item *new_item(pipeline *p, int64_t i)
         pthread_mutex_unlock(&p->lock);
         return NULL;
     }
+    if (source->ready && !p->checks_all && source->ready[i % source->distinct].state == ITEM_FAILED)
+        return NULL; /* the first pass has told */
     item = malloc(sizeof *item);
     if (!item)
         fail(EXIT_BROKEN, "out of host memory");
@@ -276,7 +304,7 @@ static void do_back(pipeline *p, batch_item *item)
         do_stage(p, STAGE_CHECK, item, NULL);
         if (item->output && p->source->kind == BATCH_IMAGES)
             do_stage(p, STAGE_ENCODE, item, NULL);
-        if (item->output)
+        if (item->output && p->plan->writes)
             do_stage(p, STAGE_WRITE, item, NULL);
     }
     end_item(p, item);
@@ -462,15 +490,10 @@ static void start_threads(pipeline *p, void *(*run)(void *), int count, pthread_
             fail(EXIT_BROKEN, "could not start a thread");
 }
 
-/* Threads of a stage that takes a part of what decomposing does. */
-static int fewer(int threads, int part)
-{
-    return threads / part > 1 ? threads / part : 1;
-}
-
+/* Decoding takes little: a quarter of the threads that the others have. */
 static void pass_of_all_threads(pipeline *p)
 {
-    const int all = p->plan->threads, decoders = fewer(all, 4), encoders = fewer(all, 2),
+    const int all = p->plan->threads, decoders = all > 4 ? all / 4 : 1, encoders = all,
               decomposers = p->plan->decompose_on ? all : 0;
     pthread_t *threads = malloc((size_t)(decoders + decomposers + encoders + 1) * sizeof *threads);
     int started = 0;
@@ -542,13 +565,22 @@ static double run_again(pipeline *p)
     const pipeline_report before = *r;
     const double wall = run_pass(p);
 
-    if (r->broken || r->failed > 0 || r->done + r->already_there == p->source->count)
+    if (r->broken || r->done + r->failed + r->already_there == p->source->count)
         return wall;
     memcpy(r->stages, before.stages, sizeof r->stages);
     r->device = before.device;
     r->done = before.done;
     r->already_there = before.already_there;
     return NAN;
+}
+
+/* Did a result fail its check? */
+static bool has_wrong(const pipeline_report *r)
+{
+    for (int64_t i = 0; i < r->failed; i++)
+        if (r->failures[i].wrong)
+            return true;
+    return false;
 }
 
 /* The first pass with all of its results checked; then, where nothing is read or written, timed ones. */
@@ -562,9 +594,9 @@ static void run_passes(pipeline *p)
     first = run_pass(p);
     r->cold_s = once ? (double)NAN : first;
     p->checks_all = false;
-    for (int i = 0; i < p->plan->timing.warmup && !once && r->failed == 0 && !is_stopped(p); i++)
+    for (int i = 0; i < p->plan->timing.warmup && !once && !has_wrong(r) && !is_stopped(p); i++)
         run_again(p);
-    while (!once && r->failed == 0 && !is_stopped(p) && measure_more(&p->plan->timing, r->wall.count, spent)) {
+    while (!once && !has_wrong(r) && !is_stopped(p) && measure_more(&p->plan->timing, r->wall.count, spent)) {
         const double wall = run_again(p);
         if (isfinite(wall))
             samples_add(&r->wall, wall);

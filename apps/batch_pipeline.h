@@ -52,9 +52,10 @@ typedef struct pipeline_plan {
     const device_plan *device; /* all but `back`, `lost` and `user` */
     fl_device *decompose_on;   /* NULL: nothing is decomposed */
     const char *decompose_variant;
+    bool writes; /* false: outputs are encoded, and not written */
     int64_t rank;
     uint64_t seed;
-    int threads; /* of the host, in mode full: that decompose; fewer for the other stages */
+    int threads; /* of the host, in mode full: that decompose, and as many that encode; a quarter decode */
     measure_plan timing;
     bool show_progress;
 } pipeline_plan;
@@ -96,8 +97,10 @@ pipeline_report pipeline_run(const pipeline_plan *plan);
 void pipeline_report_free(pipeline_report *report);
 
 /* From here on SIGINT and SIGTERM end the batch in order: what is on the device or being written is finished, nothing
- * else is begun. A second one ends the process at once. */
+ * else is begun. Another one, a moment later, ends the process at once. */
 void pipeline_catch_signals(void);
+/* No more of that. */
+void pipeline_let_signals_through(void);
 /* The signal that came; 0: none. */
 int pipeline_signal(void);
 

@@ -105,21 +105,50 @@ static double overlap_of(const batch_run *run)
     return sum / told_wall(run);
 }
 
+/* Stages that the same threads do. */
+typedef struct stage_group {
+    const char *name;
+    int first, last;
+} stage_group;
+static const stage_group groups_of_threads[] = {
+    {"read, decode", STAGE_READ, STAGE_DECODE},
+    {"decompose", STAGE_DECOMPOSE, STAGE_DECOMPOSE},
+    {"check, encode, write", STAGE_CHECK, STAGE_WRITE},
+};
+static const stage_group group_of_one = {"the host's thread", STAGE_READ, STAGE_WRITE};
+
 /* What was busy for the largest part of the time. */
 typedef struct bound {
-    const char *what, *stage; /* "link", "copy to host" */
+    const char *what, *who; /* "link", "copy to host" */
     double utilization;
 } bound;
 
+/* The part of the time that a group's threads were busy; what bounds it is its longest stage's. */
+static bound bound_of_group(const batch_run *run, const stage_group *group)
+{
+    bound b = {"-", group->name, 0};
+    double longest = 0;
+
+    for (int i = group->first; i <= group->last; i++) {
+        const stage_report *s = &run->report.stages[i];
+        b.utilization += s->busy_s / s->threads / told_wall(run);
+        if (s->busy_s > longest) {
+            longest = s->busy_s;
+            b.what = stage_bounds[i];
+        }
+    }
+    return b;
+}
+
 static bound bound_of(const batch_run *run)
 {
+    const bool one = run->report.mode != PIPELINE_FULL;
     bound b = {"-", "-", 0};
 
-    for (int i = 0; i < STAGES; i++) {
-        const stage_report *s = &run->report.stages[i];
-        const double utilization = s->busy_s / s->threads / told_wall(run);
-        if (utilization > b.utilization)
-            b = (bound){stage_bounds[i], stage_names[i], utilization};
+    for (int g = 0; g < (one ? 1 : 3); g++) {
+        const bound group = bound_of_group(run, one ? &group_of_one : &groups_of_threads[g]);
+        if (group.utilization > b.utilization)
+            b = group;
     }
     for (int e = 0; e < ENGINES; e++) {
         const double utilization = run->report.device.busy_s[e] / told_wall(run);
@@ -230,7 +259,7 @@ static cell bound_cell(const batch_run *run)
     const bound b = bound_of(run);
     cell c;
 
-    snprintf(c.text, sizeof c.text, "%s: %s %.0f %%", b.what, b.stage, 100 * b.utilization);
+    snprintf(c.text, sizeof c.text, "%s: %s %.0f %%", b.what, b.who, 100 * b.utilization);
     return c;
 }
 
@@ -349,8 +378,8 @@ static void show_memory(const batch_run *run, int64_t pool)
         printf(", %s of factors", format_bytes((double)pool).text);
     else
         printf(", up to %" PRId64 " images on the host", run->report.queued);
-    printf("; the process had %s at the most; %" PRId64 " launches\n",
-           format_bytes((double)run->report.peak_bytes).text, d->launches);
+    printf("; the process had %s at the most; %" PRId64 " launch%s\n",
+           format_bytes((double)run->report.peak_bytes).text, d->launches, d->launches == 1 ? "" : "es");
 }
 
 static void show_together(const batch_run *run)
@@ -419,7 +448,7 @@ static void show_text(const batch_summary *summary)
 
 /* -------------------------------------------------------------------------------------------------- JSON ---- */
 
-static json_t *json_stage(const char *name, const char *kind, int threads, double busy, double wall, double count,
+static json_t *json_stage(const char *name, const char *kind, int threads, double busy, double wall, int64_t count,
                           double bytes)
 {
     json_t *stage = json_new_object();
@@ -429,7 +458,7 @@ static json_t *json_stage(const char *name, const char *kind, int threads, doubl
     json_put(stage, "threads", threads > 0 ? json_whole(threads) : json_null());
     json_put(stage, "busy_s", json_number(busy));
     json_put(stage, "utilization", json_number(busy / (threads > 0 ? threads : 1) / wall));
-    json_put(stage, "count", json_number(count));
+    json_put(stage, "count", json_whole(count));
     json_put(stage, "bytes", json_number(bytes));
     return stage;
 }
@@ -443,12 +472,12 @@ static json_t *json_stages(const batch_run *run)
         const stage_report *s = &run->report.stages[i];
         if (s->count > 0)
             json_append(stages, json_stage(stage_names[i], stage_bounds[i], s->threads, s->busy_s, told_wall(run),
-                                           (double)s->count, s->bytes));
+                                           s->count, s->bytes));
     }
     for (int e = 0; e < ENGINES; e++)
         if (d->busy_s[e] > 0)
             json_append(stages, json_stage(engine_names[e], engine_bounds[e], 0, d->busy_s[e], told_wall(run),
-                                           (double)d->matrices, d->bytes[e]));
+                                           d->matrices, d->bytes[e]));
     return stages;
 }
 
@@ -554,7 +583,8 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     json_put(together, "three_s", json_number(d->together_s[3]));
     json_put(row, "engines_together", together);
     json_put(row, "bound", json_text(b.what));
-    json_put(row, "bound_stage", json_text(b.stage));
+    json_put(row, "bound_by", json_text(b.who));
+    json_put(row, "bound_utilization", json_number(b.utilization));
     json_put(row, "link", json_link(run));
     json_put(row, "over_one_by_one", json_reading(summary, run));
     json_put(row, "flops", json_number(d->flops));

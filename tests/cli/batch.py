@@ -253,6 +253,18 @@ def link_limit(run):
                moved.get("copy to host", 0) / rates["d2h_bytes_per_s"])
 
 
+def bound_of(run, busy):
+    """Which threads or engine were busy for the largest part of the time, and for how much of it."""
+    groups = {"read, decode": ("read", "decode"), "decompose": ("decompose",),
+              "check, encode, write": ("check", "encode", "write")}
+    if run["pipeline"] != "full":
+        groups = {"the host's thread": [stage for group in groups.values() for stage in group]}
+    for engine in ("copy to device", "reconstruct", "copy to host"):
+        groups[engine] = (engine,)
+    return max(((name, sum(busy.get(stage, 0) for stage in stages)) for name, stages in groups.items()),
+               key=lambda group: group[1])
+
+
 def derived(batch):
     """Yields (key, told, recomputed) for each number that follows from others."""
     for run in batch["runs"]:
@@ -266,8 +278,9 @@ def derived(batch):
         for stage in run["stages"]:
             yield f"utilization of {stage['stage']}", stage["utilization"], busy[stage["stage"]]
         yield "overlap", run["overlap"], sum(stage["busy_s"] for stage in run["stages"]) / told
-        most = max(run["stages"], key=lambda stage: busy[stage["stage"]], default={"stage": "-", "bound": "-"})
-        yield "bound_stage", run["bound_stage"] == most["stage"] and run["bound"] == most["bound"], True
+        by, utilization = bound_of(run, busy)
+        yield "bound_utilization", run["bound_utilization"], utilization
+        yield "bound_by", run["bound_by"] == by or utilization == 0, True
         yield "limit_s", run["link"]["limit_s"], link_limit(run)
         yield "reached", run["link"]["reached"], link_limit(run) / wall
         base = [r for r in batch["runs"] if r["resource"] == run["resource"] and r["pipeline"] == "one-by-one"

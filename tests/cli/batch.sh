@@ -63,7 +63,7 @@ check "are the same" batch near svd as_svd
 ok "all pipelines at once" batch in/small*.png --pipeline=all --rank=3 --backend=serial --json=out.json
 check "numbers, speed-ups among them" batch numbers out.json
 check "each in turn" json out.json '[(r["pipeline"], r["streams"]) for r in d["batch"]["runs"]] ==
-    [("one-by-one", 1), ("pinned", 1), ("streams", 4), ("full", 4)] and
+    [("one-by-one", 1), ("pinned", 1), ("streams", 6), ("full", 6)] and
     all(r["over_one_by_one"]["speed_up"] is not None for r in d["batch"]["runs"][1:])'
 check "small ones in one launch" json out.json '[r["launches"] for r in d["batch"]["runs"]] == [6, 6, 1, 1] and
     [r["chunk"] for r in d["batch"]["runs"]] == [1, 1, 6, 6]'
@@ -162,7 +162,7 @@ for pipeline in "${pipelines[@]}"; do
         --pipeline="$pipeline"
     few=$peak
     peak "125 images, $pipeline" batch repeated/*.png "${randomized[@]}" --pipeline="$pipeline"
-    check "memory for 125 images and for 25, $pipeline: $peak and $few" test $((peak - few)) -lt 8000000
+    check "memory for 125 images and for 25, $pipeline: $peak and $few" test $((peak - few)) -lt 20000000
 done
 
 # -------------------------------------------------------------------------------------------------- input that is wrong
