@@ -19,6 +19,8 @@ except ImportError:
     sys.exit(77)
 
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+sys.path.insert(0, str(SOURCE / "tests/cli"))
+import batch  # noqa: E402 (what follows from what in flynn batch's document)
 SCHEMA = json.loads((SOURCE / "docs/schema/flynn-1.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 QUICK = ["--repeat=3", "--warmup=0", "--backend=serial,omp:2"]
@@ -116,6 +118,8 @@ def wrong_numbers(document, ceilings=()):
     together = "best" not in document and "laws" not in document
     checks = [check_results(document.get("results", []), together), check_ceilings(document.get("ceilings", [])),
               check_pairs(document.get("pairs", []))]
+    if "batch" in document:
+        checks.append(batch.derived(document["batch"]))
     if ceilings:
         checks.append(check_percentages(document["results"], ceilings))
     return [f"{key} is {told}, recomputed {number}" for check in checks for key, told, number in check
@@ -163,6 +167,53 @@ def damaged(document):
     yield change("another exercise's key", lambda d: d["results"][0].update(upto=10))
 
 
+def damaged_batch(document):
+    """The same of a document of flynn batch."""
+    def change(what, edit):
+        copied = copy.deepcopy(document)
+        edit(copied["batch"])
+        return f"batch: {what}", copied
+
+    yield change("no runs", lambda b: b.pop("runs"))
+    yield change("an unknown key", lambda b: b.update(more=1))
+    yield change("an unknown source", lambda b: b.update(source="films"))
+    yield change("an unknown pipeline", lambda b: b["runs"][0].update(pipeline="fuller"))
+    yield change("a negative count", lambda b: b["runs"][0].update(done=-1))
+    for key in document["batch"]["runs"][0]:
+        yield change(f"a run without {key}", lambda b, key=key: b["runs"][0].pop(key))
+    yield change("an unknown key of a run", lambda b: b["runs"][0].update(more=1))
+    for key in ("engines_together", "link", "over_one_by_one", "memory", "check"):
+        yield change(f"an unknown key of {key}", lambda b, key=key: b["runs"][0][key].update(more=1))
+        yield change(f"{key} without a key", lambda b, key=key: b["runs"][0][key].popitem())
+    yield change("an unknown key of a stage", lambda b: b["runs"][0]["stages"][0].update(more=1))
+    yield change("an unknown stage", lambda b: b["runs"][0]["stages"][0].update(stage="think"))
+    yield change("an unknown bound", lambda b: b["runs"][0].update(bound="luck"))
+    yield change("a failure without its image", lambda b: b["runs"][0]["failures"][0].pop("input"))
+    yield change("an unknown key of a failure", lambda b: b["runs"][0]["failures"][0].update(more=1))
+
+
+def check_batches():
+    good("batch, made here", run("batch", "--synthetic=9x20x10", "--pipeline=all", *QUICK))
+    good("batch, all backends", run("batch", "--synthetic=5x8x8", "--backend=all", "--repeat=2"))
+    good("batch, nothing but a failure", run("batch", "none.png", "--pipeline=all"))
+    run("svd", "--size=16", "--rank=3", "--factors=factors", "--backend=serial")
+    good("batch of factors", run("batch", "--factors=factors", "--output-dir=factored", "--pipeline=all", *QUICK))
+    document = good("batch of images", run("batch", SLICE, "none.png", "--rank=3", "--pipeline=all", *QUICK[2:]))
+    for what, changed in damaged_batch(document):
+        expect(what, [] if problems(changed) else ["was not refused"])
+    for key in ("wall_s", "images_per_s", "overlap", "told_wall_s"):
+        changed = copy.deepcopy(document)
+        changed["batch"]["runs"][1][key] *= 1.01
+        expect(f"batch: another {key}", [] if wrong_numbers(changed) else ["was not noticed"])
+    for key in ("speed_up", "amdahl_serial_fraction", "gustafson_serial_fraction"):
+        changed = copy.deepcopy(document)
+        changed["batch"]["runs"][-1]["over_one_by_one"][key] = 0.123
+        expect(f"batch: another {key}", [] if wrong_numbers(changed) else ["was not noticed"])
+    changed = copy.deepcopy(document)
+    changed["batch"]["runs"][1]["stages"][2]["busy_s"] *= 1.01
+    expect("batch: another busy_s", [] if wrong_numbers(changed) else ["was not noticed"])
+
+
 def exercises():
     yield "increment", ["increment", "--size=1000"]
     yield "sqrt, wrong timing", ["sqrt", "--size=1000", "--wrong-timing"]
@@ -202,6 +253,7 @@ def main():
         changed = copy.deepcopy(compared)
         changed["results"][1][key] *= 1.01
         expect(f"another {key}", [] if wrong_numbers(changed, ceilings) else ["was not noticed"])
+    check_batches()
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 

@@ -162,7 +162,7 @@ for pipeline in "${pipelines[@]}"; do
         --pipeline="$pipeline"
     few=$peak
     peak "125 images, $pipeline" batch repeated/*.png "${randomized[@]}" --pipeline="$pipeline"
-    check "memory for 125 images and for 25, $pipeline: $peak and $few" test $((peak - few)) -lt 20000000
+    check "memory for 125 images of 720 KB and for 25, $pipeline: $peak and $few" test $((peak - few)) -lt 24000000
 done
 
 # -------------------------------------------------------------------------------------------------- input that is wrong
