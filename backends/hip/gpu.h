@@ -399,11 +399,14 @@ static inline float gpu_reciprocal(float x)
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads)
 #endif
 
-/* Before a loop over registers, which have no addresses: it must be unrolled. */
+/* Before a loop over registers, which have no addresses: it must be unrolled. BY_8: before one whose count the compiler
+ * does not know. */
 #if defined(__HIP_CPU_RT__)
 #define GPU_UNROLL _Pragma("GCC unroll 16")
+#define GPU_UNROLL_BY_8 _Pragma("GCC unroll 8")
 #else
 #define GPU_UNROLL _Pragma("unroll")
+#define GPU_UNROLL_BY_8 _Pragma("unroll 8")
 #endif
 
 /* Before a loop that is seldom run, or short: a single copy of it takes fewer registers from the rest. */

@@ -93,16 +93,17 @@ template <typename T>
 __device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, int64_t p0, int height, int width,
                                   int depth, T *us, T *vs)
 {
-    const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x), threads = (int)(blockDim.x * blockDim.y);
-    for (int e = thread; e < height * depth; e += threads) {
-        const int row = e / depth, k = e - row * depth;
-        const int64_t i = i0 + row, p = p0 + k;
-        us[row * tiled_pitch(depth) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
+    for (int row = (int)threadIdx.y; row < height; row += (int)blockDim.y) {
+        for (int k = (int)threadIdx.x; k < depth; k += (int)blockDim.x) {
+            const int64_t i = i0 + row, p = p0 + k;
+            us[row * tiled_pitch(depth) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
+        }
     }
-    for (int e = thread; e < depth * width; e += threads) {
-        const int k = e / width, x = e - k * width;
-        const int64_t p = p0 + k, j = j0 + x;
-        vs[e] = p < c.rank && j < c.columns ? c.vt[p * c.vt_stride + j] : 0;
+    for (int k = (int)threadIdx.y; k < depth; k += (int)blockDim.y) {
+        for (int x = (int)threadIdx.x; x < width; x += (int)blockDim.x) {
+            const int64_t p = p0 + k, j = j0 + x;
+            vs[k * width + x] = p < c.rank && j < c.columns ? c.vt[p * c.vt_stride + j] : 0;
+        }
     }
 }
 
@@ -122,6 +123,7 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
             for (int64_t p0 = 0; p0 < c.rank; p0 += depth) {
                 fill_tiles(one, i0, j0, p0, height, width, depth, us, vs);
                 __syncthreads();
+                GPU_UNROLL_BY_8
                 for (int k = 0; k < depth; k++)
                     GPU_UNROLL
                 for (int r = 0; r < R; r++)
