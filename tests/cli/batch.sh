@@ -258,7 +258,7 @@ batch noise long 1 1000 1000
 check "two signals do not wait" batch impatient long/000.png --decompose-on=serial --svd=jacobi --output-dir=never -q
 check "and leave nothing" test -z "$(ls -A never)"
 check "a signal in a timed pass: all was done in the first one" batch late --synthetic=50x64x64 --repeat=1000000 \
-    --backend=serial --json
+    --backend=serial --pipeline=one-by-one --json
 
 # ----------------------------------------------------------------------------------------------------------- a full disk
 
@@ -278,7 +278,7 @@ for pipeline in "${pipelines[@]}"; do
     last=(batch in/small*.png "noise/*" --pipeline="$pipeline")
     (
         ulimit -f 40
-        timeout 60 "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline" --chunk=2
+        timeout -k 10 60 "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline" --chunk=2
     ) >"$work/out" 2>"$work/err" </dev/null
     status=$?
     check "a file too large, $pipeline" is_full out

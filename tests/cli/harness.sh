@@ -48,7 +48,7 @@ status=0
 # run ARGUMENT...: the command, with its exit code in $status and its output in $work/out and $work/err.
 run() {
     last=("$@")
-    timeout 120 "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 120 "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 
