@@ -499,13 +499,28 @@ static int64_t bytes_of_chunk(const batch_command *c, int streams)
     return part < least_chunk_bytes ? least_chunk_bytes : part > most_chunk_bytes ? most_chunk_bytes : part;
 }
 
+/* Where a processor's threads decompose and encode, they are spent: a reconstruction takes one of them, and does not
+ * wait for a team whose members have other work. NULL: the backend's own device does it. */
+static fl_device *open_one_thread(const batch_command *c, const fl_device_info *info, pipeline_mode mode)
+{
+    char resource[64];
+    fl_device *device;
+
+    if (!info->host_memory || info->threads < 2 || mode != PIPELINE_FULL || c->ready)
+        return NULL;
+    snprintf(resource, sizeof resource, "%s:1%s%s", info->backend, info->isa[0] ? ":" : "", info->isa);
+    must(fl_device_open(resource, &device));
+    return device;
+}
+
 static void run_one(batch_command *c, const open_backend *backend, pipeline_choice choice, batch_run *run)
 {
     const fl_device_info *info = fl_device_describe(backend->device);
     const common_options *common = c->common;
     const bool pinned = choice.mode > PIPELINE_ONE_BY_ONE && !common->pageable;
     factor_pool pool = {.device = backend->device, .pinned = pinned};
-    device_plan device = {.device = backend->device,
+    fl_device *one_thread = open_one_thread(c, info, choice.mode);
+    device_plan device = {.device = one_thread ? one_thread : backend->device,
                           .variant = common->has_variant ? common->variant : NULL,
                           .streams = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
@@ -528,7 +543,9 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
     memcpy(device.block, common->block, sizeof device.block);
     start_pool(c, &pool);
     *run = (batch_run){.backend = backend, .link = link_measure(backend->device), .threads = plan.threads};
+    snprintf(run->reconstruct_on, sizeof run->reconstruct_on, "%s", fl_device_describe(device.device)->resource);
     run->report = pipeline_run(&plan);
+    fl_device_close(one_thread);
     if (c->source.kind == BATCH_SYNTHETIC)
         free_pool(&pool);
     else if (c->ready)

@@ -363,21 +363,25 @@ static void show_reading(const batch_summary *summary, const batch_run *run)
     if (f > 0)
         printf(", so never more than %.3gx", 1 / f);
     printf("; %.3g by Gustafson's", gustafson_fraction(s, n));
-    printf(f < 0 ? ". More than they account for: larger copies and launches, and pinned memory, gain too\n" : "\n");
+    if (f < 0) /* what one by one pays besides */
+        printf(". More than they account for: %s gain too", fl_device_describe(run->backend->device)->host_memory
+                                                                ? "larger launches, and fewer waits for the disk,"
+                                                                : "larger copies and launches, and pinned memory,");
+    printf("\n");
 }
 
 static void show_memory(const batch_run *run, int64_t pool)
 {
     const device_report *d = &run->report.device;
 
-    printf("%s %s: %d chunk%s of up to %" PRId64 " matrices at a time, %s on the device, %s of the host for copies",
+    printf("%s %s: %d chunk%s of up to %" PRId64 " matri%s at a time on %s, %s there, %s of the host for copies",
            fl_device_describe(run->backend->device)->resource, mode_cell(run).text, d->streams,
-           d->streams == 1 ? "" : "s", d->chunk, format_bytes((double)d->device_bytes).text,
-           format_bytes((double)d->host_bytes).text);
+           d->streams == 1 ? "" : "s", d->chunk, d->chunk == 1 ? "x" : "ces", run->reconstruct_on,
+           format_bytes((double)d->device_bytes).text, format_bytes((double)d->host_bytes).text);
     if (pool > 0)
         printf(", %s of factors", format_bytes((double)pool).text);
     else
-        printf(", up to %" PRId64 " images on the host", run->report.queued);
+        printf(", up to %" PRId64 " image%s on the host", run->report.queued, run->report.queued == 1 ? "" : "s");
     printf("; the process had %s at the most; %" PRId64 " launch%s\n",
            format_bytes((double)run->report.peak_bytes).text, d->launches, d->launches == 1 ? "" : "es");
 }
@@ -563,6 +567,7 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
 
     results_put_device(row, run->backend->requested, fl_device_describe(run->backend->device));
     json_put(row, "pipeline", json_text(mode_names[r->mode]));
+    json_put(row, "reconstruct_on", json_text(run->reconstruct_on));
     json_put(row, "variant", json_text(d->timing.variant));
     json_put(row, "streams", json_whole(d->streams));
     json_put(row, "chunk", json_whole(d->chunk));

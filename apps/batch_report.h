@@ -18,6 +18,7 @@ link_rates link_measure(fl_device *device);
 /* One pipeline on one backend. */
 typedef struct batch_run {
     const open_backend *backend;
+    char reconstruct_on[48]; /* the backend's resource, or one thread of it */
     link_rates link;
     int threads; /* of the host that the mode may use */
     pipeline_report report;
