@@ -413,7 +413,7 @@ static void show_title(const batch_summary *summary)
     printf("batch: %" PRId64 " %s", source->count,
            source->kind == BATCH_IMAGES    ? "images"
            : source->kind == BATCH_FACTORS ? "sets of factors"
-                                           : "made here");
+                                           : "matrices made here");
     if (summary->rows > 0)
         printf(", %" PRId64 "x%" PRId64 " %s", summary->rows, summary->columns, fl_dtype_name(summary->dtype));
     if (summary->rank > 0)
