@@ -398,6 +398,41 @@ static void free_pool(factor_pool *pool)
     free(pool->items);
 }
 
+/* Where an item's factor goes, behind the one before, which ended at `end`: those of one shape follow each other, so
+ * that one copy takes them all; others begin where any dtype may. */
+static int64_t place_after(const batch_item *before, const batch_item *item, int64_t end)
+{
+    if (before && before->dtype == item->dtype && before->rows == item->rows && before->columns == item->columns &&
+        before->rank == item->rank)
+        return end;
+    return (end + (int64_t)sizeof(double) - 1) / (int64_t)sizeof(double) * (int64_t)sizeof(double);
+}
+
+/* Moves the i-th factor of all items from what was read into one piece of memory. */
+static void lay_together(factor_pool *pool, int i)
+{
+    const batch_item *before = NULL;
+    int64_t end = 0;
+
+    for (int64_t n = 0; n < pool->count; n++) /* at the most */
+        if (pool->items[n].state == ITEM_GOES_ON)
+            end += (int64_t)(item_factor_bytes(&pool->items[n], i) + sizeof(double));
+    pool->host[i] = batch_host_memory(pool->device, pool->pinned, (size_t)end);
+    end = 0;
+    for (int64_t n = 0; n < pool->count; n++) {
+        batch_item *item = &pool->items[n];
+        if (item->state == ITEM_GOES_ON) {
+            end = place_after(before, item, end);
+            memcpy((char *)pool->host[i] + end, item->factors[i], item_factor_bytes(item, i));
+            item->factors[i] = (char *)pool->host[i] + end;
+            end += (int64_t)item_factor_bytes(item, i);
+            before = item;
+        }
+        host_array_free(&item->files[i]);
+    }
+    pool->bytes += end;
+}
+
 /* Factors from files, all read before the clock starts. */
 static void read_pool(factor_pool *pool, const batch_options *own)
 {
@@ -410,23 +445,9 @@ static void read_pool(factor_pool *pool, const batch_options *own)
         free(item->y);
         item->y = NULL;
         item->stays = true;
-        for (int i = 0; i < FACTORS && item->state == ITEM_GOES_ON; i++) {
-            void *memory = batch_host_memory(pool->device, pool->pinned, item_factor_bytes(item, i));
-            memcpy(memory, item->factors[i], item_factor_bytes(item, i));
-            pool->bytes += (int64_t)item_factor_bytes(item, i);
-            item->factors[i] = memory;
-        }
-        for (int i = 0; i < FACTORS; i++)
-            host_array_free(&item->files[i]);
     }
-}
-
-static void free_read_pool(factor_pool *pool)
-{
-    for (int64_t n = 0; n < pool->count; n++)
-        for (int i = 0; i < FACTORS && pool->items[n].state == ITEM_GOES_ON; i++)
-            batch_free_host_memory(pool->device, pool->pinned, pool->items[n].factors[i]);
-    free(pool->items);
+    for (int i = 0; i < FACTORS; i++)
+        lay_together(pool, i);
 }
 
 /* What the factors' files hold, in bytes. */
@@ -491,8 +512,7 @@ static int64_t bytes_of_chunk(const batch_command *c, int streams)
     const int64_t all = c->source.count * (int64_t)item_result_bytes(&c->like),
                   part = all / (CHUNKS_A_STREAM * (int64_t)streams);
 
-    if (c->source.kind ==
-        BATCH_IMAGES) /* which come one by one from those that decompose: nothing is gained by waiting */
+    if (c->source.kind == BATCH_IMAGES) /* they come one by one from those that decompose: waiting gains nothing */
         return least_chunk_bytes;
     if (c->source.kind == BATCH_FACTORS)
         return most_chunk_bytes;
@@ -546,10 +566,8 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
     snprintf(run->reconstruct_on, sizeof run->reconstruct_on, "%s", fl_device_describe(device.device)->resource);
     run->report = pipeline_run(&plan);
     fl_device_close(one_thread);
-    if (c->source.kind == BATCH_SYNTHETIC)
+    if (c->ready)
         free_pool(&pool);
-    else if (c->ready)
-        free_read_pool(&pool);
 }
 
 /* Every pipeline on every backend, until one is ended. */

@@ -37,9 +37,9 @@ struct batch_device {
     device_plan plan;
     const fl_device_info *info;
     slot slots[MOST_STREAMS];
-    int next;           /* slot: used in turn, so that the oldest is always the next */
-    int64_t shrink;     /* chunks are 1 / shrink of what the plan asks for */
-    piece_list waiting; /* of one shape, not yet a full chunk */
+    int next;                           /* slot: used in turn, so that the oldest is always the next */
+    int64_t shrink;                     /* chunks are 1 / shrink of what the plan asks for */
+    piece_list waiting[WAITING_SHAPES]; /* each of one shape, not yet a full chunk */
     fl_event *began;
     double last_end[ENGINES]; /* of each engine, seconds since then */
     engine_span *spans;       /* of the engines, in turn */
@@ -423,16 +423,16 @@ static bool make_smaller(batch_device *d, int64_t chunk)
     return true;
 }
 
-/* Queues one chunk of what waits. */
-static fl_status submit_chunk(batch_device *d)
+/* Queues one chunk of what waits in a list. */
+static fl_status submit_chunk(batch_device *d, piece_list *waiting)
 {
-    const int64_t chunk = chunk_of(d, d->waiting.list[0].item);
+    const int64_t chunk = chunk_of(d, waiting->list[0].item);
     slot *s = &d->slots[d->next];
     fl_status status = complete(d, s);
 
     if (status != FL_OK)
         return status;
-    take_pieces(&d->waiting, next_chunk_of(d, d->waiting.list[0].item), &s->pieces);
+    take_pieces(waiting, next_chunk_of(d, waiting->list[0].item), &s->pieces);
     status = prepare(d, s, s->pieces.list[0].item, chunk);
     if (status == FL_OK)
         status = queue_chunk(d, s);
@@ -443,18 +443,18 @@ static fl_status submit_chunk(batch_device *d)
     }
     if (status != FL_E_MEMORY)
         return status;
-    return_pieces(&s->pieces, &d->waiting);
+    return_pieces(&s->pieces, waiting);
     (void)fl_stream_wait(s->stream);
     status = complete_all(d);
     return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
 }
 
-static fl_status submit_all(batch_device *d)
+static fl_status submit_all(batch_device *d, piece_list *waiting)
 {
     fl_status status = FL_OK;
 
-    while (status == FL_OK && d->waiting.count > 0)
-        status = submit_chunk(d);
+    while (status == FL_OK && waiting->count > 0)
+        status = submit_chunk(d, waiting);
     return status;
 }
 
@@ -471,22 +471,42 @@ static bool goes_with(const piece_list *waiting, const batch_item *item)
     return alike(last->item, item) && (!item->stays || follows(last, &next));
 }
 
+/* Where the item waits: with those of its shape, or in a list of its own, the fullest of which makes room. */
+static fl_status find_list(batch_device *d, const batch_item *item, piece_list **found)
+{
+    piece_list *empty = NULL, *fullest = &d->waiting[0];
+
+    for (int i = 0; i < WAITING_SHAPES; i++) {
+        piece_list *list = &d->waiting[i];
+        *found = list;
+        if (list->count == 0)
+            empty = list;
+        else if (alike(list->list[0].item, item))
+            return goes_with(list, item) ? FL_OK : submit_all(d, list);
+        else if (list->matrices > fullest->matrices)
+            fullest = list;
+    }
+    *found = empty ? empty : fullest;
+    return submit_all(d, *found);
+}
+
 fl_status batch_device_add(batch_device *d, batch_item *item)
 {
-    fl_status status = FL_OK;
+    piece_list *waiting;
+    fl_status status = find_list(d, item, &waiting);
 
-    if (d->waiting.count > 0 && !goes_with(&d->waiting, item))
-        status = submit_all(d);
-    add_piece(&d->waiting, (piece){item, 0, item->matrices});
-    while (status == FL_OK && d->waiting.matrices >= next_chunk_of(d, item))
-        status = submit_chunk(d);
+    add_piece(waiting, (piece){item, 0, item->matrices});
+    while (status == FL_OK && waiting->matrices >= next_chunk_of(d, item))
+        status = submit_chunk(d, waiting);
     return status;
 }
 
 fl_status batch_device_finish(batch_device *d)
 {
-    fl_status status = submit_all(d);
+    fl_status status = FL_OK;
 
+    for (int i = 0; i < WAITING_SHAPES && status == FL_OK; i++)
+        status = submit_all(d, &d->waiting[i]);
     return status == FL_OK ? complete_all(d) : status;
 }
 
@@ -566,7 +586,10 @@ void batch_device_free(batch_device *d)
     if (!d)
         return;
     (void)fl_device_wait(d->plan.device);
-    lose(d, &d->waiting);
+    for (int i = 0; i < WAITING_SHAPES; i++) {
+        lose(d, &d->waiting[i]);
+        free(d->waiting[i].list);
+    }
     for (int i = 0; i < MOST_STREAMS; i++) {
         slot *s = &d->slots[i];
         lose(d, &s->pieces);
@@ -577,7 +600,6 @@ void batch_device_free(batch_device *d)
         free(s->pieces.list);
     }
     fl_event_free(d->began);
-    free(d->waiting.list);
     free(d->spans);
     free(d);
 }

@@ -10,7 +10,11 @@
 
 #include "support/backends.h"
 
-enum { MOST_STREAMS = 64, MOST_RECORDED = 1 << 16 };
+enum {
+    MOST_STREAMS = 64,
+    MOST_RECORDED = 1 << 16, /* chunks of a pass of which the engines' times are kept */
+    WAITING_SHAPES = 8,      /* shapes whose chunks are filled at the same time */
+};
 enum { ENGINE_H2D, ENGINE_KERNEL, ENGINE_D2H, ENGINES };
 
 typedef struct device_plan {

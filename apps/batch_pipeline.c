@@ -554,7 +554,7 @@ static double run_pass(pipeline *p)
     fl_trace_end(mark);
     r->device = batch_device_report(p->device);
     if (p->plan->mode > PIPELINE_PINNED) /* what is in the chunks, and what waits for the next one */
-        r->queued += (r->device.streams + 1) * r->device.chunk;
+        r->queued += (r->device.streams + WAITING_SHAPES) * r->device.chunk;
     return start;
 }
 

@@ -83,10 +83,10 @@ int64_t exercise_elements(const exercise *e);
  * the outputs are overwritten with NaN (all bits set), or for an exercise in place with the input, so that the result
  * that is checked was made by a timed pass.
  *
- * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 200 us is queued several
- * times between two events, and a sample is the mean of those. total is taken by the wall clock, from host arrays to
- * host arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0. Of a counted result only
- * what counts is copied back. Ends the command (fail) when the library fails. */
+ * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 200 us is queued
+ * several times between two events, and a sample is the mean of those. total is taken by the wall clock, from host
+ * arrays to host arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0. Of a counted
+ * result only what counts is copied back. Ends the command (fail) when the library fails. */
 measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
 
 /* The same in steps, so that several backends can take turns and what changes on the machine meanwhile meets all of

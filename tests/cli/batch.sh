@@ -69,6 +69,12 @@ check "small ones in one launch" json out.json '[r["launches"] for r in d["batch
     [r["chunk"] for r in d["batch"]["runs"]] == [1, 1, 6, 6]'
 check "stages" json out.json 'all({s["stage"]: s["count"] for s in r["stages"]} == {"read": 6, "decode": 6,
     "decompose": 6, "reconstruct": 6, "check": 6} for r in d["batch"]["runs"])'
+ok "sizes by turns" batch in/small0.png noise/000.png in/small1.png noise/001.png in/small2.png noise/002.png in/small3.png \
+    --pipeline=streams --chunk=8 --rank=3 --json
+check "each size in one launch" json "$work/out" '[(r["launches"], r["chunk"], r["done"]) for r in d["batch"]["runs"]] == [(2, 4, 7)]'
+ok "more sizes than wait" batch in/small0.png in/rgb8.png inner/*.png noise/000.png "${images[@]}" --chunk=100 --rank=1 --json
+check "all of them" json "$work/out" 'all(r["done"] == d["batch"]["count"] and r["launches"] < r["done"]
+    for r in d["batch"]["runs"])'
 ok "--chunk" batch in/small*.png --pipeline=streams --chunk=4 --rank=3 --json
 check "of 4" json "$work/out" '[(r["launches"], r["chunk"]) for r in d["batch"]["runs"]] == [(2, 4)]'
 ok "--chunk among channels" batch in/rgb8.png in/rgb8.png --pipeline=streams --chunk=4 --rank=3 --json
@@ -101,6 +107,11 @@ for backend in "${backends[@]}"; do
     check "factors on $backend: f64" npy "f.$backend/c.npy" 'descr == "<f8" and shape == (4, 9)'
     check "factors on $backend: f32" npy "f.$backend/d.npy" 'descr == "<f4" and shape == (1, 1)'
 done
+# Of one shape, as two copies of one set: one launch.
+mkdir -p factors/twice
+cp -r factors/alone factors/twice/a && cp -r factors/alone factors/twice/b
+ok "factors of one shape" batch --factors=factors/twice --pipeline=streams --rank=1 --json "${quick[@]}"
+check "in one launch" json "$work/out" '[(r["launches"], r["done"]) for r in d["batch"]["runs"]] == [(1, 2)]'
 ok "factors of rank 2" batch --factors=factors/good --rank=2 --output-dir=f2 "${quick[@]}"
 for name in a b c d; do
     check "of rank 2: $name" close f2/$name.npy factors/expected/2/$name.npy 1e-4
