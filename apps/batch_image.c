@@ -339,25 +339,6 @@ static host_array part_of(const batch_item *item, void *data, int64_t index, int
     return part;
 }
 
-/* Adds what was found in one matrix of the item. */
-static void add_found(compare_result *all, const compare_result *one, int64_t first)
-{
-    const bool worst = all->worst_index < 0 || one->excess > all->excess;
-
-    all->ok = (all->compared == 0 || all->ok) && one->ok;
-    all->compared += one->compared;
-    all->failed += one->failed;
-    all->max_abs = fmax(all->max_abs, one->max_abs);
-    all->max_rel = fmax(all->max_rel, one->max_rel);
-    if (worst && one->worst_index >= 0) {
-        all->excess = one->excess;
-        all->worst_index = first + one->worst_index;
-        all->worst_result = one->worst_result;
-        all->worst_expected = one->worst_expected;
-        all->worst_bound = one->worst_bound;
-    }
-}
-
 static void add_error(batch_item *item, const float *a, const float *y)
 {
     double error = 0, norm = 0;
@@ -385,12 +366,12 @@ void item_check(batch_item *item, uint64_t seed)
                          vt = part_of(item, item->factors[2], c, 2, item->rank, item->columns),
                          y = part_of(item, item->y, c, 2, item->rows, item->columns);
         compare_result found = batch_check_product(&u, &s, &vt, &y, seed);
-        add_found(&item->check, &found, c * size);
+        compare_merge(&item->check, &found, c * size);
         if (!item->image.planes)
             continue;
         const host_array a = part_of(item, item->image.planes, c, 2, item->rows, item->columns);
         found = batch_check_factors(&a, &u, &s, &vt, &y, item->exact, seed);
-        add_found(&item->check, &found, c * size);
+        compare_merge(&item->check, &found, c * size);
         add_error(item, a.data, y.data);
     }
     if (item->check.ok)

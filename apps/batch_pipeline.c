@@ -138,22 +138,6 @@ static batch_item *new_item(pipeline *p, int64_t i)
     return item;
 }
 
-static void add_check(compare_result *all, const compare_result *one)
-{
-    all->ok = (all->compared == 0 || all->ok) && one->ok;
-    all->compared += one->compared;
-    all->failed += one->failed;
-    all->max_abs = fmax(all->max_abs, one->max_abs);
-    all->max_rel = fmax(all->max_rel, one->max_rel);
-    if (one->worst_index >= 0 && (all->worst_index < 0 || one->excess > all->excess)) {
-        all->excess = one->excess;
-        all->worst_index = one->worst_index;
-        all->worst_result = one->worst_result;
-        all->worst_expected = one->worst_expected;
-        all->worst_bound = one->worst_bound;
-    }
-}
-
 static char *copy_of(const char *text)
 {
     char *copy = strdup(text);
@@ -203,7 +187,7 @@ static void end_item(pipeline *p, batch_item *item)
 
     pthread_mutex_lock(&p->lock);
     if (item->check.compared > 0)
-        add_check(&r->check, &item->check);
+        compare_merge(&r->check, &item->check, 0);
     if (item->state == ITEM_GOES_ON) {
         r->done++;
         add_quality(r, item);

@@ -43,6 +43,24 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
     }
 }
 
+void compare_merge(compare_result *all, const compare_result *one, int64_t first)
+{
+    const bool worst = all->worst_index < 0 || one->excess > all->excess;
+
+    all->ok = (all->compared == 0 || all->ok) && one->ok;
+    all->compared += one->compared;
+    all->failed += one->failed;
+    all->max_abs = fmax(all->max_abs, one->max_abs);
+    all->max_rel = fmax(all->max_rel, one->max_rel);
+    if (worst && one->worst_index >= 0) {
+        all->excess = one->excess;
+        all->worst_index = first + one->worst_index;
+        all->worst_result = one->worst_result;
+        all->worst_expected = one->worst_expected;
+        all->worst_bound = one->worst_bound;
+    }
+}
+
 compare_result compare_allclose(const host_array *result, const host_array *expected, double relative, double absolute)
 {
     compare_result found = compare_start();

@@ -26,6 +26,9 @@ compare_result compare_start(void);
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 
+/* Adds another comparison, whose indices begin at `first`. */
+void compare_merge(compare_result *all, const compare_result *one, int64_t first);
+
 /* Compares arrays of one shape, any dtypes. bound[i] = absolute + relative * |expected[i]|: np.allclose's rule, with
  * equal_nan. */
 compare_result compare_allclose(const host_array *result, const host_array *expected, double relative, double absolute);

@@ -10,9 +10,8 @@
  *
  * Without them nothing fails.
  */
-#include <flynn/plugin.h>
+#include "serial_inside.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +91,8 @@ static fl_status run_row(int i, const fl_context *context, const void *args, con
         return run_row(i, context, args, launch); \
     }
 ROW(0)
-ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+ROW(1)
+ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
     ROW(15) static fl_status (*const runs[MOST_WRAPPED])(const fl_context *, const void *, const fl_launch *) = {
         run_0, run_1, run_2,  run_3,  run_4,  run_5,  run_6,  run_7,
         run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15};
@@ -124,24 +124,6 @@ static fl_status wrap(fl_plugin_device *device)
 }
 
 /* ------------------------------------------------------------------------------------------------------ plugin ---- */
-
-/* The plugin `serial`, from its file; NULL, with the loader's message in dlerror, when it cannot be had. */
-static const fl_plugin *serial(void)
-{
-    void *file = dlopen(SERIAL_PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    return file ? (const fl_plugin *)dlsym(file, "flynn_plugin") : NULL;
-}
-
-static void probe(fl_probe *probe)
-{
-    const fl_plugin *plugin = serial();
-    if (plugin) {
-        plugin->probe(probe);
-        return;
-    }
-    snprintf(probe->cause, sizeof probe->cause, "%.200s", dlerror());
-    snprintf(probe->cure, sizeof probe->cure, "build the plugin serial");
-}
 
 static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
 {

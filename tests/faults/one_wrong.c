@@ -5,9 +5,8 @@
  * (out, count, y, u, s, vt), WHERE is first, middle or last. Where a result must be exact it is wrong by the smallest
  * step there is, else by a thousandth of the output's largest element. Without FAULT_PLACE nothing is falsified.
  */
-#include <flynn/plugin.h>
+#include "serial_inside.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,24 +172,6 @@ static fl_status wrap_rows(fl_plugin_device *device)
 }
 
 /* ------------------------------------------------------------------------------------------------------ plugin ---- */
-
-/* The plugin `serial`, from its file; NULL, with the loader's message in dlerror, when it cannot be had. */
-static const fl_plugin *serial(void)
-{
-    void *file = dlopen(SERIAL_PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    return file ? (const fl_plugin *)dlsym(file, "flynn_plugin") : NULL;
-}
-
-static void probe(fl_probe *probe)
-{
-    const fl_plugin *plugin = serial();
-    if (plugin) {
-        plugin->probe(probe);
-        return;
-    }
-    snprintf(probe->cause, sizeof probe->cause, "%.200s", dlerror());
-    snprintf(probe->cure, sizeof probe->cure, "build the plugin serial");
-}
 
 static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
 {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serial_inside.h - what plugins have in common that do the work of the plugin `serial`, and then something wrong.
+ * SERIAL_PLUGIN is its file.
+ */
+#ifndef FLYNN_FAULTS_SERIAL_INSIDE_H
+#define FLYNN_FAULTS_SERIAL_INSIDE_H
+
+#include <flynn/plugin.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* The plugin `serial`, from its file; NULL, with the loader's message in dlerror, when it cannot be had. */
+static const fl_plugin *serial(void)
+{
+    void *file = dlopen(SERIAL_PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return file ? (const fl_plugin *)dlsym(file, "flynn_plugin") : NULL;
+}
+
+static void probe(fl_probe *probe)
+{
+    const fl_plugin *plugin = serial();
+    if (plugin) {
+        plugin->probe(probe);
+        return;
+    }
+    snprintf(probe->cause, sizeof probe->cause, "%.200s", dlerror());
+    snprintf(probe->cure, sizeof probe->cure, "build the plugin serial");
+}
+
+#endif
