@@ -92,7 +92,10 @@ static fl_status run_row(int i, const fl_context *context, const void *args, con
     }
 ROW(0)
 ROW(1)
-ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+ROW(2)
+ROW(3)
+ROW(4)
+ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
     ROW(15) static fl_status (*const runs[MOST_WRAPPED])(const fl_context *, const void *, const fl_launch *) = {
         run_0, run_1, run_2,  run_3,  run_4,  run_5,  run_6,  run_7,
         run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15};
