@@ -95,10 +95,20 @@ ROW(1)
 ROW(2)
 ROW(3)
 ROW(4)
-ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
-    ROW(15) static fl_status (*const runs[MOST_WRAPPED])(const fl_context *, const void *, const fl_launch *) = {
-        run_0, run_1, run_2,  run_3,  run_4,  run_5,  run_6,  run_7,
-        run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15};
+ROW(5)
+ROW(6)
+ROW(7)
+ROW(8)
+ROW(9)
+ROW(10)
+ROW(11)
+ROW(12)
+ROW(13)
+ROW(14)
+ROW(15)
+static fl_status (*const runs[MOST_WRAPPED])(const fl_context *, const void *, const fl_launch *) = {
+    run_0, run_1, run_2,  run_3,  run_4,  run_5,  run_6,  run_7,
+    run_8, run_9, run_10, run_11, run_12, run_13, run_14, run_15};
 
 static fl_status wrap(fl_plugin_device *device)
 {
