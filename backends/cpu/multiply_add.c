@@ -11,7 +11,7 @@
 enum { CHAINS = 12 };
 
 /* CHAINS vectors of x stay in registers for all the steps. */
-#define VECTORS(type, name) \
+#define VECTORS(type, name, part_name) \
     static void name(const type *in, type *out, type factor, type term, int64_t steps) \
     { \
         CPU_VECTOR(type) x[CHAINS]; \
@@ -20,6 +20,14 @@ enum { CHAINS = 12 };
             _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) x[c] = x[c] * factor + term; \
         } \
         memcpy(out, x, sizeof x); \
+    } \
+    /* Fewer than fill the vectors: in vectors all the same, beside numbers that nobody asked for. */ \
+    static void part_name(const type *in, type *out, type factor, type term, int64_t steps, int64_t count) \
+    { \
+        type part[CHAINS * (sizeof(CPU_VECTOR(type)) / sizeof(type))] = {0}; \
+        memcpy(part, in, (size_t)count * sizeof(type)); \
+        name(part, part, factor, term, steps); \
+        memcpy(out, part, (size_t)count * sizeof(type)); \
     }
 
 #if CPU_VECTOR_BITS >= 128
@@ -33,8 +41,8 @@ typedef double vector_f64;
 #define CPU_VECTOR_float vector_f32
 #define CPU_VECTOR_double vector_f64
 
-VECTORS(float, CPU_TYPED(chains, f32))
-VECTORS(double, CPU_TYPED(chains, f64))
+VECTORS(float, CPU_TYPED(chains, f32), CPU_TYPED(chains_part, f32))
+VECTORS(double, CPU_TYPED(chains, f64), CPU_TYPED(chains_part, f64))
 
 /* One element; in vectors as wide as the compiler makes them of the loop over elements in `naive`. */
 #define ELEMENTS(type, name) \
@@ -90,21 +98,19 @@ static fl_status CPU_NAME(run_register)(const fl_context *context, const void *a
     const int64_t size = m->in.shape[0];
     const int64_t piece = CHAINS * (int64_t)(m->in.dtype == FL_F32 ? sizeof(vector_f32) / sizeof(float)
                                                                    : sizeof(vector_f64) / sizeof(double));
-    const int64_t whole = size / piece * piece;
 
     (void)context, (void)launch;
 #pragma omp parallel for schedule(static) num_threads(cpu_team(context, launch->flops))
-    for (int64_t i = 0; i < whole; i += piece) {
-        if (m->in.dtype == FL_F32)
+    for (int64_t i = 0; i < size; i += piece) {
+        const int64_t count = size - i;
+        if (m->in.dtype == FL_F32 && count >= piece)
             RUN(float, i, , CPU_TYPED(chains, f32));
-        else
+        else if (m->in.dtype == FL_F32)
+            RUN(float, i, COMMA_(count), CPU_TYPED(chains_part, f32));
+        else if (count >= piece)
             RUN(double, i, , CPU_TYPED(chains, f64));
-    }
-    if (whole < size) {
-        if (m->in.dtype == FL_F32)
-            RUN(float, whole, COMMA_(size - whole), CPU_TYPED(elements, f32));
         else
-            RUN(double, whole, COMMA_(size - whole), CPU_TYPED(elements, f64));
+            RUN(double, i, COMMA_(count), CPU_TYPED(chains_part, f64));
     }
     return FL_OK;
 }
