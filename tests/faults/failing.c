@@ -19,7 +19,6 @@
 
 enum { MOST_ROWS = 128, MOST_WRAPPED = 16, HEADER = 256 };
 
-static const fl_host *core;
 static const fl_device_api *inner;
 static fl_device_api outer;
 static fl_row rows[MOST_ROWS], originals[MOST_WRAPPED];
@@ -136,23 +135,4 @@ static fl_status wrap(fl_plugin_device *device)
     return FL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ plugin ---- */
-
-static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
-{
-    fl_status status = serial()->open(host, request, device);
-    core = host;
-    return status == FL_OK ? wrap(device) : status;
-}
-
-const fl_plugin flynn_plugin = {
-    .abi = FL_PLUGIN_ABI,
-    .size = sizeof(fl_plugin),
-    .name = "failing",
-    .family = "test",
-    .flynn_class = "SISD",
-    .built_with = "made for the tests",
-    .score = -1,
-    .probe = probe,
-    .open = open_device,
-};
+SERIAL_INSIDE("failing", wrap)

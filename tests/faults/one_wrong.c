@@ -14,7 +14,6 @@
 
 enum { MOST_ROWS = 128 };
 
-static const fl_host *core;
 static fl_row originals[MOST_ROWS]; /* of the plugin `serial`; a copy, for its table may go with its device */
 static fl_row rows[MOST_ROWS];
 
@@ -158,7 +157,7 @@ SIXTY_FOUR(ROW, 1)
 static fl_status (*const runs[MOST_ROWS])(const fl_context *, const void *,
                                           const fl_launch *) = {SIXTY_FOUR(NAME, 0) SIXTY_FOUR(NAME, 1)};
 
-static fl_status wrap_rows(fl_plugin_device *device)
+static fl_status wrap(fl_plugin_device *device)
 {
     if (device->row_count > MOST_ROWS)
         return core->error(FL_E_LIMIT, "serial has %zu rows; this plugin wraps %d", device->row_count, MOST_ROWS);
@@ -171,23 +170,4 @@ static fl_status wrap_rows(fl_plugin_device *device)
     return FL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------ plugin ---- */
-
-static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
-{
-    fl_status status = serial()->open(host, request, device);
-    core = host;
-    return status == FL_OK ? wrap_rows(device) : status;
-}
-
-const fl_plugin flynn_plugin = {
-    .abi = FL_PLUGIN_ABI,
-    .size = sizeof(fl_plugin),
-    .name = "one-wrong",
-    .family = "test",
-    .flynn_class = "SISD",
-    .built_with = "made for the tests",
-    .score = -1,
-    .probe = probe,
-    .open = open_device,
-};
+SERIAL_INSIDE("one-wrong", wrap)

@@ -11,6 +11,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+/* The host's table, once the device is open. */
+static const fl_host *core;
+
 /* The plugin `serial`, from its file; NULL, with the loader's message in dlerror, when it cannot be had. */
 static const fl_plugin *serial(void)
 {
@@ -28,5 +31,25 @@ static void probe(fl_probe *probe)
     snprintf(probe->cause, sizeof probe->cause, "%.200s", dlerror());
     snprintf(probe->cure, sizeof probe->cure, "build the plugin serial");
 }
+
+/* The plugin of that name: `wrap` changes what serial's device offers. */
+#define SERIAL_INSIDE(plugin_name, wrap) \
+    static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device) \
+    { \
+        fl_status status = serial()->open(host, request, device); \
+        core = host; \
+        return status == FL_OK ? wrap(device) : status; \
+    } \
+    const fl_plugin flynn_plugin = { \
+        .abi = FL_PLUGIN_ABI, \
+        .size = sizeof(fl_plugin), \
+        .name = plugin_name, \
+        .family = "test", \
+        .flynn_class = "SISD", \
+        .built_with = "made for the tests", \
+        .score = -1, \
+        .probe = probe, \
+        .open = open_device, \
+    };
 
 #endif
