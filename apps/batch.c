@@ -110,7 +110,7 @@ static pipeline_choice parse_pipeline(const char *word)
     if (colon && choice.mode < PIPELINE_STREAMS)
         option_fail("pipeline", "'%s': %s has one chunk at a time; expected no number", word, name);
     if (colon)
-        choice.streams = (int)option_integer("pipeline", colon + 1, 1, MOST_STREAMS);
+        choice.streams = (int)option_integer("pipeline", colon + 1, 1, MOST_SLOTS);
     return choice;
 }
 
@@ -399,7 +399,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
     fl_device *one_thread = open_one_thread(c, info, choice.mode);
     device_plan device = {.device = one_thread ? one_thread : backend->device,
                           .variant = common->has_variant ? common->variant : NULL,
-                          .streams = choice.streams,
+                          .slots = choice.streams,
                           .chunk = c->own->chunk ? c->own->chunk
                                    : c->ready    ? c->source.count
                                                  : CHUNK_IMAGES,

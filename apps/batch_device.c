@@ -21,9 +21,8 @@ typedef struct piece_list {
     int64_t matrices;
 } piece_list;
 
-/* What is copied and computed in one stream. Its arrays have room for `room` matrices of one shape. */
+/* A chunk that is under way. Its arrays have room for `room` matrices of one shape. */
 typedef struct slot {
-    fl_stream *stream;
     fl_event *events[ENGINES + 1]; /* before the copies, and after each engine's part */
     fl_dtype dtype;
     int64_t rows, columns, rank, room;
@@ -36,7 +35,8 @@ typedef struct slot {
 struct batch_device {
     device_plan plan;
     const fl_device_info *info;
-    slot slots[MOST_STREAMS];
+    fl_stream *streams[ENGINES]; /* of each engine; all the same one where only one of them works at a time */
+    slot slots[MOST_SLOTS];
     int next;                           /* slot: used in turn, so that the oldest is always the next */
     int64_t shrink;                     /* chunks are 1 / shrink of what the plan asks for */
     piece_list waiting[WAITING_SHAPES]; /* each of one shape, not yet a full chunk */
@@ -171,7 +171,7 @@ static void count_memory(batch_device *d)
 {
     int64_t bytes = 0;
 
-    for (int i = 0; i < d->plan.streams; i++)
+    for (int i = 0; i < d->plan.slots; i++)
         bytes += (int64_t)d->slots[i].bytes;
     if (bytes > d->report.device_bytes)
         d->report.device_bytes = bytes;
@@ -246,7 +246,7 @@ static fl_status complete(batch_device *d, slot *s)
 
     if (s->pieces.count == 0)
         return FL_OK;
-    status = fl_stream_wait(s->stream);
+    status = fl_event_wait(s->events[ENGINES]);
     if (status == FL_OK)
         status = count_engines(d, s);
     if (status != FL_OK)
@@ -267,8 +267,8 @@ static fl_status complete_all(batch_device *d)
 {
     fl_status status = FL_OK;
 
-    for (int i = 0; i < d->plan.streams; i++) {
-        fl_status one = complete(d, &d->slots[(d->next + i) % d->plan.streams]);
+    for (int i = 0; i < d->plan.slots; i++) {
+        fl_status one = complete(d, &d->slots[(d->next + i) % d->plan.slots]);
         status = status == FL_OK ? one : status;
     }
     return status;
@@ -328,25 +328,43 @@ static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
     return status;
 }
 
-static fl_status queue_work(batch_device *d, slot *s, fl_array **views, bool in_place)
+/* Queues one engine's part of a chunk. */
+static fl_status queue_part(batch_device *d, slot *s, fl_array **views, bool in_place, int engine)
 {
     const piece *first = &s->pieces.list[0];
     const bool copies = !d->info->host_memory, first_of_all = !d->report.timing.variant;
-    fl_run run = {.variant = d->plan.variant, .stream = s->stream, .timing = first_of_all ? &d->report.timing : NULL};
-    fl_status status = fl_event_record(s->events[0], s->stream);
+    fl_run run = {.variant = d->plan.variant,
+                  .stream = d->streams[ENGINE_KERNEL],
+                  .timing = first_of_all ? &d->report.timing : NULL};
+    fl_status status = FL_OK;
 
-    memcpy(run.block, d->plan.block, sizeof run.block);
-    for (int i = 0; i < FACTORS && copies && status == FL_OK; i++)
-        status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], s->stream);
-    if (status == FL_OK)
-        status = fl_event_record(s->events[1], s->stream);
-    if (status == FL_OK)
-        status = fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
-    if (status == FL_OK)
-        status = fl_event_record(s->events[2], s->stream);
-    if (status == FL_OK && copies)
-        status = fl_array_read(views[FACTORS], s->host[FACTORS], s->stream);
-    return status == FL_OK ? fl_event_record(s->events[3], s->stream) : status;
+    if (engine == ENGINE_KERNEL) {
+        memcpy(run.block, d->plan.block, sizeof run.block);
+        return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
+    }
+    if (!copies)
+        return FL_OK;
+    if (engine == ENGINE_D2H)
+        return fl_array_read(views[FACTORS], s->host[FACTORS], d->streams[ENGINE_D2H]);
+    for (int i = 0; i < FACTORS && status == FL_OK; i++)
+        status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], d->streams[ENGINE_H2D]);
+    return status;
+}
+
+/* Queues the parts, each in its engine's stream and after the part before it. */
+static fl_status queue_work(batch_device *d, slot *s, fl_array **views, bool in_place)
+{
+    fl_status status = fl_event_record(s->events[0], d->streams[0]);
+
+    for (int e = 0; e < ENGINES && status == FL_OK; e++) {
+        if (e > 0 && d->streams[e] != d->streams[e - 1])
+            status = fl_stream_wait_event(d->streams[e], s->events[e]);
+        if (status == FL_OK)
+            status = queue_part(d, s, views, in_place, e);
+        if (status == FL_OK)
+            status = fl_event_record(s->events[e + 1], d->streams[e]);
+    }
+    return status;
 }
 
 /* Queues the slot's pieces. */
@@ -404,22 +422,22 @@ static int64_t next_chunk_of(const batch_device *d, const batch_item *item)
     return !d->info->host_memory && whole >= SMALLEST_TO_CUT ? whole / part : whole;
 }
 
-/* Out of memory: gives back what the pipeline has, and makes chunks smaller, then the streams fewer. false: there is
+/* Out of memory: gives back what the pipeline has, and makes chunks smaller, then fewer. false: there is
  * nothing left to give up. */
 static bool make_smaller(batch_device *d, int64_t chunk)
 {
-    for (int i = 0; i < d->plan.streams; i++)
+    for (int i = 0; i < d->plan.slots; i++)
         free_arrays(d, &d->slots[i]);
     if (chunk > 1)
         d->shrink *= 2;
-    else if (d->plan.streams > 1)
-        d->plan.streams /= 2;
+    else if (d->plan.slots > 1)
+        d->plan.slots /= 2;
     else
         return false;
     d->next = 0;
     d->report.smaller = true;
     note("%s is out of memory: the pipeline goes on with %s", d->info->resource,
-         chunk > 1 ? "chunks of half the size" : "half as many streams");
+         chunk > 1 ? "chunks of half the size" : "half as many chunks at a time");
     return true;
 }
 
@@ -438,13 +456,14 @@ static fl_status submit_chunk(batch_device *d, piece_list *waiting)
         status = queue_chunk(d, s);
     if (status == FL_OK) {
         count_chunk(d, s);
-        d->next = (d->next + 1) % d->plan.streams;
+        d->next = (d->next + 1) % d->plan.slots;
         return FL_OK;
     }
     if (status != FL_E_MEMORY)
         return status;
     return_pieces(&s->pieces, waiting);
-    (void)fl_stream_wait(s->stream);
+    for (int e = 0; e < ENGINES; e++)
+        (void)fl_stream_wait(d->streams[e]); /* for the parts of it that were queued */
     status = complete_all(d);
     return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
 }
@@ -522,11 +541,14 @@ batch_device *batch_device_create(const device_plan *plan)
     d->info = fl_device_describe(plan->device);
     d->shrink = 1;
     must(fl_event_create(plan->device, &d->began));
-    for (int i = 0; i < plan->streams; i++) {
-        must(fl_stream_create(plan->device, &d->slots[i].stream));
+    for (int e = 0; e < ENGINES; e++)
+        if (e == 0 || (plan->slots > 1 && !d->info->host_memory))
+            must(fl_stream_create(plan->device, &d->streams[e]));
+        else
+            d->streams[e] = d->streams[0];
+    for (int i = 0; i < plan->slots; i++)
         for (int e = 0; e <= ENGINES; e++)
             must(fl_event_create(plan->device, &d->slots[i].events[e]));
-    }
     return d;
 }
 
@@ -537,7 +559,7 @@ void batch_device_begin(batch_device *d)
     for (int e = 0; e < ENGINES; e++)
         d->last_end[e] = 0;
     count_memory(d);
-    must(fl_event_record(d->began, d->slots[0].stream));
+    must(fl_event_record(d->began, d->streams[0]));
 }
 
 typedef struct edge {
@@ -577,7 +599,7 @@ device_report batch_device_report(const batch_device *d)
     device_report report = d->report;
 
     count_together(d, report.together_s);
-    report.streams = d->plan.streams;
+    report.slots = d->plan.slots;
     return report;
 }
 
@@ -590,15 +612,17 @@ void batch_device_free(batch_device *d)
         lose(d, &d->waiting[i]);
         free(d->waiting[i].list);
     }
-    for (int i = 0; i < MOST_STREAMS; i++) {
+    for (int i = 0; i < MOST_SLOTS; i++) {
         slot *s = &d->slots[i];
         lose(d, &s->pieces);
         free_arrays(d, s);
         for (int e = 0; e <= ENGINES; e++)
             fl_event_free(s->events[e]);
-        fl_stream_free(s->stream);
         free(s->pieces.list);
     }
+    for (int e = 0; e < ENGINES; e++)
+        if (e == 0 || d->streams[e] != d->streams[0])
+            fl_stream_free(d->streams[e]);
     fl_event_free(d->began);
     free(d->spans);
     free(d);

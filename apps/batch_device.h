@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * batch_device.h - the part of the pipeline that the device does: chunks of matrices copied there, reconstructed and
- * copied back, several at a time in as many streams.
+ * copied back, several under way at a time, each engine in a stream of its own.
  */
 #ifndef FLYNN_APPS_BATCH_DEVICE_H
 #define FLYNN_APPS_BATCH_DEVICE_H
@@ -11,7 +11,7 @@
 #include "support/backends.h"
 
 enum {
-    MOST_STREAMS = 64,
+    MOST_SLOTS = 64,
     MOST_RECORDED = 1 << 16, /* chunks of a pass of which the engines' times are kept */
     WAITING_SHAPES = 8,      /* shapes whose chunks are filled at the same time */
 };
@@ -21,7 +21,7 @@ typedef struct device_plan {
     fl_device *device;
     const char *variant; /* of reconstruct; NULL: auto */
     int block[3];
-    int streams;   /* chunks under way at a time, each in a stream of its own */
+    int slots;     /* chunks under way at a time; with one, a single stream does it all */
     int64_t chunk; /* matrices of a chunk at the most; 0: as many as have chunk_bytes of results */
     int64_t chunk_bytes;
     bool pinned; /* host memory of the pipeline's own */
@@ -45,7 +45,7 @@ typedef struct device_report {
     double bytes[ENGINES];          /* copied; of the kernel: compulsory */
     double flops;
     int64_t launches, matrices;
-    int streams;                      /* less than the plan's where memory was short */
+    int slots;                        /* less than the plan's where memory was short */
     int64_t chunk;                    /* matrices of the largest chunk */
     int64_t host_bytes, device_bytes; /* the most that the slots took */
     bool smaller;                     /* memory was short, and the pipeline was made smaller */
@@ -60,7 +60,7 @@ batch_device *batch_device_create(const device_plan *plan);
 /* Begins a pass: what is told of it counts from here. Nothing is under way. */
 void batch_device_begin(batch_device *d);
 
-/* Adds an item; where its chunk is full, queues it, after waiting for the oldest chunk if all streams are taken. The
+/* Adds an item; where its chunk is full, queues it, after waiting for the oldest chunk if all slots are taken. The
  * item must stay until all of it is back. Not FL_OK: the device failed, or has not even room for one matrix; nothing
  * more can be added then. */
 fl_status batch_device_add(batch_device *d, batch_item *item);

@@ -538,7 +538,7 @@ static double run_pass(pipeline *p)
     fl_trace_end(mark);
     r->device = batch_device_report(p->device);
     if (p->plan->mode > PIPELINE_PINNED) /* what is in the chunks, and what waits for the next one */
-        r->queued += (r->device.streams + WAITING_SHAPES) * r->device.chunk;
+        r->queued += (r->device.slots + WAITING_SHAPES) * r->device.chunk;
     return start;
 }
 
@@ -612,7 +612,7 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     device.lost = be_lost;
     device.user = &p;
     if (plan->mode <= PIPELINE_PINNED) {
-        device.streams = 1;
+        device.slots = 1;
         device.chunk = MOST_CHANNELS; /* of one image */
         device.chunk_bytes = INT64_MAX;
     }

@@ -230,7 +230,7 @@ static cell mode_cell(const batch_run *run)
     cell c;
 
     if (run->report.mode == PIPELINE_STREAMS)
-        snprintf(c.text, sizeof c.text, "streams:%d", run->report.device.streams);
+        snprintf(c.text, sizeof c.text, "streams:%d", run->report.device.slots);
     else
         snprintf(c.text, sizeof c.text, "%s", mode_names[run->report.mode]);
     return c;
@@ -375,8 +375,8 @@ static void show_memory(const batch_run *run, int64_t pool)
     const device_report *d = &run->report.device;
 
     printf("%s %s: %d chunk%s of up to %" PRId64 " matri%s at a time on %s, %s there, %s of the host for copies",
-           fl_device_describe(run->backend->device)->resource, mode_cell(run).text, d->streams,
-           d->streams == 1 ? "" : "s", d->chunk, d->chunk == 1 ? "x" : "ces", run->reconstruct_on,
+           fl_device_describe(run->backend->device)->resource, mode_cell(run).text, d->slots,
+           d->slots == 1 ? "" : "s", d->chunk, d->chunk == 1 ? "x" : "ces", run->reconstruct_on,
            format_bytes((double)d->device_bytes).text, format_bytes((double)d->host_bytes).text);
     if (pool > 0)
         printf(", %s of factors", format_bytes((double)pool).text);
@@ -569,7 +569,7 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     json_put(row, "pipeline", json_text(mode_names[r->mode]));
     json_put(row, "reconstruct_on", json_text(run->reconstruct_on));
     json_put(row, "variant", json_text(d->timing.variant));
-    json_put(row, "streams", json_whole(d->streams));
+    json_put(row, "streams", json_whole(d->slots));
     json_put(row, "chunk", json_whole(d->chunk));
     json_put(row, "launches", json_whole(d->launches));
     json_put(row, "done", json_whole(r->done));

@@ -168,8 +168,15 @@ static fl_status check_recorded(const char *call, const char *name, const fl_eve
 fl_status fl_event_wait(fl_event *event)
 {
     fl_status status = check_recorded("fl_event_wait", "event", event);
+    core_span span;
 
-    return status != FL_OK ? status : api_of(event->device)->event_wait(event->device->plugin.self, event->handle);
+    if (status != FL_OK)
+        return status;
+    span = core_trace_begin(event->device->default_stream, CORE_SPAN_HOST, "wait for",
+                            event->device->plugin.info.resource, 0);
+    status = api_of(event->device)->event_wait(event->device->plugin.self, event->handle);
+    core_trace_end(event->device->default_stream, span, NULL);
+    return status;
 }
 
 fl_status fl_stream_wait_event(fl_stream *stream, fl_event *event)
@@ -200,7 +207,7 @@ fl_status fl_event_elapsed(fl_event *start, fl_event *stop, double *seconds)
         return core_fail(FL_E_WRONG_DEVICE,
                          "fl_event_elapsed: start belongs to device %s, stop to %s; expected one device",
                          start->device->plugin.info.resource, stop->device->plugin.info.resource);
-    status = fl_event_wait(stop);
+    status = api_of(stop->device)->event_wait(stop->device->plugin.self, stop->handle);
     if (status != FL_OK)
         return status;
     return api_of(stop->device)->event_elapsed(stop->device->plugin.self, start->handle, stop->handle, seconds);

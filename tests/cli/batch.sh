@@ -16,7 +16,7 @@ images=(in/*.png)
 
 # The same files from each pipeline on each backend: of a backend, in bytes.
 backends=(serial)
-for backend in simd omp:2 hip-cpu; do
+for backend in simd omp:2 hip-nvidia hip-amd hip-cpu; do
     run select --size=10 --backend=$backend "${quick[@]}"
     [ "$status" = 0 ] && backends+=("$backend")
 done
@@ -70,7 +70,7 @@ check "small ones in one launch" json out.json '[r["launches"] for r in d["batch
 check "stages" json out.json 'all({s["stage"]: s["count"] for s in r["stages"]} == {"read": 6, "decode": 6,
     "decompose": 6, "reconstruct": 6, "check": 6} for r in d["batch"]["runs"])'
 ok "sizes by turns" batch in/small0.png noise/000.png in/small1.png noise/001.png in/small2.png noise/002.png in/small3.png \
-    --pipeline=streams --chunk=8 --rank=3 --json
+    --pipeline=streams --chunk=8 --rank=3 --backend=serial --json # a GPU's first chunks are smaller
 check "each size in one launch" json "$work/out" '[(r["launches"], r["chunk"], r["done"]) for r in d["batch"]["runs"]] == [(2, 4, 7)]'
 ok "more sizes than wait" batch in/small0.png in/rgb8.png inner/*.png noise/000.png "${images[@]}" --chunk=100 --rank=1 --json
 check "all of them" json "$work/out" 'all(r["done"] == d["batch"]["count"] and r["launches"] < r["done"]
@@ -383,7 +383,7 @@ for pipeline in "${pipelines[@]}"; do
 FAULT_MEMORY=1000 out of device memory for [0-9]* bytes
 FAULT_LAUNCHES=3 the device is lost: a launch
 FAULT_SCRATCH=3 reconstruct: out of device memory
-FAULT_WAITS=3 the device is lost: a wait
+FAULT_WAITS=20 the device is lost: a wait
 END
 done
 ok "the rest" batch in/small*.png --rank=3 --backend=failing --output-dir=out --resume

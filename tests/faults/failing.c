@@ -6,7 +6,8 @@
  *     FAULT_MEMORY    bytes that it has in all; more is FL_E_MEMORY
  *     FAULT_LAUNCHES  reconstructions that it does before all others fail with FL_E_DEVICE
  *     FAULT_SCRATCH   the same, with FL_E_MEMORY: as a kernel that lacks memory of its own
- *     FAULT_WAITS     waits for a stream before all others fail with FL_E_DEVICE: as what fails in a kernel is told
+ *     FAULT_WAITS     waits, for streams and events, before all others fail with FL_E_DEVICE: as what fails in a kernel
+ *                     is told
  *
  * Without them nothing fails.
  */
@@ -65,12 +66,21 @@ static void release(void *self, void *memory)
 
 /* ------------------------------------------------------------------------------------------------------- work ---- */
 
-static fl_status stream_wait(void *self, void *stream)
+static fl_status waited(fl_status status)
 {
-    fl_status status = inner->stream_wait(self, stream);
     if (status == FL_OK && atomic_fetch_add(&waits, 1) >= allowed("FAULT_WAITS"))
         return core->error(FL_E_DEVICE, "the device is lost: a wait");
     return status;
+}
+
+static fl_status stream_wait(void *self, void *stream)
+{
+    return waited(inner->stream_wait(self, stream));
+}
+
+static fl_status event_wait(void *self, void *event)
+{
+    return waited(inner->event_wait(self, event));
 }
 
 static fl_status run_row(int i, const fl_context *context, const void *args, const fl_launch *launch)
@@ -129,6 +139,7 @@ static fl_status wrap(fl_plugin_device *device)
     outer.allocate = allocate;
     outer.release = release;
     outer.stream_wait = stream_wait;
+    outer.event_wait = event_wait;
     device->api = &outer;
     device->rows = rows;
     device->info.host_memory = false;
