@@ -73,6 +73,7 @@ hip_rows hip_elementwise_rows();
 hip_rows hip_allclose_rows();
 hip_rows hip_reconstruct_rows();
 hip_rows hip_reconstruct_library_rows(); /* what needs a BLAS */
+hip_rows hip_svd_library_rows();         /* what needs a solver, found and not yet loaded */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_sort_rows();

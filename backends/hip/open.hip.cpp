@@ -223,7 +223,7 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
 size_t collect_rows(hip_device *device)
 {
     char why[256];
-    const bool has_blas = hip_blas_available(why, sizeof why);
+    const bool has_blas = hip_blas_available(why, sizeof why), has_solver = hip_solver_available(why, sizeof why);
     const hip_rows tables[] = {
         hip_convert_rows(),
         hip_convolve_rows(),
@@ -239,6 +239,7 @@ size_t collect_rows(hip_device *device)
         hip_reconstruct_rows(),
         has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
         hip_svd_rows(),
+        has_solver ? hip_svd_library_rows() : hip_rows{nullptr, 0},
     };
     size_t count = 0;
     for (const hip_rows &table : tables)

@@ -18,6 +18,11 @@ bool hip_solver_available(char *why, size_t size)
     return false;
 }
 
+bool hip_solver_loads()
+{
+    return false;
+}
+
 bool hip_svd_library(char *why, size_t size)
 {
     return cpu_lapack_available(why, size);
@@ -187,6 +192,11 @@ bool hip_solver_available(char *why, size_t size)
     std::snprintf(why, size, "no %s here (%s), which svd's library calls; %s", gpu_solver_name, gpu_solver_files,
                   gpu_solver_cure);
     return false;
+}
+
+bool hip_solver_loads()
+{
+    return the_solver().ok;
 }
 
 bool hip_svd_library(char *why, size_t size)

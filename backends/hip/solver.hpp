@@ -12,6 +12,9 @@
 /* Whether there is a library to load, else what that costs and what would mend it. Loads nothing. */
 bool hip_solver_available(char *why, size_t size);
 
+/* Whether it loads, which it does at the first call. */
+bool hip_solver_loads();
+
 /* For the probe: the same, but for the emulation, which has none to miss: whether a LAPACK is here. */
 bool hip_svd_library(char *why, size_t size);
 

@@ -395,22 +395,20 @@ fl_status run_host(const fl_context *context, const fl_svd_args *args)
     return send<T>(context, args->vt, host.vt);
 }
 
-/* -------------------------------------------------------------------------------------------------- randomized ---- */
-
-bool has_solver()
-{
-    static const bool has = [] {
-        char why[256];
-        return hip_solver_available(why, sizeof why);
-    }();
-    return has;
-}
+/* -------------------------------------------------------------------------------------------------------- auto ---- */
 
 template <typename T>
 fl_status run_exact(const fl_context *context, const fl_svd_args *args)
 {
-    return has_solver() ? run_library<T>(context, args) : run_host<T>(context, args);
+    return hip_solver_loads() ? run_library<T>(context, args) : run_host<T>(context, args);
 }
+
+const char *chosen(const fl_context *, const void *, fl_launch *)
+{
+    return hip_solver_loads() ? "library" : "host";
+}
+
+/* -------------------------------------------------------------------------------------------------- randomized ---- */
 
 /* Makes the packed rows orthonormal: Householder's QR, whose q is orthonormal whatever the rows are; or the host does.
  */
@@ -418,7 +416,7 @@ template <typename T>
 fl_status orthonormalize(const fl_context *context, const strided<T> &rows)
 {
     const int64_t count = rows.rows * rows.columns;
-    if (has_solver()) {
+    if (hip_solver_loads()) {
         T *tau;
         SVD_TRY(scratch(context, rows.rows, &tau));
         SVD_TRY(hip_solver_qr(context, rows.columns, rows.rows, rows.data, tau));
@@ -555,9 +553,8 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_SVD, "library", dtypes,
-     "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
-     plan_exact, run<run_library<float>, run_library<double>>, nullptr},
+    {FL_OP_SVD, "auto", dtypes, "library where it loads, else host", plan_exact,
+     run<run_exact<float>, run_exact<double>>, chosen},
     {FL_OP_SVD, "host", dtypes,
      "not the GPU's work: copied to the host, decomposed there by LAPACK (or Jacobi), and back", plan_exact,
      run<run_host<float>, run_host<double>>, nullptr},
@@ -566,11 +563,20 @@ const fl_row rows[] = {
      run<run_randomized<float>, run_randomized<double>>, nullptr},
 };
 
+const fl_row library_rows[] = {
+    {FL_OP_SVD, "library", dtypes,
+     "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
+     plan_exact, run<run_library<float>, run_library<double>>, nullptr},
+};
+
 } // namespace
 
-/* `library` is the first row, and only where there is one. */
 hip_rows hip_svd_rows()
 {
-    const size_t skipped = has_solver() ? 0 : 1;
-    return {rows + skipped, sizeof rows / sizeof rows[0] - skipped};
+    return {rows, sizeof rows / sizeof rows[0]};
+}
+
+hip_rows hip_svd_library_rows()
+{
+    return {library_rows, sizeof library_rows / sizeof library_rows[0]};
 }

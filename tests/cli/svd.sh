@@ -69,6 +69,24 @@ refused "an ending" 2 out.txt svd -o out.txt
 refused "no folder" 2 nowhere/deep svd --factors=nowhere/deep
 refused "two files" 2 second.npy svd image.npy second.npy
 refused "a variant" 2 randomized svd --variant=randomised
+# On a GPU: a solver that is found, and is no library. auto goes to the host and says so; asked for by name it fails.
+mkdir broken
+for name in libcusolver.so.11 libcusolver.so.12 librocsolver.so.0; do
+    echo "no library" >broken/$name
+done
+libraries=${LD_LIBRARY_PATH:-}
+for backend in hip-nvidia hip-amd; do
+    export LD_LIBRARY_PATH=$libraries
+    run svd --size=20 --backend=$backend "${quick[@]}"
+    [ "$status" = 0 ] || continue
+    export LD_LIBRARY_PATH=$PWD/broken${libraries:+:$libraries}
+    ok "a broken solver" svd --size=20 --rank=5 --backend=$backend --json "${quick[@]}"
+    check "is told" json "$work/out" 'd["results"][0]["variant"] == "host" and d["results"][0]["check"]["ok"]'
+    ok "a broken solver and a sketch" svd --size=20 --rank=5 --variant=randomized --backend=$backend "${quick[@]}"
+    refused "a broken solver by name" 3 solver svd --size=20 --variant=library --backend=$backend
+done
+export LD_LIBRARY_PATH=$libraries
+
 ok "list" list
 for word in svd jacobi randomized; do
     check "list tells $word" grep -qw $word "$work/out"
