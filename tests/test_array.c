@@ -29,7 +29,7 @@ static void expect_numbers(const fl_array *array, size_t count, const int32_t *w
         cr_expect(got[i] == wanted[i], "%s: element %zu is %d, expected %d", what, i, got[i], wanted[i]);
 }
 
-ON_EVERY_BACKEND(array, what_it_is, .timeout = 60)
+ON_EVERY_BACKEND(array, what_it_is, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int dtype = 0; dtype < FL_DTYPE_COUNT; dtype++)
@@ -50,7 +50,7 @@ ON_EVERY_BACKEND(array, what_it_is, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, there_and_back, .timeout = 60)
+ON_EVERY_BACKEND(array, there_and_back, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int dtype = 0; dtype < FL_DTYPE_COUNT; dtype++) {
@@ -66,7 +66,7 @@ ON_EVERY_BACKEND(array, there_and_back, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views, .timeout = 60)
+ON_EVERY_BACKEND(array, views, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *cube = counting(device, 3, (int64_t[]){3, 4, 5}), *part, *inner, *row;
@@ -84,7 +84,7 @@ ON_EVERY_BACKEND(array, views, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views_of_four_dimensions, .timeout = 60)
+ON_EVERY_BACKEND(array, views_of_four_dimensions, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *whole = counting(device, 4, (int64_t[]){2, 3, 2, 4}), *view;
@@ -138,7 +138,7 @@ ON_EVERY_BACKEND(array, every_view, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 60)
+ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 240)
 {
     static const int64_t wrong[][4] = {
         {0, 0, 4, 5},  {0, 0, 3, 6},  {1, 0, 3, 5},         {0, 2, 3, 4},         {-1, 0, 2, 2},
@@ -157,7 +157,7 @@ ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, without_elements, .timeout = 60)
+ON_EVERY_BACKEND(array, without_elements, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = NULL, *copy = NULL;
@@ -175,7 +175,7 @@ ON_EVERY_BACKEND(array, without_elements, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, wrong_shapes, .timeout = 60)
+ON_EVERY_BACKEND(array, wrong_shapes, .timeout = 240)
 {
     static const struct {
         int ndim;
@@ -206,7 +206,7 @@ ON_EVERY_BACKEND(array, wrong_shapes, .timeout = 60)
 }
 
 /* A pebibyte: more than any device has, less than overflows. */
-ON_EVERY_BACKEND(array, out_of_memory, .timeout = 60)
+ON_EVERY_BACKEND(array, out_of_memory, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = NULL;
@@ -218,7 +218,7 @@ ON_EVERY_BACKEND(array, out_of_memory, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, pinned_memory, .timeout = 60)
+ON_EVERY_BACKEND(array, pinned_memory, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     int32_t *pinned = NULL;
@@ -270,7 +270,7 @@ ON_EVERY_BACKEND(array, copies_between_devices, .timeout = 120)
 }
 
 /* What the course's pupils meet: an array of one device given to another. */
-ON_EVERY_BACKEND(array, on_the_wrong_device, .timeout = 60)
+ON_EVERY_BACKEND(array, on_the_wrong_device, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device(on->resource);
     const char *resource = fl_device_describe(other)->resource;
@@ -292,7 +292,7 @@ ON_EVERY_BACKEND(array, on_the_wrong_device, .timeout = 60)
     fl_device_close(other);
 }
 
-ON_EVERY_BACKEND(array, outlives_its_device, .timeout = 60)
+ON_EVERY_BACKEND(array, outlives_its_device, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = counting(device, 2, (int64_t[]){2, 3}), *view;

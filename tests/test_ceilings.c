@@ -106,7 +106,7 @@ ON_EVERY_BACKEND(ceilings, multiplies_and_adds, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(ceilings, without_elements_and_refusals, .timeout = 60)
+ON_EVERY_BACKEND(ceilings, without_elements_and_refusals, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *none, *none_too, *a, *b, *ints, *ints_too;

@@ -201,7 +201,7 @@ ON_EVERY_BACKEND(convolve, large_kernels, .timeout = 120)
 }
 
 /* Integers and mixed dtypes compute in f64, f32 with f32 in f32. */
-ON_EVERY_BACKEND(convolve, mixed_dtypes, .timeout = 60)
+ON_EVERY_BACKEND(convolve, mixed_dtypes, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int a = 0; a < FL_DTYPE_COUNT; a++)
@@ -215,7 +215,7 @@ ON_EVERY_BACKEND(convolve, mixed_dtypes, .timeout = 60)
 }
 
 /* Values that f32 cannot hold: an i64 beyond 2^24 must not pass through it. */
-ON_EVERY_BACKEND(convolve, large_integers, .timeout = 60)
+ON_EVERY_BACKEND(convolve, large_integers, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_create(FL_I64, 2, 3), kernel = matrix_create(FL_F32, 1, 1);
@@ -260,7 +260,7 @@ static bool check_reference(const char *resource)
     return offered;
 }
 
-Test(convolve, reference_is_rounded_once, .timeout = 60)
+Test(convolve, reference_is_rounded_once, .timeout = 240)
 {
     struct criterion_test_params all = every_backend();
     size_t offered = 0;
@@ -271,7 +271,7 @@ Test(convolve, reference_is_rounded_once, .timeout = 60)
 
 /* Small pixels under a kernel of rank one that is large in one direction and falls by twelve orders in the other: their
  * product is an ordinary number, although pixel and small factor alone multiply to one that has lost its digits. */
-ON_EVERY_BACKEND(convolve, factors_do_not_underflow, .timeout = 60)
+ON_EVERY_BACKEND(convolve, factors_do_not_underflow, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int turned = 0; turned < 2; turned++) {
@@ -339,7 +339,7 @@ static void check_shift(fl_device *device, const char *variant)
     matrix_free(&moved);
 }
 
-ON_EVERY_BACKEND(convolve, identities, .timeout = 60)
+ON_EVERY_BACKEND(convolve, identities, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     const char *variant;

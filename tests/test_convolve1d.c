@@ -56,7 +56,7 @@ static void check_golden(fl_device *device, const char *name, bool finite, const
 }
 
 /* Infinities and NaN among them: exactly where numpy.convolve has them. */
-ON_EVERY_BACKEND(convolve1d, golden_files, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, golden_files, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     FILE *manifest = fopen(FLYNN_TEST_GOLDEN "/convolve1d/manifest.txt", "r");
@@ -114,7 +114,7 @@ ON_EVERY_BACKEND(convolve1d, exercise_totals, .timeout = 120)
 /* -------------------------------------------------------------------------------------------- random and edges ---- */
 
 /* Either may be the longer one. */
-ON_EVERY_BACKEND(convolve1d, random_shapes, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, random_shapes, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -176,7 +176,7 @@ ON_EVERY_BACKEND(convolve1d, long_signal, .timeout = 120)
 }
 
 /* Loads and stores of several elements at once must bear any start. */
-ON_EVERY_BACKEND(convolve1d, starts_anywhere, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, starts_anywhere, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(floats); i++) {
@@ -194,7 +194,7 @@ ON_EVERY_BACKEND(convolve1d, starts_anywhere, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve1d, mixed_dtypes, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, mixed_dtypes, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int a = 0; a < FL_DTYPE_COUNT; a++)
@@ -210,7 +210,7 @@ ON_EVERY_BACKEND(convolve1d, mixed_dtypes, .timeout = 60)
 }
 
 /* Negative zeros are zeros; the smallest and the largest numbers come through. */
-ON_EVERY_BACKEND(convolve1d, extremes, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, extremes, .timeout = 240)
 {
     static const double values[] = {-0.0, 0x1p-149, -0x1p-126, 0x1p100, 0.0, 3, -0x1p100};
     fl_device *device = open_device(on->resource);
@@ -259,7 +259,7 @@ static size_t check_reference(const char *resource)
     return offered;
 }
 
-Test(convolve1d, reference_is_rounded_once, .timeout = 60)
+Test(convolve1d, reference_is_rounded_once, .timeout = 240)
 {
     struct criterion_test_params all = every_backend();
     size_t offered = 0;
@@ -270,7 +270,7 @@ Test(convolve1d, reference_is_rounded_once, .timeout = 60)
 
 /* On small integers, where every order of the sum is exact: a * b = b * a, and a kernel with a one at p moves the
  * signal by p. fft, which is not exact, is held to its bound elsewhere. */
-ON_EVERY_BACKEND(convolve1d, identities, .timeout = 60)
+ON_EVERY_BACKEND(convolve1d, identities, .timeout = 240)
 {
     const int64_t p = 5;
     fl_device *device = open_device(on->resource);

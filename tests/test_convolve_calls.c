@@ -72,7 +72,7 @@ static void expect_limit(fl_device *device, struct small_problem *problem, int x
     expect_error_says(number);
 }
 
-ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 60)
+ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     if (!is_gpu(device)) {
@@ -89,7 +89,7 @@ ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, negative_block, .timeout = 60)
+ON_EVERY_BACKEND(convolve, negative_block, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct small_problem problem = small_problem_create(device);
@@ -103,7 +103,7 @@ ON_EVERY_BACKEND(convolve, negative_block, .timeout = 60)
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
 /* A kernel that is no product is refused by `separable`, by this call or the one that waits, and nothing is written. */
-ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 60)
+ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (int waits = 0; waits < 2; waits++) {
@@ -125,7 +125,7 @@ ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 60)
 }
 
 /* A kernel that is a product to rounding is one; a part in a thousand away it is none. Zeros are products too. */
-ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 60)
+ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 20, 20, 1), kernel = matrix_random_rank_one(FL_F32, 5, 5, 2);
@@ -144,7 +144,7 @@ ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 60)
+ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 240)
 {
     static const struct {
         fl_dtype dtype;
@@ -167,7 +167,7 @@ ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 60)
+ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct small_problem problem = small_problem_create(device);
@@ -199,7 +199,7 @@ ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 60)
 }
 
 /* The output may lie beside an input in one array, and not on it. */
-ON_EVERY_BACKEND(convolve, overlapping_output, .timeout = 60)
+ON_EVERY_BACKEND(convolve, overlapping_output, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 20, 12, 1), kernel = matrix_random(FL_F32, 3, 3, 2);
@@ -255,7 +255,7 @@ Test(convolve, shapes)
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
 
-ON_EVERY_BACKEND(convolve, timing_is_filled, .timeout = 60)
+ON_EVERY_BACKEND(convolve, timing_is_filled, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 64, 48, 1), kernel = matrix_random_rank_one(FL_F32, 7, 5, 2);
@@ -324,7 +324,7 @@ static void *convolve_on_own_stream(void *argument)
     return NULL;
 }
 
-ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 60)
+ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct worker workers[4];
@@ -341,7 +341,7 @@ ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 60)
 }
 
 /* A second stream waits for an event of the first and goes on with its result. */
-ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 60)
+ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F64, 150, 130, 1), kernel = matrix_random(FL_F64, 9, 8, 2);
@@ -382,7 +382,7 @@ ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 60)
 }
 
 /* Inputs freed right after the call, and their memory asked for again and overwritten, while the work may be queued. */
-ON_EVERY_BACKEND(convolve, inputs_freed_while_queued, .timeout = 60)
+ON_EVERY_BACKEND(convolve, inputs_freed_while_queued, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 200, 180, 1), kernel = matrix_random(FL_F32, 11, 12, 2);

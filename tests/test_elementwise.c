@@ -365,7 +365,7 @@ ON_EVERY_BACKEND(elementwise, more_planes_than_blocks, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, no_elements, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, no_elements, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t o = 0; o < COUNT(operations); o++)
@@ -430,7 +430,7 @@ static void expect_limit(fl_device *device, const char *variant, int x, int y, i
     guarded_free(&out);
 }
 
-ON_EVERY_BACKEND(elementwise, block_beyond_the_limits, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, block_beyond_the_limits, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -479,7 +479,7 @@ ON_EVERY_BACKEND(elementwise, in_place, .timeout = 120)
 }
 
 /* The course's increment: twice from ones is 3. One array may be both inputs. */
-ON_EVERY_BACKEND(elementwise, again_and_with_itself, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, again_and_with_itself, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     double ones[300], got[300];
@@ -502,7 +502,7 @@ ON_EVERY_BACKEND(elementwise, again_and_with_itself, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, overlap_is_refused, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, overlap_is_refused, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct guarded whole = guarded_create(device, FL_F32, 2, (int64_t[]){20, 12}, 0);
@@ -531,7 +531,7 @@ ON_EVERY_BACKEND(elementwise, overlap_is_refused, .timeout = 60)
  * ---- */
 
 /* u8 where it is taken; a sum of integers is one of their values in f64. */
-ON_EVERY_BACKEND(elementwise, integers_into_f64, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, integers_into_f64, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     uint8_t bytes[] = {0, 1, 2, 200, 255};
@@ -567,7 +567,7 @@ ON_EVERY_BACKEND(elementwise, integers_into_f64, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, wrong_arguments, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, wrong_arguments, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     fl_array *a, *longer, *flat, *foreign;
@@ -604,7 +604,7 @@ ON_EVERY_BACKEND(elementwise, wrong_arguments, .timeout = 60)
     fl_device_close(other);
 }
 
-ON_EVERY_BACKEND(elementwise, timing_is_filled, .timeout = 60)
+ON_EVERY_BACKEND(elementwise, timing_is_filled, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t o = 0; o < COUNT(operations); o++) {

@@ -212,7 +212,7 @@ ON_EVERY_BACKEND(primes, blocks, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(primes, timing, .timeout = 60)
+ON_EVERY_BACKEND(primes, timing, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct primes expected = expected_primes(5000);
@@ -236,7 +236,7 @@ ON_EVERY_BACKEND(primes, timing, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(primes, wrong_arguments, .timeout = 60)
+ON_EVERY_BACKEND(primes, wrong_arguments, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const int64_t one = 1, two = 2, bound = fl_primes_bound(1000), less = bound - 1;

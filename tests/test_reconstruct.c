@@ -205,7 +205,7 @@ static void check_golden(fl_device *device, const char *name, int64_t rank)
     problem_free(&p);
 }
 
-ON_EVERY_BACKEND(reconstruct, golden_files, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, golden_files, .timeout = 240)
 {
     static const struct {
         const char *name;
@@ -219,7 +219,7 @@ ON_EVERY_BACKEND(reconstruct, golden_files, .timeout = 60)
 
 /* With all of its singular values a picture is itself, to the rounding of the decomposition: 40 units for values of up
  * to 40 (the largest singular value is about 20). */
-ON_EVERY_BACKEND(reconstruct, all_singular_values_give_the_picture, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, all_singular_values_give_the_picture, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix u = golden("brain", "u", 0), s = golden("brain", "s", 0), vt = golden("brain", "vt", 0);
@@ -344,7 +344,7 @@ ON_EVERY_BACKEND(reconstruct, odd_blocks, .timeout = 120)
 }
 
 /* Infinities and NaN reach the elements that the formula has them in, and no others: 0 * infinity is NaN. */
-ON_EVERY_BACKEND(reconstruct, infinities_and_nan, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, infinities_and_nan, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < 2; d++)
@@ -370,7 +370,7 @@ ON_EVERY_BACKEND(reconstruct, infinities_and_nan, .timeout = 60)
 }
 
 /* Whatever is not all f32 is computed in f64. */
-ON_EVERY_BACKEND(reconstruct, other_dtypes, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, other_dtypes, .timeout = 240)
 {
     static const fl_dtype dtypes[][3] = {{FL_F32, FL_F32, FL_F64},
                                          {FL_I32, FL_F32, FL_F32},
@@ -388,7 +388,7 @@ ON_EVERY_BACKEND(reconstruct, other_dtypes, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(reconstruct, nothing_to_compute, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, nothing_to_compute, .timeout = 240)
 {
     static const int64_t sizes[][3] = {{0, 4, 5}, {1, 0, 5}, {1, 4, 0}, {2, 0, 0}};
     fl_device *device = open_device(on->resource);
@@ -428,7 +428,7 @@ static int ndim_of(const int64_t *shape, int most)
     return ndim;
 }
 
-ON_EVERY_BACKEND(reconstruct, wrong_shapes, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, wrong_shapes, .timeout = 240)
 {
     static const struct wrong cases[] = {
         {"rank is 0", {4, 3}, {3}, {3, 5}, {4, 5}, FL_F32, 0},
@@ -463,7 +463,7 @@ ON_EVERY_BACKEND(reconstruct, wrong_shapes, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(reconstruct, wrong_arguments, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, wrong_arguments, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     struct problem p = problem_random(FL_F32, 0, 4, 5, 3, 3, 1);
@@ -500,7 +500,7 @@ ON_EVERY_BACKEND(reconstruct, wrong_arguments, .timeout = 60)
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
 
-ON_EVERY_BACKEND(reconstruct, timing_is_filled, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, timing_is_filled, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < 2; d++) {
@@ -569,7 +569,7 @@ static void *reconstruct_on_own_stream(void *argument)
 }
 
 /* The library's handle and its number of threads are shared: with another device's threads, too. */
-ON_EVERY_BACKEND(reconstruct, threads_share_devices, .timeout = 60)
+ON_EVERY_BACKEND(reconstruct, threads_share_devices, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const char *variant;

@@ -86,7 +86,7 @@ static void expect_found(struct sample *x, check_choice choice, double by)
 }
 
 /* Sums over absolute values are about 37 / 8 here. Of neighbours' sums only an error above 64 bounds is told apart. */
-Test(reconstruct_check, finds_one_wrong_element, .timeout = 60)
+Test(reconstruct_check, finds_one_wrong_element, .timeout = 240)
 {
     for (int d = 0; d < 2; d++) {
         const fl_dtype dtype = d ? FL_F64 : FL_F32;
@@ -104,7 +104,7 @@ Test(reconstruct_check, finds_one_wrong_element, .timeout = 60)
 }
 
 /* Where the factors are not finite, neither are the sums: their elements are compared one by one. */
-Test(reconstruct_check, infinities_and_nan, .timeout = 60)
+Test(reconstruct_check, infinities_and_nan, .timeout = 240)
 {
     struct sample x = sample_create(FL_F32);
     host_array_set(&x.u, 5 * K + 3, INFINITY);

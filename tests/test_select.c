@@ -173,7 +173,7 @@ ON_EVERY_BACKEND(select, blocks, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(select, timing, .timeout = 60)
+ON_EVERY_BACKEND(select, timing, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct matrix in = sprinkled(FL_I32, 10000, 4, 5);
@@ -195,7 +195,7 @@ ON_EVERY_BACKEND(select, timing, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(select, wrong_arguments, .timeout = 60)
+ON_EVERY_BACKEND(select, wrong_arguments, .timeout = 240)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const int64_t one = 1, two = 2, length = 100, less = 99;

@@ -141,7 +141,7 @@ static void expect_outside(struct visitor *v, const char *who)
 /* --------------------------------------------------------------------------------------------------- tests ---- */
 
 /* Neither leaves before both are inside. */
-Test(setting, the_same_value_is_shared, .timeout = 60)
+Test(setting, the_same_value_is_shared, .timeout = 240)
 {
     struct visitor a = {.value = 1}, b = {.value = 1};
     start(&a);
@@ -154,7 +154,7 @@ Test(setting, the_same_value_is_shared, .timeout = 60)
     expect_log(one, 1, BEFORE);
 }
 
-Test(setting, what_is_set_already_is_not_set, .timeout = 60)
+Test(setting, what_is_set_already_is_not_set, .timeout = 240)
 {
     core_setting_enter(BEFORE, 0, get_one, set_one);
     core_setting_leave();
@@ -162,7 +162,7 @@ Test(setting, what_is_set_already_is_not_set, .timeout = 60)
 }
 
 /* What was set is looked up by each first one anew. */
-Test(setting, what_was_set_before_comes_back, .timeout = 60)
+Test(setting, what_was_set_before_comes_back, .timeout = 240)
 {
     core_setting_enter(1, 0, get_one, set_one);
     core_setting_leave();
@@ -172,7 +172,7 @@ Test(setting, what_was_set_before_comes_back, .timeout = 60)
     expect_log(one, 1, BEFORE, 1, 3);
 }
 
-Test(setting, another_value_waits_for_all, .timeout = 60)
+Test(setting, another_value_waits_for_all, .timeout = 240)
 {
     struct visitor a = {.value = 1}, b = {.value = 1}, c = {.value = 2};
     start(&a);
@@ -189,7 +189,7 @@ Test(setting, another_value_waits_for_all, .timeout = 60)
     expect_log(one, 1, BEFORE, 2, BEFORE);
 }
 
-Test(setting, alone_is_alone, .timeout = 60)
+Test(setting, alone_is_alone, .timeout = 240)
 {
     struct visitor a = {.value = 1, .alone = 1}, b = {.value = 1}, c = {.value = 1, .alone = 1};
     start(&a);
@@ -207,7 +207,7 @@ Test(setting, alone_is_alone, .timeout = 60)
 }
 
 /* Those who waited together enter together, in whichever order they wake. */
-Test(setting, all_who_waited_enter, .timeout = 60)
+Test(setting, all_who_waited_enter, .timeout = 240)
 {
     for (int round = 0; round < 10; round++) {
         struct visitor first = {.value = 2}, waiting[THREADS] = {{.value = 0}};
@@ -227,7 +227,7 @@ Test(setting, all_who_waited_enter, .timeout = 60)
 }
 
 /* The same value of another number is another setting: the first one's `set` would not set it. */
-Test(setting, another_number_waits, .timeout = 60)
+Test(setting, another_number_waits, .timeout = 240)
 {
     struct visitor a = {.value = 1}, b = {.value = 1, .elsewhere = true};
     start(&a);
@@ -260,7 +260,7 @@ static void *run_relay(void *argument)
     return NULL;
 }
 
-Test(setting, nobody_starves, .timeout = 60)
+Test(setting, nobody_starves, .timeout = 240)
 {
     struct visitor c = {.value = 2};
     atomic_int stop = 0;
@@ -304,7 +304,7 @@ static void *come_and_go(void *argument)
     return NULL;
 }
 
-Test(setting, many_at_once, .timeout = 60)
+Test(setting, many_at_once, .timeout = 240)
 {
     pthread_t threads[THREADS];
     unsigned seeds[THREADS];
@@ -366,7 +366,7 @@ static bool together(int threads_of_one, int threads_of_other)
 }
 
 /* With one thread each, on a BLAS that is safe so; never where they would share a team. */
-Test(setting, blas_is_shared_with_one_thread_each, .timeout = 60)
+Test(setting, blas_is_shared_with_one_thread_each, .timeout = 240)
 {
     void *library = cpu_blas_library();
     int (*get_parallel)(void), before;

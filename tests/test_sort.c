@@ -20,7 +20,7 @@ static void check_variants(fl_device *device, const struct numbers *input, size_
     sorted_free(&expected);
 }
 
-ON_EVERY_BACKEND(sort, golden_files, .timeout = 60)
+ON_EVERY_BACKEND(sort, golden_files, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(sort_dtypes); d++) {

@@ -57,7 +57,7 @@ ON_EVERY_BACKEND(sort_calls, blocks, .timeout = 300)
 
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
-ON_EVERY_BACKEND(sort_calls, wrong_arguments, .timeout = 60)
+ON_EVERY_BACKEND(sort_calls, wrong_arguments, .timeout = 240)
 {
     static const struct {
         fl_dtype dtype;
@@ -97,7 +97,7 @@ ON_EVERY_BACKEND(sort_calls, wrong_arguments, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(sort_calls, overlapping_output, .timeout = 60)
+ON_EVERY_BACKEND(sort_calls, overlapping_output, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct numbers input = numbers_create(FL_F32, 100, UNIFORM, 1), first = {FL_F32, 50, input.data};
@@ -128,7 +128,7 @@ ON_EVERY_BACKEND(sort_calls, overlapping_output, .timeout = 60)
 /* ------------------------------------------------------------------------------------------- timing and streams ----
  */
 
-ON_EVERY_BACKEND(sort_calls, timing_is_filled, .timeout = 60)
+ON_EVERY_BACKEND(sort_calls, timing_is_filled, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     struct numbers input = numbers_create(FL_F64, 30000, ANY_BITS, 1);
@@ -152,7 +152,7 @@ ON_EVERY_BACKEND(sort_calls, timing_is_filled, .timeout = 60)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(sort_calls, nothing_to_sort, .timeout = 60)
+ON_EVERY_BACKEND(sort_calls, nothing_to_sort, .timeout = 240)
 {
     fl_device *device = open_device(on->resource);
     fl_array *empty;
@@ -167,7 +167,7 @@ ON_EVERY_BACKEND(sort_calls, nothing_to_sort, .timeout = 60)
 }
 
 /* Sorts that follow each other in a stream use the same scratch memory; those in another stream must not. */
-ON_EVERY_BACKEND(sort_calls, queued_one_after_the_other, .timeout = 60)
+ON_EVERY_BACKEND(sort_calls, queued_one_after_the_other, .timeout = 240)
 {
     enum { SORTS = 6 };
     fl_device *device = open_device(on->resource);

@@ -66,7 +66,7 @@ static void work(fl_device *device, const char *variant)
     matrix_free(&kernel);
 }
 
-ON_EVERY_BACKEND(trace, host_copies_and_kernels, .timeout = 60)
+ON_EVERY_BACKEND(trace, host_copies_and_kernels, .timeout = 240)
 {
     static struct told told;
     fl_trace_mark mark;
@@ -103,7 +103,7 @@ ON_EVERY_BACKEND(trace, host_copies_and_kernels, .timeout = 60)
 }
 
 /* Devices that were closed within a trace still tell their times, and a second trace begins from nothing. */
-ON_EVERY_BACKEND(trace, closed_devices_and_a_second_trace, .timeout = 60)
+ON_EVERY_BACKEND(trace, closed_devices_and_a_second_trace, .timeout = 240)
 {
     static struct told told;
     for (int i = 0; i < 2; i++) {
