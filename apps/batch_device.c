@@ -328,27 +328,37 @@ static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
     return status;
 }
 
-/* Queues one engine's part of a chunk. */
-static fl_status queue_part(batch_device *d, slot *s, fl_array **views, bool in_place, int engine)
+static fl_status copy_there(batch_device *d, const slot *s, fl_array **views, bool in_place)
 {
     const piece *first = &s->pieces.list[0];
-    const bool copies = !d->info->host_memory, first_of_all = !d->report.timing.variant;
-    fl_run run = {.variant = d->plan.variant,
-                  .stream = d->streams[ENGINE_KERNEL],
-                  .timing = first_of_all ? &d->report.timing : NULL};
     fl_status status = FL_OK;
 
-    if (engine == ENGINE_KERNEL) {
-        memcpy(run.block, d->plan.block, sizeof run.block);
-        return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
-    }
-    if (!copies)
-        return FL_OK;
-    if (engine == ENGINE_D2H)
-        return fl_array_read(views[FACTORS], s->host[FACTORS], d->streams[ENGINE_D2H]);
     for (int i = 0; i < FACTORS && status == FL_OK; i++)
         status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], d->streams[ENGINE_H2D]);
     return status;
+}
+
+static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
+{
+    const bool first_of_all = !d->report.timing.variant;
+    fl_run run = {.variant = d->plan.variant,
+                  .stream = d->streams[ENGINE_KERNEL],
+                  .timing = first_of_all ? &d->report.timing : NULL};
+
+    memcpy(run.block, d->plan.block, sizeof run.block);
+    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
+}
+
+/* Queues one engine's part of a chunk. On a CPU there is nothing to copy. */
+static fl_status queue_part(batch_device *d, const slot *s, fl_array **views, bool in_place, int engine)
+{
+    if (engine == ENGINE_KERNEL)
+        return reconstruct(d, s, views);
+    if (d->info->host_memory)
+        return FL_OK;
+    if (engine == ENGINE_H2D)
+        return copy_there(d, s, views, in_place);
+    return fl_array_read(views[FACTORS], s->host[FACTORS], d->streams[ENGINE_D2H]);
 }
 
 /* Queues the parts, each in its engine's stream and after the part before it. */
