@@ -6,6 +6,9 @@
 #include "blas.hpp"
 #include "reconstruct_kernels.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace
 {
 
@@ -109,8 +112,13 @@ int depth_of(const hip_device *device, int64_t width, int64_t height, size_t ele
     return depth;
 }
 
-/* The patches of `register`, large to small: a larger one loads less, a smaller one makes more blocks. Measured on an
- * H200. */
+/* What a multiprocessor takes for one tile, and for as many as it holds at a time: microseconds of an H200 for rank
+ * 100, without the launch. Only their ratios count. */
+struct tile_times {
+    double alone, together;
+};
+
+/* The patches of `register`: a larger one loads less, a smaller one makes more blocks. */
 template <typename T>
 struct patches;
 
@@ -119,6 +127,7 @@ struct patches<float> {
     using large = patch<16, 8, 16, 8, 16, 2>;
     using medium = patch<16, 16, 8, 4, 16, 2>;
     using small = patch<16, 8, 4, 4, 16, 4>;
+    static constexpr tile_times of_large = {20, 24.7}, of_medium = {8.1, 14.7}, of_small = {2.5, 8.4};
 };
 
 template <>
@@ -126,42 +135,38 @@ struct patches<double> {
     using large = patch<8, 16, 8, 8, 8, 2>;
     using medium = patch<8, 16, 8, 4, 8, 3>;
     using small = patch<8, 16, 4, 4, 16, 4>;
+    static constexpr tile_times of_large = {13, 25}, of_medium = {7, 19.3}, of_small = {4.5, 16.8};
 };
 
 constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blocks than theirs */
 
+/* The time of the multiprocessor that has the most tiles; infinite where the patch is not for this block. */
 template <typename P>
-bool fills(const hip_device *device, const fl_reconstruct_args *args)
+double time_of(const hip_device *device, const fl_reconstruct_args *args, const int32_t *block, tile_times times)
 {
+    if (block[0] != 0 && (block[0] != P::x || block[1] != P::y))
+        return INFINITY;
     const double tiles = (double)args->y.shape[0] * (double)blocks_of(args->y.shape[1], P::height) *
                          (double)blocks_of(args->y.shape[2], P::width);
-    return tiles >= 0.9 * device->multiprocessors;
+    const double most = std::ceil(tiles / device->multiprocessors), rounds = std::floor(most / P::blocks);
+    const double left = most - rounds * P::blocks;
+    const double last = left > 0 ? times.alone + (times.together - times.alone) * (left - 1) / (P::blocks - 1) : 0;
+    return rounds * times.together + last;
 }
 
-template <typename P>
-bool is_block_of(const int32_t *block)
-{
-    return block[0] == P::x && block[1] == P::y;
-}
-
-/* Calls f with the largest patch that gives nearly all multiprocessors a tile, of those for this block (without one:
- * of all), else with one for this block, else `other`. */
+/* Calls f with the fastest patch for this block (without one: of all), else `other`. */
 template <typename T, typename F, typename G>
 auto with_patch(const hip_device *device, const fl_reconstruct_args *args, const int32_t *block, F f, G other)
 {
-    using large = typename patches<T>::large;
-    using medium = typename patches<T>::medium;
-    using small = typename patches<T>::small;
-    const bool free = block[0] == 0;
-    if ((free || is_block_of<large>(block)) && fills<large>(device, args))
-        return f(large());
-    if ((free || is_block_of<medium>(block)) && fills<medium>(device, args))
-        return f(medium());
-    if (free || is_block_of<small>(block))
-        return f(small());
-    if (is_block_of<medium>(block))
-        return f(medium());
-    return other();
+    using all = patches<T>;
+    const double large = time_of<typename all::large>(device, args, block, all::of_large);
+    const double medium = time_of<typename all::medium>(device, args, block, all::of_medium);
+    const double small = time_of<typename all::small>(device, args, block, all::of_small);
+    if (!std::isfinite(std::min({large, medium, small})))
+        return other();
+    if (large <= medium && large <= small)
+        return f(typename all::large());
+    return medium <= small ? f(typename all::medium()) : f(typename all::small());
 }
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
