@@ -316,29 +316,42 @@ static void write_file(const char *folder, const char *name, const char *ending,
         fail_problem(&why);
 }
 
-static void write_plots(const char *folder, const report_plots *plots)
+/* `machine` is 0 where there is but one. */
+static void write_plots(const char *folder, int machine, const report_plots *plots)
 {
     for (int i = 0; i < plots->count; i++) {
+        const report_plot *p = &plots->list[i];
+        char name[sizeof p->name + 32];
         size_t size;
-        char *data = report_plot_svg(&plots->list[i], &size);
-        write_file(folder, plots->list[i].name, "svg", data, size);
+        char *data = report_plot_svg(p, &size);
+        if (machine > 0)
+            snprintf(name, sizeof name, "machine-%d-%s", machine, p->name);
+        else
+            snprintf(name, sizeof name, "%s", p->name);
+        write_file(folder, name, "svg", data, size);
         free(data);
-        data = report_plot_png(&plots->list[i], &size);
-        write_file(folder, plots->list[i].name, "png", data, size);
+        data = report_plot_png(p, &size);
+        write_file(folder, name, "png", data, size);
         free(data);
     }
 }
 
-static void make_plots(report_machine *m, const char *folder)
+static void make_plots(report_machine *m)
 {
     report_plots_times(&m->times, m->results);
     report_plots_roofline(&m->rooflines, m->results, m->ceilings);
     report_plots_laws(&m->scalings, m->laws);
-    if (!folder)
-        return;
-    write_plots(folder, &m->times);
-    write_plots(folder, &m->rooflines);
-    write_plots(folder, &m->scalings);
+}
+
+static void write_all_plots(const report_page *page, const char *folder)
+{
+    for (int i = 0; i < page->machine_count; i++) {
+        const report_machine *m = &page->machines[i];
+        const int machine = page->machine_count > 1 ? i + 1 : 0;
+        write_plots(folder, machine, &m->times);
+        write_plots(folder, machine, &m->rooflines);
+        write_plots(folder, machine, &m->scalings);
+    }
 }
 
 static void make_folder(const char *folder)
@@ -398,10 +411,12 @@ int command_report(int argc, char **argv)
     look_first(&own);
     take_pictures(&page, &own);
     take_all(&page, &own, &common);
-    if (own.plots)
-        make_folder(own.plots);
     for (int i = 0; i < page.machine_count; i++)
-        make_plots(&page.machines[i], own.plots);
+        make_plots(&page.machines[i]);
+    if (own.plots) {
+        make_folder(own.plots);
+        write_all_plots(&page, own.plots);
+    }
     if (!output_print(own.output, print_page, &page, &why))
         fail_problem(&why);
     failures = report_failures(&page);

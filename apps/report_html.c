@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_html.h"
 
+#include "support/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 void html_text(FILE *out, const char *text)
 {
-    for (; *text; text++)
+    for (int bytes; *text; text += bytes ? bytes : 1) {
+        bytes = utf8_letter(text);
         switch (*text) {
         case '&': fputs("&amp;", out); break;
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
         case '\'': fputs("&#39;", out); break;
-        default: fputc(*text, out);
+        default: fwrite(text, 1, (size_t)bytes, out);
         }
+    }
 }
 
 void html_element(FILE *out, const char *tag, const char *text)

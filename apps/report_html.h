@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-/* Text that comes from a document or a file's name. */
+/* Text that comes from a document or a file's name; what is no UTF-8 is left out. */
 void html_text(FILE *out, const char *text);
 
 /* <tag>text</tag>; the tag may have attributes. */

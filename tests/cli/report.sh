@@ -28,6 +28,10 @@ d["results"][1]["resource"] = "a'b\"`id`\n&amp;"
 d["skipped"].append({"backend": "hip-nvidia", "reason": "no NVIDIA <driver> here"})
 d["failed"].append({"exercise": "svd", "exit_code": 139, "message": "ended by <signal> 11"})
 json.dump(d, open("hostile.json", "w"))
+two = json.load(open("sqrt.json"))
+two["machine"]["host"] += "-2"
+two["results"][0]["resource"] = "a" + 12 * "\u00e9" # whose labels end in the middle of a letter
+json.dump(two, open("other.json", "w"))
 point = lambda n: {"n": n, "speed_up": n ** 0.9, "kernel_s": 1 / n}
 fit = {"serial_fraction": 0.1}
 laws = {"exercise": "sort", "backend": "omp", "unit": "threads", "strong": [point(n) for n in (1, 2, 4, 8)], "weak": [],
@@ -105,6 +109,14 @@ svg=(plots/*.svg) png=(plots/*.png)
 check "as many of each" test "${#svg[@]}" = "${#png[@]}"
 ok "the same file twice" report compare.json compare.json -o twice.html
 check "is told once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
+
+ok "two machines" report sqrt.json other.json -o machines.html --plots=machines
+check "each has its plots" test "$(ls machines | grep -c '^machine-[12]-01-times-sqrt.*svg$')" = 2
+check "letters are whole or left out" "$PYTHON" -c '
+import glob, xml.dom.minidom
+t = [open(f, encoding="utf-8").read() for f in glob.glob("machines/*-2-*.svg") + ["machines.html"]]
+xml.dom.minidom.parseString(t[0])
+assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
 
 run report hostile.json laws.json sweep.json ceiling.json -o hostile.html
 check "what failed: exit code 1" test "$status" = 1
