@@ -486,9 +486,11 @@ static void put_one_machine(FILE *out, const report_machine *m)
               "point above the roof was served by caches.");
     put_ceilings(out, m->ceilings);
     put_sweeps(out, m->sweeps);
-    put_plots(out, &m->scalings, "Scaling",
-              "<span class=kernel></span> strong, and Amdahl's curve <span class=total></span> weak, and Gustafson's "
-              "<span class=other></span> as many times as fast as there are workers");
+    put_plots(
+        out, &m->scalings, "Scaling",
+        "<span class=kernel></span> strong scaling or batches of a GPU, and Amdahl's curve <span class=total></span> "
+        "weak scaling, and Gustafson's <span class=other></span> as many times as fast as there are workers, or "
+        "matrices");
     put_others(out, "Laws", m->laws);
     put_skipped(out, m->skipped);
 }

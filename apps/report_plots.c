@@ -284,8 +284,13 @@ void report_plots_roofline(report_plots *plots, const json_t *results, const jso
 
 enum { LAWS_WIDTH = 480, LAWS_HEIGHT = 340 };
 
-/* The measured points as a block of data; the largest n among them, or `most`. */
-static double put_scaling(FILE *script, const char *name, const json_t *points, double most)
+/* The largest of the measured points. */
+typedef struct reach {
+    double n, speed_up;
+} reach;
+
+/* The measured points as a block of data. */
+static void put_scaling(FILE *script, const char *name, const json_t *points, reach *most)
 {
     const json_t *point;
     size_t i;
@@ -297,10 +302,10 @@ static double put_scaling(FILE *script, const char *name, const json_t *points, 
         if (!(n > 0) || !(speed_up > 0))
             continue;
         fprintf(script, "%.9g %.9g\n", n, speed_up);
-        most = fmax(most, n);
+        most->n = fmax(most->n, n);
+        most->speed_up = fmax(most->speed_up, speed_up);
     }
     fprintf(script, "END\n");
-    return most;
 }
 
 /* What the fitted law says: of n workers, at the serial fraction s. */
@@ -309,49 +314,71 @@ static void put_law(FILE *script, const char *law, const json_t *fit, const char
     double fraction = row_number(fit, "serial_fraction");
 
     if (isfinite(fraction))
-        fprintf(script, "s_%s = %.9g\nlist = list.\", %s lw 2 lc rgb '%s'\"\n", law, fraction, formula, colour);
+        fprintf(script, "s_%s = %.9g\nlist = list.\", rate*(%s) lw 2 lc rgb '%s'\"\n", law, fraction, formula, colour);
 }
 
-/* The axes, and the curves that there are; `most` is the largest n. */
-static void put_curves(FILE *script, const json_t *laws, double most)
+static void put_points_of(FILE *script, const json_t *laws, const char *name, const char *colour)
 {
-    double high = 1.05 * fmax(most, 2);
+    if (json_array_size(json_object_get(laws, name)) > 0)
+        fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", name, colour);
+}
+
+/* What a speed-up of 1 is: of a GPU's batches that many matrices a second, of which one matrix takes kernel_s. There
+ * as many times as fast as the batch is large is out of reach, so that it does not decide how high the plot is. */
+static void put_height(FILE *script, const json_t *laws, double most)
+{
+    double rate = 1 / row_number(json_array_get(json_object_get(laws, "batch"), 0), "kernel_s");
+
+    if (rate > 0 && isfinite(rate))
+        fprintf(script,
+                "rate = %.9g\nset yrange [0:%.9g]\nset ytics format '%%.0s %%c' scale 0\n"
+                "set ylabel 'matrices a second'\n",
+                rate, 1.2 * rate * most);
+    else
+        fprintf(script, "rate = 1\nset yrange [0:*]\nset ytics format '%%g' scale 0\nset ylabel 'speed-up'\n");
+}
+
+/* The axes, and the curves that there are. */
+static void put_curves(FILE *script, const json_t *laws, const reach *most)
+{
+    double high = 1.05 * fmax(most->n, 2);
 
     fprintf(script,
-            "set xrange [1:%.9g]\nset yrange [0:*]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
-            "set ytics format '%%g' scale 0\nset grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
-            high, fmax(1, ceil(most / 8)));
+            "set xrange [1:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
+            "set grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
+            high, fmax(1, ceil(most->n / 8)));
     gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? row_text(laws, "unit") : "n");
-    fprintf(script, "\nset ylabel 'speed-up'\nradius = %.9g\nlist = \"x lw 1 dt 2 lc rgb '" GREY "'\"\n",
-            (high - 1) / (LAWS_WIDTH / 4));
+    fprintf(script, "\nradius = %.9g\nlist = \"rate*x lw 1 dt 2 lc rgb '" GREY "'\"\n", (high - 1) / (LAWS_WIDTH / 4));
+    put_height(script, laws, most->speed_up);
     put_law(script, "strong", json_object_get(laws, "amdahl"), "1/(s_strong+(1-s_strong)/x)", BLUE);
     put_law(script, "weak", json_object_get(laws, "gustafson"), "s_weak+(1-s_weak)*x", ORANGE);
-    if (json_array_size(json_object_get(laws, "strong")) > 0)
-        fprintf(script, "list = list.\", $strong using 1:2:(radius) with circles lc rgb '" BLUE "'\"\n");
-    if (json_array_size(json_object_get(laws, "weak")) > 0)
-        fprintf(script, "list = list.\", $weak using 1:2:(radius) with circles lc rgb '" ORANGE "'\"\n");
+    put_points_of(script, laws, "strong", BLUE);
+    put_points_of(script, laws, "weak", ORANGE);
+    put_points_of(script, laws, "batch", BLUE);
     fprintf(script, "eval \"plot \".list\n");
 }
 
 static void add_laws(report_plots *plots, const json_t *laws)
 {
-    const json_t *strong = json_object_get(laws, "strong"), *weak = json_object_get(laws, "weak");
-    frame f = {LAWS_WIDTH, LAWS_HEIGHT, 62, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
+    static const char *const kinds[] = {"strong", "weak", "batch"};
+    frame f = {LAWS_WIDTH, LAWS_HEIGHT, 72, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
+    reach most = {1, 1};
     char title[128];
+    size_t size, points = 0;
     report_plot *p;
-    double most;
-    size_t size;
     FILE *script;
 
-    if (json_array_size(strong) + json_array_size(weak) == 0)
+    for (int k = 0; k < 3; k++)
+        points += json_array_size(json_object_get(laws, kinds[k]));
+    if (points == 0)
         return;
     snprintf(title, sizeof title, "%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend"));
     p = plot_add(plots, "laws", title, LAWS_WIDTH, LAWS_HEIGHT);
     script = plot_script(p, &size);
     plot_frame(script, &f);
-    most = put_scaling(script, "strong", strong, 1);
-    most = put_scaling(script, "weak", weak, most);
-    put_curves(script, laws, most);
+    for (int k = 0; k < 3; k++)
+        put_scaling(script, kinds[k], json_object_get(laws, kinds[k]), &most);
+    put_curves(script, laws, &most);
     plot_close(script);
 }
 

@@ -16,7 +16,8 @@ void report_plots_times(report_plots *plots, const json_t *results);
  * for each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
 
-/* The measured speed-ups of `flynn laws` beside Amdahl's and Gustafson's curves: a plot for each entry. */
+/* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's
+ * curves: a plot for each entry. */
 void report_plots_laws(report_plots *plots, const json_t *laws);
 
 #endif
