@@ -75,11 +75,12 @@ static double pixel_of(const time_axis *a, const frame *f, double seconds)
 static void put_bars(FILE *script, const bar_row *row, int line, const time_axis *a, const frame *f)
 {
     static const char *const colours[] = {BLUE, ORANGE};
+    const bool both = row->seconds[0] > 0 && row->seconds[1] > 0;
     double middle = f->top - (line + 0.5) * BAND;
 
     plot_label(script, row->label, f->left - 8, middle, f, "right");
     for (int k = 0; k < 2; k++) {
-        double seconds = row->seconds[k], y = middle + (k ? -7 : 7), x;
+        double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7), x;
         if (!(seconds > 0))
             continue;
         x = pixel_of(a, f, seconds);

@@ -2,6 +2,7 @@
 #include "report_page.h"
 
 #include "compare_table.h"
+#include "report_batch.h"
 #include "report_html.h"
 #include "report_style.h"
 
@@ -17,22 +18,36 @@
 
 /* ------------------------------------------------------------------------------------------- what went wrong ---- */
 
-/* Results that failed their check, and exercises that could not be run. */
-static void count_failures(const report_page *page, int *wrong, int *failed)
+enum { MOST_LOST_SHOWN = 20 };
+
+/* Of one kind, over all machines. */
+typedef struct failures {
+    int results, exercises, runs, images;
+} failures;
+
+static failures count_failures(const report_page *page)
 {
-    *wrong = *failed = 0;
+    failures f = {0};
+
     for (int m = 0; m < page->machine_count; m++) {
-        *wrong += (int)json_array_size(page->machines[m].wrong);
-        *failed += (int)json_array_size(page->machines[m].failed);
+        f.results += (int)json_array_size(page->machines[m].wrong);
+        f.exercises += (int)json_array_size(page->machines[m].failed);
+        f.runs += (int)json_array_size(page->machines[m].wrong_runs);
+        f.images += (int)json_object_size(page->machines[m].lost_images);
     }
+    return f;
+}
+
+static int sum_of(const failures *f)
+{
+    return f->results + f->exercises + f->runs + f->images;
 }
 
 int report_failures(const report_page *page)
 {
-    int wrong, failed;
+    const failures f = count_failures(page);
 
-    count_failures(page, &wrong, &failed);
-    return wrong + failed;
+    return sum_of(&f);
 }
 
 static void put_wrong(FILE *out, const json_t *row)
@@ -69,24 +84,54 @@ static void put_failed(FILE *out, const json_t *row)
     fputs("</li>\n", out);
 }
 
+static void put_lost(FILE *out, json_t *images)
+{
+    int shown = 0;
+    const char *message;
+    json_t *value;
+
+    json_object_foreach(images, message, value)
+    {
+        if (shown++ == MOST_LOST_SHOWN) {
+            fprintf(out, "<li>%zu images more</li>\n", json_object_size(images) - MOST_LOST_SHOWN);
+            return;
+        }
+        fputs("<li><b>batch</b>: ", out);
+        html_text(out, message);
+        fputs("</li>\n", out);
+    }
+}
+
+/* "2 results are wrong" */
+static void put_count(FILE *out, int count, const char *one, const char *many, const char **before)
+{
+    if (count == 0)
+        return;
+    fprintf(out, "%s%d %s", *before, count, count == 1 ? one : many);
+    *before = ", ";
+}
+
 static void put_failures(FILE *out, const report_page *page)
 {
-    int wrong, failed;
+    const failures f = count_failures(page);
+    const char *before = "";
     size_t i;
     json_t *row;
 
-    count_failures(page, &wrong, &failed);
-    if (wrong + failed == 0)
+    if (sum_of(&f) == 0)
         return;
     fputs("<section class=alert role=alert><h2>", out);
-    if (wrong > 0)
-        fprintf(out, "%d result%s wrong%s", wrong, wrong > 1 ? "s are" : " is", failed > 0 ? ", " : "");
-    if (failed > 0)
-        fprintf(out, "%d exercise%s could not be run", failed, failed > 1 ? "s" : "");
+    put_count(out, f.results, "result is wrong", "results are wrong", &before);
+    put_count(out, f.exercises, "exercise could not be run", "exercises could not be run", &before);
+    put_count(out, f.runs, "run of a batch failed", "runs of batches failed", &before);
+    put_count(out, f.images, "image failed", "images failed", &before);
     fputs("</h2><ul>\n", out);
     for (int m = 0; m < page->machine_count; m++) {
-        json_array_foreach(page->machines[m].wrong, i, row) put_wrong(out, row);
-        json_array_foreach(page->machines[m].failed, i, row) put_failed(out, row);
+        const report_machine *machine = &page->machines[m];
+        json_array_foreach(machine->wrong, i, row) put_wrong(out, row);
+        json_array_foreach(machine->failed, i, row) put_failed(out, row);
+        json_array_foreach(machine->wrong_runs, i, row) report_batch_wrong(out, row);
+        put_lost(out, machine->lost_images);
     }
     fputs("</ul></section>\n", out);
 }
@@ -485,6 +530,7 @@ static void put_one_machine(FILE *out, const report_machine *m)
               "<span class=kernel></span> f32 <span class=total></span> f64 <span class=other></span> other dtypes. A "
               "point above the roof was served by caches.");
     put_ceilings(out, m->ceilings);
+    report_batch_write(out, m->batches, &m->in_batches);
     put_sweeps(out, m->sweeps);
     put_plots(
         out, &m->scalings, "Scaling",

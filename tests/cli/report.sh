@@ -17,6 +17,8 @@ ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
+ok "matrices in batches" batch --synthetic=8x40x40 --rank=5 --backend=simd --pipeline=all "${quick[@]}" --min-time=0 --json=batch.json
+ok "images in batches" batch "$slice" --rank=20 --backend=omp:2 --pipeline=one-by-one,full --output-dir=. --json=images.json
 ok "two runs" compare --against=compare.json compare.json --json=against.json
 cat >change.py <<'PY'
 import json
@@ -32,6 +34,31 @@ two = json.load(open("sqrt.json"))
 two["machine"]["host"] += "-2"
 two["results"][0]["resource"] = "a" + 12 * "\u00e9" # whose labels end in the middle of a letter
 json.dump(two, open("other.json", "w"))
+b = json.load(open("images.json"))
+first, second = b["batch"]["runs"]
+lost = {"input": "a", "message": "<b>.png: is no <sound> PNG", "wrong": False}
+first["check"].update(ok=False, failed=3, compared=64, worst_result=1.5, worst_expected=2.5)
+first.update(resource="</td><script>alert('2')</script>", bound_by="<i>&amp;", failures=[lost])
+first["stages"][0]["stage"] = "<u>'`id`"
+second["check"]["ok"] = False
+second.update(dropped=5, failed=2, ended_by="disk <full>", failures=[lost, dict(lost, message="c.png: is empty")])
+b["batch"]["runs"].append(dict(b["batch"]["runs"][1], dropped=0, failed=0, ended_by=None, failures=[]))
+json.dump(b, open("lost.json", "w"))
+for r, wall in zip(b["batch"]["runs"], (1e-3, 1e-3, 1)):
+    r.update(wall_s=wall, failures=[], failed=0, dropped=0, ended_by=None)
+    r["check"]["ok"] = True
+json.dump(b, open("slow.json", "w"))
+for i, (path, value) in enumerate([
+    (["batch"], []), (["batch", "runs"], {}), (["batch", "runs"], []), (["batch", "runs", 0], 1), (["batch", "runs", 0, "stages"], 3),
+    (["batch", "runs", 0, "stages", 0], "read"), (["batch", "runs", 0, "stages", 0, "stage"], None),
+    (["batch", "runs", 0, "stages", 0, "busy_s"], "1"), (["batch", "runs", 0, "stages", 0, "utilization"], -1),
+    (["batch", "runs", 0, "wall_s"], 1e300), (["batch", "runs", 0, "link", "limit_s"], [])]):
+    b = json.load(open("batch.json"))
+    at = b
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    json.dump(b, open(f"unsound-{i}.json", "w"))
 point = lambda n: {"n": n, "speed_up": n ** 0.9, "kernel_s": 1 / n}
 fit = {"serial_fraction": 0.1}
 laws = {"exercise": "sort", "backend": "omp", "unit": "threads", "strong": [point(n) for n in (1, 2, 4, 8)], "weak": [],
@@ -117,6 +144,53 @@ import glob, xml.dom.minidom
 t = [open(f, encoding="utf-8").read() for f in glob.glob("machines/*-2-*.svg") + ["machines.html"]]
 xml.dom.minidom.parseString(t[0])
 assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
+
+h200=$here/../../docs/h200
+ok "batches beside other documents of the host" report batch.json compare.json images.json batch.json -o batch.html --plots=batch
+check "are told of together, each once" page batch.html '
+    tags.count("h1") == 1 and "Comparison" in s and s.count("8 matrices made here, 40x40 f32, rank 5") == 1 and
+    s.count("1 images, rank 20, decomposed on ") == 1 and t.count("<b>Wall</b>") == t.count("<b>Busy, of wall</b>") == 2'
+check "every run and every stage has a row" page batch.html '
+    len(re.findall("<tr><th scope=row(?: class=again)?>(?:simd|omp)[^<]*</th><td>(?:one-by-one|pinned|streams:6|full)<", t)) ==
+    sum(1 + len(r["stages"]) for f in ("batch.json", "images.json") for r in json.load(open(f))["batch"]["runs"])'
+check "stages in the order of an image" page batch.html '
+    re.findall("</th><td>full</td><td>([a-z ]+)</td><td class=n>[0-9-]", t)[-8:] ==
+    ["reconstruct", "read", "decode", "decompose", "reconstruct", "check", "encode", "write"]'
+check "two plots of each batch" test "$(ls batch/0[12]-batch-*8-matrices*.svg batch/0[34]-batch-*1-images*.png | wc -l)" = 4
+ok "a batch of a GPU" report "$h200/batch.json" "$h200/laws-hip.json" -o gpu.html --plots=gpu
+check "its numbers" page gpu.html '"256 matrices made here, 512x512 f32, rank 100" in s and
+    "hip-nvidia:0 streams:6 256 5.39 ms 0.56 % 47511 10.2x 1.5 link: copy to host 99 % 4.84 ms 89.9 % ok" in
+    " ".join(re.sub("<[^>]*>", " ", t).split()) and
+    "hip-nvidia:0 one-by-one reconstruct - 2.61 ms 4.67 % 256 10.2 us 143 GB/s" in " ".join(re.sub("<[^>]*>", " ", t).split())'
+# Bars are polygons in the order in which they are drawn, a row's from the left.
+cat >bars.py <<'PY'
+import glob, json, re, sys
+runs = json.load(open(sys.argv[1]))["batch"]["runs"]
+def widths(name):
+    found = re.findall(r"<polygon fill = 'rgb\((?!255)[^>]*points = '([-\d., ]*)'", open(glob.glob(name)[0]).read())
+    points = [[float(p.split(",")[0]) for p in f.split()] for f in found]
+    return [max(x) - min(x) for x in points]
+def alike(widths, numbers, gap):
+    scales = [(w + gap) / n for w, n in zip(widths, numbers)]
+    assert len(widths) == len(numbers) and max(scales) / min(scales) < 1.02, (widths, numbers)
+alike(widths("gpu/01-batch-wall*.svg"), [s for r in runs for s in (r["wall_s"], r["link"]["limit_s"])], 0)
+alike(widths("gpu/02-batch-busy*.svg"), [s["utilization"] for r in runs for s in r["stages"]], 1)
+PY
+check "bars as long as the times" "$PYTHON" bars.py "$h200/batch.json"
+check "what bounds it" grep -q 'hip-nvidia:0 streams:6, bound by copy to host' gpu/02-batch-busy*.svg
+check "matrices a second over the batch" grep -q 'matrices a second' gpu/01-laws-reconstruct--hip.svg
+ok "walls far apart" report slow.json -o slow.html
+check "are on a logarithmic axis" page slow.html '"Wall logarithmic" in s'
+run report lost.json batch.json -o lost.html
+check "a batch that failed: exit code 1" test "$status" = 1
+check "and a page that begins with it" page lost.html '"3 runs of batches failed, 2 images failed" in s and s.index("3 runs of batches") < s.index("Wall is") and
+    "pipeline one-by-one: WRONG; 3 of 64 numbers are wrong, the worst is 1.5 instead of 2.5" in s and
+    "pipeline full: ended at 1 of 8; disk <full>" in s and "pipeline full: WRONG: other bits than another pipeline" in s'
+check "with what failed, once" page lost.html 's.count("<b>.png: is no <sound> PNG") == 1 and s.count("c.png: is empty") == 1'
+check "whose text is text" page lost.html "not {'script', 'u', 'i'} & set(tags) and '</td><script>alert(' in s and '<i>&amp;' in s and \"<u>'\" in s"
+for unsound in unsound-*.json; do
+    refused "no batch: $unsound" 2 "$unsound" report batch.json "$unsound" -o no.html --plots=no
+done
 
 run report hostile.json laws.json sweep.json ceiling.json -o hostile.html
 check "what failed: exit code 1" test "$status" = 1
