@@ -55,6 +55,12 @@ static void put_time_axis(FILE *script, const time_axis *a)
     fprintf(script, "set xrange [%.9g:%.9g]\n", a->low / a->unit, a->high / a->unit);
 }
 
+/* Not what was not measured, nor what a document was made to say and no axis can hold. */
+static bool has_bar(double seconds)
+{
+    return seconds > 1e-15 && seconds < 1e15;
+}
+
 static int longest_label(const bar_row *rows, int count)
 {
     int most = 0;
@@ -75,13 +81,13 @@ static double pixel_of(const time_axis *a, const frame *f, double seconds)
 static void put_bars(FILE *script, const bar_row *row, int line, const time_axis *a, const frame *f)
 {
     static const char *const colours[] = {BLUE, ORANGE};
-    const bool both = row->seconds[0] > 0 && row->seconds[1] > 0;
+    const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
     double middle = f->top - (line + 0.5) * BAND;
 
     plot_label(script, row->label, f->left - 8, middle, f, "right");
     for (int k = 0; k < 2; k++) {
         double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7), x;
-        if (!(seconds > 0))
+        if (!has_bar(seconds))
             continue;
         x = pixel_of(a, f, seconds);
         plot_bar(script, f->left, x, y, f, colours[k]);
@@ -100,7 +106,7 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
 
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 2; k++)
-            if (rows[i].seconds[k] > 0) {
+            if (has_bar(rows[i].seconds[k])) {
                 least = fmin(least, rows[i].seconds[k]);
                 most = fmax(most, rows[i].seconds[k]);
             }

@@ -7,7 +7,7 @@
 
 #include "report_plot.h"
 
-/* Two times of one label; what is not above 0 has no bar. */
+/* Two times of one label; what is not from 1e-15 to 1e15 s has no bar. */
 typedef struct bar_row {
     char label[64];
     double seconds[2];
