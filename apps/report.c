@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "compare_table.h"
+#include "report_batch.h"
 #include "report_page.h"
 
 #include "support/child.h"
@@ -15,6 +16,7 @@
 #include "support/options.h"
 #include "support/output.h"
 #include "support/png_file.h"
+#include "support/row.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,14 +65,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const char summary[] =
     "Makes one page of what other commands saved with --json: tables, times as bars, the roofline, and what went "
     "wrong.\v"
-    "The files are from flynn compare (also --against), ceiling, sweep, laws, or a single exercise; documents of one "
+    "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
+    "of one "
     "host are told of together. Without a file it runs flynn compare. The page loads nothing from anywhere, and can be "
     "printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
 
 /* ----------------------------------------------------------------------------------------------- documents ---- */
 
 /* What a page can be made of. */
-static const char *const keys[] = {"results", "ceilings", "pairs", "sweep", "laws"};
+static const char *const keys[] = {"results", "ceilings", "pairs", "sweep", "laws", "batch"};
 
 /* Whoever changed a document by hand is told, before its results are taken for such. */
 static bool has_results(const json_t *document)
@@ -88,6 +91,7 @@ static json_t *load(const char *path)
     json_error_t error;
     json_t *document = json_load_file(path, 0, &error);
     const char *schema = json_string_value(json_object_get(document, "schema"));
+    const json_t *batch = json_object_get(document, "batch");
     bool known = false;
 
     if (!document && error.line < 0)
@@ -98,9 +102,12 @@ static json_t *load(const char *path)
         known = known || json_object_get(document, keys[i]);
     if (!schema || strcmp(schema, "flynn/1") != 0 || !known || !has_results(document))
         fail(EXIT_BAD_INPUT,
-             "%s: is no document of schema flynn/1 to report on; expected one of compare, ceiling, sweep, laws or an "
-             "exercise",
+             "%s: is no document of schema flynn/1 to report on; expected one of compare, ceiling, sweep, laws, batch "
+             "or an exercise",
              path);
+    if (batch && report_batch_lacks(batch))
+        fail(EXIT_BAD_INPUT, "%s: what is under its key batch is not by flynn batch; expected %s", path,
+             report_batch_lacks(batch));
     return document;
 }
 
@@ -118,20 +125,24 @@ static json_t *run_compare(const common_options *common)
     return r.document;
 }
 
+static bool is_in(const json_t *list, const json_t *value)
+{
+    bool found = false;
+    json_t *other;
+    size_t i;
+
+    json_array_foreach(list, i, other) found = found || json_equal(value, other);
+    return found;
+}
+
 /* Those of `from` that are not in `list` yet: the same file may be named twice, a backend be skipped by each command.
  */
 static void append_new(json_t *list, const json_t *from)
 {
-    size_t i, j;
-    json_t *value, *other;
+    size_t i;
+    json_t *value;
 
-    json_array_foreach(from, i, value)
-    {
-        bool known = false;
-        json_array_foreach(list, j, other) known = known || json_equal(value, other);
-        if (!known)
-            json_array_append(list, value);
-    }
+    json_array_foreach(from, i, value) if (!is_in(list, value)) json_array_append(list, value);
 }
 
 /* What a document has under the key, a list or one object, as one more of `list`. */
@@ -166,9 +177,25 @@ static void append_wrong(json_t *list, const json_t *results)
 
     json_array_foreach(results, i, row)
     {
-        if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok")))
+        if (!row_is_right(row))
             json_array_append(list, row);
     }
+}
+
+/* An image that failed did so in each pipeline: its message is kept once. */
+static void append_batch(report_machine *m, json_t *batch)
+{
+    json_t *run, *failure;
+    size_t i, k;
+
+    report_batch_order(batch);
+    if (is_in(m->batches, batch))
+        return;
+    json_array_append(m->batches, batch);
+    append_wrong(m->wrong_runs, json_object_get(batch, "runs"));
+    json_array_foreach(json_object_get(batch, "runs"), i, run)
+        json_array_foreach(json_object_get(run, "failures"), k, failure)
+            json_object_set(m->lost_images, row_text(failure, "message"), failure);
 }
 
 static report_machine *machine_of(report_page *page, json_t *machine)
@@ -190,7 +217,10 @@ static report_machine *machine_of(report_page *page, json_t *machine)
                           .skipped = json_new_list(),
                           .failed = json_new_list(),
                           .sweeps = json_new_list(),
-                          .laws = json_new_list()};
+                          .laws = json_new_list(),
+                          .batches = json_new_list(),
+                          .wrong_runs = json_new_list(),
+                          .lost_images = json_new_object()};
     return m;
 }
 
@@ -228,6 +258,8 @@ static void take(report_page *page, json_t *document)
         fill_results(document);
         append_new(m->results, json_object_get(document, "results"));
     }
+    if (json_object_get(document, "batch"))
+        append_batch(m, json_object_get(document, "batch"));
     append_new(m->ceilings, json_object_get(document, "ceilings"));
     append_new(m->skipped, json_object_get(document, "skipped"));
     append_new(m->failed, json_object_get(document, "failed"));
@@ -316,29 +348,44 @@ static void write_file(const char *folder, const char *name, const char *ending,
         fail_problem(&why);
 }
 
-static void write_plots(const char *folder, const report_plots *plots)
+/* `machine` is 0 where there is but one. */
+static void write_plots(const char *folder, int machine, const report_plots *plots)
 {
     for (int i = 0; i < plots->count; i++) {
+        const report_plot *p = &plots->list[i];
+        char name[sizeof p->name + 32];
         size_t size;
-        char *data = report_plot_svg(&plots->list[i], &size);
-        write_file(folder, plots->list[i].name, "svg", data, size);
+        char *data = report_plot_svg(p, &size);
+        if (machine > 0)
+            snprintf(name, sizeof name, "machine-%d-%s", machine, p->name);
+        else
+            snprintf(name, sizeof name, "%s", p->name);
+        write_file(folder, name, "svg", data, size);
         free(data);
-        data = report_plot_png(&plots->list[i], &size);
-        write_file(folder, plots->list[i].name, "png", data, size);
+        data = report_plot_png(p, &size);
+        write_file(folder, name, "png", data, size);
         free(data);
     }
 }
 
-static void make_plots(report_machine *m, const char *folder)
+static void make_plots(report_machine *m)
 {
     report_plots_times(&m->times, m->results);
     report_plots_roofline(&m->rooflines, m->results, m->ceilings);
     report_plots_laws(&m->scalings, m->laws);
-    if (!folder)
-        return;
-    write_plots(folder, &m->times);
-    write_plots(folder, &m->rooflines);
-    write_plots(folder, &m->scalings);
+    report_batch_plots(&m->in_batches, m->batches);
+}
+
+static void write_all_plots(const report_page *page, const char *folder)
+{
+    for (int i = 0; i < page->machine_count; i++) {
+        const report_machine *m = &page->machines[i];
+        const int machine = page->machine_count > 1 ? i + 1 : 0;
+        write_plots(folder, machine, &m->times);
+        write_plots(folder, machine, &m->rooflines);
+        write_plots(folder, machine, &m->scalings);
+        write_plots(folder, machine, &m->in_batches);
+    }
 }
 
 static void make_folder(const char *folder)
@@ -356,12 +403,14 @@ static void free_page(report_page *page)
 {
     for (int i = 0; i < page->machine_count; i++) {
         report_machine *m = &page->machines[i];
-        json_t *all[] = {m->machine, m->results, m->wrong, m->ceilings, m->skipped, m->failed, m->sweeps, m->laws};
+        json_t *all[] = {m->machine, m->results, m->wrong,   m->ceilings,   m->skipped,    m->failed,
+                         m->sweeps,  m->laws,    m->batches, m->wrong_runs, m->lost_images};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             json_decref(all[k]);
         report_plots_free(&m->times);
         report_plots_free(&m->rooflines);
         report_plots_free(&m->scalings);
+        report_plots_free(&m->in_batches);
     }
     for (int i = 0; i < page->picture_count; i++) {
         free((char *)page->pictures[i].path);
@@ -398,10 +447,12 @@ int command_report(int argc, char **argv)
     look_first(&own);
     take_pictures(&page, &own);
     take_all(&page, &own, &common);
-    if (own.plots)
-        make_folder(own.plots);
     for (int i = 0; i < page.machine_count; i++)
-        make_plots(&page.machines[i], own.plots);
+        make_plots(&page.machines[i]);
+    if (own.plots) {
+        make_folder(own.plots);
+        write_all_plots(&page, own.plots);
+    }
     if (!output_print(own.output, print_page, &page, &why))
         fail_problem(&why);
     failures = report_failures(&page);

@@ -2,114 +2,52 @@
 #include "report_page.h"
 
 #include "compare_table.h"
+#include "report_batch.h"
+#include "report_html.h"
 #include "report_style.h"
 
 #include "support/fail.h"
 #include "support/gnuplot.h"
 #include "support/json_out.h"
+#include "support/row.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-
-    return text ? text : "-";
-}
-
-static double number_of(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-/* ------------------------------------------------------------------------------------------------- writing ---- */
-
-/* Text that comes from a document or a file's name. */
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        case '\'': fputs("&#39;", out); break;
-        default: fputc(*text, out);
-        }
-}
-
-/* <tag>text</tag>; the tag may have attributes. */
-static void put(FILE *out, const char *tag, const char *text)
-{
-    fprintf(out, "<%s>", tag);
-    put_text(out, text);
-    fprintf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
-}
-
-/* Any value of JSON in short: "16x16x1", "1.5e-05", "yes". */
-static void put_value(FILE *out, const json_t *value)
-{
-    size_t i;
-    json_t *element;
-
-    if (json_is_string(value))
-        put_text(out, json_string_value(value));
-    else if (json_is_integer(value))
-        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        fprintf(out, "%.6g", json_real_value(value));
-    else if (json_is_boolean(value))
-        fputs(json_is_true(value) ? "yes" : "no", out);
-    else if (json_is_array(value))
-        json_array_foreach(value, i, element)
-        {
-            fputs(i ? "x" : "", out);
-            put_value(out, element);
-        }
-    else
-        fputs("-", out);
-}
-
-static void begin_table(FILE *out, const char *label)
-{
-    fputs("<div class=scroll tabindex=0 role=region aria-label=\"", out);
-    put_text(out, label);
-    fputs("\"><table>", out);
-}
-
-static void end_table(FILE *out)
-{
-    fputs("</table></div>\n", out);
-}
-
 /* ------------------------------------------------------------------------------------------- what went wrong ---- */
 
-static bool is_right(const json_t *row)
+enum { MOST_LOST_SHOWN = 20 };
+
+/* Of one kind, over all machines. */
+typedef struct failures {
+    int results, exercises, runs, images;
+} failures;
+
+static failures count_failures(const report_page *page)
 {
-    return json_is_true(json_object_get(json_object_get(row, "check"), "ok"));
+    failures f = {0};
+
+    for (int m = 0; m < page->machine_count; m++) {
+        f.results += (int)json_array_size(page->machines[m].wrong);
+        f.exercises += (int)json_array_size(page->machines[m].failed);
+        f.runs += (int)json_array_size(page->machines[m].wrong_runs);
+        f.images += (int)json_object_size(page->machines[m].lost_images);
+    }
+    return f;
 }
 
-/* Results that failed their check, and exercises that could not be run. */
-static void count_failures(const report_page *page, int *wrong, int *failed)
+static int sum_of(const failures *f)
 {
-    *wrong = *failed = 0;
-    for (int m = 0; m < page->machine_count; m++) {
-        *wrong += (int)json_array_size(page->machines[m].wrong);
-        *failed += (int)json_array_size(page->machines[m].failed);
-    }
+    return f->results + f->exercises + f->runs + f->images;
 }
 
 int report_failures(const report_page *page)
 {
-    int wrong, failed;
+    const failures f = count_failures(page);
 
-    count_failures(page, &wrong, &failed);
-    return wrong + failed;
+    return sum_of(&f);
 }
 
 static void put_wrong(FILE *out, const json_t *row)
@@ -117,53 +55,83 @@ static void put_wrong(FILE *out, const json_t *row)
     const json_t *check = json_object_get(row, "check");
 
     fputs("<li><b>", out);
-    put_text(out, text_of(row, "exercise"));
+    html_text(out, row_text(row, "exercise"));
     fputs("</b> on ", out);
-    put_text(out, text_of(row, "resource"));
+    html_text(out, row_text(row, "resource"));
     fputs(", variant ", out);
-    put_text(out, text_of(row, "variant"));
+    html_text(out, row_text(row, "variant"));
     fputs(": ", out);
-    put_value(out, json_object_get(check, "failed"));
+    html_value(out, json_object_get(check, "failed"));
     fputs(" of ", out);
-    put_value(out, json_object_get(check, "compared"));
+    html_value(out, json_object_get(check, "compared"));
     fputs(" elements are wrong; worst at [", out);
-    put_value(out, json_object_get(check, "worst_index"));
+    html_value(out, json_object_get(check, "worst_index"));
     fputs("]: ", out);
-    put_value(out, json_object_get(check, "worst_result"));
+    html_value(out, json_object_get(check, "worst_result"));
     fputs(" instead of ", out);
-    put_value(out, json_object_get(check, "worst_expected"));
+    html_value(out, json_object_get(check, "worst_expected"));
     fputs(" (", out);
-    put_text(out, text_of(check, "method"));
+    html_text(out, row_text(check, "method"));
     fputs(")</li>\n", out);
 }
 
 static void put_failed(FILE *out, const json_t *row)
 {
     fputs("<li><b>", out);
-    put_text(out, text_of(row, "exercise"));
+    html_text(out, row_text(row, "exercise"));
     fputs("</b> could not be run: ", out);
-    put_text(out, text_of(row, "message"));
+    html_text(out, row_text(row, "message"));
     fputs("</li>\n", out);
+}
+
+static void put_lost(FILE *out, json_t *images)
+{
+    int shown = 0;
+    const char *message;
+    json_t *value;
+
+    json_object_foreach(images, message, value)
+    {
+        if (shown++ == MOST_LOST_SHOWN) {
+            fprintf(out, "<li>%zu images more</li>\n", json_object_size(images) - MOST_LOST_SHOWN);
+            return;
+        }
+        fputs("<li><b>batch</b>: ", out);
+        html_text(out, message);
+        fputs("</li>\n", out);
+    }
+}
+
+/* "2 results are wrong" */
+static void put_count(FILE *out, int count, const char *one, const char *many, const char **before)
+{
+    if (count == 0)
+        return;
+    fprintf(out, "%s%d %s", *before, count, count == 1 ? one : many);
+    *before = ", ";
 }
 
 static void put_failures(FILE *out, const report_page *page)
 {
-    int wrong, failed;
+    const failures f = count_failures(page);
+    const char *before = "";
     size_t i;
     json_t *row;
 
-    count_failures(page, &wrong, &failed);
-    if (wrong + failed == 0)
+    if (sum_of(&f) == 0)
         return;
     fputs("<section class=alert role=alert><h2>", out);
-    if (wrong > 0)
-        fprintf(out, "%d result%s wrong%s", wrong, wrong > 1 ? "s are" : " is", failed > 0 ? ", " : "");
-    if (failed > 0)
-        fprintf(out, "%d exercise%s could not be run", failed, failed > 1 ? "s" : "");
+    put_count(out, f.results, "result is wrong", "results are wrong", &before);
+    put_count(out, f.exercises, "exercise could not be run", "exercises could not be run", &before);
+    put_count(out, f.runs, "run of a batch failed", "runs of batches failed", &before);
+    put_count(out, f.images, "image failed", "images failed", &before);
     fputs("</h2><ul>\n", out);
     for (int m = 0; m < page->machine_count; m++) {
-        json_array_foreach(page->machines[m].wrong, i, row) put_wrong(out, row);
-        json_array_foreach(page->machines[m].failed, i, row) put_failed(out, row);
+        const report_machine *machine = &page->machines[m];
+        json_array_foreach(machine->wrong, i, row) put_wrong(out, row);
+        json_array_foreach(machine->failed, i, row) put_failed(out, row);
+        json_array_foreach(machine->wrong_runs, i, row) report_batch_wrong(out, row);
+        put_lost(out, machine->lost_images);
     }
     fputs("</ul></section>\n", out);
 }
@@ -181,28 +149,20 @@ static void put_machine(FILE *out, const json_t *machine)
         if (!value || json_is_null(value))
             continue;
         fputs("<div>", out);
-        put(out, "dt", strcmp(keys[i], "memory_bytes") == 0 ? "memory" : keys[i]);
+        html_element(out, "dt", strcmp(keys[i], "memory_bytes") == 0 ? "memory" : keys[i]);
         fputs("<dd>", out);
         if (strcmp(keys[i], "memory_bytes") == 0)
-            put_text(out, format_bytes(json_number_value(value)).text);
+            html_text(out, format_bytes(json_number_value(value)).text);
         else if (json_is_object(value))
-            put_text(out, text_of(value, "job_id"));
+            html_text(out, row_text(value, "job_id"));
         else
-            put_value(out, value);
+            html_value(out, value);
         fputs("</dd></div>", out);
     }
     fputs("</dl>\n", out);
 }
 
 /* -------------------------------------------------------------------------------------------- the comparison ---- */
-
-static void put_heads(FILE *out, const table_column *columns)
-{
-    fputs("<thead><tr>", out);
-    for (const table_column *c = columns; c->title; c++)
-        put(out, c->is_number ? "th class=n" : "th", c->title);
-    fputs("</tr></thead>", out);
-}
 
 /* A body for each exercise, so that a line can stand between them. */
 static void put_comparison(FILE *out, const json_t *results)
@@ -214,23 +174,23 @@ static void put_comparison(FILE *out, const json_t *results)
     if (json_array_size(results) == 0)
         return;
     fputs("<section><h2>Comparison</h2>\n", out);
-    begin_table(out, "Comparison");
-    put_heads(out, compare_table_columns);
+    html_table_begin(out, "Comparison");
+    html_table_heads(out, compare_table_columns);
     json_array_foreach(results, i, row)
     {
         compare_cells cells = compare_table_cells(row);
-        const char *exercise = text_of(row, "exercise");
+        const char *exercise = row_text(row, "exercise");
         bool other = !before || strcmp(before, exercise) != 0;
         fputs(!before ? "<tbody>" : other ? "</tbody><tbody>" : "", out);
         before = exercise;
-        fputs(is_right(row) ? "<tr>" : "<tr class=wrong>", out);
-        put(out, other ? "th scope=row" : "th scope=row class=again", cells.text[0]);
+        fputs(row_is_right(row) ? "<tr>" : "<tr class=wrong>", out);
+        html_element(out, other ? "th scope=row" : "th scope=row class=again", cells.text[0]);
         for (int c = 1; c < COMPARE_COLUMNS; c++)
-            put(out, compare_table_columns[c].is_number ? "td class=n" : "td", cells.text[c]);
+            html_element(out, compare_table_columns[c].is_number ? "td class=n" : "td", cells.text[c]);
         fputs("</tr>\n", out);
     }
     fputs("</tbody>", out);
-    end_table(out);
+    html_table_end(out);
     fputs("<p class=note>Times are medians of the warm passes, cold is the first pass; spread is the interquartile "
           "range of total. Faster, with copies: the scalar backend's (or the first one's) kernel and total over this "
           "one's. Relative: total over the fastest one's. Ceiling: the least time on this device's roofline over "
@@ -240,36 +200,13 @@ static void put_comparison(FILE *out, const json_t *results)
 
 /* ---------------------------------------------------------------------------------------------------- plots ---- */
 
-static void put_plot(FILE *out, const report_plot *plot)
-{
-    char *svg = report_plot_inline(plot);
-    int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
-
-    fputs("<figure><figcaption><b>", out);
-    put_text(out, plot->title);
-    fputs("</b>", out);
-    if (*plot->note) {
-        fputs(" <span class=note>", out);
-        put_text(out, plot->note);
-        fputs("</span>", out);
-    }
-    fprintf(
-        out,
-        "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img style=\"width:%dpx;min-width:%dpx\" "
-        "aria-label=\"",
-        plot->width > 500 ? " wide" : "", plot->width, least);
-    put_text(out, plot->title);
-    fprintf(out, "\">%s</div></div></figure>\n", svg);
-    free(svg);
-}
-
 static void put_plots(FILE *out, const report_plots *plots, const char *title, const char *legend)
 {
     if (plots->count == 0)
         return;
     fprintf(out, "<section><h2>%s</h2>\n<p class=note>%s</p><div class=plots>\n", title, legend);
     for (int i = 0; i < plots->count; i++)
-        put_plot(out, &plots->list[i]);
+        html_plot(out, &plots->list[i]);
     fputs("</div></section>\n", out);
 }
 
@@ -277,17 +214,17 @@ static void put_plots(FILE *out, const report_plots *plots, const char *title, c
 
 static void put_quantity(FILE *out, const json_t *ceiling, const json_t *q)
 {
-    const char *unit = text_of(q, "unit");
-    double spread = 100 * number_of(q, "spread_s") / number_of(q, "seconds");
+    const char *unit = row_text(q, "unit");
+    double spread = 100 * row_number(q, "spread_s") / row_number(q, "seconds");
 
     fputs("<tr>", out);
-    put(out, "th scope=row", text_of(ceiling, "resource"));
-    put(out, "td", text_of(q, "what"));
-    put(out, "td", text_of(q, "variant"));
-    put(out, "td class=n",
-        strcmp(unit, "-") == 0
-            ? format_seconds(number_of(q, "seconds")).text
-            : format_rate(number_of(q, "per_second"), strcmp(unit, "byte") == 0 ? "B/s" : "FLOP/s").text);
+    html_element(out, "th scope=row", row_text(ceiling, "resource"));
+    html_element(out, "td", row_text(q, "what"));
+    html_element(out, "td", row_text(q, "variant"));
+    html_element(out, "td class=n",
+                 strcmp(unit, "-") == 0
+                     ? format_seconds(row_number(q, "seconds")).text
+                     : format_rate(row_number(q, "per_second"), strcmp(unit, "byte") == 0 ? "B/s" : "FLOP/s").text);
     fprintf(out, isfinite(spread) ? "<td class=n>%.1f %%</td>" : "<td class=n>-</td>", spread);
     fprintf(out, "<td class=n>%zu</td></tr>\n", json_array_size(json_object_get(q, "times_s")));
 }
@@ -302,15 +239,15 @@ static void put_ceilings(FILE *out, const json_t *ceilings)
     if (json_array_size(ceilings) == 0)
         return;
     fputs("<section><h2>Ceilings</h2>\n", out);
-    begin_table(out, "Ceilings");
-    put_heads(out, columns);
+    html_table_begin(out, "Ceilings");
+    html_table_heads(out, columns);
     json_array_foreach(ceilings, i, ceiling)
     {
         fputs("<tbody>", out);
         json_array_foreach(json_object_get(ceiling, "quantities"), k, quantity) put_quantity(out, ceiling, quantity);
         fputs("</tbody>", out);
     }
-    end_table(out);
+    html_table_end(out);
     fputs("</section>\n", out);
 }
 
@@ -343,7 +280,7 @@ static void put_cells(FILE *out, const json_t *row, const json_t *columns)
         const char *key = json_string_value(column);
         const json_t *cell = json_object_get(row, key);
         if (json_is_number(cell) && is_time(key)) {
-            put(out, "td class=n", format_seconds(json_number_value(cell)).text);
+            html_element(out, "td class=n", format_seconds(json_number_value(cell)).text);
             continue;
         }
         if (json_is_real(cell)) {
@@ -351,7 +288,7 @@ static void put_cells(FILE *out, const json_t *row, const json_t *columns)
             continue;
         }
         fputs(json_is_number(cell) ? "<td class=n>" : "<td>", out);
-        put_value(out, fits_a_cell(cell) ? cell : NULL);
+        html_value(out, fits_a_cell(cell) ? cell : NULL);
         fputs("</td>", out);
     }
     fputs("</tr>\n", out);
@@ -363,15 +300,15 @@ static void put_columns(FILE *out, const char *label, const json_t *rows, json_t
     const json_t *row;
     size_t i;
 
-    begin_table(out, label);
+    html_table_begin(out, label);
     fputs("<thead><tr>", out);
-    json_array_foreach(columns, i, row)
-        put(out, json_is_number(json_object_get(json_array_get(rows, 0), json_string_value(row))) ? "th class=n" : "th",
-            json_string_value(row));
+    json_array_foreach(columns, i, row) html_element(
+        out, json_is_number(json_object_get(json_array_get(rows, 0), json_string_value(row))) ? "th class=n" : "th",
+        json_string_value(row));
     fputs("</tr></thead><tbody>", out);
     json_array_foreach(rows, i, row) put_cells(out, row, columns);
     fputs("</tbody>", out);
-    end_table(out);
+    html_table_end(out);
     json_decref(columns);
 }
 
@@ -398,9 +335,9 @@ static void put_object(FILE *out, json_t *object, int depth)
         if (!fits_a_cell(value))
             continue;
         fputs("<div>", out);
-        put(out, "dt", key);
+        html_element(out, "dt", key);
         fputs("<dd>", out);
-        put_value(out, value);
+        html_value(out, value);
         fputs("</dd></div>", out);
     }
     fputs("</dl>\n", out);
@@ -415,7 +352,7 @@ static void put_any(FILE *out, const char *label, const json_t *value, int depth
     if (depth > 4 || json_array_size(value) + json_object_size(value) == 0)
         return;
     if (depth > 0)
-        put(out, "h3", label);
+        html_element(out, "h3", label);
     if (json_is_object(value)) {
         put_object(out, (json_t *)value, depth);
     } else if (json_is_object(json_array_get(value, 0))) {
@@ -425,7 +362,7 @@ static void put_any(FILE *out, const char *label, const json_t *value, int depth
         json_array_foreach(value, i, element)
         {
             fputs("<li>", out);
-            put_value(out, element);
+            html_value(out, element);
             fputs("</li>", out);
         }
         fputs("</ul>\n", out);
@@ -440,7 +377,7 @@ static void put_others(FILE *out, const char *title, const json_t *list)
     if (json_array_size(list) == 0)
         return;
     fputs("<section>", out);
-    put(out, "h2", title);
+    html_element(out, "h2", title);
     json_array_foreach(list, i, value) put_any(out, title, value, 0);
     fputs("</section>\n", out);
 }
@@ -459,7 +396,7 @@ static void put_sweep(FILE *out, const json_t *document)
             json_append(columns, json_text(keys[i]));
     put_any(out, "best", json_object_get(document, "best"), 1);
     put_any(out, "sweep", json_object_get(document, "sweep"), 1);
-    put(out, "h3", "all combinations");
+    html_element(out, "h3", "all combinations");
     put_columns(out, "all combinations", rows, columns);
     put_any(out, "cannot run", json_object_get(document, "cannot_run"), 1);
 }
@@ -484,13 +421,13 @@ static void put_pair(FILE *out, const json_t *pair)
 
     fputs("<tr>", out);
     for (int i = 0; i < 4; i++)
-        put(out, i ? "td" : "th scope=row", text_of(pair, names[i]));
+        html_element(out, i ? "td" : "th scope=row", row_text(pair, names[i]));
     for (int i = 0; i < 2; i++) {
         const json_t *t = json_object_get(pair, times[i]);
-        put(out, "td class=n", format_seconds(number_of(t, "older_s")).text);
-        put(out, "td class=n", format_seconds(number_of(t, "newer_s")).text);
-        put(out, "td class=n", format_factor(number_of(t, "ratio")).text);
-        put(out, "td", text_of(t, "verdict"));
+        html_element(out, "td class=n", format_seconds(row_number(t, "older_s")).text);
+        html_element(out, "td class=n", format_seconds(row_number(t, "newer_s")).text);
+        html_element(out, "td class=n", format_factor(row_number(t, "ratio")).text);
+        html_element(out, "td", row_text(t, "verdict"));
     }
     fputs("</tr>\n", out);
 }
@@ -508,16 +445,16 @@ static void put_pairs(FILE *out, const json_t *document)
     for (int r = 0; r < 2; r++) {
         const json_t *machine = json_object_get(document, runs[r]);
         fprintf(out, "<h3>%s: ", runs[r]);
-        put_text(out, text_of(machine, "host"));
+        html_text(out, row_text(machine, "host"));
         fputs("</h3>", out);
         put_machine(out, machine);
     }
-    begin_table(out, "Two runs");
-    put_heads(out, columns);
+    html_table_begin(out, "Two runs");
+    html_table_heads(out, columns);
     fputs("<tbody>", out);
     json_array_foreach(json_object_get(document, "pairs"), i, pair) put_pair(out, pair);
     fputs("</tbody>", out);
-    end_table(out);
+    html_table_end(out);
     fputs("<p class=note>Ratio: older over newer, above 1 is faster.</p></section>\n", out);
 }
 
@@ -546,11 +483,11 @@ static void put_pictures(FILE *out, const report_page *page)
     for (int i = 0; i < page->picture_count; i++) {
         const report_picture *p = &page->pictures[i];
         fputs("<figure><img alt=\"", out);
-        put_text(out, *p->caption ? p->caption : p->path);
+        html_text(out, *p->caption ? p->caption : p->path);
         fputs("\" src=\"data:image/png;base64,", out);
         put_base64(out, (const unsigned char *)p->data, p->size);
         fputs("\"><figcaption>", out);
-        put_text(out, *p->caption ? p->caption : p->path);
+        html_text(out, *p->caption ? p->caption : p->path);
         fputs("</figcaption></figure>\n", out);
     }
     fputs("</div></section>\n", out);
@@ -569,8 +506,8 @@ static void put_skipped(FILE *out, const json_t *skipped)
     json_array_foreach(skipped, i, entry)
     {
         fputs("<div>", out);
-        put(out, "dt", text_of(entry, "backend"));
-        put(out, "dd", text_of(entry, "reason"));
+        html_element(out, "dt", row_text(entry, "backend"));
+        html_element(out, "dd", row_text(entry, "reason"));
         fputs("</div>", out);
     }
     fputs("</dl></section>\n", out);
@@ -581,9 +518,9 @@ static void put_one_machine(FILE *out, const report_machine *m)
     const char *date = json_string_value(json_object_get(m->machine, "date"));
 
     fputs("<header><h1>", out);
-    put_text(out, text_of(m->machine, "host"));
+    html_text(out, row_text(m->machine, "host"));
     fputs("</h1><p class=note>", out);
-    put_text(out, date ? date : "date not recorded");
+    html_text(out, date ? date : "date not recorded");
     fputs("</p></header>\n", out);
     put_machine(out, m->machine);
     put_comparison(out, m->results);
@@ -593,10 +530,13 @@ static void put_one_machine(FILE *out, const report_machine *m)
               "<span class=kernel></span> f32 <span class=total></span> f64 <span class=other></span> other dtypes. A "
               "point above the roof was served by caches.");
     put_ceilings(out, m->ceilings);
+    report_batch_write(out, m->batches, &m->in_batches);
     put_sweeps(out, m->sweeps);
-    put_plots(out, &m->scalings, "Scaling",
-              "<span class=kernel></span> strong, and Amdahl's curve <span class=total></span> weak, and Gustafson's "
-              "<span class=other></span> as many times as fast as there are workers");
+    put_plots(
+        out, &m->scalings, "Scaling",
+        "<span class=kernel></span> strong scaling or batches of a GPU, and Amdahl's curve <span class=total></span> "
+        "weak scaling, and Gustafson's <span class=other></span> as many times as fast as there are workers, or "
+        "matrices");
     put_others(out, "Laws", m->laws);
     put_skipped(out, m->skipped);
 }
@@ -607,12 +547,12 @@ static void put_sources(FILE *out, const report_page *page)
     size_t i;
 
     fputs("<footer class=note>Made by flynn ", out);
-    put_text(out, fl_version());
+    html_text(out, fl_version());
     fputs(" from ", out);
     json_array_foreach(page->sources, i, name)
     {
         fputs(i ? ", " : "", out);
-        put_text(out, json_string_value(name));
+        html_text(out, json_string_value(name));
     }
     fputs(".</footer>\n", out);
 }

@@ -22,8 +22,10 @@ typedef struct report_machine {
     json_t *results, *ceilings; /* lists: of all its documents */
     json_t *wrong;              /* those of its results, a sweep's too, that failed their check */
     json_t *skipped, *failed;
-    json_t *sweeps, *laws; /* lists: documents of sweeps; what others have under "laws" */
-    report_plots times, rooflines, scalings;
+    json_t *sweeps, *laws, *batches; /* lists: documents of sweeps; what others have under "laws" and "batch" */
+    json_t *wrong_runs;              /* of batches: those that failed their check */
+    json_t *lost_images;             /* an object: what failed in batches, by its message */
+    report_plots times, rooflines, scalings, in_batches;
 } report_machine;
 
 typedef struct report_page {
@@ -35,7 +37,7 @@ typedef struct report_page {
     json_t *sources; /* a list of names: what the page was made from */
 } report_page;
 
-/* How many checks of the page's results failed, exercises that could not be run included. */
+/* How many checks of the page's results failed, what could not be run included. */
 int report_failures(const report_page *page);
 
 void report_page_write(FILE *out, const report_page *page);

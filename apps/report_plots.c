@@ -1,232 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_plots.h"
 
+#include "report_bars.h"
+
 #include "support/fail.h"
 #include "support/gnuplot.h"
-#include "support/json_out.h"
-#include "support/table.h"
+#include "support/row.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Seen as well on white as on black. */
-#define BLUE "#2f7ed8"
-#define ORANGE "#d9730d"
-#define GREY "#808080"
-
-enum { MOST_POINTS = 256, LETTER = 7, LINE = 15 }; /* LETTER, LINE: pixels of a text at 12 points */
-
-static const char *text_of(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-
-    return text ? text : "-";
-}
-
-static double number_of(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-/* ------------------------------------------------------------------------------------------------ a plot ---- */
-
-static report_plot *add_plot(report_plots *plots, const char *kind, const char *title, int width, int height)
-{
-    report_plot *p;
-    size_t length;
-
-    plots->list = realloc(plots->list, (size_t)(plots->count + 1) * sizeof *plots->list);
-    if (!plots->list)
-        fail(EXIT_BROKEN, "out of memory for plots");
-    p = &plots->list[plots->count++];
-    *p = (report_plot){.width = width, .height = height};
-    snprintf(p->title, sizeof p->title, "%s", title);
-    /* Numbered: two machines may have the same plot. */
-    snprintf(p->name, sizeof p->name, "%02d-%s-%s", plots->count, kind, title);
-    for (char *c = p->name; *c; c++)
-        if (!isascii((unsigned char)*c) || (!isalnum((unsigned char)*c) && !strchr("-_.", *c)))
-            *c = '-';
-    for (length = strlen(p->name); length > 0 && p->name[length - 1] == '-'; length--)
-        p->name[length - 1] = '\0';
-    return p;
-}
-
-static FILE *script_open(report_plot *p, size_t *size)
-{
-    FILE *script = open_memstream(&p->script, size);
-
-    if (!script)
-        fail(EXIT_BROKEN, "out of memory for a plot");
-    fprintf(script, "unset key\nset border 0\nset style fill solid 1 noborder\n"
-                    "set grid xtics lt 1 lc rgb '#cccccc' lw 1\n");
-    return script;
-}
-
-static void script_close(FILE *script)
-{
-    if (fclose(script) != 0)
-        fail(EXIT_BROKEN, "out of memory for a plot");
-}
-
-/* Where the axes are, in pixels from the left and from the bottom. */
-typedef struct frame {
-    int width, height, left, right, bottom, top;
-} frame;
-
-static void put_frame(FILE *script, const frame *f)
-{
-    fprintf(script,
-            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\nset tmargin at screen "
-            "%.6f\n",
-            (double)f->left / f->width, (double)f->right / f->width, (double)f->bottom / f->height,
-            (double)f->top / f->height);
-}
-
-static void put_label(FILE *script, const char *text, double x, double y, const frame *f, const char *how)
-{
-    fprintf(script, "set label ");
-    gnuplot_text(script, text);
-    fprintf(script, " at screen %.6f,%.6f %s\n", x / f->width, y / f->height, how);
-}
+enum { MOST_POINTS = 256 };
 
 /* --------------------------------------------------------------------------------------------- times as bars ---- */
 
-enum { BARS_WIDTH = 400, BAND = 40 };
-
-typedef struct time_axis {
-    double low, high; /* where it begins and ends */
-    double unit;      /* seconds of what the tics count; log: 1 */
-    const char *unit_name;
-    bool log;
-    double step; /* between tics; log: their ratio */
-} time_axis;
-
-/* 1, 2 or 5 times a power of ten, for no more than so many tics. */
-static double round_step(double high, int tics)
+static void add_times(report_plots *plots, const char *title, const json_t *const *results, int count)
 {
-    double step = pow(10, floor(log10(high / tics)));
-
-    return high / step <= tics         ? step
-           : high / (2 * step) <= tics ? 2 * step
-           : high / (5 * step) <= tics ? 5 * step
-                                       : 10 * step;
-}
-
-/* Logarithmic where the least time would be no bar at all. At the right there is room for a number of 62 pixels. */
-static time_axis axis_of(double least, double most, const frame *f)
-{
-    time_axis a = {.unit = 1, .unit_name = "s", .log = most > 30 * least};
-    double room = (double)(f->right - f->left) / (f->right - f->left - 62);
-
-    if (a.log) {
-        a.low = pow(10, floor(log10(0.8 * least)));
-        a.high = a.low * pow(most / a.low, room);
-        a.step = log10(a.high / a.low) > 5 ? 100 : 10;
-        return a;
-    }
-    a.unit = most < 1e-6 ? 1e-9 : most < 1e-3 ? 1e-6 : most < 1 ? 1e-3 : 1;
-    a.unit_name = most < 1e-6 ? "ns" : most < 1e-3 ? "us" : most < 1 ? "ms" : "s";
-    a.high = room * most;
-    a.step = round_step(a.high / a.unit, (f->right - f->left) / 50);
-    return a;
-}
-
-static void put_time_axis(FILE *script, const time_axis *a)
-{
-    if (a->log)
-        fprintf(script, "set logscale x\nset xtics %g format '%%.0s %%cs' scale 0\nunset mxtics\n", a->step);
-    else
-        fprintf(script, "set xtics %g format '%%g %s' scale 0\n", a->step, a->unit_name);
-    fprintf(script, "set xrange [%.9g:%.9g]\n", a->low / a->unit, a->high / a->unit);
-}
-
-/* "omp:2:v3 tiled" */
-static void bar_label(const json_t *row, char *label, size_t size)
-{
-    snprintf(label, size, "%.16s %.12s", text_of(row, "resource"), text_of(row, "variant"));
-}
-
-static int longest_label(const json_t *const *rows, int count)
-{
-    char label[64];
-    int most = 0;
+    bar_row rows[MOST_POINTS];
 
     for (int i = 0; i < count; i++) {
-        bar_label(rows[i], label, sizeof label);
-        most = (int)strlen(label) > most ? (int)strlen(label) : most;
+        rows[i] = (bar_row){.seconds = {row_number(results[i], "kernel_s"), row_number(results[i], "total_s")}};
+        snprintf(rows[i].label, sizeof rows[i].label, "%.16s %.12s", row_text(results[i], "resource"),
+                 row_text(results[i], "variant"));
     }
-    return most;
-}
-
-static double pixel_of(const time_axis *a, const frame *f, double seconds)
-{
-    double part = a->log ? log(seconds / a->low) / log(a->high / a->low) : (seconds - a->low) / (a->high - a->low);
-
-    return f->left + part * (f->right - f->left);
-}
-
-/* The two bars of a row, `line` bands from the top, with their numbers. */
-static void put_bars(FILE *script, const json_t *row, int line, const time_axis *a, const frame *f)
-{
-    static const char *const keys[] = {"kernel_s", "total_s"}, *const colours[] = {BLUE, ORANGE};
-    double middle = f->top - (line + 0.5) * BAND;
-    char label[64];
-
-    bar_label(row, label, sizeof label);
-    put_label(script, label, f->left - 8, middle, f, "right");
-    for (int k = 0; k < 2; k++) {
-        double seconds = number_of(row, keys[k]), y = middle + (k ? -7 : 7), x;
-        if (!(seconds > 0))
-            continue;
-        x = pixel_of(a, f, seconds);
-        fprintf(script,
-                "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
-                (double)f->left / f->width, (y - 6) / f->height, x / f->width, (y + 6) / f->height, colours[k]);
-        put_label(script, format_seconds(seconds).text, x + 5, y, f, "left");
-    }
-}
-
-static void add_times(report_plots *plots, const char *title, const json_t *const *rows, int count)
-{
-    double least = INFINITY, most = 0;
-    report_plot *p = add_plot(plots, "times", title, BARS_WIDTH, count * BAND + 34);
-    frame f = {p->width, p->height, 0, p->width - 14, 26, p->height - 8};
-    time_axis a;
-    size_t size;
-    FILE *script = script_open(p, &size);
-
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 2; k++) {
-            double seconds = number_of(rows[i], k ? "total_s" : "kernel_s");
-            if (seconds > 0) {
-                least = fmin(least, seconds);
-                most = fmax(most, seconds);
-            }
-        }
-    if (!(most > 0))
-        least = most = 1;
-    f.left = 12 + LETTER * longest_label(rows, count);
-    a = axis_of(least, most, &f);
-    if (a.log)
-        snprintf(p->note, sizeof p->note, "logarithmic");
-    put_frame(script, &f);
-    put_time_axis(script, &a);
-    fprintf(script, "unset ytics\nset yrange [0:1]\n");
-    for (int i = 0; i < count; i++)
-        put_bars(script, rows[i], i, &a, &f);
-    fprintf(script, "plot NaN\n");
-    script_close(script);
+    plot_add_times(plots, "times", title, rows, count);
 }
 
 static void title_of(const json_t *row, char *title, size_t size)
 {
     const json_t *shape = json_object_get(row, "shape");
-    size_t used = (size_t)snprintf(title, size, "%.32s, %.8s, ", text_of(row, "exercise"), text_of(row, "dtype"));
+    size_t used = (size_t)snprintf(title, size, "%.32s, %.8s, ", row_text(row, "exercise"), row_text(row, "dtype"));
 
     for (size_t i = 0; i < json_array_size(shape) && used < size; i++)
         used += (size_t)snprintf(title + used, size - used, "%s%" JSON_INTEGER_FORMAT, i ? "x" : "",
@@ -282,7 +87,7 @@ static double rate_of(const json_t *ceiling, const char *key)
     size_t i;
 
     json_array_foreach(json_object_get(ceiling, "quantities"), i,
-                       entry) if (strcmp(text_of(entry, "key"), key) == 0) return number_of(entry, "per_second") /
+                       entry) if (strcmp(row_text(entry, "key"), key) == 0) return row_number(entry, "per_second") /
         1e9;
     return NAN;
 }
@@ -296,8 +101,8 @@ static int collect_points(roof *r, const json_t *results, const char *resource)
 
     json_array_foreach(results, i, row)
     {
-        double x = number_of(row, "flops") / number_of(row, "bytes"), y = number_of(row, "gflops");
-        if (strcmp(text_of(row, "resource"), resource) != 0 || r->count == MOST_POINTS)
+        double x = row_number(row, "flops") / row_number(row, "bytes"), y = row_number(row, "gflops");
+        if (strcmp(row_text(row, "resource"), resource) != 0 || r->count == MOST_POINTS)
             continue;
         if (x > 0 && y > 0 && isfinite(x) && isfinite(y))
             r->points[r->count++] = (point){.x = x, .y = y, .row = row};
@@ -367,7 +172,7 @@ static box place(const roof *r, const box *placed, int count, const point *p, do
 
 static const char *colour_of(const json_t *row)
 {
-    const char *dtype = text_of(row, "dtype");
+    const char *dtype = row_text(row, "dtype");
 
     return strcmp(dtype, "f32") == 0 ? BLUE : strcmp(dtype, "f64") == 0 ? ORANGE : GREY;
 }
@@ -377,11 +182,11 @@ static void put_points(FILE *script, const roof *r, box *placed, int count)
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
         char label[64];
-        snprintf(label, sizeof label, "%.32s", text_of(p->row, "exercise"));
+        snprintf(label, sizeof label, "%.32s", row_text(p->row, "exercise"));
         fprintf(script, "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
                 p->px / r->f.width, p->py / r->f.height, 4.5 / r->f.width, colour_of(p->row));
         placed[count] = place(r, placed, count, p, LETTER * (double)strlen(label));
-        put_label(script, label, placed[count].x, placed[count].y, &r->f, "left front");
+        plot_label(script, label, placed[count].x, placed[count].y, &r->f, "left front");
         count++;
     }
 }
@@ -399,7 +204,7 @@ static void put_roof(FILE *script, const roof *r, double peak, double other, con
     placed->width = LETTER * (double)strlen(label);
     placed->x = r->f.right - placed->width;
     placed->y = r->f.bottom + py * (r->f.top - r->f.bottom) + (peak < other ? -9 : 9);
-    put_label(script, label, r->f.right, placed->y, &r->f, "right front");
+    plot_label(script, label, r->f.right, placed->y, &r->f, "right front");
 }
 
 /* Below the slope's lower end. */
@@ -412,7 +217,7 @@ static void put_bandwidth(FILE *script, const roof *r, box *placed)
     placed->width = LETTER * (double)strlen(label);
     placed->x = r->f.left + log(x / r->x0) / log(r->x1 / r->x0) * (r->f.right - r->f.left) + 26;
     placed->y = r->f.bottom + log(y / r->y0) / log(r->y1 / r->y0) * (r->f.top - r->f.bottom) + 11;
-    put_label(script, label, placed->x, placed->y, &r->f, "left front");
+    plot_label(script, label, placed->x, placed->y, &r->f, "left front");
 }
 
 static void put_axes(FILE *script, const roof *r)
@@ -429,9 +234,9 @@ static void draw_roof(report_plot *p, const roof *r)
     box placed[MOST_POINTS + 3];
     int roofs = 0;
     size_t size;
-    FILE *script = script_open(p, &size);
+    FILE *script = plot_script(p, &size);
 
-    put_frame(script, &r->f);
+    plot_frame(script, &r->f);
     put_axes(script, r);
     put_bandwidth(script, r, &placed[roofs++]);
     if (r->f32 > 0)
@@ -445,20 +250,20 @@ static void draw_roof(report_plot *p, const roof *r)
     if (r->f64 > 0)
         fprintf(script, " $f64 with lines lw 2 lc rgb '" ORANGE "'");
     fprintf(script, "\n");
-    script_close(script);
+    plot_close(script);
 }
 
 static void add_roofline(report_plots *plots, const json_t *results, const json_t *ceiling)
 {
     roof r = {rate_of(ceiling, "copy"), rate_of(ceiling, "f32"), rate_of(ceiling, "f64"), .count = 0};
-    int without = collect_points(&r, results, text_of(ceiling, "resource"));
+    int without = collect_points(&r, results, row_text(ceiling, "resource"));
     char title[192];
     report_plot *p;
 
     if (r.count == 0 || !(r.bandwidth > 0) || !(fmax(r.f32, r.f64) > 0))
         return;
-    snprintf(title, sizeof title, "%.40s: %.120s", text_of(ceiling, "resource"), text_of(ceiling, "device"));
-    p = add_plot(plots, "roofline", title, ROOF_WIDTH, ROOF_HEIGHT);
+    snprintf(title, sizeof title, "%.40s: %.120s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
+    p = plot_add(plots, "roofline", title, ROOF_WIDTH, ROOF_HEIGHT);
     if (without > 0)
         snprintf(p->note, sizeof p->note, "%d result%s without floating-point operations left out", without,
                  without > 1 ? "s" : "");
@@ -479,8 +284,13 @@ void report_plots_roofline(report_plots *plots, const json_t *results, const jso
 
 enum { LAWS_WIDTH = 480, LAWS_HEIGHT = 340 };
 
-/* The measured points as a block of data; the largest n among them, or `most`. */
-static double put_scaling(FILE *script, const char *name, const json_t *points, double most)
+/* The largest of the measured points. */
+typedef struct reach {
+    double n, speed_up;
+} reach;
+
+/* The measured points as a block of data. */
+static void put_scaling(FILE *script, const char *name, const json_t *points, reach *most)
 {
     const json_t *point;
     size_t i;
@@ -488,66 +298,88 @@ static double put_scaling(FILE *script, const char *name, const json_t *points, 
     fprintf(script, "$%s << END\n", name);
     json_array_foreach(points, i, point)
     {
-        double n = number_of(point, "n"), speed_up = number_of(point, "speed_up");
+        double n = row_number(point, "n"), speed_up = row_number(point, "speed_up");
         if (!(n > 0) || !(speed_up > 0))
             continue;
         fprintf(script, "%.9g %.9g\n", n, speed_up);
-        most = fmax(most, n);
+        most->n = fmax(most->n, n);
+        most->speed_up = fmax(most->speed_up, speed_up);
     }
     fprintf(script, "END\n");
-    return most;
 }
 
 /* What the fitted law says: of n workers, at the serial fraction s. */
 static void put_law(FILE *script, const char *law, const json_t *fit, const char *formula, const char *colour)
 {
-    double fraction = number_of(fit, "serial_fraction");
+    double fraction = row_number(fit, "serial_fraction");
 
     if (isfinite(fraction))
-        fprintf(script, "s_%s = %.9g\nlist = list.\", %s lw 2 lc rgb '%s'\"\n", law, fraction, formula, colour);
+        fprintf(script, "s_%s = %.9g\nlist = list.\", rate*(%s) lw 2 lc rgb '%s'\"\n", law, fraction, formula, colour);
 }
 
-/* The axes, and the curves that there are; `most` is the largest n. */
-static void put_curves(FILE *script, const json_t *laws, double most)
+static void put_points_of(FILE *script, const json_t *laws, const char *name, const char *colour)
 {
-    double high = 1.05 * fmax(most, 2);
+    if (json_array_size(json_object_get(laws, name)) > 0)
+        fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", name, colour);
+}
+
+/* What a speed-up of 1 is: of a GPU's batches that many matrices a second, of which one matrix takes kernel_s. There
+ * as many times as fast as the batch is large is out of reach, so that it does not decide how high the plot is. */
+static void put_height(FILE *script, const json_t *laws, double most)
+{
+    double rate = 1 / row_number(json_array_get(json_object_get(laws, "batch"), 0), "kernel_s");
+
+    if (rate > 0 && isfinite(rate))
+        fprintf(script,
+                "rate = %.9g\nset yrange [0:%.9g]\nset ytics format '%%.0s %%c' scale 0\n"
+                "set ylabel 'matrices a second'\n",
+                rate, 1.2 * rate * most);
+    else
+        fprintf(script, "rate = 1\nset yrange [0:*]\nset ytics format '%%g' scale 0\nset ylabel 'speed-up'\n");
+}
+
+/* The axes, and the curves that there are. */
+static void put_curves(FILE *script, const json_t *laws, const reach *most)
+{
+    double high = 1.05 * fmax(most->n, 2);
 
     fprintf(script,
-            "set xrange [1:%.9g]\nset yrange [0:*]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
-            "set ytics format '%%g' scale 0\nset grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
-            high, fmax(1, ceil(most / 8)));
-    gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? text_of(laws, "unit") : "n");
-    fprintf(script, "\nset ylabel 'speed-up'\nradius = %.9g\nlist = \"x lw 1 dt 2 lc rgb '" GREY "'\"\n",
-            (high - 1) / (LAWS_WIDTH / 4));
+            "set xrange [1:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
+            "set grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
+            high, fmax(1, ceil(most->n / 8)));
+    gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? row_text(laws, "unit") : "n");
+    fprintf(script, "\nradius = %.9g\nlist = \"rate*x lw 1 dt 2 lc rgb '" GREY "'\"\n", (high - 1) / (LAWS_WIDTH / 4));
+    put_height(script, laws, most->speed_up);
     put_law(script, "strong", json_object_get(laws, "amdahl"), "1/(s_strong+(1-s_strong)/x)", BLUE);
     put_law(script, "weak", json_object_get(laws, "gustafson"), "s_weak+(1-s_weak)*x", ORANGE);
-    if (json_array_size(json_object_get(laws, "strong")) > 0)
-        fprintf(script, "list = list.\", $strong using 1:2:(radius) with circles lc rgb '" BLUE "'\"\n");
-    if (json_array_size(json_object_get(laws, "weak")) > 0)
-        fprintf(script, "list = list.\", $weak using 1:2:(radius) with circles lc rgb '" ORANGE "'\"\n");
+    put_points_of(script, laws, "strong", BLUE);
+    put_points_of(script, laws, "weak", ORANGE);
+    put_points_of(script, laws, "batch", BLUE);
     fprintf(script, "eval \"plot \".list\n");
 }
 
 static void add_laws(report_plots *plots, const json_t *laws)
 {
-    const json_t *strong = json_object_get(laws, "strong"), *weak = json_object_get(laws, "weak");
-    frame f = {LAWS_WIDTH, LAWS_HEIGHT, 62, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
+    static const char *const kinds[] = {"strong", "weak", "batch"};
+    frame f = {LAWS_WIDTH, LAWS_HEIGHT, 72, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
+    reach most = {1, 1};
     char title[128];
+    size_t size, points = 0;
     report_plot *p;
-    double most;
-    size_t size;
     FILE *script;
 
-    if (json_array_size(strong) + json_array_size(weak) == 0)
+    for (int k = 0; k < 3; k++)
+        points += json_array_size(json_object_get(laws, kinds[k]));
+    if (points == 0)
         return;
-    snprintf(title, sizeof title, "%.32s, %.40s", text_of(laws, "exercise"), text_of(laws, "backend"));
-    p = add_plot(plots, "laws", title, LAWS_WIDTH, LAWS_HEIGHT);
-    script = script_open(p, &size);
-    put_frame(script, &f);
-    most = put_scaling(script, "strong", strong, 1);
-    most = put_scaling(script, "weak", weak, most);
-    put_curves(script, laws, most);
-    script_close(script);
+    snprintf(title, sizeof title, "%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend"));
+    p = plot_add(plots, "laws", title, LAWS_WIDTH, LAWS_HEIGHT);
+    script = plot_script(p, &size);
+    plot_frame(script, &f);
+    for (int k = 0; k < 3; k++)
+        put_scaling(script, kinds[k], json_object_get(laws, kinds[k]), &most);
+    put_curves(script, laws, &most);
+    plot_close(script);
 }
 
 void report_plots_laws(report_plots *plots, const json_t *laws)
@@ -561,44 +393,4 @@ void report_plots_laws(report_plots *plots, const json_t *laws)
             add_laws(plots, value);
         json_array_foreach(value, k, one) add_laws(plots, one);
     }
-}
-
-/* -------------------------------------------------------------------------------------------------- drawing ---- */
-
-char *report_plot_inline(const report_plot *plot)
-{
-    char terminal[128], *svg;
-
-    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced", plot->width,
-             plot->height);
-    svg = gnuplot_draw(terminal, plot->script, NULL);
-    gnuplot_svg_bare(svg);
-    return svg;
-}
-
-char *report_plot_svg(const report_plot *plot, size_t *size)
-{
-    char terminal[160];
-
-    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced background rgb 'white'",
-             plot->width, plot->height);
-    return gnuplot_draw(terminal, plot->script, size);
-}
-
-char *report_plot_png(const report_plot *plot, size_t *size)
-{
-    char terminal[160];
-
-    /* Twice as fine: for slides and paper. */
-    snprintf(terminal, sizeof terminal, "pngcairo size %d,%d font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced",
-             2 * plot->width, 2 * plot->height);
-    return gnuplot_draw(terminal, plot->script, size);
-}
-
-void report_plots_free(report_plots *plots)
-{
-    for (int i = 0; i < plots->count; i++)
-        free(plots->list[i].script);
-    free(plots->list);
-    *plots = (report_plots){.count = 0};
 }

@@ -5,20 +5,9 @@
 #ifndef FLYNN_APPS_REPORT_PLOTS_H
 #define FLYNN_APPS_REPORT_PLOTS_H
 
+#include "report_plot.h"
+
 #include <jansson.h>
-
-typedef struct report_plot {
-    char name[128];  /* of a file: letters, digits and -_. */
-    char title[256]; /* as people read it */
-    char note[256];  /* what it leaves out; "" for nothing */
-    int width, height;
-    char *script;
-} report_plot;
-
-typedef struct report_plots {
-    int count;
-    report_plot *list;
-} report_plots;
 
 /* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results. */
 void report_plots_times(report_plots *plots, const json_t *results);
@@ -27,14 +16,8 @@ void report_plots_times(report_plots *plots, const json_t *results);
  * for each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
 
-/* The measured speed-ups of `flynn laws` beside Amdahl's and Gustafson's curves: a plot for each entry. */
+/* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's
+ * curves: a plot for each entry. */
 void report_plots_laws(report_plots *plots, const json_t *laws);
-
-/* The plot as a part of a page, and as a picture of a file (malloc). */
-char *report_plot_inline(const report_plot *plot);
-char *report_plot_svg(const report_plot *plot, size_t *size);
-char *report_plot_png(const report_plot *plot, size_t *size);
-
-void report_plots_free(report_plots *plots);
 
 #endif

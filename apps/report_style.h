@@ -48,6 +48,7 @@ static const char report_style[] =
     ".alert h2{margin:0 0 .3rem}\n"
     ".alert ul{margin:0;padding-left:1.2rem;overflow-wrap:anywhere}\n"
     ".plots{display:flex;flex-wrap:wrap;gap:1.5rem}\n"
+    ".scroll+.plots,.plots+.scroll{margin-top:1.2rem}\n"
     ".pictures{display:flex;flex-wrap:wrap;gap:1.5rem}\n"
     "figure{margin:0;min-width:0;max-width:100%}\n"
     "figcaption{font-size:.9rem;margin:0 0 .2rem}\n"
@@ -58,10 +59,11 @@ static const char report_style[] =
     ".plot [stroke=black]{stroke:var(--ink)}\n"
     ".plot [fill=black]{fill:var(--ink)}\n"
     ".plot .gridline{stroke:var(--rule)}\n"
-    ".kernel,.total,.other{display:inline-block;width:.8em;height:.8em;margin-left:.6em;background:#2f7ed8}\n"
+    ".kernel,.total,.other,.disk{display:inline-block;width:.8em;height:.8em;margin-left:.6em;background:#2f7ed8}\n"
     ".kernel{margin-left:0}\n"
     ".total{background:#d9730d}\n"
     ".other{background:#808080}\n"
+    ".disk{background:#8a4fd0}\n"
     "img{display:block;max-width:100%;min-width:min(12rem,100%);height:auto;image-rendering:pixelated;"
     "border:1px solid var(--rule);margin-bottom:.3rem}\n"
     "footer{margin-top:3rem;border-top:1px solid var(--rule);padding-top:.6rem;overflow-wrap:anywhere}\n"
@@ -72,6 +74,6 @@ static const char report_style[] =
     "plots figure,.pictures figure{display:inline-block;margin:0 8mm 6mm 0}"
     "figure,tr,.alert{break-inside:avoid}.note{break-after:avoid}h2,h3{break-after:avoid}thead{display:table-header-"
     "group}"
-    ".alert,tr.wrong>*,.kernel,.total,.other{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+    ".alert,tr.wrong>*,.kernel,.total,.other,.disk{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
 #endif

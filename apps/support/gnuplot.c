@@ -3,6 +3,7 @@
 #include "gnuplot.h"
 
 #include "fail.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +27,14 @@ bool gnuplot_find(problem *why)
 void gnuplot_text(FILE *script, const char *text)
 {
     fputc('\'', script);
-    for (; *text; text++) {
+    for (int bytes; *text; text += bytes ? bytes : 1) {
+        bytes = utf8_letter(text);
         if (*text == '\'')
             fputc('\'', script);
-        fputc((unsigned char)*text < ' ' || *text == 127 ? ' ' : *text, script);
+        if (bytes == 1 && ((unsigned char)*text < ' ' || *text == 127))
+            fputc(' ', script);
+        else
+            fwrite(text, 1, (size_t)bytes, script);
     }
     fputc('\'', script);
 }

@@ -14,7 +14,7 @@
 bool gnuplot_find(problem *why);
 
 /* A text as gnuplot's scripts write one: in single quotes, in which nothing has a meaning. Control characters become
- * blanks. */
+ * blanks; what is no UTF-8 is left out. */
 void gnuplot_text(FILE *script, const char *text);
 
 /* What gnuplot draws (malloc) by the script, after `set terminal <terminal>`; ends the command when it draws nothing.

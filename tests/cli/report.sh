@@ -17,6 +17,8 @@ ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
+ok "matrices in batches" batch --synthetic=8x40x40 --rank=5 --backend=simd --pipeline=all "${quick[@]}" --min-time=0 --json=batch.json
+ok "images in batches" batch "$slice" --rank=20 --backend=omp:2 --pipeline=one-by-one,full --output-dir=. --json=images.json
 ok "two runs" compare --against=compare.json compare.json --json=against.json
 cat >change.py <<'PY'
 import json
@@ -28,6 +30,35 @@ d["results"][1]["resource"] = "a'b\"`id`\n&amp;"
 d["skipped"].append({"backend": "hip-nvidia", "reason": "no NVIDIA <driver> here"})
 d["failed"].append({"exercise": "svd", "exit_code": 139, "message": "ended by <signal> 11"})
 json.dump(d, open("hostile.json", "w"))
+two = json.load(open("sqrt.json"))
+two["machine"]["host"] += "-2"
+two["results"][0]["resource"] = "a" + 12 * "\u00e9" # whose labels end in the middle of a letter
+json.dump(two, open("other.json", "w"))
+b = json.load(open("images.json"))
+first, second = b["batch"]["runs"]
+lost = {"input": "a", "message": "<b>.png: is no <sound> PNG", "wrong": False}
+first["check"].update(ok=False, failed=3, compared=64, worst_result=1.5, worst_expected=2.5)
+first.update(resource="</td><script>alert('2')</script>", bound_by="<i>&amp;", failures=[lost])
+first["stages"][0]["stage"] = "<u>'`id`"
+second["check"]["ok"] = False
+second.update(dropped=5, failed=2, ended_by="disk <full>", failures=[lost, dict(lost, message="c.png: is empty")])
+b["batch"]["runs"].append(dict(b["batch"]["runs"][1], dropped=0, failed=0, ended_by=None, failures=[]))
+json.dump(b, open("lost.json", "w"))
+for r, wall in zip(b["batch"]["runs"], (1e-3, 1e-3, 1)):
+    r.update(wall_s=wall, failures=[], failed=0, dropped=0, ended_by=None)
+    r["check"]["ok"] = True
+json.dump(b, open("slow.json", "w"))
+for i, (path, value) in enumerate([
+    (["batch"], []), (["batch", "runs"], {}), (["batch", "runs"], []), (["batch", "runs", 0], 1), (["batch", "runs", 0, "stages"], 3),
+    (["batch", "runs", 0, "stages", 0], "read"), (["batch", "runs", 0, "stages", 0, "stage"], None),
+    (["batch", "runs", 0, "stages", 0, "busy_s"], "1"), (["batch", "runs", 0, "stages", 0, "utilization"], -1),
+    (["batch", "runs", 0, "wall_s"], 1e300), (["batch", "runs", 0, "link", "limit_s"], [])]):
+    b = json.load(open("batch.json"))
+    at = b
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    json.dump(b, open(f"unsound-{i}.json", "w"))
 point = lambda n: {"n": n, "speed_up": n ** 0.9, "kernel_s": 1 / n}
 fit = {"serial_fraction": 0.1}
 laws = {"exercise": "sort", "backend": "omp", "unit": "threads", "strong": [point(n) for n in (1, 2, 4, 8)], "weak": [],
@@ -105,6 +136,86 @@ svg=(plots/*.svg) png=(plots/*.png)
 check "as many of each" test "${#svg[@]}" = "${#png[@]}"
 ok "the same file twice" report compare.json compare.json -o twice.html
 check "is told once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
+
+ok "two machines" report sqrt.json other.json -o machines.html --plots=machines
+svg=(machines/machine-[12]-01-times-sqrt*.svg)
+check "each has its plots" test "${#svg[@]}" = 2
+check "letters are whole or left out" "$PYTHON" -c '
+import glob, xml.dom.minidom
+t = [open(f, encoding="utf-8").read() for f in glob.glob("machines/*-2-*.svg") + ["machines.html"]]
+xml.dom.minidom.parseString(t[0])
+assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
+
+h200=$here/../../docs/h200
+ok "batches beside other documents of the host" report batch.json compare.json images.json batch.json -o batch.html --plots=batch
+check "are told of together, each once" page batch.html '
+    tags.count("h1") == 1 and "Comparison" in s and s.count("8 matrices made here, 40x40 f32, rank 5") == 1 and
+    s.count("1 images, rank 20, decomposed on ") == 1 and t.count("<b>Wall</b>") == t.count("<b>Busy, of wall</b>") == 2'
+check "every run and every stage has a row" page batch.html '
+    len(re.findall("<tr><th scope=row(?: class=again)?>(?:simd|omp)[^<]*</th><td>(?:one-by-one|pinned|streams:6|full)<", t)) ==
+    sum(1 + len(r["stages"]) for f in ("batch.json", "images.json") for r in json.load(open(f))["batch"]["runs"])'
+check "stages in the order of an image" page batch.html '
+    re.findall("</th><td>full</td><td>([a-z ]+)</td><td class=n>[0-9-]", t)[-8:] ==
+    ["reconstruct", "read", "decode", "decompose", "reconstruct", "check", "encode", "write"]'
+svg=(batch/0[12]-batch-*8-matrices*.svg) png=(batch/0[34]-batch-*1-images*.png)
+check "two plots of each batch" test "${#svg[@]} ${#png[@]}" = "2 2"
+ok "a batch of a GPU" report "$h200/batch.json" "$h200/laws-hip.json" -o gpu.html --plots=gpu
+cat >told.py <<'PY'
+import json, re, statistics, sys
+batch = json.load(open(sys.argv[1]))["batch"]
+shown = " ".join(re.sub("<[^>]*>", " ", open("gpu.html").read()).split())
+def three(x):
+    return f"{x:.{2 if x < 9.995 else 1 if x < 99.95 else 0}f}"
+def seconds(x):
+    unit, name = next((u, n) for u, n in ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")) if x >= 0.9995 * u)
+    return three(x / unit) + " " + name
+def plain(x):
+    return f"{x:.0f}" if x >= 1000 else f"{x:.3g}"
+def expect(*cells):
+    assert " ".join(cells) in shown, cells
+expect(f"{batch['count']} matrices made here, {batch['shape'][0]}x{batch['shape'][1]} f32, rank {batch['rank']} ")
+for r in batch["runs"]:
+    name = r["pipeline"] + f":{r['streams']}" * (r["pipeline"] == "streams")
+    first, _, third = statistics.quantiles(r["times_s"], n=4, method="inclusive")
+    speed_up = r["over_one_by_one"]["speed_up"]
+    expect(r["resource"], name, plain(r["done"]), seconds(r["wall_s"]), f"{100 * (third - first) / r['wall_s']:.3g} %",
+           plain(r["images_per_s"]), three(speed_up) + "x" if speed_up else "-", plain(r["overlap"]),
+           f"{r['bound']}: {r['bound_by']} {100 * r['bound_utilization']:.0f} %", seconds(r["link"]["limit_s"]),
+           f"{100 * r['link']['reached']:.3g} %", "ok")
+    for s in r["stages"]:
+        expect(r["resource"], name, s["stage"], "-", seconds(s["busy_s"]), f"{100 * s['utilization']:.3g} %", plain(s["count"]),
+               seconds(s["busy_s"] / s["count"]), three(s["bytes"] / s["busy_s"] / 1e9) + " GB/s")
+PY
+check "its numbers" "$PYTHON" told.py "$h200/batch.json"
+# Bars are polygons in the order in which they are drawn, a row's from the left.
+cat >bars.py <<'PY'
+import glob, json, re, sys
+runs = json.load(open(sys.argv[1]))["batch"]["runs"]
+def widths(name):
+    found = re.findall(r"<polygon fill = 'rgb\((?!255)[^>]*points = '([-\d., ]*)'", open(glob.glob(name)[0]).read())
+    points = [[float(p.split(",")[0]) for p in f.split()] for f in found]
+    return [max(x) - min(x) for x in points]
+def alike(widths, numbers, gap):
+    scales = [(w + gap) / n for w, n in zip(widths, numbers)]
+    assert len(widths) == len(numbers) and max(scales) / min(scales) < 1.02, (widths, numbers)
+alike(widths("gpu/01-batch-wall*.svg"), [s for r in runs for s in (r["wall_s"], r["link"]["limit_s"])], 0)
+alike(widths("gpu/02-batch-busy*.svg"), [s["utilization"] for r in runs for s in r["stages"]], 1)
+PY
+check "bars as long as the times" "$PYTHON" bars.py "$h200/batch.json"
+check "what bounds it" grep -q 'hip-nvidia:0 streams:6, bound by copy to host' gpu/02-batch-busy*.svg
+check "matrices a second over the batch" grep -q 'matrices a second' gpu/01-laws-reconstruct--hip.svg
+ok "walls far apart" report slow.json -o slow.html
+check "are on a logarithmic axis" page slow.html '"Wall logarithmic" in s'
+run report lost.json batch.json -o lost.html
+check "a batch that failed: exit code 1" test "$status" = 1
+check "and a page that begins with it" page lost.html '"3 runs of batches failed, 2 images failed" in s and s.index("3 runs of batches") < s.index("Wall is") and
+    "pipeline one-by-one: WRONG; 3 of 64 numbers are wrong, the worst is 1.5 instead of 2.5" in s and
+    "pipeline full: ended at 1 of 8; disk <full>" in s and "pipeline full: WRONG: other bits than another pipeline" in s'
+check "with what failed, once" page lost.html 's.count("<b>.png: is no <sound> PNG") == 1 and s.count("c.png: is empty") == 1'
+check "whose text is text" page lost.html "not {'script', 'u', 'i'} & set(tags) and '</td><script>alert(' in s and '<i>&amp;' in s and \"<u>'\" in s"
+for unsound in unsound-*.json; do
+    refused "no batch: $unsound" 2 "$unsound" report batch.json "$unsound" -o no.html --plots=no
+done
 
 run report hostile.json laws.json sweep.json ceiling.json -o hostile.html
 check "what failed: exit code 1" test "$status" = 1
