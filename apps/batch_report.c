@@ -236,24 +236,6 @@ static cell mode_cell(const batch_run *run)
     return c;
 }
 
-static cell percent(double part)
-{
-    cell c = {"-"};
-
-    if (isfinite(part))
-        snprintf(c.text, sizeof c.text, "%.3g %%", 100 * part);
-    return c;
-}
-
-static cell number(double value)
-{
-    cell c = {"-"};
-
-    if (isfinite(value))
-        snprintf(c.text, sizeof c.text, value >= 1000 ? "%.0f" : "%.3g", value);
-    return c;
-}
-
 static cell bound_cell(const batch_run *run)
 {
     const bound b = bound_of(run);
@@ -293,13 +275,13 @@ static void show_runs(const batch_summary *summary)
         const batch_run *run = &summary->runs[i];
         const statistics wall = statistics_of(run->report.wall.s, run->report.wall.count);
         const double limit = link_limit(run);
-        table_add(t,
-                  (const char *const[]){fl_device_describe(run->backend->device)->resource, mode_cell(run).text,
-                                        number((double)run->report.done).text, format_seconds(wall.median).text,
-                                        run->report.wall.count > 1 ? percent(wall.spread / wall.median).text : "-",
-                                        number(images_per_s(run)).text, format_factor(speed_up_of(summary, run)).text,
-                                        number(overlap_of(run)).text, bound_cell(run).text, format_seconds(limit).text,
-                                        percent(limit / wall.median).text, check_cell(summary, run).text});
+        table_add(t, (const char *const[]){
+                         fl_device_describe(run->backend->device)->resource, mode_cell(run).text,
+                         format_count((double)run->report.done).text, format_seconds(wall.median).text,
+                         run->report.wall.count > 1 ? format_percent(wall.spread / wall.median).text : "-",
+                         format_count(images_per_s(run)).text, format_factor(speed_up_of(summary, run)).text,
+                         format_count(overlap_of(run)).text, bound_cell(run).text, format_seconds(limit).text,
+                         format_percent(limit / wall.median).text, check_cell(summary, run).text});
     }
     table_print(t, stdout);
     table_free(t);
@@ -315,7 +297,7 @@ static void add_stage(table *t, const batch_run *run, const char *stage, const c
 {
     table_add(t, (const char *const[]){fl_device_describe(run->backend->device)->resource, mode_cell(run).text, stage,
                                        threads, format_seconds(busy).text,
-                                       percent(busy / workers / told_wall(run)).text, number(count).text,
+                                       format_percent(busy / workers / told_wall(run)).text, format_count(count).text,
                                        format_seconds(busy / count).text, format_rate(rate, "B/s").text});
 }
 
@@ -375,9 +357,9 @@ static void show_memory(const batch_run *run, int64_t pool)
     const device_report *d = &run->report.device;
 
     printf("%s %s: %d chunk%s of up to %" PRId64 " matri%s at a time on %s, %s there, %s of the host for copies",
-           fl_device_describe(run->backend->device)->resource, mode_cell(run).text, d->slots,
-           d->slots == 1 ? "" : "s", d->chunk, d->chunk == 1 ? "x" : "ces", run->reconstruct_on,
-           format_bytes((double)d->device_bytes).text, format_bytes((double)d->host_bytes).text);
+           fl_device_describe(run->backend->device)->resource, mode_cell(run).text, d->slots, d->slots == 1 ? "" : "s",
+           d->chunk, d->chunk == 1 ? "x" : "ces", run->reconstruct_on, format_bytes((double)d->device_bytes).text,
+           format_bytes((double)d->host_bytes).text);
     if (pool > 0)
         printf(", %s of factors", format_bytes((double)pool).text);
     else

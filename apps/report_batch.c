@@ -88,24 +88,6 @@ void report_batch_order(json_t *batch)
 
 /* ---------------------------------------------------------------------------------------------------- words ---- */
 
-static quantity number(double value)
-{
-    quantity q = {"-"};
-
-    if (isfinite(value))
-        snprintf(q.text, sizeof q.text, value >= 1000 ? "%.0f" : "%.3g", value);
-    return q;
-}
-
-static quantity percent(double part)
-{
-    quantity q = {"-"};
-
-    if (isfinite(part))
-        snprintf(q.text, sizeof q.text, "%.3g %%", 100 * part);
-    return q;
-}
-
 static void add(batch_words *w, const char *before, const char *text)
 {
     size_t used = strlen(w->text);
@@ -119,17 +101,17 @@ batch_words report_batch_title(const json_t *batch)
     const char *source = row_text(batch, "source");
     batch_words w = {""};
 
-    add(&w, "", number(row_number(batch, "count")).text);
+    add(&w, "", format_count(row_number(batch, "count")).text);
     add(&w, " ",
         strcmp(source, "factors") == 0     ? "sets of factors"
         : strcmp(source, "synthetic") == 0 ? "matrices made here"
                                            : source);
     for (size_t i = 0; i < json_array_size(shape) && i < 4; i++)
-        add(&w, i ? "x" : ", ", number(json_number_value(json_array_get(shape, i))).text);
+        add(&w, i ? "x" : ", ", format_count(json_number_value(json_array_get(shape, i))).text);
     if (json_array_size(shape) > 0)
         add(&w, " ", row_text(batch, "dtype"));
     if (json_is_number(json_object_get(batch, "rank")))
-        add(&w, ", rank ", number(row_number(batch, "rank")).text);
+        add(&w, ", rank ", format_count(row_number(batch, "rank")).text);
     if (json_is_string(json_object_get(batch, "decompose_on")))
         add(&w, ", decomposed on ", row_text(batch, "decompose_on"));
     return w;
@@ -141,7 +123,7 @@ batch_words report_batch_pipeline(const json_t *run)
 
     add(&w, "", row_text(run, "pipeline"));
     if (strcmp(w.text, "streams") == 0)
-        add(&w, ":", number(row_number(run, "streams")).text);
+        add(&w, ":", format_count(row_number(run, "streams")).text);
     return w;
 }
 
@@ -239,15 +221,15 @@ static void put_run(FILE *out, const json_t *run, bool again)
     fputs(row_is_right(run) ? "<tr>" : "<tr class=wrong>", out);
     html_element(out, again ? "th scope=row class=again" : "th scope=row", row_text(run, "resource"));
     put_cell(out, c++, report_batch_pipeline(run).text);
-    put_cell(out, c++, number(row_number(run, "done")).text);
+    put_cell(out, c++, format_count(row_number(run, "done")).text);
     put_cell(out, c++, format_seconds(row_number(run, "wall_s")).text);
-    put_cell(out, c++, percent(spread_of(run)).text);
-    put_cell(out, c++, number(row_number(run, "images_per_s")).text);
+    put_cell(out, c++, format_percent(spread_of(run)).text);
+    put_cell(out, c++, format_count(row_number(run, "images_per_s")).text);
     put_cell(out, c++, format_factor(row_number(over, "speed_up")).text);
-    put_cell(out, c++, number(row_number(run, "overlap")).text);
+    put_cell(out, c++, format_count(row_number(run, "overlap")).text);
     put_cell(out, c++, bound_of(run).text);
     put_cell(out, c++, format_seconds(row_number(link, "limit_s")).text);
-    put_cell(out, c++, percent(row_number(link, "reached")).text);
+    put_cell(out, c++, format_percent(row_number(link, "reached")).text);
     put_cell(out, c++, verdict_of(run).text);
     fputs("</tr>\n", out);
 }
@@ -287,10 +269,10 @@ static void put_stage(FILE *out, const json_t *run, const json_t *stage, bool ag
     html_element(out, again ? "th scope=row class=again" : "th scope=row", row_text(run, "resource"));
     put_cell(out, c++, report_batch_pipeline(run).text);
     put_cell(out, c++, row_text(stage, "stage"));
-    put_cell(out, c++, number(row_number(stage, "threads")).text);
+    put_cell(out, c++, format_count(row_number(stage, "threads")).text);
     put_cell(out, c++, format_seconds(busy).text);
-    put_cell(out, c++, percent(row_number(stage, "utilization")).text);
-    put_cell(out, c++, number(row_number(stage, "count")).text);
+    put_cell(out, c++, format_percent(row_number(stage, "utilization")).text);
+    put_cell(out, c++, format_count(row_number(stage, "count")).text);
     put_cell(out, c++, format_seconds(busy / row_number(stage, "count")).text);
     put_cell(out, c++, format_rate(bytes > 0 ? bytes / busy : (double)NAN, "B/s").text);
     fputs("</tr>\n", out);

@@ -159,3 +159,19 @@ quantity format_number(double number)
         snprintf(out.text, sizeof out.text, "%.3g", number);
     return out;
 }
+
+quantity format_count(double count)
+{
+    quantity out = {"-"};
+    if (isfinite(count))
+        snprintf(out.text, sizeof out.text, count >= 1000 ? "%.0f" : "%.3g", count);
+    return out;
+}
+
+quantity format_percent(double part)
+{
+    quantity out = {"-"};
+    if (isfinite(part))
+        snprintf(out.text, sizeof out.text, "%.3g %%", 100 * part);
+    return out;
+}

@@ -45,5 +45,9 @@ quantity format_block(const int *block);
 quantity format_factor(double factor);
 /* "5.96e-08", three digits in any range. */
 quantity format_number(double number);
+/* "48930", "0.997": whole from 1000 on. */
+quantity format_count(double count);
+/* "92.6 %", of 0.926. */
+quantity format_percent(double part);
 
 #endif
