@@ -109,7 +109,7 @@ ON_EVERY_BACKEND(sort, signed_nan, .timeout = 120)
 
 /* From how many on a CPU's radix sort distributes elements of 32 bits to buckets, for each thread, and of how many a
  * bucket is (backends/cpu/sort.c). */
-enum { MANY = 1 << 20, FULL = 1 << 14 };
+enum { MANY = 3 << 19, FULL = 1 << 14 };
 
 enum spread { ANY, ZEROS, ONE_BUCKET, ONE_FAR, SAME, UP, DOWN, LOW_BITS, HIGH_BITS, FULL_BUCKETS, SPREADS };
 static const char *const spread_names[SPREADS] = {"any bits",

@@ -16,7 +16,7 @@
 enum {
     DIGIT_BITS = 8, /* the lines that a pass writes to, one for each of 256 digits, stay in the first cache */
     DIGITS = 1 << DIGIT_BITS,
-    BUCKETS_FROM = 1 << 20, /* elements of each thread; sort_buckets.h */
+    BUCKETS_FROM = 3 << 19, /* elements of each thread; sort_buckets.h */
     BUCKET = 1 << 14,       /* elements, which with as much memory again stay in the second cache */
     FAR = 1 << 17,          /* elements that would not */
     MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
