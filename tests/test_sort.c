@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_sort.c - sort on every backend, in every variant, in place and not: against numpy.sort, against the C library's
- * qsort in NumPy's order, and bit for bit a permutation of the input. How it is called is in test_sort_calls.c.
+ * qsort in NumPy's order, and bit for bit a permutation of the input; many elements against the command's own check,
+ * which does not sort. How it is called is in test_sort_calls.c.
  */
+#include "sort_check.h"
 #include "sort_numbers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sorts by every variant, in turn into another array and in place, both views into larger ones with guards around
@@ -97,6 +100,107 @@ ON_EVERY_BACKEND(sort, signed_nan, .timeout = 120)
                 0xffc00000u + (uint32_t)i; /* 389 and 1000 have no common factor */
         check_variants(device, &input, c, "NaN with a sign");
         numbers_free(&input);
+    }
+    fl_device_close(device);
+}
+
+/* ------------------------------------------------------------------------------------------------- many elements ----
+ */
+
+/* From how many on a CPU's radix sort distributes elements of 32 bits to buckets, for each thread, and of how many a
+ * bucket is (backends/cpu/sort.c). */
+enum { MANY = 3 << 19, FULL = 1 << 14 };
+
+enum spread { ANY, ZEROS, ONE_BUCKET, ONE_FAR, SAME, UP, DOWN, LOW_BITS, HIGH_BITS, FULL_BUCKETS, SPREADS };
+static const char *const spread_names[SPREADS] = {"any bits",
+                                                  "half zeros",
+                                                  "nearly all in one bucket",
+                                                  "all the same but one",
+                                                  "all the same",
+                                                  "sorted",
+                                                  "backwards",
+                                                  "few low bits",
+                                                  "high bits",
+                                                  "full buckets"};
+
+/* Keys of 31 bits, the 14 highest of which tell buckets apart: of one element less than fit, of as many, of one more,
+ * with and without neighbours that would fit, and what is left from there to the greatest key. */
+static uint32_t in_full_bucket(int64_t i, uint32_t random)
+{
+    static const int64_t sizes[] = {FULL, FULL + 1, FULL - 1, 1, FULL - 1, 2, FULL, 1, 1, FULL};
+    uint32_t low = random & 0x1ffff;
+    for (uint32_t prefix = 0; prefix < COUNT(sizes); prefix++) {
+        if (i < sizes[prefix])
+            return prefix << 17 | low;
+        i -= sizes[prefix];
+    }
+    return i == 0 ? INT32_MAX : (random >> 17) % 16000 << 17 | 1u << 24 | low;
+}
+
+static uint32_t spread_bits(enum spread spread, int64_t i, int64_t n, uint32_t random)
+{
+    switch (spread) {
+    case ANY: return random;
+    case ZEROS: return random & 1 ? 0 : random;
+    case ONE_BUCKET: return i == n / 3 ? 0x7f000000 : 0x3f800000 | (random & 0xffff);
+    case ONE_FAR: return i == n / 3 ? 0xff812345 : 0x3f800000;
+    case SAME: return 0xffc00001; /* a NaN */
+    case UP: return (uint32_t)i * 331;
+    case DOWN: return (uint32_t)(n - i) * 331;
+    case LOW_BITS: return 0xc0000000 | (random & 0x3f);
+    case HIGH_BITS: return random & 0xfff00000;
+    default: return in_full_bucket(i * 389 % n, random); /* neighbours come from far */
+    }
+}
+
+/* Returns the bytes that sorting them asks for, each. */
+static double check_many(fl_device *device, fl_dtype dtype, int64_t n, enum spread spread, bool in_place)
+{
+    fl_array *in, *out = NULL;
+    fl_timing timing;
+    uint64_t seed = spread;
+    uint32_t *data = malloc((size_t)n * sizeof *data);
+    const host_array numbers = {dtype, 1, {n, 1, 1, 1}, data};
+    cr_assert(data != NULL);
+    for (int64_t i = 0; i < n; i++)
+        data[i] = spread_bits(spread, i, n, (uint32_t)(random_next(&seed) >> 32));
+    uint64_t checksum = sort_checksum(&numbers);
+    must(fl_array_from_host(device, dtype, 1, &n, data, &in));
+    if (!in_place)
+        must(fl_array_create(device, dtype, 1, &n, &out));
+    must(fl_sort(device, in, in_place ? in : out, &(fl_run){.variant = "radix", .timing = &timing}));
+    if (!in_place) {
+        must(fl_array_to_host(in, data));
+        cr_expect(sort_checksum(&numbers) == checksum, "%s: the input was changed", spread_names[spread]);
+    }
+    must(fl_array_to_host(in_place ? in : out, data));
+    compare_result result = sort_compare(&numbers, checksum);
+    cr_expect(result.ok, "%s: %lld %s, %s%s: %lld wrong, at %lld", fl_device_describe(device)->resource, (long long)n,
+              fl_dtype_name(dtype), spread_names[spread], in_place ? ", in place" : "", (long long)result.failed,
+              (long long)result.worst_index);
+    fl_array_free(in);
+    fl_array_free(out);
+    free(data);
+    return timing.bytes_requested / (double)n;
+}
+
+ON_EVERY_BACKEND(sort, many, .timeout = 300)
+{
+    fl_device *device = open_device(on->resource);
+    if (fl_device_describe(device)->threads > 3 ||
+        strcmp(on->resource, "omp") == 0) { /* the more, the longer it takes */
+        fl_device_close(device);
+        device = open_device("omp:3");
+    }
+    const int64_t many = (int64_t)MANY * fl_device_describe(device)->threads;
+    for (size_t d = 0; d < 2 && !is_gpu(device); d++) {
+        const fl_dtype dtype = d == 0 ? FL_F32 : FL_I32;
+        for (enum spread spread = ANY; spread < SPREADS; spread++)
+            check_many(device, dtype, many + 77, spread, (spread + d) % 2 == 0);
+        double fewer = check_many(device, dtype, many - 1, ANY, d == 0);
+        double enough = check_many(device, dtype, many, ANY, d == 1);
+        if (strcmp(on->resource, "serial") != 0)
+            cr_expect(fewer != enough, "%s: not in buckets", on->resource);
     }
     fl_device_close(device);
 }

@@ -16,6 +16,13 @@
 enum {
     DIGIT_BITS = 8, /* the lines that a pass writes to, one for each of 256 digits, stay in the first cache */
     DIGITS = 1 << DIGIT_BITS,
+    BUCKETS_FROM = 3 << 19, /* elements of each thread; sort_buckets.h */
+    BUCKET = 1 << 14,       /* elements, which with as much memory again stay in the second cache */
+    FAR = 1 << 17,          /* elements that would not */
+    MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
+    PREFIX_BITS = 14,       /* bits that tell buckets apart: counters that stay in the second cache */
+    PREFIXES = 1 << PREFIX_BITS,
+    WIDE_BITS = 13,         /* of a digit in a bucket, at most */
     BATCH = 32,             /* elements whose digits are computed at a time */
     PIECE = 1 << 20,        /* bytes that a thread copies at a time */
     TILE_BYTES = 64 * 1024, /* that bitonic works on at a time: stays in the second cache */
@@ -55,6 +62,12 @@ static inline int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Steps from 1 to n by doubling. */
+static inline int doublings(int64_t n)
+{
+    return n < 2 ? 0 : 64 - __builtin_clzll((unsigned long long)(n - 1));
+}
+
 static inline size_t size_of(const fl_sort_args *s)
 {
     return s->in.dtype == FL_F32 || s->in.dtype == FL_I32 ? 4 : 8;
@@ -64,6 +77,24 @@ static inline double bytes_of(const fl_sort_args *s)
 {
     return (double)s->in.shape[0] * (double)size_of(s);
 }
+
+/* Whether radix sort is done in buckets: that pays for many elements of 32 bits. The reference is without. */
+static inline bool has_buckets(const fl_sort_args *s, int64_t threads)
+{
+#ifdef CPU_REFERENCE
+    return (void)s, (void)threads, false;
+#else
+    return size_of(s) == 4 && s->in.shape[0] / threads >= BUCKETS_FROM;
+#endif
+}
+
+typedef struct bucket_list {
+    int low, high, shift; /* keys differ in the bits from low on, below high; prefixes are those from shift on */
+    int count;
+    int64_t start[MAX_BUCKETS + 1];            /* where each begins */
+    int first[MAX_BUCKETS], last[MAX_BUCKETS]; /* its prefixes */
+    uint16_t of[PREFIXES];                     /* the bucket of each prefix */
+} bucket_list;
 
 static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_args *s, const void *from, void *to)
 {
@@ -127,12 +158,6 @@ static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_arg
 
 /* ------------------------------------------------------------------------------------------------- plans ---- */
 
-/* Steps from 1 to n by doubling. */
-static inline int doublings(int64_t n)
-{
-    return n < 2 ? 0 : 64 - __builtin_clzll((unsigned long long)(n - 1));
-}
-
 /* A copy, then each element is read and written once a level. */
 static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
 {
@@ -144,16 +169,21 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
 }
 
 /* Each element is read once to count the digits of all passes, and in each pass (by threads twice, the first time to
- * count) and written once; a counter is read and written with each digit counted and each element put. */
+ * count) and written once; a counter is read and written with each digit counted and each element put. In buckets it is
+ * read once for the range of the keys, and three times counted and put: in its bucket, by way of its prefix's number,
+ * and twice, or as often as its bucket needs, in there. */
 static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *launch)
 {
     const fl_sort_args *s = args;
+    const int threads = ((const cpu_device *)device)->threads;
     double passes = 8.0 * (double)size_of(s) / DIGIT_BITS, n = (double)s->in.shape[0];
-    double recounts = ((const cpu_device *)device)->threads > 1 ? passes - 1 : 0;
+    double recounts = threads > 1 ? passes - 1 : 0;
 
     memset(launch->block, 0, sizeof launch->block);
     launch->bytes_requested =
         bytes_of(s) * (1 + recounts + 2 * passes) + 2 * sizeof(int64_t) * n * (recounts + 2 * passes);
+    if (has_buckets(s, threads))
+        launch->bytes_requested = bytes_of(s) * (1 + 3 * 3) + (2 * sizeof(int64_t) * 2 * 3 + sizeof(uint16_t)) * n;
 }
 
 /* Tiles of a power of two. Each step reads and writes each element once; keys are made before and undone after. */

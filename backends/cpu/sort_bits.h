@@ -77,44 +77,60 @@ KERNEL void FN(count_one)(const bits *in, int64_t n, order o, int pass, int64_t 
     FN(count_digits)(in, n, o, pass, pass + 1, counts);
 }
 
-/* Writing goes on in DIGITS places, more than the processor foresees: the cache line behind is fetched in time. */
-ALWAYS_INLINE void FN(put)(bits b, int64_t *place, bits *out)
+/* Writing goes on in more places than the processor foresees: the cache line behind is fetched in time, unless what is
+ * written stays in the cache. */
+ALWAYS_INLINE void FN(put)(bits b, int64_t *place, bool far, bits *out)
 {
     bits *to = out + (*place)++;
 
-    __builtin_prefetch((char *)to + CPU_LINE, 1);
+    if (far)
+        __builtin_prefetch((char *)to + CPU_LINE, 1);
     *to = b;
 }
 
-/* Puts each element where its digit's next one belongs; the digits of a batch come first, so that they
- * need not wait for what was put. */
-KERNEL void FN(distribute)(const bits *restrict in, int64_t n, order o, int pass, int64_t *restrict places,
-                           bits *restrict out)
+/* The digits of a batch, `shift` bits above the lowest. */
+ALWAYS_INLINE void FN(digits_of)(const bits *in, order o, int shift, bits mask, bits *batch)
 {
-    bits digits[BATCH];
+    for (int k = 0; k < BATCH; k++)
+        batch[k] = FN(key)(in[k], o) >> shift & mask;
+}
+
+/* Puts each element where the next one of its digit (one of `digits`), or of its digit's bucket, belongs; the digits of
+ * a batch come first, so that they need not wait for what was put. */
+ALWAYS_INLINE void FN(put_all)(const bits *restrict in, int64_t n, order o, int shift, int64_t digits,
+                               const uint16_t *restrict buckets, int64_t *restrict places, bool far, bits *restrict out)
+{
+    const bits mask = (bits)(digits - 1);
+    bits batch[BATCH];
     int64_t i = 0;
 
     for (; i + BATCH <= n; i += BATCH) {
+        FN(digits_of)(in + i, o, shift, mask, batch);
         for (int k = 0; k < BATCH; k++)
-            digits[k] = (bits)FN(digit)(FN(key)(in[i + k], o), pass);
-        for (int k = 0; k < BATCH; k++)
-            FN(put)(in[i + k], &places[digits[k]], out);
+            FN(put)(in[i + k], &places[buckets ? buckets[batch[k]] : batch[k]], far, out);
     }
-    for (; i < n; i++)
-        FN(put)(in[i], &places[FN(digit)(FN(key)(in[i], o), pass)], out);
+    for (; i < n; i++) {
+        bits digit = FN(key)(in[i], o) >> shift & mask;
+        FN(put)(in[i], &places[buckets ? buckets[digit] : digit], far, out);
+    }
 }
 
-/* From how often each part of the input has each digit (counts[part][pass][digit]) to where its first one belongs:
+KERNEL void FN(distribute)(const bits *in, int64_t n, order o, int shift, int64_t digits, int64_t *places, bits *out)
+{
+    FN(put_all)(in, n, o, shift, digits, NULL, places, true, out);
+}
+
+/* From how often each part of the input has each digit (counts[part * stride + digit]) to where its first one belongs:
  * behind all smaller digits, and behind the same ones of earlier parts, which keeps equal elements in their order.
  * False: all elements have the same digit, and are in order already. */
-static bool FN(find_places)(int64_t *counts, int64_t parts, int pass, int64_t n)
+static bool FN(find_places)(int64_t *counts, int64_t parts, int64_t stride, int64_t digits, int64_t n)
 {
     int64_t place = 0;
 
-    for (int64_t digit = 0; digit < DIGITS; digit++) {
+    for (int64_t digit = 0; digit < digits; digit++) {
         int64_t first = place;
         for (int64_t part = 0; part < parts; part++) {
-            int64_t *count = &counts[(part * PASSES + pass) * DIGITS + digit], here = *count;
+            int64_t *count = &counts[part * stride + digit], here = *count;
             *count = place;
             place += here;
         }
@@ -154,7 +170,8 @@ static void FN(distribute_parts)(const FN(radix_job) * job, int pass, bits *to)
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->parts)
     for (int64_t part = 0; part < job->parts; part++) {
         int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
-        FN(distribute)(job->from + start, end - start, job->o, pass, job->counts + (part * PASSES + pass) * DIGITS, to);
+        int64_t *places = job->counts + (part * PASSES + pass) * DIGITS;
+        FN(distribute)(job->from + start, end - start, job->o, pass * DIGIT_BITS, DIGITS, places, to);
     }
 }
 
@@ -166,7 +183,7 @@ static void FN(radix_passes)(FN(radix_job) * job)
     for (int pass = 0; pass < PASSES; pass++) {
         if (moved && job->parts > 1)
             FN(count_parts)(job, pass, false);
-        if (!FN(find_places)(job->counts, job->parts, pass, job->n))
+        if (!FN(find_places)(job->counts + pass * DIGITS, job->parts, PASSES * DIGITS, DIGITS, job->n))
             continue;
         /* From the input into whichever lets the last pass, if none is left out, end in `out`. */
         bool to_out = job->from == job->spare || (job->from != job->out && (PASSES - pass) % 2 == 1);
@@ -177,8 +194,11 @@ static void FN(radix_passes)(FN(radix_job) * job)
     }
 }
 
-/* Radix sort by the lowest digit first (Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R). Each thread has
- * a part of the input and its own counts, so that none waits for another within a pass. */
+#include "sort_buckets.h"
+
+/* Radix sort by the lowest digit first (Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R), or in buckets.
+ * Each thread has a part of the input and its own counts, so that none waits for another within a pass. Needs as much
+ * memory as the elements, and the counters. */
 static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
 {
     FN(radix_job)
@@ -187,17 +207,22 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
            .n = s->in.shape[0],
            .parts = cpu_team(context, 10.0 * (double)s->in.shape[0]),
            .o = order_of(s->in.dtype)};
-    void *spare, *counts;
+    const bool in_buckets = has_buckets(s, job.parts);
+    const int64_t digits = in_buckets ? PREFIXES : PASSES * DIGITS; /* counted by each thread */
+    void *spare, *counts, *list = NULL;
     fl_status status = context->host->scratch(context, (size_t)job.n * sizeof(bits), &spare);
 
     (void)launch;
     if (status == FL_OK)
-        status = context->host->scratch(context, (size_t)job.parts * PASSES * DIGITS * sizeof *job.counts, &counts);
+        status = context->host->scratch(context, (size_t)(job.parts * digits) * sizeof *job.counts, &counts);
+    if (status == FL_OK && in_buckets)
+        status = context->host->scratch(context, sizeof(bucket_list), &list);
     if (status != FL_OK)
         return status;
     job.spare = spare;
     job.counts = counts;
-    FN(radix_passes)(&job);
+    if (!in_buckets || !FN(radix_buckets)(context, s, &job, list))
+        FN(radix_passes)(&job);
     CPU_NAME(copy_elements)(context, s, job.from, s->out.data);
     return FL_OK;
 }
