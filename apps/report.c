@@ -66,9 +66,8 @@ static const char summary[] =
     "Makes one page of what other commands saved with --json: tables, times as bars, the roofline, and what went "
     "wrong.\v"
     "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
-    "of one "
-    "host are told of together. Without a file it runs flynn compare. The page loads nothing from anywhere, and can be "
-    "printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
+    "of one host are told of together. Without a file it runs flynn compare. The page loads nothing from anywhere, and "
+    "can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
 
 /* ----------------------------------------------------------------------------------------------- documents ---- */
 
