@@ -107,9 +107,9 @@ ON_EVERY_BACKEND(sort, signed_nan, .timeout = 120)
 /* ------------------------------------------------------------------------------------------------- many elements ----
  */
 
-/* From how many on a CPU's radix sort distributes elements of 32 bits to buckets, for each thread, and of how many a
- * bucket is (backends/cpu/sort.c). */
-enum { MANY = 3 << 19, FULL = 1 << 14 };
+/* From how many on a CPU's radix sort distributes elements to buckets, of how many a bucket is, and from how many for
+ * each thread on 14 bits tell buckets apart (backends/cpu/sort.c). */
+enum { MANY = 1 << 14, FULL = 1 << 13, MANY_A_THREAD = (1 << 16) + 1 };
 
 enum spread { ANY, ZEROS, ONE_BUCKET, ONE_FAR, SAME, UP, DOWN, LOW_BITS, HIGH_BITS, FULL_BUCKETS, SPREADS };
 static const char *const spread_names[SPREADS] = {"any bits",
@@ -153,17 +153,37 @@ static uint32_t spread_bits(enum spread spread, int64_t i, int64_t n, uint32_t r
     }
 }
 
+/* The same in 64 bits: what tells elements apart is in the upper half, and in the lower one any bits, none, or all. */
+static uint64_t spread_wide(enum spread spread, int64_t i, int64_t n, uint64_t random)
+{
+    const uint64_t word = spread_bits(spread, i, n, (uint32_t)(random >> 32));
+    switch (spread) {
+    case LOW_BITS: return word;
+    case ANY:
+    case ONE_BUCKET:
+    case UP:
+    case DOWN:
+    case FULL_BUCKETS: return word << 32 | (uint32_t)random;
+    default: return word << 32;
+    }
+}
+
 /* Returns the bytes that sorting them asks for, each. */
 static double check_many(fl_device *device, fl_dtype dtype, int64_t n, enum spread spread, bool in_place)
 {
     fl_array *in, *out = NULL;
     fl_timing timing;
     uint64_t seed = spread;
-    uint32_t *data = malloc((size_t)n * sizeof *data);
+    void *data = malloc((size_t)n * fl_dtype_size(dtype));
     const host_array numbers = {dtype, 1, {n, 1, 1, 1}, data};
     cr_assert(data != NULL);
-    for (int64_t i = 0; i < n; i++)
-        data[i] = spread_bits(spread, i, n, (uint32_t)(random_next(&seed) >> 32));
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t random = random_next(&seed);
+        if (fl_dtype_size(dtype) == 4)
+            ((uint32_t *)data)[i] = spread_bits(spread, i, n, (uint32_t)(random >> 32));
+        else
+            ((uint64_t *)data)[i] = spread_wide(spread, i, n, random);
+    }
     uint64_t checksum = sort_checksum(&numbers);
     must(fl_array_from_host(device, dtype, 1, &n, data, &in));
     if (!in_place)
@@ -192,13 +212,15 @@ ON_EVERY_BACKEND(sort, many, .timeout = 300)
         fl_device_close(device);
         device = open_device("omp:3");
     }
-    const int64_t many = (int64_t)MANY * fl_device_describe(device)->threads;
-    for (size_t d = 0; d < 2 && !is_gpu(device); d++) {
-        const fl_dtype dtype = d == 0 ? FL_F32 : FL_I32;
-        for (enum spread spread = ANY; spread < SPREADS; spread++)
-            check_many(device, dtype, many + 77, spread, (spread + d) % 2 == 0);
-        double fewer = check_many(device, dtype, many - 1, ANY, d == 0);
-        double enough = check_many(device, dtype, many, ANY, d == 1);
+    const int64_t full = MANY_A_THREAD * (int64_t)fl_device_describe(device)->threads;
+    for (size_t d = 0; d < COUNT(sort_dtypes) && !is_gpu(device); d++) {
+        const fl_dtype dtype = sort_dtypes[d];
+        for (enum spread spread = ANY; spread < SPREADS; spread++) {
+            check_many(device, dtype, full, spread, (spread + d) % 2 == 0);
+            check_many(device, dtype, MANY + 77, spread, (spread + d) % 2 == 1);
+        }
+        double fewer = check_many(device, dtype, MANY - 1, ANY, d % 2 == 0);
+        double enough = check_many(device, dtype, MANY, ANY, d % 2 == 1);
         if (strcmp(on->resource, "serial") != 0)
             cr_expect(fewer != enough, "%s: not in buckets", on->resource);
     }

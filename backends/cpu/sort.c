@@ -6,6 +6,7 @@
  */
 #include "cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,17 @@
 enum {
     DIGIT_BITS = 8, /* the lines that a pass writes to, one for each of 256 digits, stay in the first cache */
     DIGITS = 1 << DIGIT_BITS,
-    BUCKETS_FROM = 3 << 19, /* elements of each thread; sort_buckets.h */
-    BUCKET = 1 << 14,       /* elements, which with as much memory again stay in the second cache */
+    BUCKETS_FROM = 1 << 14, /* elements; sort_buckets.h */
+    BUCKET = 1 << 13,       /* elements, which with as much memory again stay in the second cache */
     FAR = 1 << 17,          /* elements that would not */
     MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
-    PREFIX_BITS = 14,       /* bits that tell buckets apart: counters that stay in the second cache */
+    PREFIX_BITS = 14,       /* bits that tell buckets apart, at most: counters that stay in the second cache */
+    MIN_PREFIX_BITS = 8,
     PREFIXES = 1 << PREFIX_BITS,
-    WIDE_BITS = 13,         /* of a digit in a bucket, at most */
-    BATCH = 32,             /* elements whose digits are computed at a time */
-    PIECE = 1 << 20,        /* bytes that a thread copies at a time */
-    TILE_BYTES = 64 * 1024, /* that bitonic works on at a time: stays in the second cache */
+    WIDE_BITS = 11,                         /* of a digit in a bucket, at most: counters that stay in the first cache */
+    BATCH = CPU_VECTOR_BITS > 64 ? 256 : 1, /* elements whose digits vectors compute at a time */
+    PIECE = 1 << 20,                        /* bytes that a thread copies at a time */
+    TILE_BYTES = 64 * 1024,                 /* that bitonic works on at a time: stays in the second cache */
 };
 
 /* How bits become keys, unsigned numbers in the order of the elements:
@@ -62,10 +64,16 @@ static inline int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Bits that a number needs: 0 of 0, 8 of 255. */
+static inline int bit_length(uint64_t number)
+{
+    return number == 0 ? 0 : 64 - __builtin_clzll((unsigned long long)number);
+}
+
 /* Steps from 1 to n by doubling. */
 static inline int doublings(int64_t n)
 {
-    return n < 2 ? 0 : 64 - __builtin_clzll((unsigned long long)(n - 1));
+    return n < 2 ? 0 : bit_length((uint64_t)n - 1);
 }
 
 static inline size_t size_of(const fl_sort_args *s)
@@ -78,18 +86,19 @@ static inline double bytes_of(const fl_sort_args *s)
     return (double)s->in.shape[0] * (double)size_of(s);
 }
 
-/* Whether radix sort is done in buckets: that pays for many elements of 32 bits. The reference is without. */
-static inline bool has_buckets(const fl_sort_args *s, int64_t threads)
+/* Whether radix sort is done in buckets, which pays but for few elements. The reference is without. */
+static inline bool has_buckets(const fl_sort_args *s)
 {
 #ifdef CPU_REFERENCE
-    return (void)s, (void)threads, false;
+    return (void)s, false;
 #else
-    return size_of(s) == 4 && s->in.shape[0] / threads >= BUCKETS_FROM;
+    return s->in.shape[0] >= BUCKETS_FROM;
 #endif
 }
 
 typedef struct bucket_list {
     int low, high, shift; /* keys differ in the bits from low on, below high; prefixes are those from shift on */
+    int prefixes;         /* that there may be, at most PREFIXES */
     int count;
     int64_t start[MAX_BUCKETS + 1];            /* where each begins */
     int first[MAX_BUCKETS], last[MAX_BUCKETS]; /* its prefixes */
@@ -170,8 +179,8 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
 
 /* Each element is read once to count the digits of all passes, and in each pass (by threads twice, the first time to
  * count) and written once; a counter is read and written with each digit counted and each element put. In buckets it is
- * read once for the range of the keys, and three times counted and put: in its bucket, by way of its prefix's number,
- * and twice, or as often as its bucket needs, in there. */
+ * read once for the range of the keys, and counted and put once to get into its bucket, by way of its prefix's number,
+ * and once for each digit in there: of keys that differ in all bits. */
 static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *launch)
 {
     const fl_sort_args *s = args;
@@ -182,8 +191,11 @@ static void CPU_NAME(plan_radix)(void *device, const void *args, fl_launch *laun
     memset(launch->block, 0, sizeof launch->block);
     launch->bytes_requested =
         bytes_of(s) * (1 + recounts + 2 * passes) + 2 * sizeof(int64_t) * n * (recounts + 2 * passes);
-    if (has_buckets(s, threads))
-        launch->bytes_requested = bytes_of(s) * (1 + 3 * 3) + (2 * sizeof(int64_t) * 2 * 3 + sizeof(uint16_t)) * n;
+    if (has_buckets(s)) {
+        passes = 1 + ceil((8.0 * (double)size_of(s) - PREFIX_BITS) / WIDE_BITS);
+        launch->bytes_requested =
+            bytes_of(s) * (1 + 3 * passes) + (2 * sizeof(int64_t) * 2 * passes + sizeof(uint16_t)) * n;
+    }
 }
 
 /* Tiles of a power of two. Each step reads and writes each element once; keys are made before and undone after. */
@@ -240,7 +252,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_SORT,
      .variant = "radix",
      .dtypes = DTYPES,
-     .summary = "counts and distributes by 8 bits a pass, the lowest first; no comparison",
+     .summary = "counts and distributes by some bits at a time; no comparison",
      .plan = CPU_NAME(plan_radix),
      .run = CPU_NAME(run_radix)},
     {.operation = FL_OP_SORT,

@@ -95,8 +95,9 @@ ALWAYS_INLINE void FN(digits_of)(const bits *in, order o, int shift, bits mask, 
         batch[k] = FN(key)(in[k], o) >> shift & mask;
 }
 
-/* Puts each element where the next one of its digit (one of `digits`), or of its digit's bucket, belongs; the digits of
- * a batch come first, so that they need not wait for what was put. */
+/* Puts each element where the next one of its digit (one of `digits`), or of its digit's bucket, belongs. The digits of
+ * a batch come first, as vectors: of so many that those which are read first were written long ago. (A processor that
+ * reads a part of what is still on its way to the cache may have to wait for it.) */
 ALWAYS_INLINE void FN(put_all)(const bits *restrict in, int64_t n, order o, int shift, int64_t digits,
                                const uint16_t *restrict buckets, int64_t *restrict places, bool far, bits *restrict out)
 {
@@ -106,6 +107,7 @@ ALWAYS_INLINE void FN(put_all)(const bits *restrict in, int64_t n, order o, int 
 
     for (; i + BATCH <= n; i += BATCH) {
         FN(digits_of)(in + i, o, shift, mask, batch);
+#pragma GCC unroll 4
         for (int k = 0; k < BATCH; k++)
             FN(put)(in[i + k], &places[buckets ? buckets[batch[k]] : batch[k]], far, out);
     }
@@ -207,7 +209,7 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
            .n = s->in.shape[0],
            .parts = cpu_team(context, 10.0 * (double)s->in.shape[0]),
            .o = order_of(s->in.dtype)};
-    const bool in_buckets = has_buckets(s, job.parts);
+    const bool in_buckets = has_buckets(s);
     const int64_t digits = in_buckets ? PREFIXES : PASSES * DIGITS; /* counted by each thread */
     void *spare, *counts, *list = NULL;
     fl_status status = context->host->scratch(context, (size_t)job.n * sizeof(bits), &spare);

@@ -26,10 +26,12 @@ static void FN(trim_keys)(FN(radix_job) * job, bucket_list *list)
         max = key > max ? key : max;
         mix |= key ^ one;
     }
+    const int64_t prefix_bits = max64(MIN_PREFIX_BITS, min64(PREFIX_BITS, doublings(job->n / job->parts) - 3));
     job->o.bias += (bits)min ^ TOP;
-    list->low = mix ? __builtin_ctzll((unsigned long long)mix) : 0;
-    list->high = doublings((int64_t)((bits)max - (bits)min) + 1);
-    list->shift = (int)max64(list->low, list->high - PREFIX_BITS);
+    list->low = mix ? __builtin_ctzll((unsigned long long)(bits)mix) : 0;
+    list->high = bit_length((bits)max - (bits)min);
+    list->shift = (int)max64(list->low, list->high - prefix_bits);
+    list->prefixes = 1 << (list->high - list->shift);
 }
 
 /* How often each of `digits`, `shift` bits above the lowest, occurs. */
@@ -42,6 +44,7 @@ KERNEL void FN(count_digit)(const bits *in, int64_t n, order o, int shift, int64
     memset(counts, 0, (size_t)digits * sizeof *counts);
     for (; i + BATCH <= n; i += BATCH) {
         FN(digits_of)(in + i, o, shift, mask, batch);
+#pragma GCC unroll 4
         for (int k = 0; k < BATCH; k++)
             counts[batch[k]]++;
     }
@@ -50,15 +53,15 @@ KERNEL void FN(count_digit)(const bits *in, int64_t n, order o, int shift, int64
 }
 
 /* From counts of prefixes to counts of buckets: of at most `most` elements, or one prefix. Each and the next have more
- * than that, so that there are fewer than 2 n / most + 2. False: one has more than twice the elements of a thread's
- * part, and the other threads would wait for the one that sorts it. */
+ * than that, so that there are fewer than 2 n / most + 2; and several for each thread. False: one has more than twice
+ * the elements of a thread's part, and the other threads would wait for the one that sorts it. */
 static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
 {
-    const int64_t most = max64(BUCKET, job->n / (MAX_BUCKETS / 2 - 1));
+    const int64_t most = max64(min64(BUCKET, job->n / (8 * job->parts)), job->n / (MAX_BUCKETS / 2 - 1));
     int64_t end = 0, largest = 0;
     int b = -1;
 
-    for (int prefix = 0; prefix < PREFIXES; prefix++) {
+    for (int prefix = 0; prefix < list->prefixes; prefix++) {
         int64_t here = 0;
         for (int64_t part = 0; part < job->parts; part++)
             here += job->counts[part * PREFIXES + prefix];
@@ -86,7 +89,7 @@ static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
 KERNEL void FN(distribute_to_buckets)(const bits *in, int64_t n, order o, const bucket_list *list, int64_t *places,
                                       bits *out)
 {
-    FN(put_all)(in, n, o, list->shift, PREFIXES, list->of, places, true, out);
+    FN(put_all)(in, n, o, list->shift, list->prefixes, list->of, places, true, out);
 }
 
 KERNEL void FN(distribute_near)(const bits *in, int64_t n, order o, int shift, int64_t digits, int64_t *places,
@@ -124,7 +127,7 @@ static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list,
 
     for (int b = 0; b < list->count; b++) {
         const int64_t at = list->start[b];
-        const int span = doublings(list->last[b] - list->first[b] + 1);
+        const int span = bit_length((uint64_t)(list->last[b] - list->first[b]));
         order o = job->o;
         if (at < start || at >= end)
             continue;
@@ -147,7 +150,7 @@ static bool FN(radix_buckets)(const fl_context *context, const fl_sort_args *s, 
     for (int64_t part = 0; part < job->parts; part++) {
         int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
         int64_t *counts = job->counts + part * PREFIXES;
-        FN(count_digit)(job->from + start, end - start, job->o, list->shift, PREFIXES, counts);
+        FN(count_digit)(job->from + start, end - start, job->o, list->shift, list->prefixes, counts);
     }
     if (!FN(make_buckets)(job, list))
         return false;
