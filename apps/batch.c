@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     KEY_RANK = KEY_OWN,
@@ -414,8 +413,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .rank = c->own->rank,
                           .seed = common->seed,
                           .threads = threads_for(c, info),
-                          .timing = measure_plan_of(common),
-                          .show_progress = isatty(STDERR_FILENO) && !common->quiet};
+                          .timing = measure_plan_of(common)};
 
     memcpy(device.block, common->block, sizeof device.block);
     start_pool(c, &pool);

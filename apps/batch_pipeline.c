@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     SAMPLES = 8,         /* elements of a result that are held against the definition, or against those found right */
@@ -99,14 +98,6 @@ static bool is_stopped(pipeline *p)
 }
 
 /* ------------------------------------------------------------------------------------------------ items ---- */
-
-static void progress(const pipeline *p, int64_t gone)
-{
-    if (p->plan->show_progress && gone < p->source->count)
-        fprintf(stderr, "\r\033[K%" PRId64 " of %" PRId64 " ...", gone, p->source->count);
-    else if (p->plan->show_progress)
-        fprintf(stderr, "\r\033[K");
-}
 
 /* The i-th item, as it enters the pipeline. NULL: there is nothing to do for it. */
 static batch_item *new_item(pipeline *p, int64_t i)
@@ -197,8 +188,8 @@ static void end_item(pipeline *p, batch_item *item)
     gone = r->done + r->failed + r->already_there;
     pthread_mutex_unlock(&p->lock);
     if (!p->source->ready)
-        progress(p, gone);
-    if (p->source->ready)
+        progress("%" PRId64 " of %" PRId64, gone, p->source->count);
+    else
         memset(item->factors, 0, sizeof item->factors); /* which are the source's */
     item_free(item);
     free(item);
@@ -620,6 +611,7 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     if (plan->decompose_on && plan->mode != PIPELINE_FULL)
         p.decomposer = decomposer_create(plan->decompose_on, plan->decompose_variant, plan->seed);
     run_passes(&p);
+    progress_end();
     if (p.decomposer)
         decomposer_free(p.decomposer);
     batch_device_free(p.device);

@@ -57,7 +57,6 @@ typedef struct pipeline_plan {
     uint64_t seed;
     int threads; /* of the host, in mode full: that decompose, and as many that encode; a quarter decode */
     measure_plan timing;
-    bool show_progress;
 } pipeline_plan;
 
 typedef struct stage_report {

@@ -106,10 +106,12 @@ static void sample_by_clock(bench *b, work queue, int launches, quantity_measure
     }
 }
 
+/* Of the next one, which is about to be measured. */
 static quantity_measured *add(device_ceilings *d, const char *key, const char *title, const char *unit, double amount)
 {
     quantity_measured *q = &d->list[d->count++];
 
+    progress("%s: %s", d->device->resource, title);
     *q = (quantity_measured){.key = key, .title = title, .unit = unit, .amount = amount};
     return q;
 }
@@ -302,6 +304,7 @@ static void measure_device(fl_device *device, const common_options *common, devi
     measure_arithmetic(&b, d, FL_F32, "f32", "multiply-add, f32");
     measure_arithmetic(&b, d, FL_F64, "f64", "multiply-add, f64");
     measure_launch(&b, d);
+    progress_end();
     bench_end(&b);
     ceilings kept = {rate_of(d, "copy"), rate_of(d, "f32"), rate_of(d, "f64")};
     if (!b.info->emulation && !ceilings_save(b.info, &kept, &why))

@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_AGAINST = KEY_OWN, KEY_MARKDOWN, MOST_ARGUMENTS = 32 };
 
@@ -59,17 +58,6 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "the same, and what cannot be "
                               "told.";
 
-/* On a terminal: what is running. */
-static void progress(const char *exercise, int done, int count)
-{
-    if (!isatty(STDERR_FILENO))
-        return;
-    if (exercise)
-        fprintf(stderr, "\r\033[K%d of %d: %s ...", done + 1, count, exercise);
-    else
-        fprintf(stderr, "\r\033[K");
-}
-
 /* --------------------------------------------------------------------------------------------- running ---- */
 
 static void move_rows(json_t *document, json_t *rows)
@@ -99,7 +87,7 @@ static json_t *run_all(const common_options *common, const char *const *names, i
     for (int i = 0; i < count; i++) {
         child_words words = child_words_start(names[i]);
         child_result r;
-        progress(names[i], i, count);
+        progress("%d of %d: %s", i + 1, count, names[i]);
         child_words_common(&words, common);
         r = child_run(&words);
         child_words_free(&words);
@@ -115,7 +103,7 @@ static json_t *run_all(const common_options *common, const char *const *names, i
         else
             document = r.document;
     }
-    progress(NULL, 0, 0);
+    progress_end();
     if (!document)
         fail(EXIT_BROKEN, "no exercise could be run: %s",
              json_string_value(json_object_get(json_array_get(failed, 0), "message")));

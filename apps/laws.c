@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_THREADS = KEY_OWN, KEY_BATCH, FEWEST_POINTS = 4, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
 
@@ -221,14 +220,6 @@ typedef struct laws_run {
     int done, processes;
 } laws_run;
 
-static void progress(const laws_run *run)
-{
-    if (isatty(STDERR_FILENO) && run->done < run->processes)
-        fprintf(stderr, "\r\033[K%d of %d ...", run->done + 1, run->processes);
-    else if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K");
-}
-
 /* Runs the exercise on the backends of a list, and adds its results. */
 static void run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch)
 {
@@ -238,7 +229,7 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     json_t *row;
     size_t i;
 
-    progress(run);
+    progress("%d of %d", run->done + 1, run->processes);
     common.backends = (char *[]){(char *)backends};
     common.backend_count = 1;
     common.size = 0;
@@ -265,7 +256,7 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     else
         run->document = r.document;
     run->done++;
-    progress(run);
+    progress_end();
 }
 
 /* The point of a result. */

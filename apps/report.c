@@ -117,7 +117,9 @@ static json_t *run_compare(const common_options *common)
     child_result r;
 
     child_words_common(&words, common);
+    progress("all exercises on all backends");
     r = child_run(&words);
+    progress_end();
     child_words_free(&words);
     if (!r.document)
         fail(r.exit_code > 0 && r.exit_code <= EXIT_BROKEN ? r.exit_code : EXIT_BROKEN, "compare: %s", r.message);

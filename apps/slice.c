@@ -527,11 +527,13 @@ static bool measure_backend(const open_backend *backend, const host_array *array
 
     for (int i = 0; i < parts->count; i++) {
         outcome *o = &list[i];
+        progress("%s: slice %d of %d", backend->requested, i + 1, parts->count);
         *o = (outcome){backend, fl_device_describe(backend->device), array, &parts->list[i], {{0}}};
         for (int w = 0; w < SLICE_WAYS; w++)
             o->ways[w] = slice_measure(session, &parts->list[i].part, (slice_way)w);
         right = right && ok(o);
     }
+    progress_end();
     if (output && right) {
         host_array slice = *array;
         memcpy(slice.shape, parts->list[0].part.shape, sizeof slice.shape);

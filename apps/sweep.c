@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_VARIANTS = KEY_OWN, KEY_SIZES, KEY_BLOCKS, KEY_RANK, KEY_SAVE, KEY_FORGET };
 enum { MOST_VALUES = 32, MOST_NAME = 40 };
@@ -227,17 +226,6 @@ typedef struct combination {
     const int *block; /* NULL: the variant's own */
 } combination;
 
-/* On a terminal: what is running. */
-static void progress(const sweep *s, const combination *c)
-{
-    if (!isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r\033[K");
-    if (c)
-        fprintf(stderr, "%d of %d: %s %s, size %" PRId64 ", block %s ...", s->done + 1, s->count, c->backend,
-                c->variant, c->size, c->block ? format_block(c->block).text : "-");
-}
-
 static child_result run_child(const sweep *s, const combination *c)
 {
     child_words words = child_words_start(s->own->exercise);
@@ -297,7 +285,8 @@ static bool run_one(sweep *s, const combination *c)
     json_t *row;
     bool more = true;
 
-    progress(s, c);
+    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend, c->variant, c->size,
+             c->block ? format_block(c->block).text : "-");
     r = run_child(s, c);
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
@@ -347,7 +336,7 @@ static void run_all(sweep *s, const offered *list, int backends)
     for (int i = 0; i < sizes; i++)
         for (int b = 0; b < backends; b++)
             run_backend(s, &list[b], own->sizes.count ? own->size[i] : 0);
-    progress(s, NULL);
+    progress_end();
 }
 
 /* ---------------------------------------------------------------------------------------------- keeping ---- */

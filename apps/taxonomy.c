@@ -145,7 +145,9 @@ static json_t *run_exercise(const common_options *common, taxonomy_found *found)
     asked.has_dtype = true;
     asked.size = found->size;
     child_words_common(&words, &asked);
+    progress("%s on all backends", found->exercise);
     r = child_run(&words);
+    progress_end();
     child_words_free(&words);
     if (!r.document)
         fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s: %s", found->exercise, r.message);

@@ -179,9 +179,11 @@ int exercise_run(const exercise *e, const common_options *common, const backend_
     free(plans);
     for (int i = 0; i < results->count; i++) {
         measurement *m = &results->list[i];
+        progress("%s: checking", m->requested);
         m->check = e->check(e, m, m->check_method, sizeof m->check_method);
         ok = ok && m->check.ok;
     }
+    progress_end();
     results_show(results, e);
     return ok ? EXIT_DONE : EXIT_WRONG_RESULT;
 }

@@ -19,6 +19,7 @@ struct measuring {
     measurement found;
     int launches; /* between two events */
     double spent; /* seconds, in timed passes */
+    double told;  /* when a pass was shown; 0: the next one is */
     fl_device *device;
     bool copies; /* arrays are not in host memory */
     bool pinned;
@@ -294,6 +295,23 @@ static void fetch_results(measuring *s)
         s->results[0].shape[0] = s->count;
 }
 
+/* Shows that passes go on, unless that was shown a moment ago. */
+static void show_pass(measuring *s, bool timed)
+{
+    const double now = seconds_now(), moment = 0.2;
+    const int pass = s->found.total.count + 1;
+
+    if (now - s->told < moment)
+        return;
+    s->told = now;
+    if (!timed)
+        progress("%s: warming up", s->found.requested);
+    else if (s->plan->repeat > 0)
+        progress("%s: pass %d of %d", s->found.requested, pass, s->plan->repeat);
+    else
+        progress("%s: pass %d", s->found.requested, pass);
+}
+
 /* ---------------------------------------------------------------------------------------------- samples ---- */
 
 void samples_add(samples *list, double seconds)
@@ -358,12 +376,17 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     s->run = (fl_run){.variant = plan->variant, .stream = s->stream};
     memcpy(s->run.block, plan->block, sizeof s->run.block);
     s->found.tuned = plan->tuned;
+    progress("%s: first pass", requested);
+    s->told = seconds_now();
     s->found.cold_s = cold_pass(s, &s->found.timing);
     poison(s);
-    for (int i = 0; i < plan->warmup; i++)
+    for (int i = 0; i < plan->warmup; i++) {
+        show_pass(s, false);
         total_pass(s);
+    }
     event_pass(s, 1, &h2d, &kernel, &d2h);
     s->launches = launches_for(e, kernel);
+    s->told = 0;
     return s;
 }
 
@@ -378,6 +401,7 @@ bool measure_round(measuring *s, int rounds)
     if (s->found.total.count > 0)
         total_pass(s); /* what ran in between has emptied the caches */
     do {
+        show_pass(s, true);
         take_samples(s);
         taken++;
     } while (measure_more(plan, s->found.total.count, s->spent + seconds_now() - start) &&
@@ -391,6 +415,7 @@ measurement measure_end(measuring *s)
     measurement m;
 
     fetch_results(s);
+    progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
     release(s);
     m = s->found;

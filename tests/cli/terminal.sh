@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What commands show on a terminal while they run: what is under way, in one line that is gone at the end.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+erase=$'\r\e[K'
+
+# on_terminal ARGUMENT...: `run`, whose stderr is a terminal.
+on_terminal() {
+    last=("$@")
+    timeout -k 10 120 "$PYTHON" "$here/terminal.py" "$work/out" "$work/err" "$flynn" "$@"
+    status=$?
+}
+
+# shown TITLE LINE...: on the terminal were these lines, in this order, among others, and at the end none.
+shown() {
+    local title=$1 line rest
+    shift
+    rest=$(cat "$work/err"; echo x)
+    rest=${rest%x}
+    [ "$status" = 0 ] || { fail "$title" "expected exit code 0, got $status"; return; }
+    for line; do
+        [[ $rest == *"$erase$line ...$erase"* ]] || { fail "$title" "expected '$line'"; return; }
+        rest=$erase${rest#*"$erase$line ...$erase"}
+    done
+    if [[ $rest == *"$erase" ]]; then pass; else fail "$title" "something is left on the terminal"; fi
+}
+
+on_terminal sort --backend=serial --size=4000000 --repeat=3
+shown "an exercise" "serial: first pass" "serial: pass 1 of 3" "serial: checking"
+check "its table" grep -q '^serial .* ok$' "$work/out"
+on_terminal sort --backend=serial,simd --size=4000000 --min-time=0.5
+shown "backends in turns" "serial: first pass" "simd: first pass" "serial: pass 1" "simd: pass 1" "simd: checking"
+on_terminal sort --backend=serial --size=4000000 --repeat=3 --json=out.json
+shown "with a file" "serial: first pass"
+on_terminal sort --backend=serial --size=4000000 --repeat=3 --quiet
+check "--quiet" test ! -s "$work/err" -a "$status" = 0
+ok "no terminal" sort --backend=serial --size=4000000 --repeat=3
+check "no terminal" test ! -s "$work/err"
+
+on_terminal ceiling --backend=serial --size=1000000 --min-time=0.01
+shown "ceiling" "serial: copy on the device" "serial: launch, and wait for it"
+on_terminal slice --backend=serial --size=1000 --min-time=0.01
+shown "slice" "serial: slice 1 of 9" "serial: slice 9 of 9"
+on_terminal compare sort reconstruct --backend=serial --size=100 --repeat=1
+shown "compare" "1 of 2: sort" "2 of 2: reconstruct"
+on_terminal sweep sort --backend=serial --variant=radix,naive --size=1000 --repeat=1
+shown "sweep" "1 of 2: serial radix, size 1000, block -" "2 of 2: serial naive, size 1000, block -"
+on_terminal laws reconstruct --backend=omp --threads=1,2,3,4 --size=400 --repeat=3
+shown "laws" "1 of 5" "5 of 5"
+on_terminal taxonomy convolve --size=100 --min-time=0.01
+shown "taxonomy" "convolve on all backends"
+cp "$slice" copy.png
+on_terminal batch --backend=serial "$slice" copy.png --rank=4 --output-dir=out
+shown "batch" "1 of 2" "2 of 2"
+on_terminal sort --backend=serial --variant=none --size=1000
+check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: no variant" "$work/err"
+
+summary
