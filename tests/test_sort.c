@@ -107,13 +107,27 @@ ON_EVERY_BACKEND(sort, signed_nan, .timeout = 120)
 /* ------------------------------------------------------------------------------------------------- many elements ----
  */
 
-/* From how many on a CPU's radix sort distributes elements to buckets, of how many a bucket is, and from how many for
- * each thread on 14 bits tell buckets apart (backends/cpu/sort.c). */
-enum { MANY = 1 << 14, FULL = 1 << 13, MANY_A_THREAD = (1 << 16) + 1 };
+/* From how many on a CPU's radix sort distributes elements to buckets, of how many a bucket is, from how many for each
+ * thread on 14 bits tell buckets apart, and half of which make a bucket that no cache holds (backends/cpu/sort.c). */
+enum { MANY = 1 << 14, FULL = 1 << 13, MANY_A_THREAD = (1 << 16) + 1, FAR = 300007 };
 
-enum spread { ANY, ZEROS, ONE_BUCKET, ONE_FAR, SAME, UP, DOWN, LOW_BITS, HIGH_BITS, FULL_BUCKETS, SPREADS };
+enum spread {
+    ANY,
+    ZEROS,
+    HALF_BUCKET,
+    ONE_BUCKET,
+    ONE_FAR,
+    SAME,
+    UP,
+    DOWN,
+    LOW_BITS,
+    HIGH_BITS,
+    FULL_BUCKETS,
+    SPREADS
+};
 static const char *const spread_names[SPREADS] = {"any bits",
                                                   "half zeros",
+                                                  "half in one bucket",
                                                   "nearly all in one bucket",
                                                   "all the same but one",
                                                   "all the same",
@@ -142,6 +156,7 @@ static uint32_t spread_bits(enum spread spread, int64_t i, int64_t n, uint32_t r
     switch (spread) {
     case ANY: return random;
     case ZEROS: return random & 1 ? 0 : random;
+    case HALF_BUCKET: return random & 1 ? 0x3f800000 | (random >> 1 & 0xffff) : random;
     case ONE_BUCKET: return i == n / 3 ? 0x7f000000 : 0x3f800000 | (random & 0xffff);
     case ONE_FAR: return i == n / 3 ? 0xff812345 : 0x3f800000;
     case SAME: return 0xffc00001; /* a NaN */
@@ -160,6 +175,7 @@ static uint64_t spread_wide(enum spread spread, int64_t i, int64_t n, uint64_t r
     switch (spread) {
     case LOW_BITS: return word;
     case ANY:
+    case HALF_BUCKET:
     case ONE_BUCKET:
     case UP:
     case DOWN:
@@ -219,6 +235,8 @@ ON_EVERY_BACKEND(sort, many, .timeout = 300)
             check_many(device, dtype, full, spread, (spread + d) % 2 == 0);
             check_many(device, dtype, MANY + 77, spread, (spread + d) % 2 == 1);
         }
+        check_many(device, dtype, FAR, HALF_BUCKET, d % 2 == 0);
+        check_many(device, dtype, FAR, ONE_BUCKET, d % 2 == 1);
         double fewer = check_many(device, dtype, MANY - 1, ANY, d % 2 == 0);
         double enough = check_many(device, dtype, MANY, ANY, d % 2 == 1);
         if (strcmp(on->resource, "serial") != 0)
