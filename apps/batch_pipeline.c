@@ -4,6 +4,7 @@
 #include "batch_check.h"
 
 #include "support/fail.h"
+#include "support/progress.h"
 #include "support/queue.h"
 #include "support/random.h"
 #include "support/statistics.h"

@@ -10,6 +10,7 @@
 #include "support/fail.h"
 #include "support/json_out.h"
 #include "support/machine.h"
+#include "support/progress.h"
 #include "support/statistics.h"
 #include "support/table.h"
 

@@ -11,6 +11,7 @@
 #include "support/fail.h"
 #include "support/json_out.h"
 #include "support/options.h"
+#include "support/progress.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "support/fail.h"
 #include "support/json_out.h"
 #include "support/options.h"
+#include "support/progress.h"
 #include "support/statistics.h"
 
 #include <inttypes.h>

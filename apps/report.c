@@ -16,6 +16,7 @@
 #include "support/options.h"
 #include "support/output.h"
 #include "support/png_file.h"
+#include "support/progress.h"
 #include "support/row.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 #include "support/child.h"
 #include "support/fail.h"
 #include "support/json_out.h"
+#include "support/progress.h"
 #include "support/results.h"
 #include "support/row.h"
 #include "support/table.h"

@@ -12,6 +12,7 @@
 #include "support/instructions.h"
 #include "support/json_out.h"
 #include "support/options.h"
+#include "support/progress.h"
 #include "support/statistics.h"
 
 #include <inttypes.h>

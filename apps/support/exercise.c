@@ -3,6 +3,7 @@
 
 #include "fail.h"
 #include "files.h"
+#include "progress.h"
 #include "random.h"
 #include "tuned.h"
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "fail.h"
 
-#include <stdatomic.h>
+#include "progress.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *command = "flynn";
 static bool be_quiet;
-static atomic_bool in_progress; /* a line of progress() is on the terminal */
-
-/* To the beginning of the line, and what is on it away. */
-#define ERASE_LINE "\r\033[K"
 
 void fail_set_command(const char *name)
 {
@@ -34,7 +30,8 @@ static void print_line(const char *format, va_list arguments)
     char line[sizeof((problem *)0)->text];
     vsnprintf(line, sizeof line, format, arguments);
     make_one_line(line);
-    fprintf(stderr, "%s%s: %s\n", atomic_exchange(&in_progress, false) ? ERASE_LINE : "", command, line);
+    progress_end();
+    fprintf(stderr, "%s: %s\n", command, line);
 }
 
 noreturn void fail(int exit_code, const char *format, ...)
@@ -88,26 +85,6 @@ void note(const char *format, ...)
     va_start(arguments, format);
     print_line(format, arguments);
     va_end(arguments);
-}
-
-void progress(const char *format, ...)
-{
-    char line[80];
-    va_list arguments;
-
-    if (be_quiet || !isatty(STDERR_FILENO))
-        return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    atomic_store(&in_progress, true);
-    fprintf(stderr, ERASE_LINE "%s ...", line);
-}
-
-void progress_end(void)
-{
-    if (atomic_exchange(&in_progress, false))
-        fputs(ERASE_LINE, stderr);
 }
 
 void report(const char *format, ...)

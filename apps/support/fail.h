@@ -34,11 +34,6 @@ void must(fl_status status);
 /* A remark for the user, "flynn convolve: <message>", unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Shows on a terminal what is under way, in place of what was shown last; nothing with --quiet. What this header prints
- * otherwise takes it away, and so must whoever writes to stdout. From any thread. */
-void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void progress_end(void);
-
 /* Prints the line of fail() without exiting: for code that runs while the process already exits. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,6 +2,7 @@
 #include "measure.h"
 
 #include "fail.h"
+#include "progress.h"
 #include "statistics.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include "fail.h"
+#include "progress.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -509,6 +510,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     if (common->json && common->csv && common->json_file == NULL && common->csv_file == NULL)
         fail(EXIT_BAD_INPUT, "--csv: stdout is --json's already; expected a FILE for one of the two");
     fail_set_quiet(common->quiet);
+    progress_set_quiet(common->quiet);
 }
 
 void options_free(common_options *common)

@@ -98,12 +98,17 @@ static inline bool has_buckets(const fl_sort_args *s)
 
 typedef struct bucket_list {
     int low, high, shift; /* keys differ in the bits from low on, below high; prefixes are those from shift on */
-    int prefixes;         /* that there may be, at most PREFIXES */
     int count;
     int64_t start[MAX_BUCKETS + 1];            /* where each begins */
     int first[MAX_BUCKETS], last[MAX_BUCKETS]; /* its prefixes */
     uint16_t of[PREFIXES];                     /* the bucket of each prefix */
 } bucket_list;
+
+/* That there may be, at most PREFIXES. */
+static inline int prefixes_of(const bucket_list *list)
+{
+    return 1 << (list->high - list->shift);
+}
 
 static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_args *s, const void *from, void *to)
 {

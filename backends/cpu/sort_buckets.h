@@ -31,10 +31,10 @@ static void FN(trim_keys)(FN(radix_job) * job, bucket_list *list)
     list->low = mix ? __builtin_ctzll((unsigned long long)(bits)mix) : 0;
     list->high = bit_length((bits)max - (bits)min);
     list->shift = (int)max64(list->low, list->high - prefix_bits);
-    list->prefixes = 1 << (list->high - list->shift);
 }
 
-/* How often each of `digits`, `shift` bits above the lowest, occurs. */
+/* How often each of `digits`, `shift` bits above the lowest, occurs. Unrolled, as in put_all, because a step is so
+ * little that counting steps would be much of it. */
 KERNEL void FN(count_digit)(const bits *in, int64_t n, order o, int shift, int64_t digits, int64_t *counts)
 {
     const bits mask = (bits)(digits - 1);
@@ -61,7 +61,7 @@ static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
     int64_t end = 0, largest = 0;
     int b = -1;
 
-    for (int prefix = 0; prefix < list->prefixes; prefix++) {
+    for (int prefix = 0; prefix < prefixes_of(list); prefix++) {
         int64_t here = 0;
         for (int64_t part = 0; part < job->parts; part++)
             here += job->counts[part * PREFIXES + prefix];
@@ -89,7 +89,7 @@ static bool FN(make_buckets)(const FN(radix_job) * job, bucket_list *list)
 KERNEL void FN(distribute_to_buckets)(const bits *in, int64_t n, order o, const bucket_list *list, int64_t *places,
                                       bits *out)
 {
-    FN(put_all)(in, n, o, list->shift, list->prefixes, list->of, places, true, out);
+    FN(put_all)(in, n, o, list->shift, prefixes_of(list), list->of, places, true, out);
 }
 
 KERNEL void FN(distribute_near)(const bits *in, int64_t n, order o, int shift, int64_t digits, int64_t *places,
@@ -150,7 +150,7 @@ static bool FN(radix_buckets)(const fl_context *context, const fl_sort_args *s, 
     for (int64_t part = 0; part < job->parts; part++) {
         int64_t start = min64(part * length, job->n), end = min64(start + length, job->n);
         int64_t *counts = job->counts + part * PREFIXES;
-        FN(count_digit)(job->from + start, end - start, job->o, list->shift, list->prefixes, counts);
+        FN(count_digit)(job->from + start, end - start, job->o, list->shift, prefixes_of(list), counts);
     }
     if (!FN(make_buckets)(job, list))
         return false;
