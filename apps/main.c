@@ -4,8 +4,8 @@
  */
 #include "commands.h"
 
+#include "files/output.h"
 #include "support/fail.h"
-#include "support/output.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define FLYNN_TESTS_CONVOLVE1D_H
 
 #include "harness.h"
-#include "support/npy.h"
+#include "files/npy.h"
 
 /* A convolution by the definition in flynn.h, in long double, with what its bounds are made of. */
 struct sums {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#include "support/npy.h"
+#include "files/npy.h"
 
 #include <float.h>
 #include <math.h>

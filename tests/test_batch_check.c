@@ -2,7 +2,7 @@
  *
  * Whether the checks of `flynn batch` find what may be wrong with factors, and with what was made from them.
  */
-#include "batch_check.h"
+#include "checks/factors.h"
 
 #include "support/random.h"
 

@@ -3,9 +3,9 @@
  * test_convolve1d_check.c - the check of `flynn convolve1d` by itself: what is right passes, one wrong element does
  * not.
  */
-#include "convolve1d_check.h"
+#include "checks/convolve1d.h"
 
-#include "support/exercise.h"
+#include "harness/exercise.h"
 #include "support/fail.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  *
  * test_laws_fit.c - the serial fraction, from points whose own is known.
  */
-#include "laws_fit.h"
+#include "laws/fit.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

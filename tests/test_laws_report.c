@@ -2,7 +2,7 @@
  *
  * test_laws_report.c - what is said of made points: which ones a law does not describe, and who is suspected.
  */
-#include "laws_report.h"
+#include "laws/show.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

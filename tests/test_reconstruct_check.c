@@ -2,7 +2,7 @@
  *
  * Whether the check of `flynn reconstruct` finds one wrong element.
  */
-#include "reconstruct_check.h"
+#include "checks/reconstruct.h"
 
 #include "support/random.h"
 

@@ -4,7 +4,7 @@
  * qsort in NumPy's order, and bit for bit a permutation of the input; many elements against the command's own check,
  * which does not sort. How it is called is in test_sort_calls.c.
  */
-#include "sort_check.h"
+#include "checks/sort.h"
 #include "sort_numbers.h"
 
 #include <stdio.h>

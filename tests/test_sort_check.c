@@ -2,7 +2,7 @@
  *
  * test_sort_check.c - the command's check of a sorted array must see a single wrong element.
  */
-#include "sort_check.h"
+#include "checks/sort.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * Whether the check of `flynn svd` finds one wrong element, of any of the three factors.
  */
-#include "svd_check.h"
+#include "checks/svd.h"
 
 #include "support/random.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "fail.h"
-
 #include "progress.h"
 
 #include <stdio.h>

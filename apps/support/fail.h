@@ -3,8 +3,8 @@
  * fail.h - how a command ends when it cannot go on, and what it says on the way: everything here goes to stderr, one
  * line each.
  */
-#ifndef FLYNN_APPS_FAIL_H
-#define FLYNN_APPS_FAIL_H
+#ifndef FLYNN_APPS_SUPPORT_FAIL_H
+#define FLYNN_APPS_SUPPORT_FAIL_H
 
 #include "problem.h"
 

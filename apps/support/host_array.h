@@ -2,8 +2,8 @@
  *
  * host_array.h - an array in host memory: what files are read into and written from.
  */
-#ifndef FLYNN_APPS_HOST_ARRAY_H
-#define FLYNN_APPS_HOST_ARRAY_H
+#ifndef FLYNN_APPS_SUPPORT_HOST_ARRAY_H
+#define FLYNN_APPS_SUPPORT_HOST_ARRAY_H
 
 #include "problem.h"
 

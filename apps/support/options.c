@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
 #include "options.h"
-
 #include "fail.h"
 #include "progress.h"
 

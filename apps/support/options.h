@@ -8,8 +8,8 @@
  *
  * Whatever is wrong ends the command with exit code 2 and one line that names the option or variable.
  */
-#ifndef FLYNN_APPS_OPTIONS_H
-#define FLYNN_APPS_OPTIONS_H
+#ifndef FLYNN_APPS_SUPPORT_OPTIONS_H
+#define FLYNN_APPS_SUPPORT_OPTIONS_H
 
 #include <flynn/flynn.h>
 

@@ -2,8 +2,8 @@
  *
  * problem.h - why something could not be done, as a value: what readers and writers return instead of exiting.
  */
-#ifndef FLYNN_APPS_PROBLEM_H
-#define FLYNN_APPS_PROBLEM_H
+#ifndef FLYNN_APPS_SUPPORT_PROBLEM_H
+#define FLYNN_APPS_SUPPORT_PROBLEM_H
 
 #include <stdbool.h>
 

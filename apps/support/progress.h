@@ -2,8 +2,8 @@
  *
  * progress.h - what is under way, told in one line on a terminal: stderr, if that is one. From any thread.
  */
-#ifndef FLYNN_APPS_PROGRESS_H
-#define FLYNN_APPS_PROGRESS_H
+#ifndef FLYNN_APPS_SUPPORT_PROGRESS_H
+#define FLYNN_APPS_SUPPORT_PROGRESS_H
 
 #include <stdbool.h>
 

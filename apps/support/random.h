@@ -2,8 +2,8 @@
  *
  * random.h - reproducible random numbers: the same seed gives the same numbers everywhere.
  */
-#ifndef FLYNN_APPS_RANDOM_H
-#define FLYNN_APPS_RANDOM_H
+#ifndef FLYNN_APPS_SUPPORT_RANDOM_H
+#define FLYNN_APPS_SUPPORT_RANDOM_H
 
 #include <stdint.h>
 

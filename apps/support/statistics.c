@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
 #include "statistics.h"
-
 #include "fail.h"
 
 #include <math.h>

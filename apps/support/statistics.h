@@ -2,8 +2,8 @@
  *
  * statistics.h - a clock, and what to say of a list of times.
  */
-#ifndef FLYNN_APPS_STATISTICS_H
-#define FLYNN_APPS_STATISTICS_H
+#ifndef FLYNN_APPS_SUPPORT_STATISTICS_H
+#define FLYNN_APPS_SUPPORT_STATISTICS_H
 
 /* Seconds on a clock that is never set (CLOCK_MONOTONIC), since some moment in the past. */
 double seconds_now(void);

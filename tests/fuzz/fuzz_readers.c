@@ -9,9 +9,9 @@
  */
 #define _GNU_SOURCE 1
 #include "make_png.h"
-#include "support/npy.h"
-#include "support/png_file.h"
-#include "support/png_planes.h"
+#include "files/npy.h"
+#include "files/png_file.h"
+#include "files/png_planes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

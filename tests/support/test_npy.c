@@ -3,7 +3,7 @@
  * Reading and writing .npy files: every dtype, order and format, and every way in which a file can be broken.
  */
 #define _GNU_SOURCE 1
-#include "support/npy.h"
+#include "files/npy.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include "support/fail.h"
-#include "support/output.h"
+#include "files/output.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

@@ -3,9 +3,9 @@
  * Reading and writing PNGs: every colour type and depth, and files that are broken.
  */
 #define _GNU_SOURCE 1
-#include "support/colormap.h"
+#include "files/colormap.h"
 #include "make_png.h"
-#include "support/png_file.h"
+#include "files/png_file.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

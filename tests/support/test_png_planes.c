@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include "make_png.h"
-#include "support/png_planes.h"
+#include "files/png_planes.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

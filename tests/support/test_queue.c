@@ -2,7 +2,7 @@
  *
  * The queue between threads: in order, never more than it has room for, nothing lost or doubled, and an end.
  */
-#include "support/queue.h"
+#include "batch/queue.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

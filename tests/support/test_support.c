@@ -3,15 +3,15 @@
  * The smaller parts that commands share: comparing, the course's inputs, statistics, quantities as text, JSON, CSV.
  */
 #define _GNU_SOURCE 1
-#include "support/compare.h"
-#include "support/course.h"
-#include "support/csv_out.h"
+#include "harness/verdict.h"
+#include "exercises/course.h"
+#include "view/csv.h"
 #include "support/fail.h"
-#include "support/json_out.h"
-#include "support/machine.h"
+#include "view/json.h"
+#include "harness/machine.h"
 #include "scratch.h"
 #include "support/statistics.h"
-#include "support/table.h"
+#include "view/table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

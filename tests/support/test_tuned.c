@@ -4,8 +4,8 @@
  */
 #define _GNU_SOURCE 1
 #include "scratch.h"
-#include "support/cache.h"
-#include "support/tuned.h"
+#include "harness/cache.h"
+#include "harness/tuned.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT */
+#include "device.h"
+
+#include "support/fail.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST_TO_CUT = 8 }; /* matrices of a chunk */
+
+/* A part of an item: `count` matrices from the first-th on. */
+typedef struct piece {
+    batch_item *item;
+    int64_t first, count;
+} piece;
+
+typedef struct piece_list {
+    piece *list;
+    int count, room;
+    int64_t matrices;
+} piece_list;
+
+/* A chunk that is under way. Its arrays have room for `room` matrices of one shape. */
+typedef struct slot {
+    fl_event *events[ENGINES + 1]; /* before the copies, and after each engine's part */
+    fl_dtype dtype;
+    int64_t rows, columns, rank, room;
+    fl_array *arrays[FACTORS + 1]; /* u, s, vt, y */
+    void *host[FACTORS + 1];       /* the same in host memory; on a CPU the arrays' own memory */
+    size_t bytes;                  /* of the arrays */
+    piece_list pieces;             /* under way */
+} slot;
+
+struct batch_device {
+    device_plan plan;
+    const fl_device_info *info;
+    fl_stream *streams[ENGINES]; /* of each engine; all the same one where only one of them works at a time */
+    slot slots[MOST_SLOTS];
+    int next;                           /* slot: used in turn, so that the oldest is always the next */
+    int64_t shrink;                     /* chunks are 1 / shrink of what the plan asks for */
+    piece_list waiting[WAITING_SHAPES]; /* each of one shape, not yet a full chunk */
+    fl_event *began;
+    double last_end[ENGINES]; /* of each engine, seconds since then */
+    engine_span *spans;       /* of the engines, in turn */
+    int span_count;
+    device_report report;
+};
+
+/* ----------------------------------------------------------------------------------------------- memory ---- */
+
+void *batch_host_memory(fl_device *device, bool pinned, size_t bytes)
+{
+    void *memory = NULL;
+
+    if (pinned)
+        must(fl_host_alloc(device, bytes ? bytes : 1, &memory));
+    else if (!(memory = malloc(bytes ? bytes : 1)))
+        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
+    return memory;
+}
+
+void batch_free_host_memory(fl_device *device, bool pinned, void *memory)
+{
+    if (pinned)
+        fl_host_free(device, memory);
+    else
+        free(memory);
+}
+
+static void add_piece(piece_list *list, piece p)
+{
+    piece *last = list->count > 0 ? &list->list[list->count - 1] : NULL;
+
+    list->matrices += p.count;
+    if (last && last->item == p.item && last->first + last->count == p.first) {
+        last->count += p.count;
+        return;
+    }
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 16;
+        list->list = realloc(list->list, (size_t)list->room * sizeof *list->list);
+        if (!list->list)
+            fail(EXIT_BROKEN, "out of host memory for a list of %d", list->room);
+    }
+    list->list[list->count++] = p;
+}
+
+/* Moves up to `most` matrices from the front of a list to the end of another one. */
+static void take_pieces(piece_list *from, int64_t most, piece_list *to)
+{
+    int taken = 0;
+
+    while (taken < from->count && to->matrices < most) {
+        piece *p = &from->list[taken], part = *p;
+        if (part.count > most - to->matrices)
+            part.count = most - to->matrices;
+        add_piece(to, part);
+        from->matrices -= part.count;
+        p->first += part.count;
+        p->count -= part.count;
+        taken += p->count == 0;
+    }
+    memmove(from->list, from->list + taken, (size_t)(from->count - taken) * sizeof *from->list);
+    from->count -= taken;
+}
+
+/* Puts all of a list back in front of another one. */
+static void return_pieces(piece_list *from, piece_list *to)
+{
+    piece_list all = {0};
+
+    for (int i = 0; i < from->count; i++)
+        add_piece(&all, from->list[i]);
+    for (int i = 0; i < to->count; i++)
+        add_piece(&all, to->list[i]);
+    free(to->list);
+    *to = all;
+    from->count = 0;
+    from->matrices = 0;
+}
+
+static void shapes_of(const slot *s, int64_t count, int64_t shapes[FACTORS + 1][3])
+{
+    const int64_t all[FACTORS + 1][3] = {
+        {count, s->rows, s->rank}, {count, s->rank, 1}, {count, s->rank, s->columns}, {count, s->rows, s->columns}};
+
+    memcpy(shapes, all, sizeof all);
+}
+
+static int ndim_of(int array)
+{
+    return array == 1 ? 2 : 3;
+}
+
+static void free_arrays(batch_device *d, slot *s)
+{
+    for (int i = 0; i <= FACTORS; i++) {
+        if (!d->info->host_memory)
+            batch_free_host_memory(d->plan.device, d->plan.pinned, s->host[i]);
+        fl_array_free(s->arrays[i]);
+        s->host[i] = NULL;
+        s->arrays[i] = NULL;
+    }
+    s->room = 0;
+    s->bytes = 0;
+}
+
+static fl_status create_array(batch_device *d, slot *s, int i, const int64_t *shape)
+{
+    fl_status status = fl_array_create(d->plan.device, s->dtype, ndim_of(i), shape, &s->arrays[i]);
+    size_t bytes;
+
+    if (status != FL_OK)
+        return status;
+    bytes = (size_t)fl_array_size(s->arrays[i]) * fl_dtype_size(s->dtype);
+    s->bytes += bytes;
+    if (d->info->host_memory) {
+        s->host[i] = fl_array_data(s->arrays[i]);
+        return FL_OK;
+    }
+    if (d->plan.pinned)
+        return fl_host_alloc(d->plan.device, bytes, &s->host[i]);
+    s->host[i] = malloc(bytes);
+    if (!s->host[i])
+        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
+    return FL_OK;
+}
+
+static void count_memory(batch_device *d)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < d->plan.slots; i++)
+        bytes += (int64_t)d->slots[i].bytes;
+    if (bytes > d->report.device_bytes)
+        d->report.device_bytes = bytes;
+    d->report.host_bytes = d->info->host_memory ? 0 : d->report.device_bytes;
+}
+
+/* Makes the slot's arrays those for `room` matrices like the item's. */
+static fl_status prepare(batch_device *d, slot *s, const batch_item *item, int64_t room)
+{
+    int64_t shapes[FACTORS + 1][3];
+    fl_status status = FL_OK;
+
+    if (s->room >= room && s->dtype == item->dtype && s->rows == item->rows && s->columns == item->columns &&
+        s->rank == item->rank)
+        return FL_OK;
+    free_arrays(d, s);
+    s->dtype = item->dtype;
+    s->rows = item->rows;
+    s->columns = item->columns;
+    s->rank = item->rank;
+    shapes_of(s, room, shapes);
+    for (int i = 0; i <= FACTORS && status == FL_OK; i++)
+        status = create_array(d, s, i, shapes[i]);
+    if (status == FL_OK)
+        s->room = room;
+    else
+        free_arrays(d, s);
+    count_memory(d);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------ coming back ---- */
+
+/* An engine does one thing after the other: what waited for another chunk's did not work meanwhile. */
+static fl_status count_engines(batch_device *d, const slot *s)
+{
+    double at[ENGINES + 1];
+
+    for (int i = 0; i <= ENGINES; i++) {
+        fl_status status = fl_event_elapsed(d->began, s->events[i], &at[i]);
+        if (status != FL_OK)
+            return status;
+    }
+    for (int e = 0; e < ENGINES; e++) {
+        engine_span span = {at[e] > d->last_end[e] ? at[e] : d->last_end[e], at[e + 1]};
+        if (span.end < span.start)
+            span.end = span.start;
+        d->last_end[e] = span.end;
+        if (d->info->host_memory && e != ENGINE_KERNEL)
+            continue;
+        d->report.busy_s[e] += span.end - span.start;
+        if (d->span_count < MOST_RECORDED * ENGINES)
+            d->spans[d->span_count++] = span;
+    }
+    return FL_OK;
+}
+
+/* Tells of what will not come back. */
+static void lose(batch_device *d, piece_list *pieces)
+{
+    for (int i = 0; i < pieces->count; i++)
+        d->plan.lost(d->plan.user, pieces->list[i].item, pieces->list[i].count);
+    pieces->count = 0;
+    pieces->matrices = 0;
+}
+
+/* Waits for the slot's chunk and gives it back. */
+static fl_status complete(batch_device *d, slot *s)
+{
+    fl_status status;
+    const char *y = s->host[FACTORS];
+
+    if (s->pieces.count == 0)
+        return FL_OK;
+    status = fl_event_wait(s->events[ENGINES]);
+    if (status == FL_OK)
+        status = count_engines(d, s);
+    if (status != FL_OK)
+        lose(d, &s->pieces);
+    for (int i = 0; i < s->pieces.count; i++) {
+        const piece *p = &s->pieces.list[i];
+        const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
+        d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
+        y += bytes;
+    }
+    s->pieces.count = 0;
+    s->pieces.matrices = 0;
+    return status;
+}
+
+/* Everything that is under way, the oldest first. */
+static fl_status complete_all(batch_device *d)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < d->plan.slots; i++) {
+        fl_status one = complete(d, &d->slots[(d->next + i) % d->plan.slots]);
+        status = status == FL_OK ? one : status;
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- queueing ---- */
+
+static const char *factor_at(const piece *p, int i)
+{
+    return (const char *)p->item->factors[i] + (size_t)p->first * item_factor_bytes(p->item, i);
+}
+
+/* Does `next` lie behind `p` in memory that copies may be queued from? */
+static bool follows(const piece *p, const piece *next)
+{
+    for (int i = 0; i < FACTORS; i++)
+        if (factor_at(p, i) + (size_t)p->count * item_factor_bytes(p->item, i) != factor_at(next, i))
+            return false;
+    return p->item->stays && next->item->stays;
+}
+
+static bool lies_together(const piece_list *pieces)
+{
+    for (int i = 0; i + 1 < pieces->count; i++)
+        if (!follows(&pieces->list[i], &pieces->list[i + 1]))
+            return false;
+    return pieces->list[0].item->stays;
+}
+
+/* Gathers the factors of the chunk in the slot's host memory. */
+static void gather(slot *s)
+{
+    for (int i = 0; i < FACTORS; i++) {
+        char *to = s->host[i];
+        for (int p = 0; p < s->pieces.count; p++) {
+            const piece *one = &s->pieces.list[p];
+            const size_t bytes = (size_t)one->count * item_factor_bytes(one->item, i);
+            memcpy(to, factor_at(one, i), bytes);
+            to += bytes;
+        }
+    }
+}
+
+/* Views of the arrays for the chunk's matrices: the slot's, or those of the pool that lie in host memory anyway. */
+static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
+{
+    const piece *first = &s->pieces.list[0];
+    int64_t shapes[FACTORS + 1][3];
+    fl_status status = FL_OK;
+
+    shapes_of(s, s->pieces.matrices, shapes);
+    for (int i = 0; i <= FACTORS && status == FL_OK; i++) {
+        const bool pool = from_pool && i < FACTORS;
+        const int64_t start[3] = {pool ? first->item->pool_index + first->first : 0, 0, 0};
+        status = fl_array_view(pool ? first->item->pool[i] : s->arrays[i], start, shapes[i], &views[i]);
+    }
+    return status;
+}
+
+static fl_status copy_there(batch_device *d, const slot *s, fl_array **views, bool in_place)
+{
+    const piece *first = &s->pieces.list[0];
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < FACTORS && status == FL_OK; i++)
+        status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], d->streams[ENGINE_H2D]);
+    return status;
+}
+
+static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
+{
+    const bool first_of_all = !d->report.timing.variant;
+    fl_run run = {.variant = d->plan.variant,
+                  .stream = d->streams[ENGINE_KERNEL],
+                  .timing = first_of_all ? &d->report.timing : NULL};
+
+    memcpy(run.block, d->plan.block, sizeof run.block);
+    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
+}
+
+/* Queues one engine's part of a chunk. On a CPU there is nothing to copy. */
+static fl_status queue_part(batch_device *d, const slot *s, fl_array **views, bool in_place, int engine)
+{
+    if (engine == ENGINE_KERNEL)
+        return reconstruct(d, s, views);
+    if (d->info->host_memory)
+        return FL_OK;
+    if (engine == ENGINE_H2D)
+        return copy_there(d, s, views, in_place);
+    return fl_array_read(views[FACTORS], s->host[FACTORS], d->streams[ENGINE_D2H]);
+}
+
+/* Queues the parts, each in its engine's stream and after the part before it. */
+static fl_status queue_work(batch_device *d, slot *s, fl_array **views, bool in_place)
+{
+    fl_status status = fl_event_record(s->events[0], d->streams[0]);
+
+    for (int e = 0; e < ENGINES && status == FL_OK; e++) {
+        if (e > 0 && d->streams[e] != d->streams[e - 1])
+            status = fl_stream_wait_event(d->streams[e], s->events[e]);
+        if (status == FL_OK)
+            status = queue_part(d, s, views, in_place, e);
+        if (status == FL_OK)
+            status = fl_event_record(s->events[e + 1], d->streams[e]);
+    }
+    return status;
+}
+
+/* Queues the slot's pieces. */
+static fl_status queue_chunk(batch_device *d, slot *s)
+{
+    const bool together = lies_together(&s->pieces),
+               from_pool = together && d->info->host_memory && s->pieces.list[0].item->pool;
+    const bool in_place = together && !d->info->host_memory;
+    fl_array *views[FACTORS + 1] = {NULL};
+    fl_status status;
+
+    if (!in_place && !from_pool)
+        gather(s);
+    status = view_arrays(s, from_pool, views);
+    if (status == FL_OK)
+        status = queue_work(d, s, views, in_place);
+    for (int i = 0; i <= FACTORS; i++)
+        fl_array_free(views[i]);
+    return status;
+}
+
+static void count_chunk(batch_device *d, const slot *s)
+{
+    const batch_item *item = s->pieces.list[0].item;
+    const double count = (double)s->pieces.matrices;
+    double in = 0;
+
+    for (int i = 0; i < FACTORS; i++)
+        in += count * (double)item_factor_bytes(item, i);
+    const double out = count * (double)item_result_bytes(item);
+    d->report.bytes[ENGINE_H2D] += d->info->host_memory ? 0 : in;
+    d->report.bytes[ENGINE_D2H] += d->info->host_memory ? 0 : out;
+    d->report.bytes[ENGINE_KERNEL] += in + out;
+    d->report.flops += 2 * count * (double)item->rows * (double)item->columns * (double)item->rank;
+    d->report.launches++;
+    d->report.matrices += s->pieces.matrices;
+    if (s->pieces.matrices > d->report.chunk)
+        d->report.chunk = s->pieces.matrices;
+}
+
+/* Matrices of a chunk of such items. */
+static int64_t chunk_of(const batch_device *d, const batch_item *item)
+{
+    const int64_t fit = d->plan.chunk_bytes / (int64_t)item_result_bytes(item),
+                  whole = fit < d->plan.chunk ? fit : d->plan.chunk;
+
+    return whole / d->shrink > 1 ? whole / d->shrink : 1;
+}
+
+/* Those of the next chunk: the first ones are smaller, so that the engines behind the first one begin sooner. */
+static int64_t next_chunk_of(const batch_device *d, const batch_item *item)
+{
+    const int64_t whole = chunk_of(d, item), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;
+
+    return !d->info->host_memory && whole >= SMALLEST_TO_CUT ? whole / part : whole;
+}
+
+/* Out of memory: gives back what the pipeline has, and makes chunks smaller, then fewer. false: there is
+ * nothing left to give up. */
+static bool make_smaller(batch_device *d, int64_t chunk)
+{
+    for (int i = 0; i < d->plan.slots; i++)
+        free_arrays(d, &d->slots[i]);
+    if (chunk > 1)
+        d->shrink *= 2;
+    else if (d->plan.slots > 1)
+        d->plan.slots /= 2;
+    else
+        return false;
+    d->next = 0;
+    d->report.smaller = true;
+    note("%s is out of memory: the pipeline goes on with %s", d->info->resource,
+         chunk > 1 ? "chunks of half the size" : "half as many chunks at a time");
+    return true;
+}
+
+/* Queues one chunk of what waits in a list. */
+static fl_status submit_chunk(batch_device *d, piece_list *waiting)
+{
+    const int64_t chunk = chunk_of(d, waiting->list[0].item);
+    slot *s = &d->slots[d->next];
+    fl_status status = complete(d, s);
+
+    if (status != FL_OK)
+        return status;
+    take_pieces(waiting, next_chunk_of(d, waiting->list[0].item), &s->pieces);
+    status = prepare(d, s, s->pieces.list[0].item, chunk);
+    if (status == FL_OK)
+        status = queue_chunk(d, s);
+    if (status == FL_OK) {
+        count_chunk(d, s);
+        d->next = (d->next + 1) % d->plan.slots;
+        return FL_OK;
+    }
+    if (status != FL_E_MEMORY)
+        return status;
+    return_pieces(&s->pieces, waiting);
+    for (int e = 0; e < ENGINES; e++)
+        (void)fl_stream_wait(d->streams[e]); /* for the parts of it that were queued */
+    status = complete_all(d);
+    return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
+}
+
+static fl_status submit_all(batch_device *d, piece_list *waiting)
+{
+    fl_status status = FL_OK;
+
+    while (status == FL_OK && waiting->count > 0)
+        status = submit_chunk(d, waiting);
+    return status;
+}
+
+static bool alike(const batch_item *a, const batch_item *b)
+{
+    return a->dtype == b->dtype && a->rows == b->rows && a->columns == b->columns && a->rank == b->rank;
+}
+
+/* Can `item` be part of the same chunk as what waits? What stays is copied in one piece, or not at all. */
+static bool goes_with(const piece_list *waiting, const batch_item *item)
+{
+    const piece *last = &waiting->list[waiting->count - 1], next = {(batch_item *)item, 0, item->matrices};
+
+    return alike(last->item, item) && (!item->stays || follows(last, &next));
+}
+
+/* Where the item waits: with those of its shape, or in a list of its own, the fullest of which makes room. */
+static fl_status find_list(batch_device *d, const batch_item *item, piece_list **found)
+{
+    piece_list *empty = NULL, *fullest = &d->waiting[0];
+
+    for (int i = 0; i < WAITING_SHAPES; i++) {
+        piece_list *list = &d->waiting[i];
+        *found = list;
+        if (list->count == 0)
+            empty = list;
+        else if (alike(list->list[0].item, item))
+            return goes_with(list, item) ? FL_OK : submit_all(d, list);
+        else if (list->matrices > fullest->matrices)
+            fullest = list;
+    }
+    *found = empty ? empty : fullest;
+    return submit_all(d, *found);
+}
+
+fl_status batch_device_add(batch_device *d, batch_item *item)
+{
+    piece_list *waiting;
+    fl_status status = find_list(d, item, &waiting);
+
+    add_piece(waiting, (piece){item, 0, item->matrices});
+    while (status == FL_OK && waiting->matrices >= next_chunk_of(d, item))
+        status = submit_chunk(d, waiting);
+    return status;
+}
+
+fl_status batch_device_finish(batch_device *d)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < WAITING_SHAPES && status == FL_OK; i++)
+        status = submit_all(d, &d->waiting[i]);
+    return status == FL_OK ? complete_all(d) : status;
+}
+
+/* ---------------------------------------------------------------------------------------- start and end ---- */
+
+batch_device *batch_device_create(const device_plan *plan)
+{
+    batch_device *d = calloc(1, sizeof *d);
+
+    if (!d || !(d->spans = malloc((size_t)MOST_RECORDED * ENGINES * sizeof *d->spans)))
+        fail(EXIT_BROKEN, "out of host memory");
+    d->plan = *plan;
+    d->info = fl_device_describe(plan->device);
+    d->shrink = 1;
+    must(fl_event_create(plan->device, &d->began));
+    for (int e = 0; e < ENGINES; e++)
+        if (e == 0 || (plan->slots > 1 && !d->info->host_memory))
+            must(fl_stream_create(plan->device, &d->streams[e]));
+        else
+            d->streams[e] = d->streams[0];
+    for (int i = 0; i < plan->slots; i++)
+        for (int e = 0; e <= ENGINES; e++)
+            must(fl_event_create(plan->device, &d->slots[i].events[e]));
+    return d;
+}
+
+void batch_device_begin(batch_device *d)
+{
+    d->report = (device_report){.timing = d->report.timing, .smaller = d->report.smaller};
+    d->span_count = 0;
+    for (int e = 0; e < ENGINES; e++)
+        d->last_end[e] = 0;
+    count_memory(d);
+    must(fl_event_record(d->began, d->streams[0]));
+}
+
+typedef struct edge {
+    double at;
+    int step; /* +1 where an engine begins, -1 where it ends */
+} edge;
+
+static int by_time(const void *a, const void *b)
+{
+    const edge *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at ? 1 : x->step - y->step;
+}
+
+/* How long so many engines worked at once. */
+static void count_together(const batch_device *d, double *together_s)
+{
+    edge *edges = malloc(((size_t)d->span_count * 2 + 1) * sizeof *edges);
+    int working = 0;
+
+    if (!edges)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < d->span_count; i++) {
+        edges[2 * i] = (edge){d->spans[i].start, 1};
+        edges[2 * i + 1] = (edge){d->spans[i].end, -1};
+    }
+    qsort(edges, (size_t)d->span_count * 2, sizeof *edges, by_time);
+    for (int i = 0; i + 1 < 2 * d->span_count; i++) {
+        working += edges[i].step;
+        together_s[working] += edges[i + 1].at - edges[i].at;
+    }
+    free(edges);
+}
+
+device_report batch_device_report(const batch_device *d)
+{
+    device_report report = d->report;
+
+    count_together(d, report.together_s);
+    report.slots = d->plan.slots;
+    return report;
+}
+
+void batch_device_free(batch_device *d)
+{
+    if (!d)
+        return;
+    (void)fl_device_wait(d->plan.device);
+    for (int i = 0; i < WAITING_SHAPES; i++) {
+        lose(d, &d->waiting[i]);
+        free(d->waiting[i].list);
+    }
+    for (int i = 0; i < MOST_SLOTS; i++) {
+        slot *s = &d->slots[i];
+        lose(d, &s->pieces);
+        free_arrays(d, s);
+        for (int e = 0; e <= ENGINES; e++)
+            fl_event_free(s->events[e]);
+        free(s->pieces.list);
+    }
+    for (int e = 0; e < ENGINES; e++)
+        if (e == 0 || d->streams[e] != d->streams[0])
+            fl_stream_free(d->streams[e]);
+    fl_event_free(d->began);
+    free(d->spans);
+    free(d);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "svd.h"
+
+#include "harness/exercise.h"
+#include "support/fail.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { OVERSAMPLING = 10 }; /* of `randomized`: flynn.h */
+
+struct svd_oracle {
+    fl_device *device;
+    host_array a; /* f64 */
+    int64_t m, n, least;
+    host_array values; /* f64, all of them */
+};
+
+/* ------------------------------------------------------------------------------------------- on the device ---- */
+
+static fl_device *open_processor(void)
+{
+    static const char *const names[] = {"omp", "simd", "serial"};
+    fl_device *device;
+
+    for (int i = 0; i < 3; i++)
+        if (fl_device_open(names[i], &device) == FL_OK)
+            return device;
+    fail(EXIT_CANNOT_RUN, "no backend here can check the results; expected omp, simd or serial");
+}
+
+static host_array create(int ndim, const int64_t *shape)
+{
+    host_array array;
+    problem why;
+
+    exercise_must(host_array_create(&array, FL_F64, ndim, shape, "the check", &why), &why);
+    return array;
+}
+
+static host_array to_f64(const host_array *array)
+{
+    host_array copy;
+    problem why;
+
+    exercise_must(host_array_convert(array, FL_F64, &copy, "the check", &why), &why);
+    return copy;
+}
+
+static host_array transpose(const host_array *x)
+{
+    host_array t = create(2, (int64_t[]){x->shape[1], x->shape[0]});
+
+    for (int64_t i = 0; i < x->shape[0]; i++)
+        for (int64_t j = 0; j < x->shape[1]; j++)
+            ((double *)t.data)[j * x->shape[0] + i] = ((const double *)x->data)[i * x->shape[1] + j];
+    return t;
+}
+
+static fl_array *upload(fl_device *device, const host_array *array)
+{
+    fl_array *there = NULL;
+
+    must(fl_array_from_host(device, array->dtype, array->ndim, array->shape, array->data, &there));
+    return there;
+}
+
+/* x y, in f64: a reconstruction from factors all of whose values are 1. */
+static host_array multiply(const svd_oracle *oracle, const host_array *x, const host_array *y)
+{
+    const int64_t inner = x->shape[1];
+    host_array ones = create(1, &inner), product = create(2, (int64_t[]){x->shape[0], y->shape[1]});
+    fl_array *arrays[4];
+
+    for (int64_t i = 0; i < inner; i++)
+        ((double *)ones.data)[i] = 1;
+    arrays[0] = upload(oracle->device, x);
+    arrays[1] = upload(oracle->device, &ones);
+    arrays[2] = upload(oracle->device, y);
+    must(fl_array_create(oracle->device, FL_F64, 2, product.shape, &arrays[3]));
+    must(fl_reconstruct(oracle->device, arrays[0], arrays[1], arrays[2], inner, arrays[3], NULL));
+    must(fl_array_to_host(arrays[3], product.data));
+    for (int i = 0; i < 4; i++)
+        fl_array_free(arrays[i]);
+    host_array_free(&ones);
+    return product;
+}
+
+static void decompose(svd_oracle *o)
+{
+    fl_array *a = upload(o->device, &o->a), *u = NULL, *s = NULL, *vt = NULL;
+
+    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->m, o->least}, &u));
+    must(fl_array_create(o->device, FL_F64, 1, &o->least, &s));
+    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->least, o->n}, &vt));
+    must(fl_svd(o->device, a, 0, u, s, vt, NULL));
+    must(fl_array_to_host(s, o->values.data));
+    fl_array_free(a);
+    fl_array_free(u);
+    fl_array_free(s);
+    fl_array_free(vt);
+}
+
+svd_oracle *svd_oracle_create(const host_array *a)
+{
+    svd_oracle *o = calloc(1, sizeof *o);
+
+    if (!o)
+        fail(EXIT_BROKEN, "out of memory: the check");
+    o->device = open_processor();
+    o->m = a->shape[0];
+    o->n = a->shape[1];
+    o->least = o->m < o->n ? o->m : o->n;
+    o->a = to_f64(a);
+    o->values = create(1, &o->least);
+    decompose(o);
+    return o;
+}
+
+void svd_oracle_free(svd_oracle *oracle)
+{
+    host_array_free(&oracle->a);
+    host_array_free(&oracle->values);
+    fl_device_close(oracle->device);
+    free(oracle);
+}
+
+/* ----------------------------------------------------------------------------------------------- expected ---- */
+
+/* From the smallest on, so that they count beside the largest. */
+double svd_oracle_tail(const svd_oracle *oracle, int64_t k)
+{
+    const double *value = oracle->values.data;
+    double norm = 0;
+
+    for (int64_t i = oracle->least; i-- > k;)
+        norm = hypot(norm, value[i]);
+    return norm;
+}
+
+double svd_oracle_randomized(const svd_oracle *oracle, int64_t k)
+{
+    if (k + OVERSAMPLING >= oracle->least)
+        return svd_oracle_tail(oracle, k);
+    return sqrt(2 + (double)k / (OVERSAMPLING - 1)) * svd_oracle_tail(oracle, k);
+}
+
+double svd_oracle_distance(const svd_oracle *oracle, const host_array *y)
+{
+    double norm = 0;
+
+    for (int64_t i = 0; i < oracle->m * oracle->n; i++)
+        norm = hypot(norm, ((const double *)oracle->a.data)[i] - host_array_get(y, i));
+    return norm;
+}
+
+/* ----------------------------------------------------------------------------------------------- the check ---- */
+
+/* Bounds for one result. */
+typedef struct bounds {
+    double relative, absolute; /* g e, and that times s[0] */
+    double below;              /* how much less a value may be than the exact one */
+} bounds;
+
+static void check_values(const svd_oracle *o, const host_array *s, const bounds *b, compare_result *found)
+{
+    for (int64_t j = 0; j < s->shape[0]; j++) {
+        const double got = host_array_get(s, j), exact = ((const double *)o->values.data)[j];
+        const double before = j > 0 ? host_array_get(s, j - 1) : got;
+        compare_add(found, j, got, exact, got < exact ? b->below : b->absolute);
+        if (!(got >= 0 && got <= before))
+            compare_add(found, j, got, got < 0 ? 0 : before, 0);
+    }
+}
+
+/* The rows of xt are orthonormal. */
+static void check_orthonormal(const svd_oracle *o, const host_array *xt, const bounds *b, compare_result *found)
+{
+    host_array x = transpose(xt), gram = multiply(o, xt, &x);
+    const int64_t k = xt->shape[0];
+
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++)
+            compare_add(found, j, host_array_get(&gram, i * k + j), i == j, b->relative);
+    host_array_free(&x);
+    host_array_free(&gram);
+}
+
+/* y = diag(s) zt, where the rows of y are the other vectors through the matrix. */
+static void check_pairs(const host_array *y, const host_array *s, const host_array *zt, bool of_u, const bounds *b,
+                        compare_result *found)
+{
+    const int64_t k = zt->shape[0], width = zt->shape[1];
+
+    for (int64_t j = 0; j < k; j++)
+        for (int64_t i = 0; i < width; i++)
+            compare_add(found, of_u ? i * k + j : j, host_array_get(s, j) * host_array_get(zt, j * width + i),
+                        host_array_get(y, j * width + i), b->absolute);
+}
+
+compare_result svd_oracle_check(const svd_oracle *o, const host_array *u, const host_array *s, const host_array *vt,
+                                bool randomized)
+{
+    const double longest = (double)(o->m > o->n ? o->m : o->n), first = ((const double *)o->values.data)[0];
+    const double relative = (16 + 4 * sqrt(longest)) * (u->dtype == FL_F32 ? FLT_EPSILON : DBL_EPSILON);
+    const bounds b = {relative, relative * first,
+                      relative * first + (randomized ? svd_oracle_randomized(o, s->shape[0]) : 0)};
+    host_array u64 = to_f64(u), ut = transpose(&u64), v64 = to_f64(vt), left = multiply(o, &ut, &o->a);
+    compare_result found = compare_start();
+
+    check_values(o, s, &b, &found);
+    check_orthonormal(o, &ut, &b, &found);
+    check_orthonormal(o, &v64, &b, &found);
+    check_pairs(&left, s, &v64, false, &b, &found);
+    if (!randomized) {
+        host_array at = transpose(&o->a), right = multiply(o, &v64, &at);
+        check_pairs(&right, s, &ut, true, &b, &found);
+        host_array_free(&at);
+        host_array_free(&right);
+    }
+    host_array_free(&u64);
+    host_array_free(&ut);
+    host_array_free(&v64);
+    host_array_free(&left);
+    return found;
+}

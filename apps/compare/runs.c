@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "runs.h"
+
+#include "support/fail.h"
+#include "view/json.h"
+#include "view/row.h"
+#include "view/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *compare_runs_load(const char *path)
+{
+    json_error_t error;
+    json_t *document = json_load_file(path, 0, &error);
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+
+    if (!document && error.line < 0)
+        fail(EXIT_BAD_INPUT, "%s: cannot be read; expected a file that --json wrote", path);
+    if (!document)
+        fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
+    if (!schema || strcmp(schema, "flynn/1") != 0 || !json_is_array(json_object_get(document, "results")))
+        fail(EXIT_BAD_INPUT, "%s: has no results of schema flynn/1; expected a file that --json wrote", path);
+    return document;
+}
+
+/* ---------------------------------------------------------------------------------------------------- pairs ---- */
+
+static bool equal(const json_t *a, const json_t *b, const char *key)
+{
+    return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+static bool same_work(const json_t *a, const json_t *b)
+{
+    return equal(a, b, "exercise") && equal(a, b, "dtype") && equal(a, b, "shape") && equal(a, b, "input_shapes");
+}
+
+/* The result of `rows` that `row` is held against; NULL: there is none. */
+static const json_t *partner(const json_t *rows, const json_t *row)
+{
+    const json_t *of_class = NULL;
+    size_t i;
+    json_t *other;
+
+    json_array_foreach(rows, i, other)
+    {
+        if (!same_work(row, other))
+            continue;
+        if (equal(row, other, "backend_requested"))
+            return other;
+        if (!of_class && equal(row, other, "flynn_class") && equal(row, other, "emulation"))
+            of_class = other;
+    }
+    return of_class;
+}
+
+/* ------------------------------------------------------------------------------------------------- verdicts ---- */
+
+/* One run's times of a quantity. */
+typedef struct run_times {
+    size_t count;
+    statistics s;
+} run_times;
+
+static run_times times_of(const json_t *row, const char *quantity)
+{
+    return (run_times){json_array_size(json_object_get(json_object_get(row, "times_s"), quantity)),
+                       row_times(row, quantity)};
+}
+
+static const char *verdict_of(const run_times *older, const run_times *newer, bool right)
+{
+    double ratio = older->s.median / newer->s.median;
+
+    if (!right || older->count < 3 || newer->count < 3 || !(ratio > 0))
+        return "unclear";
+    if (newer->s.third < older->s.first && ratio >= 1.02)
+        return "faster";
+    if (newer->s.first > older->s.third && ratio <= 1 / 1.02)
+        return "slower";
+    if (fabs(ratio - 1) < 0.05 && older->s.third - older->s.first < 0.05 * older->s.median &&
+        newer->s.third - newer->s.first < 0.05 * newer->s.median)
+        return "same";
+    return "unclear";
+}
+
+static json_t *compare_times(const json_t *older, const json_t *newer, const char *key)
+{
+    run_times a = times_of(older, key), b = times_of(newer, key);
+    json_t *times = json_new_object();
+
+    json_put(times, "older_s", json_number(a.s.median));
+    json_put(times, "newer_s", json_number(b.s.median));
+    json_put(times, "ratio", json_number(a.s.median / b.s.median));
+    json_put(times, "verdict", json_text(verdict_of(&a, &b, row_is_right(older) && row_is_right(newer))));
+    return times;
+}
+
+static json_t *copy_of(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+
+    return value ? json_incref(value) : json_null();
+}
+
+static json_t *pair(const json_t *older, const json_t *newer)
+{
+    json_t *entry = json_new_object();
+
+    json_put(entry, "exercise", copy_of(newer, "exercise"));
+    json_put(entry, "dtype", copy_of(newer, "dtype"));
+    json_put(entry, "shape", copy_of(newer, "shape"));
+    json_put(entry, "older", copy_of(older, "resource"));
+    json_put(entry, "newer", copy_of(newer, "resource"));
+    json_put(entry, "kernel", compare_times(older, newer, "kernel"));
+    json_put(entry, "total", compare_times(older, newer, "total"));
+    return entry;
+}
+
+json_t *compare_runs(const json_t *older, const json_t *newer)
+{
+    json_t *document = json_new_object(), *pairs = json_new_list(), *unpaired = json_new_list(), *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(newer, "results"), i, row)
+    {
+        const json_t *other = partner(json_object_get(older, "results"), row);
+        if (other)
+            json_append(pairs, pair(other, row));
+        else
+            json_append(unpaired, json_pack("{s:O, s:O}", "exercise", json_object_get(row, "exercise"), "resource",
+                                            json_object_get(row, "resource")));
+    }
+    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "older", copy_of(older, "machine"));
+    json_put(document, "newer", copy_of(newer, "machine"));
+    json_put(document, "pairs", pairs);
+    json_put(document, "unpaired", unpaired);
+    return document;
+}
+
+/* ------------------------------------------------------------------------------------------------- the table ---- */
+
+static const table_column columns[] = {
+    {"exercise", 0}, {"dtype", 0}, {"older", 0},     {"newer", 0}, {"kernel", 1},  {"kernel now", 1}, {"ratio", 1},
+    {"verdict", 0},  {"total", 1}, {"total now", 1}, {"ratio", 1}, {"verdict", 0}, {NULL, 0},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns - 1 };
+
+static void fill(const json_t *entry, char cells[COLUMNS][64])
+{
+    static const char *const names[] = {"exercise", "dtype", "older", "newer"}, *const times[] = {"kernel", "total"};
+
+    for (int i = 0; i < 4; i++)
+        snprintf(cells[i], 64, "%s", row_text(entry, names[i]));
+    for (int i = 0; i < 2; i++) {
+        const json_t *t = json_object_get(entry, times[i]);
+        snprintf(cells[4 + 4 * i], 64, "%s", format_seconds(row_number(t, "older_s")).text);
+        snprintf(cells[5 + 4 * i], 64, "%s", format_seconds(row_number(t, "newer_s")).text);
+        snprintf(cells[6 + 4 * i], 64, "%s", format_factor(row_number(t, "ratio")).text);
+        snprintf(cells[7 + 4 * i], 64, "%s", row_text(t, "verdict"));
+    }
+}
+
+static void print_machine(const char *which, const json_t *machine)
+{
+    printf("%s: %s, %s, %s, commit %s\n", which, row_text(machine, "host"), row_text(machine, "processor"),
+           row_text(machine, "gpu"), row_text(machine, "commit"));
+}
+
+void compare_runs_show(const json_t *verdicts, bool markdown)
+{
+    table *t = table_create(columns);
+    char cells[COLUMNS][64];
+    const char *pointers[COLUMNS];
+    size_t i;
+    json_t *entry;
+
+    for (int n = 0; n < COLUMNS; n++)
+        pointers[n] = cells[n];
+    json_array_foreach(json_object_get(verdicts, "pairs"), i, entry)
+    {
+        fill(entry, cells);
+        table_add(t, pointers);
+    }
+    (markdown ? table_print_markdown : table_print)(t, stdout);
+    table_free(t);
+    if (markdown)
+        printf("\n");
+    print_machine("older", json_object_get(verdicts, "older"));
+    print_machine("newer", json_object_get(verdicts, "newer"));
+    printf("ratio: older over newer, above 1 is faster\n");
+    json_array_foreach(json_object_get(verdicts, "unpaired"), i, entry)
+        printf("only in the newer run: %s on %s\n", row_text(entry, "exercise"), row_text(entry, "resource"));
+}

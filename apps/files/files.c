@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "files.h"
+#include "npy.h"
+#include "output.h"
+#include "png_file.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), end = strlen(ending);
+
+    return length > end && strcasecmp(path + length - end, ending) == 0;
+}
+
+bool file_read(const char *path, host_array *array, problem *why)
+{
+    return ends_in(path, ".png") ? png_read(path, array, why) : npy_read(path, array, why);
+}
+
+bool file_write(const char *path, const host_array *array, problem *why)
+{
+    return ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
+}
+
+bool file_check_writable(const char *path, problem *why)
+{
+    output *file = output_open(path, why);
+
+    output_discard(file);
+    return file != NULL;
+}
+
+bool file_check_output(const char *path, problem *why)
+{
+    if (!ends_in(path, ".npy") && !ends_in(path, ".png"))
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has no known ending; expected .npy or .png", path);
+    return file_check_writable(path, why);
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "npy.h"
+#include "input.h"
+#include "output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[6] = {(char)0x93, 'N', 'U', 'M', 'P', 'Y'};
+static const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+enum { MAX_HEADER = 65535, HEADER_ALIGNMENT = 64 };
+
+/* What an element is in the file, and what it becomes. */
+typedef struct element {
+    char code[3]; /* descr without its endianness */
+    int bytes;
+    fl_dtype dtype;
+} element;
+
+static const element elements[] = {
+    {"u1", 1, FL_U8},  {"b1", 1, FL_U8},  {"i1", 1, FL_I32}, {"i2", 2, FL_I32}, {"u2", 2, FL_I32}, {"i4", 4, FL_I32},
+    {"u4", 4, FL_I64}, {"i8", 8, FL_I64}, {"f2", 2, FL_F32}, {"f4", 4, FL_F32}, {"f8", 8, FL_F64},
+};
+
+typedef struct header {
+    char descr[32]; /* as in the file; "[" for a list of fields */
+    bool fortran_order;
+    int ndim;
+    int64_t shape[FL_MAX_DIMS];
+} header;
+
+/* --------------------------------------------------------- the header, a dictionary as Python writes it ---- */
+
+typedef struct parser {
+    const char *path;
+    const char *at; /* ends with '\0' */
+    problem *why;
+} parser;
+
+static bool broken(const parser *p, const char *expected)
+{
+    return problem_set(p->why, EXIT_BAD_INPUT, "%s: the .npy header is broken near '%.20s'; expected %s", p->path,
+                       p->at, expected);
+}
+
+static void skip_space(parser *p)
+{
+    p->at += strspn(p->at, " \t\r\n\f\v");
+}
+
+/* Takes the character if it comes next. */
+static bool take(parser *p, char c)
+{
+    skip_space(p);
+    if (*p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+static bool parse_string(parser *p, char *text, size_t size)
+{
+    skip_space(p);
+    char quote = *p->at;
+    if (quote != '\'' && quote != '"')
+        return broken(p, "a quoted name");
+    const char *end = strchr(p->at + 1, quote);
+    if (end == NULL)
+        return broken(p, "a closing quote");
+    snprintf(text, size, "%.*s", (int)(end - p->at - 1), p->at + 1);
+    p->at = end + 1;
+    return true;
+}
+
+static bool parse_dimension(parser *p, int64_t *value)
+{
+    skip_space(p);
+    if (*p->at == '-')
+        return broken(p, "dimensions of at least 0");
+    size_t digits = strspn(p->at, "0123456789");
+    if (digits == 0)
+        return broken(p, "a dimension");
+    *value = 0;
+    for (size_t i = 0; i < digits; i++)
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, p->at[i] - '0', value))
+            return broken(p, "dimensions that a file can hold");
+    p->at += digits;
+    if (*p->at == 'L') /* a long of Python 2 */
+        p->at++;
+    return true;
+}
+
+static bool parse_shape(parser *p, header *h)
+{
+    if (!take(p, '('))
+        return broken(p, "a shape, as (2, 3)");
+    h->ndim = 0;
+    bool comma = true;
+    while (!take(p, ')')) {
+        if (!comma)
+            return broken(p, "a comma or parenthesis after a dimension");
+        if (h->ndim == FL_MAX_DIMS)
+            return problem_set(p->why, EXIT_BAD_INPUT, "%s: has more than %d dimensions; expected at most that many",
+                               p->path, FL_MAX_DIMS);
+        if (!parse_dimension(p, &h->shape[h->ndim++]))
+            return false;
+        comma = take(p, ',');
+    }
+    if (h->ndim == 1 && !comma)
+        return broken(p, "a comma in a shape of one dimension, as (2,)");
+    return true;
+}
+
+static bool parse_order(parser *p, bool *fortran_order)
+{
+    skip_space(p);
+    *fortran_order = strncmp(p->at, "True", 4) == 0;
+    if (!*fortran_order && strncmp(p->at, "False", 5) != 0)
+        return broken(p, "True or False for 'fortran_order'");
+    p->at += *fortran_order ? 4 : 5;
+    return true;
+}
+
+static bool parse_descr(parser *p, header *h)
+{
+    skip_space(p);
+    if (*p->at == '[' || *p->at == '(' || *p->at == '{')
+        return problem_set(p->why, EXIT_BAD_INPUT,
+                           "%s: is of a structured dtype; expected one number an element (integer, float, bool)",
+                           p->path);
+    return parse_string(p, h->descr, sizeof h->descr);
+}
+
+/* One 'key': value; `seen` gathers a bit for each key. */
+static bool parse_item(parser *p, header *h, unsigned *seen)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    char key[32];
+    if (!parse_string(p, key, sizeof key))
+        return false;
+    int k = 0;
+    while (k < 3 && strcmp(key, keys[k]) != 0)
+        k++;
+    if (k == 3 || (*seen & 1u << k) != 0)
+        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
+    *seen |= 1u << k;
+    if (!take(p, ':'))
+        return broken(p, "':' after a key");
+    return k == 0 ? parse_descr(p, h) : k == 1 ? parse_order(p, &h->fortran_order) : parse_shape(p, h);
+}
+
+static bool parse_header(parser *p, header *h)
+{
+    unsigned seen = 0;
+    bool comma = true;
+    if (!take(p, '{'))
+        return broken(p, "a dictionary");
+    while (!take(p, '}')) {
+        if (!comma)
+            return broken(p, "a comma or brace after a value");
+        if (!parse_item(p, h, &seen))
+            return false;
+        comma = take(p, ',');
+    }
+    skip_space(p);
+    if (*p->at != '\0')
+        return broken(p, "nothing after the dictionary");
+    if (seen != 7)
+        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------- the elements ---- */
+
+/* What a dtype that is not ours is called. */
+static const char *foreign_name(const char *code)
+{
+    static const struct {
+        const char *code, *name;
+    } names[] = {
+        {"u8", "uint64"},     {"f12", "extended float"}, {"f16", "extended float"},
+        {"c", "complex"},     {"O", "Python object"},    {"U", "Unicode string"},
+        {"S", "byte string"}, {"a", "byte string"},      {"V", "raw bytes"},
+        {"M8", "date"},       {"m8", "time span"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(code, names[i].code, strlen(names[i].code)) == 0)
+            return names[i].name;
+    return "unknown";
+}
+
+/* The element that `descr` names, and whether its bytes stand in the other order than this machine's. */
+static const element *find_element(const char *path, const char *descr, bool *swapped, problem *why)
+{
+    const char *code = descr + (descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL);
+    *swapped = (descr[0] == '>' && !host_is_big) || (descr[0] == '<' && host_is_big);
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (strcmp(code, elements[i].code) == 0)
+            return &elements[i];
+    problem_set(why, EXIT_BAD_INPUT,
+                "%s: is of dtype '%s' (%s); expected bool, int8 to int64, uint8 to uint32 or float16 to float64", path,
+                descr, foreign_name(code));
+    return NULL;
+}
+
+/* IEEE 754 binary16, for which C11 has no type. */
+static float half_to_float(unsigned bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float magnitude = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                      : exponent == 0 ? ldexpf((float)fraction, -24)
+                                      : ldexpf((float)(fraction + 1024), exponent - 25);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+static void reverse(unsigned char *bytes, int count)
+{
+    for (int i = 0; i < count / 2; i++) {
+        unsigned char other = bytes[i];
+        bytes[i] = bytes[count - 1 - i];
+        bytes[count - 1 - i] = other;
+    }
+}
+
+/* Widens one element of this machine's endianness. */
+static void widen(const element *kind, const unsigned char *from, void *to)
+{
+    union {
+        int8_t i1;
+        int16_t i2;
+        uint16_t u2;
+        uint32_t u4;
+    } value;
+    memcpy(&value, from, (size_t)kind->bytes);
+    if (strcmp(kind->code, "i1") == 0)
+        *(int32_t *)to = value.i1;
+    else if (strcmp(kind->code, "i2") == 0)
+        *(int32_t *)to = value.i2;
+    else if (strcmp(kind->code, "u2") == 0)
+        *(int32_t *)to = value.u2;
+    else if (strcmp(kind->code, "u4") == 0)
+        *(int64_t *)to = value.u4;
+    else
+        *(float *)to = half_to_float(value.u2);
+}
+
+/* The file's elements stand at the end of the array's memory: from there each is brought to its place, front to back,
+ * never overtaking the ones still to be read, since none shrinks. */
+static void convert_in_place(const element *kind, bool swapped, host_array *array)
+{
+    size_t wide = fl_dtype_size(array->dtype), narrow = (size_t)kind->bytes, count = (size_t)host_array_size(array);
+    if (wide == narrow && (!swapped || narrow == 1))
+        return;
+    unsigned char *to = array->data, *from = to + count * (wide - narrow);
+    for (size_t i = 0; i < count; i++, to += wide, from += narrow) {
+        unsigned char one[8];
+        memcpy(one, from, narrow);
+        if (swapped)
+            reverse(one, kind->bytes);
+        if (wide == narrow)
+            memcpy(to, one, narrow);
+        else
+            widen(kind, one, to);
+    }
+}
+
+/* The elements lie first dimension fastest: puts them into C order. */
+static bool transpose(const char *path, host_array *array, problem *why)
+{
+    host_array sorted;
+    if (!host_array_create(&sorted, array->dtype, array->ndim, array->shape, path, why))
+        return false;
+    int64_t size = host_array_size(array), index[FL_MAX_DIMS] = {0}, stride[FL_MAX_DIMS] = {1};
+    for (int d = 1; d < array->ndim; d++)
+        stride[d] = stride[d - 1] * array->shape[d - 1];
+    size_t bytes = fl_dtype_size(array->dtype);
+    int64_t from = 0;
+    for (int64_t to = 0; to < size; to++) {
+        memcpy((char *)sorted.data + (size_t)to * bytes, (char *)array->data + (size_t)from * bytes, bytes);
+        for (int d = array->ndim - 1; d >= 0; d--) {
+            from += stride[d];
+            if (++index[d] < array->shape[d])
+                break;
+            from -= stride[d] * index[d];
+            index[d] = 0;
+        }
+    }
+    host_array_free(array);
+    *array = sorted;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading ---- */
+
+static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
+{
+    if (fread(to, 1, bytes, stream) == bytes)
+        return true;
+    if (ferror(stream))
+        return problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
+    return problem_set(why, EXIT_BAD_INPUT, "%s: is cut off; expected a whole .npy file", path);
+}
+
+/* Reads up to the end of the header, `left` being the bytes of the file and then those behind the header. */
+static bool read_header(FILE *stream, const char *path, int64_t *left, header *h, problem *why)
+{
+    unsigned char start[12];
+    if (*left < (int64_t)sizeof magic || fread(start, 1, sizeof magic, stream) != sizeof magic ||
+        memcmp(start, magic, sizeof magic) != 0)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: is no .npy file (its first bytes differ); expected one", path);
+    if (!read_exactly(stream, path, start, 2, why))
+        return false;
+    if (start[0] < 1 || start[0] > 3)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: is in .npy format %d.%d; expected 1.0, 2.0 or 3.0", path, start[0],
+                           start[1]);
+    int digits = start[0] == 1 ? 2 : 4;
+    if (!read_exactly(stream, path, start, (size_t)digits, why))
+        return false;
+    uint32_t length = 0;
+    for (int i = 0; i < digits; i++)
+        length |= (uint32_t)start[i] << 8 * i;
+    *left -= (int64_t)sizeof magic + 2 + digits;
+    if (length > MAX_HEADER)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has a header of %" PRIu32 " bytes; expected at most %d", path,
+                           length, MAX_HEADER);
+    char *text = calloc(1, length + 1);
+    if (text == NULL)
+        return problem_no_memory(why, path, length);
+    *left -= length;
+    parser p = {.path = path, .at = text, .why = why};
+    bool ok = read_exactly(stream, path, text, length, why) && parse_header(&p, h);
+    free(text);
+    return ok;
+}
+
+/* Whether the bytes behind the header are just those of the array. */
+static bool check_length(const char *path, const header *h, int element_bytes, int64_t left, problem *why)
+{
+    int64_t need = element_bytes;
+    bool overflow = false, empty = false;
+    for (int d = 0; d < h->ndim; d++) {
+        overflow |= __builtin_mul_overflow(need, h->shape[d], &need);
+        empty |= h->shape[d] == 0;
+    }
+    if (empty) {
+        need = 0;
+        overflow = false;
+    }
+    if (overflow || need > left)
+        return problem_set(why, EXIT_BAD_INPUT,
+                           "%s: is cut off: %" PRId64 " bytes of data; expected a shape of %s with %d bytes an element",
+                           path, left, format_shape(h->ndim, h->shape).text, element_bytes);
+    if (need < left)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has %" PRId64 " bytes after the array; expected its end there",
+                           path, left - need);
+    return true;
+}
+
+static bool read_stream(FILE *stream, const char *path, int64_t bytes, host_array *array, problem *why)
+{
+    header h = {0};
+    bool swapped;
+    if (!read_header(stream, path, &bytes, &h, why))
+        return false;
+    const element *kind = find_element(path, h.descr, &swapped, why);
+    if (kind == NULL || !check_length(path, &h, kind->bytes, bytes, why) ||
+        !host_array_create(array, kind->dtype, h.ndim, h.shape, path, why))
+        return false;
+    size_t gap = host_array_bytes(array) - (size_t)bytes;
+    if (!read_exactly(stream, path, (char *)array->data + gap, (size_t)bytes, why))
+        return false;
+    convert_in_place(kind, swapped, array);
+    return !h.fortran_order || h.ndim < 2 || transpose(path, array, why);
+}
+
+bool npy_read(const char *path, host_array *array, problem *why)
+{
+    *array = (host_array){0};
+    int64_t bytes;
+    FILE *stream = input_open(path, "a .npy file", &bytes, why);
+    if (stream == NULL)
+        return false;
+    bool ok = read_stream(stream, path, bytes, array, why);
+    fclose(stream);
+    if (!ok)
+        host_array_free(array);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------------------- writing ---- */
+
+static const char *descr_of(fl_dtype dtype)
+{
+    static const char *const codes[FL_DTYPE_COUNT] = {
+        [FL_U8] = "u1", [FL_I32] = "i4", [FL_I64] = "i8", [FL_F32] = "f4", [FL_F64] = "f8"};
+    return codes[dtype];
+}
+
+/* The first bytes of a file: magic, version 1.0, length, dictionary, blanks up to a multiple of 64, line end. */
+static size_t make_header(const host_array *array, char *text, size_t size)
+{
+    enum { PREFIX = sizeof magic + 4 };
+    char order = fl_dtype_size(array->dtype) == 1 ? '|' : host_is_big ? '>' : '<';
+    int used = snprintf(text + PREFIX, size - PREFIX, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
+                        descr_of(array->dtype)) +
+               PREFIX;
+    for (int d = 0; d < array->ndim; d++)
+        used += snprintf(text + used, size - (size_t)used, "%s%" PRId64 "%s", d > 0 ? " " : "", array->shape[d],
+                         d + 1 < array->ndim || array->ndim == 1 ? "," : "");
+    used += snprintf(text + used, size - (size_t)used, "), }");
+    size_t whole = ((size_t)used / HEADER_ALIGNMENT + 1) * HEADER_ALIGNMENT, length = whole - PREFIX;
+    memset(text + used, ' ', whole - (size_t)used - 1);
+    text[whole - 1] = '\n';
+    memcpy(text, magic, sizeof magic);
+    text[6] = 1;
+    text[7] = 0;
+    text[8] = (char)(length & 255);
+    text[9] = (char)(length >> 8);
+    return whole;
+}
+
+bool npy_write(const char *path, const host_array *array, problem *why)
+{
+    output *file = output_open(path, why);
+    if (file == NULL)
+        return false;
+    char text[4 * HEADER_ALIGNMENT];
+    size_t length = make_header(array, text, sizeof text);
+    if (output_write(file, text, length))
+        output_write(file, array->data, host_array_bytes(array));
+    return output_commit(file, why);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * npy.h - NumPy's array files. Format: numpy.lib.format in NumPy's manual, versions 1.0, 2.0 and 3.0.
+ */
+#ifndef FLYNN_APPS_FILES_NPY_H
+#define FLYNN_APPS_FILES_NPY_H
+
+#include "support/host_array.h"
+
+/* Reads the array in `path`, of up to FL_MAX_DIMS dimensions, in Fortran or C order (the array is in C order), of
+ * either endianness. The dtype becomes the smallest of ours that holds every value:
+ *
+ *     uint8 bool -> u8    int8 int16 uint16 int32 -> i32    uint32 int64 -> i64
+ *     float16 float32 -> f32    float64 -> f64
+ *
+ * Others (uint64, complex, strings, objects, records, dates, extended floats) are refused by name. The header's claims
+ * are held against the file's size before memory is taken. false, with a one-line problem and an empty array, when the
+ * file is anything but exactly such an array; host memory comes to at most twice the array. */
+bool npy_read(const char *path, host_array *array, problem *why);
+
+/* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */
+bool npy_write(const char *path, const host_array *array, problem *why);
+
+#endif

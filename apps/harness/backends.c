@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "backends.h"
+#include "trace_out.h"
+
+#include "support/fail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *list_of(size_t count, size_t size)
+{
+    void *list = calloc(count ? count : 1, size);
+
+    if (!list)
+        fail(EXIT_BROKEN, "out of host memory");
+    return list;
+}
+
+static void skip(backend_list *list, const char *name, const char *cause, const char *cure)
+{
+    skipped_backend *s = &list->skipped[list->skipped_count++];
+
+    s->name = name;
+    snprintf(s->reason, sizeof s->reason, "%s%s%s", cause, *cure ? "; " : "", cure);
+}
+
+/* Backends come from libflynn with the best first: taken from the end, a table shows what each step gains. */
+static void open_all(backend_list *list)
+{
+    size_t count = fl_backend_count();
+
+    list->open = list_of(count, sizeof *list->open);
+    list->skipped = list_of(count, sizeof *list->skipped);
+    for (int emulation = 0; emulation < 2; emulation++) {
+        for (size_t i = count; i-- > 0;) {
+            const fl_backend_info *info = fl_backend_get(i);
+            open_backend *next = &list->open[list->count];
+            if (info->emulation != (emulation == 1))
+                continue;
+            next->requested = info->name;
+            if (!info->usable)
+                skip(list, info->name, info->probe.cause, info->probe.cure);
+            else if (fl_device_open(info->name, &next->device) != FL_OK)
+                skip(list, info->name, fl_last_error(), "");
+            else
+                list->count++;
+        }
+    }
+    if (list->count == 0)
+        fail(EXIT_CANNOT_RUN, "--backend=all: no backend can run here; `flynn info` says why");
+}
+
+backend_list backends_open(const common_options *options)
+{
+    backend_list list = {.trace_file = options->trace_file};
+
+    trace_out_start(list.trace_file);
+    if (options->all_backends) {
+        open_all(&list);
+        return list;
+    }
+    list.count = options->backend_count ? options->backend_count : 1;
+    list.open = list_of((size_t)list.count, sizeof *list.open);
+    for (int i = 0; i < list.count; i++) {
+        list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
+        fl_status status = fl_device_open(list.open[i].requested, &list.open[i].device);
+        if (status != FL_OK)
+            fail(exit_code_of(status), "--backend: %s", fl_last_error());
+    }
+    return list;
+}
+
+void backends_close(backend_list *list)
+{
+    trace_out_finish(list->trace_file);
+    for (int i = 0; i < list->count; i++)
+        fl_device_close(list->open[i].device);
+    free(list->open);
+    free(list->skipped);
+    *list = (backend_list){0};
+}

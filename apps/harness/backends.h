@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * backends.h - from --backend to open devices.
+ */
+#ifndef FLYNN_APPS_HARNESS_BACKENDS_H
+#define FLYNN_APPS_HARNESS_BACKENDS_H
+
+#include "support/options.h"
+
+/* An open device, and the name it was asked for by. */
+typedef struct open_backend {
+    const char *requested; /* "hip:1", "auto"; with --backend=all the plugin's name */
+    fl_device *device;
+} open_backend;
+
+/* A plugin that --backend=all left out. */
+typedef struct skipped_backend {
+    const char *name;
+    char reason[640];
+} skipped_backend;
+
+typedef struct backend_list {
+    int count, skipped_count;
+    open_backend *open;
+    skipped_backend *skipped;
+    const char *trace_file;
+} backend_list;
+
+/* Opens what --backend names, in that order; without the option, `auto`. A name that cannot run here ends the command
+ * (exit code 3), an unknown one too (2). For `all`: every plugin that can run here, the plainest first and emulations
+ * last; the others are listed in `skipped`. --trace begins here, so that the opening is in it. */
+backend_list backends_open(const common_options *options);
+
+/* Closes them, and writes the trace. */
+void backends_close(backend_list *list);
+
+#endif

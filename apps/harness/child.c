@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "child.h"
+
+#include "support/fail.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------------------------------- the command line ---- */
+
+void child_words_add(child_words *w, const char *format, ...)
+{
+    va_list arguments;
+
+    if (w->count == MOST_WORDS)
+        fail(EXIT_BAD_INPUT, "too many options to pass on; expected at most %d", MOST_WORDS);
+    va_start(arguments, format);
+    if (vasprintf(&w->words[w->count], format, arguments) < 0)
+        fail(EXIT_BROKEN, "out of memory for a command line");
+    va_end(arguments);
+    w->words[++w->count] = NULL;
+}
+
+child_words child_words_start(const char *command)
+{
+    child_words w = {.count = 0};
+
+    child_words_add(&w, "flynn");
+    child_words_add(&w, "%s", command);
+    child_words_add(&w, "--json");
+    return w;
+}
+
+static void add_backends(child_words *w, const common_options *common)
+{
+    char list[4096] = "";
+
+    for (int i = 0; i < common->backend_count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? "," : "", common->backends[i]);
+    child_words_add(w, "--backend=%s", common->all_backends ? "all" : list);
+}
+
+void child_words_common(child_words *w, const common_options *common)
+{
+    static const char *const checks[] = {[CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled"};
+
+    add_backends(w, common);
+    if (common->has_variant)
+        child_words_add(w, "--variant=%s", common->variant);
+    if (common->has_dtype)
+        child_words_add(w, "--dtype=%s", fl_dtype_name(common->dtype));
+    if (common->size)
+        child_words_add(w, "--size=%" PRId64, common->size);
+    if (common->block[0])
+        child_words_add(w, "--block=%dx%dx%d", common->block[0], common->block[1], common->block[2]);
+    if (common->repeat)
+        child_words_add(w, "--repeat=%d", common->repeat);
+    child_words_add(w, "--warmup=%d", common->warmup);
+    child_words_add(w, "--min-time=%.17g", common->min_time_s);
+    child_words_add(w, "--seed=%" PRIu64, common->seed);
+    child_words_add(w, "--check=%s", checks[common->check]);
+    if (common->pageable)
+        child_words_add(w, "--pageable");
+}
+
+void child_words_free(child_words *w)
+{
+    for (int i = 0; i < w->count; i++)
+        free(w->words[i]);
+    *w = (child_words){.count = 0};
+}
+
+/* ------------------------------------------------------------------------------------------- the process ---- */
+
+/* A file without a name, for what a child prints: it can be as long as it likes, and nobody waits for a reader. */
+static int print_file(const char *name)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+
+    if (file < 0)
+        fail(EXIT_BROKEN, "cannot make a file for a command's output: %s", strerror(errno));
+    return file;
+}
+
+static char *read_all(int file)
+{
+    off_t size = lseek(file, 0, SEEK_END), done = 0;
+    char *text = malloc((size_t)size + 1);
+    ssize_t got = 1;
+
+    if (!text)
+        fail(EXIT_BROKEN, "out of memory for a command's output");
+    while (done < size && got > 0) {
+        got = pread(file, text + done, (size_t)(size - done), done);
+        done += got > 0 ? got : 0;
+    }
+    text[done] = '\0';
+    close(file);
+    return text;
+}
+
+/* The last line, without "flynn sort: ". */
+static void take_message(char *text, char *message, size_t size)
+{
+    size_t length = strlen(text);
+    char *line, *colon;
+
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    line = strrchr(text, '\n');
+    line = line ? line + 1 : text;
+    colon = strncmp(line, "flynn", 5) == 0 ? strstr(line, ": ") : NULL;
+    snprintf(message, size, "%s", colon ? colon + 2 : line);
+}
+
+/* The exit code; 128 + its number for a signal. */
+static int wait_for(pid_t child)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static pid_t start(void)
+{
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child < 0)
+        fail(EXIT_BROKEN, "cannot start a process: %s", strerror(errno));
+    return child;
+}
+
+json_t *child_ask(json_t *(*question)(const void *more), const void *more)
+{
+    int file = print_file("flynn-answer"), exit_code;
+    pid_t child = start();
+    json_t *answer;
+    char *text;
+
+    if (child == 0)
+        _exit(json_dumpfd(question(more), file, JSON_REAL_PRECISION(17)) == 0 ? EXIT_DONE : EXIT_BROKEN);
+    exit_code = wait_for(child);
+    if (exit_code >= EXIT_WRONG_RESULT && exit_code <= EXIT_BROKEN)
+        exit(exit_code); /* it has said why */
+    text = read_all(file);
+    answer = json_loads(text, 0, NULL);
+    free(text);
+    if (exit_code != 0 || !answer)
+        fail(EXIT_BROKEN, "the process that opened the devices died (%d)", exit_code);
+    return answer;
+}
+
+child_result child_run(const child_words *w)
+{
+    static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
+    int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
+    child_result result = {.document = NULL};
+    pid_t child = start();
+    char *text;
+
+    if (child == 0) {
+        /* What is for this command's output is not for the child's. */
+        for (size_t i = 0; i < sizeof of_output / sizeof *of_output; i++)
+            unsetenv(of_output[i]);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        execv("/proc/self/exe", w->words);
+        _exit(127);
+    }
+    result.exit_code = wait_for(child);
+    text = read_all(out);
+    result.document = json_loads(text, 0, NULL);
+    free(text);
+    text = read_all(err);
+    take_message(text, result.message, sizeof result.message);
+    free(text);
+    return result;
+}

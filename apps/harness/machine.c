@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "machine.h"
+
+#include "view/json.h"
+
+#include <flynn/flynn.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef FLYNN_COMPILER
+#define FLYNN_COMPILER __VERSION__
+#endif
+#ifndef FLYNN_FLAGS
+#define FLYNN_FLAGS NULL
+#endif
+#ifndef FLYNN_COMMIT
+#define FLYNN_COMMIT NULL
+#endif
+
+/* The value of the first line of `path` that begins with `key`, after `separator` and without blanks and quotes around
+ * it; null if there is none. */
+static json_t *value_from(const char *path, const char *key, char separator)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return json_null();
+    char line[512];
+    json_t *found = NULL;
+    while (found == NULL && fgets(line, sizeof line, file) != NULL) {
+        char *value = strchr(line, separator);
+        if (strncmp(line, key, strlen(key)) != 0 || value == NULL)
+            continue;
+        value += 1 + strspn(value + 1, " \t\"");
+        char *end = value + strlen(value);
+        while (end > value && strchr(" \t\"\n", end[-1]) != NULL)
+            end--;
+        *end = '\0';
+        found = json_text(value);
+    }
+    fclose(file);
+    return found != NULL ? found : json_null();
+}
+
+int machine_threads(void)
+{
+    for (int most = 1024; most <= 1 << 20; most *= 2) {
+        cpu_set_t *set = CPU_ALLOC(most);
+        if (set == NULL)
+            break;
+        size_t bytes = CPU_ALLOC_SIZE(most);
+        int error = sched_getaffinity(0, bytes, set) == 0 ? 0 : errno;
+        int count = error == 0 ? CPU_COUNT_S(bytes, set) : 0;
+        CPU_FREE(set);
+        if (error == 0)
+            return count;
+        if (error != EINVAL) /* EINVAL: the kernel's set is larger */
+            break;
+    }
+    return 0;
+}
+
+static json_t *memory_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? json_whole((int64_t)pages * page) : json_null();
+}
+
+static json_t *processor(const struct utsname *names)
+{
+    json_t *model = value_from("/proc/cpuinfo", "model name", ':');
+    return json_is_null(model) ? json_text(names->machine) : model;
+}
+
+static json_t *slurm(void)
+{
+    static const char *const keys[][2] = {
+        {"job_id", "SLURM_JOB_ID"},
+        {"job_name", "SLURM_JOB_NAME"},
+        {"partition", "SLURM_JOB_PARTITION"},
+        {"nodelist", "SLURM_JOB_NODELIST"},
+        {"procid", "SLURM_PROCID"},
+        {"ntasks", "SLURM_NTASKS"},
+        {"cpus_per_task", "SLURM_CPUS_PER_TASK"},
+    };
+    if (getenv("SLURM_JOB_ID") == NULL)
+        return json_null();
+    json_t *ids = json_new_object();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (getenv(keys[i][1]) != NULL)
+            json_put(ids, keys[i][0], json_text(getenv(keys[i][1])));
+    return ids;
+}
+
+/* ISO 8601, in UTC. */
+static json_t *date_now(void)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    char text[32];
+
+    if (!gmtime_r(&now, &parts) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return json_null();
+    return json_text(text);
+}
+
+json_t *machine_describe(void)
+{
+    struct utsname names;
+    uname(&names);
+    json_t *machine = json_new_object();
+    json_put(machine, "host", json_text(names.nodename));
+    json_put(machine, "date", date_now());
+    json_put(machine, "processor", processor(&names));
+    json_put(machine, "threads", machine_threads() > 0 ? json_whole(machine_threads()) : json_null());
+    json_put(machine, "memory_bytes", memory_bytes());
+    json_put(machine, "os", value_from("/etc/os-release", "PRETTY_NAME", '='));
+    json_put(machine, "kernel", json_text(names.release));
+    json_put(machine, "gpu", json_null());
+    json_put(machine, "driver", json_null());
+    json_put(machine, "runtime", json_null());
+    json_put(machine, "compiler", json_text(FLYNN_COMPILER));
+    json_put(machine, "flags", json_text(FLYNN_FLAGS));
+    json_put(machine, "commit", json_text(FLYNN_COMMIT));
+    json_put(machine, "version", json_text(fl_version()));
+    json_put(machine, "slurm", slurm());
+    return machine;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure.h"
+
+#include "support/fail.h"
+#include "support/progress.h"
+#include "support/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_PASSES = 3, MOST_PASSES = 1000 };
+
+/* What is recorded around a kernel takes 2 to 3 us on a GPU: kernels shorter than SHORT_S are timed several in a row,
+ * BATCH_S at a time. */
+static const double SHORT_S = 200e-6, BATCH_S = 1e-3;
+
+struct measuring {
+    const exercise *exercise;
+    const measure_plan *plan;
+    measurement found;
+    int launches; /* between two events */
+    double spent; /* seconds, in timed passes */
+    double told;  /* when a pass was shown; 0: the next one is */
+    fl_device *device;
+    bool copies; /* arrays are not in host memory */
+    bool pinned;
+    void *host_in[MOST_INPUTS], *host_out[MOST_OUTPUTS];
+    host_array *results;
+    int64_t count; /* elements of a counted result */
+    fl_array *inputs[MOST_INPUTS], *outputs[MOST_OUTPUTS];
+    fl_stream *stream;
+    fl_event *event[4]; /* around the copies and the kernel */
+    fl_run run;
+};
+
+int64_t exercise_elements(const exercise *e)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < e->input_count; i++) {
+        int64_t size = host_array_size(&e->inputs[i]);
+        most = size > most ? size : most;
+    }
+    for (int i = 0; i < e->output_count; i++) {
+        int64_t size = 1;
+        for (int d = 0; d < e->outputs[i].ndim; d++)
+            size *= e->outputs[i].shape[d];
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+/* ------------------------------------------------------------------------------------------------- host ---- */
+
+static void *host_memory(const measuring *s, size_t bytes)
+{
+    void *memory = NULL;
+
+    if (s->pinned) {
+        must(fl_host_alloc(s->device, bytes, &memory));
+    } else {
+        memory = malloc(bytes ? bytes : 1);
+        if (!memory)
+            fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
+    }
+    return memory;
+}
+
+static void free_host(const measuring *s, void *memory)
+{
+    if (s->pinned)
+        fl_host_free(s->device, memory);
+    else
+        free(memory);
+}
+
+/* Host arrays in the memory that the plan asks for, and the results. */
+static void prepare_host(measuring *s)
+{
+    const exercise *e = s->exercise;
+    problem why;
+
+    for (int i = 0; i < e->input_count; i++) {
+        size_t bytes = host_array_bytes(&e->inputs[i]);
+        s->host_in[i] = host_memory(s, bytes);
+        memcpy(s->host_in[i], e->inputs[i].data, bytes);
+    }
+    for (int i = 0; i < e->output_count; i++) {
+        const output_spec *o = &e->outputs[i];
+        if (!host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why))
+            fail_problem(&why);
+        s->host_out[i] = host_memory(s, host_array_bytes(&s->results[i]));
+    }
+}
+
+static void release(measuring *s)
+{
+    for (int i = 0; i < s->exercise->input_count; i++) {
+        free_host(s, s->host_in[i]);
+        fl_array_free(s->inputs[i]);
+    }
+    for (int i = 0; i < s->exercise->output_count; i++) {
+        free_host(s, s->host_out[i]);
+        if (!(s->exercise->in_place && i == 0))
+            fl_array_free(s->outputs[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        fl_event_free(s->event[i]);
+    fl_stream_free(s->stream);
+}
+
+/* ----------------------------------------------------------------------------------------------- passes ---- */
+
+static void create_arrays(measuring *s)
+{
+    const exercise *e = s->exercise;
+
+    for (int i = 0; i < e->input_count; i++)
+        must(fl_array_create(s->device, e->inputs[i].dtype, e->inputs[i].ndim, e->inputs[i].shape, &s->inputs[i]));
+    for (int i = 0; i < e->output_count; i++) {
+        const output_spec *o = &e->outputs[i];
+        if (e->in_place && i == 0)
+            s->outputs[0] = s->inputs[0];
+        else
+            must(fl_array_create(s->device, o->dtype, o->ndim, o->shape, &s->outputs[i]));
+    }
+}
+
+static void queue_inputs(measuring *s)
+{
+    for (int i = 0; i < s->exercise->input_count; i++)
+        must(fl_array_write(s->inputs[i], s->host_in[i], s->stream));
+}
+
+/* Where the inputs are not copied in every pass, what works in place would see its own output. */
+static void restore(measuring *s)
+{
+    if (!s->exercise->in_place || s->copies)
+        return;
+    must(fl_array_write(s->inputs[0], s->host_in[0], s->stream));
+    must(fl_stream_wait(s->stream));
+}
+
+static fl_status call(measuring *s, const fl_run *run)
+{
+    return s->exercise->call(s->device, s->inputs, s->outputs, s->exercise->more, run);
+}
+
+static void queue_call(measuring *s, const fl_run *run)
+{
+    must(call(s, run));
+}
+
+/* The first call of all. A block that was the best for one input may be more than the device has room for with another
+ * of the same size. */
+static void queue_first_call(measuring *s, fl_timing *timing)
+{
+    fl_run run = s->run;
+    fl_status status;
+
+    run.timing = timing;
+    status = call(s, &run);
+    if (s->found.tuned && (status == FL_E_LIMIT || status == FL_E_UNSUPPORTED)) {
+        note("the saved sweep's choice cannot run, auto does: %s", fl_last_error());
+        s->found.tuned = false;
+        s->run = (fl_run){.stream = s->stream};
+        run = s->run;
+        run.timing = timing;
+        status = call(s, &run);
+    }
+    must(status);
+}
+
+/* Queues the copies of all outputs, of a counted one as much as counts. */
+static void queue_outputs(measuring *s)
+{
+    const exercise *e = s->exercise;
+    fl_array *part;
+
+    for (int i = e->counted ? 1 : 0; i < e->output_count; i++)
+        must(fl_array_read(s->outputs[i], s->host_out[i], s->stream));
+    if (!e->counted)
+        return;
+    must(fl_array_view(s->outputs[0], (int64_t[]){0}, &s->count, &part));
+    must(fl_array_read(part, s->host_out[0], s->stream));
+    fl_array_free(part);
+}
+
+/* How many elements a counted result has is known once the work is done. */
+static void read_count(measuring *s)
+{
+    int64_t most = s->exercise->outputs[0].shape[0];
+
+    if (!s->exercise->counted)
+        return;
+    must(fl_array_read(s->outputs[1], s->host_out[1], s->stream));
+    must(fl_stream_wait(s->stream));
+    memcpy(&s->count, s->host_out[1], sizeof s->count);
+    s->count = s->count < 0 ? 0 : s->count > most ? most : s->count; /* a wrong one is the check's to find */
+}
+
+/* The first pass, from nothing: arrays are created in it. */
+static double cold_pass(measuring *s, fl_timing *timing)
+{
+    double start = seconds_now();
+    fl_trace_mark mark;
+
+    must(fl_trace_begin("cold pass", &mark));
+    create_arrays(s);
+    queue_inputs(s);
+    queue_first_call(s, timing);
+    read_count(s);
+    queue_outputs(s);
+    must(fl_stream_wait(s->stream));
+    fl_trace_end(mark);
+    return seconds_now() - start;
+}
+
+/* A result that is read from here on was computed from here on. */
+static void poison(measuring *s)
+{
+    for (int i = 0; i < s->exercise->output_count; i++) {
+        memset(s->host_out[i], 0xff, host_array_bytes(&s->results[i]));
+        if (!(s->exercise->in_place && i == 0))
+            must(fl_array_write(s->outputs[i], s->host_out[i], s->stream));
+    }
+    must(fl_stream_wait(s->stream));
+}
+
+static double total_pass(measuring *s)
+{
+    fl_trace_mark mark;
+    double start;
+
+    restore(s);
+    must(fl_trace_begin("pass", &mark));
+    start = seconds_now();
+    if (s->copies)
+        queue_inputs(s);
+    queue_call(s, &s->run);
+    if (s->copies) {
+        read_count(s);
+        queue_outputs(s);
+    }
+    must(fl_stream_wait(s->stream));
+    start = seconds_now() - start;
+    fl_trace_end(mark);
+    return start;
+}
+
+/* One pass between events, the kernel `launches` times; seconds of the parts. */
+static void event_pass(measuring *s, int launches, double *h2d, double *kernel, double *d2h)
+{
+    restore(s);
+    must(fl_event_record(s->event[0], s->stream));
+    if (s->copies)
+        queue_inputs(s);
+    must(fl_event_record(s->event[1], s->stream));
+    for (int i = 0; i < launches; i++)
+        queue_call(s, &s->run);
+    must(fl_event_record(s->event[2], s->stream));
+    if (s->copies)
+        queue_outputs(s);
+    must(fl_event_record(s->event[3], s->stream));
+    must(fl_stream_wait(s->stream));
+    must(fl_event_elapsed(s->event[0], s->event[1], h2d));
+    must(fl_event_elapsed(s->event[1], s->event[2], kernel));
+    must(fl_event_elapsed(s->event[2], s->event[3], d2h));
+    *kernel /= launches;
+    if (!s->copies)
+        *h2d = *d2h = 0;
+}
+
+/* The mistake of timing a kernel without waiting for it: seconds until the call returned, its work under way. */
+static double call_pass(measuring *s)
+{
+    double start;
+
+    restore(s);
+    start = seconds_now();
+    queue_call(s, &s->run);
+    start = seconds_now() - start;
+    must(fl_stream_wait(s->stream));
+    return start;
+}
+
+/* The outputs of the last pass. */
+static void fetch_results(measuring *s)
+{
+    const exercise *e = s->exercise;
+
+    read_count(s);
+    for (int i = 0; i < e->output_count; i++)
+        must(fl_array_to_host(s->outputs[i], s->results[i].data));
+    if (e->counted)
+        s->results[0].shape[0] = s->count;
+}
+
+/* Shows that passes go on, unless that was shown a moment ago. */
+static void show_pass(measuring *s, bool timed)
+{
+    const double now = seconds_now(), moment = 0.2;
+    const int pass = s->found.total.count + 1;
+
+    if (now - s->told < moment)
+        return;
+    s->told = now;
+    if (!timed)
+        progress("%s: warming up", s->found.requested);
+    else if (s->plan->repeat > 0)
+        progress("%s: pass %d of %d", s->found.requested, pass, s->plan->repeat);
+    else
+        progress("%s: pass %d", s->found.requested, pass);
+}
+
+/* ---------------------------------------------------------------------------------------------- samples ---- */
+
+void samples_add(samples *list, double seconds)
+{
+    double *grown = realloc(list->s, (size_t)(list->count + 1) * sizeof *grown);
+
+    if (!grown)
+        fail(EXIT_BROKEN, "out of host memory for %d samples", list->count + 1);
+    list->s = grown;
+    list->s[list->count++] = seconds;
+}
+
+bool measure_more(const measure_plan *plan, int count, double spent)
+{
+    if (plan->repeat > 0)
+        return count < plan->repeat;
+    return count < FEWEST_PASSES || (count < MOST_PASSES && spent < plan->min_time_s);
+}
+
+/* As many launches as make a time that can be taken between events: one, unless the kernel is short. */
+static int launches_for(const exercise *e, double kernel)
+{
+    if (kernel >= SHORT_S || (e->in_place && !e->steady))
+        return 1;
+    return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
+}
+
+/* One sample of each quantity; the pass from host to host comes last, so that its result is what is checked. */
+static void take_samples(measuring *s)
+{
+    measurement *m = &s->found;
+    double h2d, kernel, d2h;
+
+    event_pass(s, s->launches, &h2d, &kernel, &d2h);
+    samples_add(&m->h2d, h2d);
+    samples_add(&m->kernel, kernel);
+    samples_add(&m->d2h, d2h);
+    if (s->plan->wrong_timing)
+        samples_add(&m->call, call_pass(s));
+    samples_add(&m->total, total_pass(s));
+}
+
+measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
+{
+    measuring *s = calloc(1, sizeof *s);
+    double h2d, kernel, d2h;
+
+    if (!s)
+        fail(EXIT_BROKEN, "out of host memory");
+    s->exercise = e;
+    s->plan = plan;
+    s->device = device;
+    s->found.requested = requested;
+    s->found.device = *fl_device_describe(device);
+    s->copies = !s->found.device.host_memory;
+    s->pinned = !plan->pageable;
+    s->results = s->found.results;
+    prepare_host(s);
+    must(fl_stream_create(device, &s->stream));
+    for (int i = 0; i < 4; i++)
+        must(fl_event_create(device, &s->event[i]));
+    s->run = (fl_run){.variant = plan->variant, .stream = s->stream};
+    memcpy(s->run.block, plan->block, sizeof s->run.block);
+    s->found.tuned = plan->tuned;
+    progress("%s: first pass", requested);
+    s->told = seconds_now();
+    s->found.cold_s = cold_pass(s, &s->found.timing);
+    poison(s);
+    for (int i = 0; i < plan->warmup; i++) {
+        show_pass(s, false);
+        total_pass(s);
+    }
+    event_pass(s, 1, &h2d, &kernel, &d2h);
+    s->launches = launches_for(e, kernel);
+    s->told = 0;
+    return s;
+}
+
+bool measure_round(measuring *s, int rounds)
+{
+    const measure_plan *plan = s->plan;
+    int repeat = (plan->repeat + rounds - 1) / rounds, taken = 0;
+    double start = seconds_now(), enough = plan->min_time_s / rounds;
+
+    if (!measure_more(plan, s->found.total.count, s->spent))
+        return false;
+    if (s->found.total.count > 0)
+        total_pass(s); /* what ran in between has emptied the caches */
+    do {
+        show_pass(s, true);
+        take_samples(s);
+        taken++;
+    } while (measure_more(plan, s->found.total.count, s->spent + seconds_now() - start) &&
+             (plan->repeat > 0 ? taken < repeat : seconds_now() - start < enough));
+    s->spent += seconds_now() - start;
+    return measure_more(plan, s->found.total.count, s->spent);
+}
+
+measurement measure_end(measuring *s)
+{
+    measurement m;
+
+    fetch_results(s);
+    progress_end();
+    s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
+    release(s);
+    m = s->found;
+    free(s);
+    return m;
+}
+
+measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
+{
+    measuring *s = measure_start(e, plan, requested, device);
+
+    while (measure_round(s, 1))
+        ;
+    return measure_end(s);
+}
+
+void measurement_free(measurement *m)
+{
+    free(m->h2d.s);
+    free(m->kernel.s);
+    free(m->d2h.s);
+    free(m->total.s);
+    free(m->call.s);
+    for (int i = 0; i < MOST_OUTPUTS; i++)
+        host_array_free(&m->results[i]);
+}

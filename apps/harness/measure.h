@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * measure.h - runs one exercise on one open device and takes its times apart.
+ */
+#ifndef FLYNN_APPS_HARNESS_MEASURE_H
+#define FLYNN_APPS_HARNESS_MEASURE_H
+
+#include "verdict.h"
+
+#include "support/host_array.h"
+
+#include <flynn/flynn.h>
+#include <jansson.h>
+
+enum { MOST_INPUTS = 3, MOST_OUTPUTS = 3 };
+
+/* What an output will be. */
+typedef struct output_spec {
+    fl_dtype dtype;
+    int ndim;
+    int64_t shape[FL_MAX_DIMS];
+} output_spec;
+
+typedef struct measurement measurement;
+
+/* What is run: `inputs` in host memory to outputs in host memory. */
+typedef struct exercise {
+    const char *name; /* "convolve" */
+    char title[400];  /* the table's first line */
+    int input_count;
+    host_array inputs[MOST_INPUTS];
+    int output_count;
+    output_spec outputs[MOST_OUTPUTS]; /* the first is the one that table and JSON tell of */
+    bool in_place;    /* the first output is the first input, which is filled anew before it is timed */
+    bool steady;      /* in place, and takes as long on its own output: a short one may be queued many times */
+    bool counted;     /* the second output is one i64: so many leading elements of the first are the result */
+    const void *more; /* what the functions below need besides */
+    /* Queues the operation. */
+    fl_status (*call)(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
+                      const fl_run *run);
+    /* Holds one measurement's results against what is expected; says in `method` how. */
+    compare_result (*check)(const struct exercise *e, const measurement *m, char *method, size_t size);
+    /* Adds keys of its own to a result in the JSON, and lines below the table; NULL: nothing more to say. */
+    void (*add_json)(const struct exercise *e, const measurement *m, json_t *row);
+    void (*print_more)(const struct exercise *e, const measurement *m);
+} exercise;
+
+/* How it is run. */
+typedef struct measure_plan {
+    const char *variant; /* NULL: auto */
+    int block[3];
+    bool tuned; /* variant and block are a saved sweep's: where they cannot run, auto does */
+    int repeat; /* timed passes of each kind; 0: as many as min_time_s asks for */
+    int warmup; /* passes between the cold one and the timed ones */
+    double min_time_s;
+    bool pageable;     /* host arrays are ordinary memory instead of pinned */
+    bool wrong_timing; /* also time the call alone, without waiting for the work */
+} measure_plan;
+
+/* The times of one quantity, in the order in which they were taken. */
+typedef struct samples {
+    double *s;
+    int count;
+} samples;
+
+/* What came of it. Free with measurement_free. */
+struct measurement {
+    const char *requested; /* the backend as the user named it */
+    fl_device_info device;
+    fl_timing timing; /* of the cold pass: variant, block, bytes, flops; kernel_s is the median of `kernel` */
+    double cold_s;    /* the first pass from host arrays to host arrays: allocations, module load and all */
+    samples h2d, kernel, d2h, total;
+    samples call;                     /* until the call returned; none unless wrong_timing */
+    host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
+    bool tuned;                       /* variant and block are those that a saved sweep found best */
+    compare_result check;
+    char check_method[96];
+};
+
+/* How large the work is: the elements of its largest array. */
+int64_t exercise_elements(const exercise *e);
+
+/* Runs the exercise on the device: one cold pass, the warm-ups, then timed passes. Between the cold pass and the others
+ * the outputs are overwritten with NaN (all bits set), or for an exercise in place with the input, so that the result
+ * that is checked was made by a timed pass.
+ *
+ * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 200 us is queued
+ * several times between two events, and a sample is the mean of those. total is taken by the wall clock, from host
+ * arrays to host arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0. Of a counted
+ * result only what counts is copied back. Ends the command (fail) when the library fails. */
+measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
+
+/* The same in steps, so that several backends can take turns and what changes on the machine meanwhile meets all of
+ * them. `plan` and `e` must stay. */
+typedef struct measuring measuring;
+/* All up to the warm-ups. */
+measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
+/* Timed passes: one part in `rounds` of those that the plan asks for. Is there more to do? */
+bool measure_round(measuring *m, int rounds);
+/* Fetches the results and frees `m`. */
+measurement measure_end(measuring *m);
+
+void measurement_free(measurement *m);
+
+/* For what is measured in other ways. Adds a sample; ends the command when there is no memory for it. */
+void samples_add(samples *list, double seconds);
+/* Is another pass wanted after `count` passes that took `spent` seconds? */
+bool measure_more(const measure_plan *plan, int count, double spent);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * results.h - what a command measured, as a table, as JSON and as CSV. docs/output.md describes each column and key.
+ */
+#ifndef FLYNN_APPS_HARNESS_RESULTS_H
+#define FLYNN_APPS_HARNESS_RESULTS_H
+
+#include "backends.h"
+#include "measure.h"
+
+typedef struct result_list {
+    const common_options *common;
+    const backend_list *backends;
+    int count;
+    measurement *list;
+} result_list;
+
+/* An empty list with room for a measurement of each backend. */
+result_list result_list_start(const common_options *common, const backend_list *backends);
+
+/* Room for the next measurement. */
+measurement *result_add(result_list *results);
+
+/* The plan that the common options ask for. */
+measure_plan measure_plan_of(const common_options *common);
+
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. A
+ * result that failed its check, and an emulation's, gets no rank. Ends the command when a file
+ * cannot be written. */
+void results_show(const result_list *results, const exercise *e);
+
+/* For commands whose rows are not of one operation: the keys of a result that tell of its device; the document around a
+ * list of results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left
+ * for a table. */
+void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
+json_t *results_document(const backend_list *backends, json_t *rows);
+bool results_write(const common_options *common, const json_t *document);
+
+void result_list_free(result_list *results);
+
+#endif

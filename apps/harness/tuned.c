@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "tuned.h"
+#include "cache.h"
+
+#include "view/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char file[] = "sweeps.json";
+
+const char *tuned_path(void)
+{
+    return cache_path(file);
+}
+
+bool tuned_is_general(const char *exercise, const char *variant)
+{
+    static const struct {
+        const char *exercise, *variant;
+    } special[] = {
+        {"convolve", "separable"}, /* for kernels of rank one alone */
+        {"convolve1d", "fft"},     /* its error is relative to the largest sums, and NaN spreads */
+        {"svd", "randomized"},     /* an approximation */
+    };
+
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strcmp(special[i].exercise, exercise) == 0 && strcmp(special[i].variant, variant) == 0)
+            return false;
+    return strcmp(variant, "reference") != 0; /* what results are checked against is not the result */
+}
+
+static const char *text_of(const json_t *entry, const char *key)
+{
+    const char *text = json_string_value(json_object_get(entry, key));
+
+    return text ? text : "";
+}
+
+static int64_t elements_of(const json_t *entry)
+{
+    return json_integer_value(json_object_get(entry, "elements"));
+}
+
+static bool same_kind(const json_t *entry, const tuned_work *work)
+{
+    return strcmp(text_of(entry, "exercise"), work->exercise) == 0 && strcmp(text_of(entry, "dtype"), work->dtype) == 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- keeping ---- */
+
+static json_t *entry_of(const tuned_work *work, const tuned_way *way)
+{
+    json_t *entry = json_new_object();
+
+    json_put(entry, "exercise", json_text(work->exercise));
+    json_put(entry, "dtype", json_text(work->dtype));
+    json_put(entry, "elements", json_whole(work->elements));
+    json_put(entry, "variant", json_text(way->variant));
+    json_put(entry, "block", json_wholes((int64_t[]){way->block[0], way->block[1], way->block[2]}, 3));
+    return entry;
+}
+
+bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
+{
+    json_t *kept = cache_load(file), *others = json_new_list(), *entry;
+    const char *key = cache_key(work->resource, work->name);
+    size_t i;
+    bool saved;
+
+    json_array_foreach(json_object_get(kept, key), i, entry)
+    {
+        if (!same_kind(entry, work) || elements_of(entry) != work->elements)
+            json_array_append(others, entry);
+    }
+    json_append(others, entry_of(work, way));
+    json_put(kept, key, others);
+    saved = cache_save(file, kept, why);
+    json_decref(kept);
+    return saved;
+}
+
+/* The device's list without those of the exercise; NULL: all of them go. */
+static json_t *without(const json_t *list, const char *exercise, int *gone)
+{
+    json_t *rest = json_new_list(), *entry;
+    size_t i;
+
+    json_array_foreach(list, i, entry)
+    {
+        if (exercise && strcmp(text_of(entry, "exercise"), exercise) != 0)
+            json_array_append(rest, entry);
+        else
+            ++*gone;
+    }
+    return rest;
+}
+
+bool tuned_forget(const char *exercise, int *count, problem *why)
+{
+    json_t *kept = cache_load(file), *list;
+    const char *host = cache_host(), *key;
+    void *next;
+    bool saved;
+
+    *count = 0;
+    json_object_foreach_safe(kept, next, key, list)
+    {
+        json_t *rest = strncmp(key, host, strlen(host)) == 0 ? without(list, exercise, count) : NULL;
+        if (rest && json_array_size(rest) > 0)
+            json_object_set(kept, key, rest);
+        else if (rest)
+            json_object_del(kept, key);
+        json_decref(rest);
+    }
+    saved = *count == 0 || cache_save(file, kept, why);
+    json_decref(kept);
+    return saved;
+}
+
+/* -------------------------------------------------------------------------------------------------- finding ---- */
+
+static bool read_way(const json_t *entry, tuned_way *way)
+{
+    const json_t *block = json_object_get(entry, "block");
+
+    snprintf(way->variant, sizeof way->variant, "%s", text_of(entry, "variant"));
+    for (int i = 0; i < 3; i++) {
+        int64_t edge = json_integer_value(json_array_get(block, (size_t)i));
+        if (edge < 0 || edge > INT32_MAX)
+            return false;
+        way->block[i] = (int)edge;
+    }
+    return *way->variant != '\0';
+}
+
+bool tuned_find(const tuned_work *work, tuned_way *way)
+{
+    json_t *kept = cache_load(file), *entry;
+    double size = log2((double)work->elements), nearest = INFINITY;
+    tuned_way one;
+    size_t i;
+
+    json_array_foreach(json_object_get(kept, cache_key(work->resource, work->name)), i, entry)
+    {
+        double of = log2((double)elements_of(entry));
+        if (!same_kind(entry, work) || floor(of) != floor(size) || fabs(of - size) >= nearest || !read_way(entry, &one))
+            continue;
+        nearest = fabs(of - size);
+        *way = one;
+    }
+    json_decref(kept);
+    return isfinite(nearest);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+compare_result compare_start(void)
+{
+    return (compare_result){.worst_index = -1, .excess = -1};
+}
+
+/* Infinite for what no bound excuses. */
+static double error_of(double result, double expected)
+{
+    if (result == expected || (isnan(result) && isnan(expected)))
+        return 0;
+    double error = fabs(result - expected);
+    return isfinite(result) && isfinite(expected) ? error : INFINITY;
+}
+
+void compare_add(compare_result *found, int64_t index, double result, double expected, double bound)
+{
+    double error = error_of(result, expected);
+    /* In this form, so that a bound that is NaN excuses nothing but an exact result. */
+    bool right = error == 0 || (error <= bound && isfinite(error));
+    double excess = error == 0 ? 0 : right ? error / bound : fmax(error / bound, nextafter(1, 2));
+    if (isnan(excess) || (!right && isinf(bound)))
+        excess = INFINITY;
+
+    found->compared++;
+    found->failed += !right;
+    found->ok = found->failed == 0;
+    found->max_abs = fmax(found->max_abs, error);
+    if (expected != 0 && error != 0)
+        found->max_rel = fmax(found->max_rel, isinf(error) ? INFINITY : error / fabs(expected));
+    if (excess > found->excess) {
+        found->excess = excess;
+        found->worst_index = index;
+        found->worst_result = result;
+        found->worst_expected = expected;
+        found->worst_bound = bound;
+    }
+}
+
+void compare_merge(compare_result *all, const compare_result *one, int64_t first)
+{
+    const bool worst = all->worst_index < 0 || one->excess > all->excess;
+
+    all->ok = (all->compared == 0 || all->ok) && one->ok;
+    all->compared += one->compared;
+    all->failed += one->failed;
+    all->max_abs = fmax(all->max_abs, one->max_abs);
+    all->max_rel = fmax(all->max_rel, one->max_rel);
+    if (worst && one->worst_index >= 0) {
+        all->excess = one->excess;
+        all->worst_index = first + one->worst_index;
+        all->worst_result = one->worst_result;
+        all->worst_expected = one->worst_expected;
+        all->worst_bound = one->worst_bound;
+    }
+}
+
+compare_result compare_allclose(const host_array *result, const host_array *expected, double relative, double absolute)
+{
+    compare_result found = compare_start();
+    int64_t size = host_array_size(expected);
+    for (int64_t i = 0; i < size; i++) {
+        double value = host_array_get(expected, i);
+        compare_add(&found, i, host_array_get(result, i), value, absolute + relative * fabs(value));
+    }
+    return found;
+}
+
+compare_result compare_bounded(const host_array *result, const host_array *expected, const host_array *bound)
+{
+    compare_result found = compare_start();
+    int64_t size = host_array_size(expected);
+    for (int64_t i = 0; i < size; i++)
+        compare_add(&found, i, host_array_get(result, i), host_array_get(expected, i), host_array_get(bound, i));
+    return found;
+}
+
+void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position)
+{
+    for (int d = ndim - 1; d > 0; d--) {
+        int64_t length = shape[d] > 0 ? shape[d] : 1; /* of no elements there is no position */
+        position[d] = index % length;
+        index /= length;
+    }
+    if (ndim > 0)
+        position[0] = index; /* also of an element that a result lacks at its end */
+}
+
+index_text format_index(int64_t index, int ndim, const int64_t *shape)
+{
+    index_text out = {"-"};
+    if (index < 0)
+        return out;
+    int64_t position[FL_MAX_DIMS];
+    split_index(index, ndim, shape, position);
+    size_t used = 0;
+    for (int d = 0; d < ndim; d++)
+        used +=
+            (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%" PRId64, d == 0 ? "[" : ", ", position[d]);
+    snprintf(out.text + used, sizeof out.text - used, ndim == 0 ? "[]" : "]");
+    return out;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verdict.h - holds a result against what was expected, element by element.
+ */
+#ifndef FLYNN_APPS_HARNESS_VERDICT_H
+#define FLYNN_APPS_HARNESS_VERDICT_H
+
+#include "support/host_array.h"
+
+/* What a comparison found. An element is right when |result - expected| <= its bound; when both are NaN; or when both
+ * are the same infinity. Anything else, a NaN or infinity of one side alone included, is wrong, whatever the bound. */
+typedef struct compare_result {
+    bool ok;             /* all that were compared are right, and there was at least one */
+    int64_t compared;    /* elements */
+    int64_t failed;      /* of them */
+    double max_abs;      /* largest |result - expected|; infinite where only one side is finite */
+    double max_rel;      /* largest |result - expected| / |expected|, over the elements that are not expected to be 0 */
+    double excess;       /* largest |result - expected| / bound: above 1 when something failed */
+    int64_t worst_index; /* of the element with the largest excess, in row-major order; -1 if none was compared */
+    double worst_result, worst_expected, worst_bound; /* that element's */
+} compare_result;
+
+/* A comparison of nothing yet: ok is false. */
+compare_result compare_start(void);
+
+/* Adds one element. `index` is only kept, for worst_index. */
+void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
+
+/* Adds another comparison, whose indices begin at `first`. */
+void compare_merge(compare_result *all, const compare_result *one, int64_t first);
+
+/* Compares arrays of one shape, any dtypes. bound[i] = absolute + relative * |expected[i]|: np.allclose's rule, with
+ * equal_nan. */
+compare_result compare_allclose(const host_array *result, const host_array *expected, double relative, double absolute);
+
+/* Compares with a bound for each element: arrays of one shape, any dtypes. */
+compare_result compare_bounded(const host_array *result, const host_array *expected, const host_array *bound);
+
+/* The position in an array of that shape that has the row-major index `index`: "[12, 7]"; "-" for -1. */
+typedef struct index_text {
+    char text[96];
+} index_text;
+void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position);
+index_text format_index(int64_t index, int ndim, const int64_t *shape);
+
+#endif

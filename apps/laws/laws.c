@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn laws: how an exercise scales over threads, or over the batch on a GPU, and what the laws make of it.
+ */
+#include "commands.h"
+#include "show.h"
+
+#include "harness/child.h"
+#include "support/fail.h"
+#include "support/options.h"
+#include "support/progress.h"
+#include "support/statistics.h"
+#include "view/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_THREADS = KEY_OWN, KEY_BATCH, FEWEST_POINTS = 4, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
+
+/* An exercise: its size unless --size says another (large enough for many threads), and how its work grows: with the
+ * size to this power. Of convolve and reconstruct the kernel and the rank stay as they are; of sort and primes radix
+ * and sieve are meant, whose work is linear but for a slowly growing factor. */
+static const struct law_exercise {
+    const char *name;
+    const char *option;
+    int64_t size;
+    int power;
+    const char *more; /* a word of its own command line, where no variant is asked for; NULL: none */
+} exercises[] = {
+    {"convolve", "size", 2048, 2, NULL},
+    {"convolve1d", "size", 1 << 22, 1, NULL},
+    {"increment", "size", 1 << 24, 1, NULL},
+    {"sqrt", "size", 1 << 24, 1, NULL},
+    {"maximum", "size", 256, 3, NULL},
+    {"log_of_sum", "size", 10000000, 1, NULL},
+    {"sort", "size", 1 << 22, 1, NULL},
+    {"select", "size", 1 << 24, 1, NULL},
+    {"primes", "upto", 100000000, 1, "--method=sieve"},
+    {"svd", "size", 512, 3, NULL},
+    {"reconstruct", "size", 2048, 2, NULL},
+};
+enum { EXERCISES = sizeof exercises / sizeof *exercises, COURSE_RECONSTRUCT = 512 };
+
+typedef struct laws_options {
+    const char *exercise, *threads, *batch; /* NULL: not given */
+    /* What they come to. */
+    const struct law_exercise *what;
+    int count;
+    int64_t n[MOST_POINTS];
+    int64_t size;
+    const char *spec;       /* of the backend: "omp:v3" */
+    char name[48], isa[48]; /* "omp", ":v3" */
+    fl_device_info device;
+} laws_options;
+
+static const struct argp_option own_options[] = {
+    {"threads", KEY_THREADS, "1,N,...", 0,
+     "Threads to measure with, at least four numbers that begin with 1 (default: up to the processors that the process "
+     "may use)",
+     0},
+    {"batch", KEY_BATCH, "1,N,...", 0, "On a GPU: batches to measure, likewise (default: 1,2,4,8,16)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    laws_options *own = state->input;
+
+    switch (key) {
+    case KEY_THREADS: own->threads = value; return 0;
+    case KEY_BATCH: own->batch = value; return 0;
+    case ARGP_KEY_ARG:
+        if (own->exercise)
+            return ARGP_ERR_UNKNOWN;
+        own->exercise = value;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char summary[] =
+    "Measures how an exercise (convolve, if none is named) scales over threads, and fits Amdahl's and Gustafson's laws "
+    "to it.\v"
+    "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
+    "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/laws.md tells how the laws are "
+    "fitted.";
+
+/* ------------------------------------------------------------------------------------------------- options ---- */
+
+static const struct law_exercise *exercise_named(const char *name)
+{
+    const char *names[EXERCISES], *nearest;
+
+    for (int i = 0; i < EXERCISES; i++) {
+        names[i] = exercises[i].name;
+        if (strcmp(names[i], name) == 0)
+            return &exercises[i];
+    }
+    nearest = fl_nearest_name(name, names, EXERCISES);
+    fail(EXIT_BAD_INPUT,
+         "'%s' is no exercise that scales; expected convolve, sort ... as docs/laws.md lists them%s%s%s", name,
+         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* "1,2,4,8". */
+static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
+{
+    static const char expected[] =
+        "expected at least four ascending whole numbers, the first of them 1, such as 1,2,4,8";
+    char *copy = strdup(value), *rest = copy, *word;
+
+    if (!copy)
+        fail(EXIT_BROKEN, "out of memory for the command line");
+    for (own->count = 0; (word = strsep(&rest, ",")) != NULL; own->count++) {
+        if (own->count == MOST_POINTS)
+            option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);
+        own->n[own->count] = option_integer(option, word, 1, most);
+        if (own->count ? own->n[own->count] <= own->n[own->count - 1] : own->n[0] != 1)
+            option_fail(option, "'%s' does not fit; %s", value, expected);
+    }
+    free(copy);
+    if (own->count < FEWEST_POINTS)
+        option_fail(option, "'%s' has %d; a fit needs more: %s", value, own->count, expected);
+}
+
+/* All up to eight processors; of more the powers of two, and all of them at once. */
+static void default_threads(laws_options *own)
+{
+    const int processors = own->device.threads;
+
+    for (int n = 1; n < processors && own->count < MOST_POINTS - 1; n = processors <= 8 ? n + 1 : 2 * n)
+        own->n[own->count++] = n;
+    own->n[own->count++] = processors;
+    if (own->count < FEWEST_POINTS)
+        fail(EXIT_BAD_INPUT,
+             "--threads: the %d processor%s that this process may use give%s %d point%s, and a fit needs four; name "
+             "more, such as --threads=1,2,3,4 (more threads than processors are allowed, and marked as oversubscribed)",
+             processors, processors == 1 ? "" : "s", processors == 1 ? "s" : "", own->count,
+             own->count == 1 ? "" : "s");
+}
+
+/* Is one of the items behind the name a number? */
+static bool has_number(const char *items)
+{
+    for (; items; items = strchr(items + 1, ':'))
+        if (items[1] >= '0' && items[1] <= '9')
+            return true;
+    return false;
+}
+
+/* "omp:v3" is "omp" and ":v3"; how many threads is what is measured. */
+static void split_backend(const char *spec, laws_options *own)
+{
+    const char *colon = strchr(spec, ':');
+    size_t length = colon ? (size_t)(colon - spec) : strlen(spec);
+
+    if (strcmp(own->device.flynn_class, "MIMD") == 0 && has_number(colon))
+        option_fail("backend", "'%s' has a number of threads; expected %.*s alone, and --threads", spec, (int)length,
+                    spec);
+    snprintf(own->name, sizeof own->name, "%.*s", (int)length, spec);
+    snprintf(own->isa, sizeof own->isa, "%s", colon ? colon : "");
+}
+
+/* Opens the backend to see what it is, and closes it: each measurement is a process of its own. */
+static void look_at_backend(const common_options *common, laws_options *own)
+{
+    const char *spec = common->backend_count == 1 ? common->backends[0] : NULL;
+    fl_device *device;
+
+    if (!spec)
+        option_fail("backend", "laws are those of one backend; expected one, such as omp");
+    if (strcmp(spec, "auto") == 0)
+        spec = "omp";
+    fl_status status = fl_device_open(spec, &device);
+    if (status != FL_OK)
+        fail(exit_code_of(status), "--backend: %s", fl_last_error());
+    own->device = *fl_device_describe(device);
+    fl_device_close(device);
+    own->spec = spec;
+    split_backend(spec, own);
+}
+
+static bool is_gpu(const laws_options *own)
+{
+    return strcmp(own->device.flynn_class, "SIMT") == 0;
+}
+
+/* What is measured with, and on how much. */
+static void settle(const common_options *common, laws_options *own)
+{
+    look_at_backend(common, own);
+    own->what = exercise_named(own->exercise ? own->exercise : is_gpu(own) ? "reconstruct" : "convolve");
+    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->size;
+    if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
+        option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
+    if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
+        option_fail(is_gpu(own) ? "threads" : "batch", "%s scales over %s; expected --%s", own->device.resource,
+                    is_gpu(own) ? "batches" : "threads", is_gpu(own) ? "batch" : "threads");
+    if (is_gpu(own) && strcmp(own->what->name, "reconstruct") != 0)
+        fail(EXIT_BAD_INPUT, "'%s' has no batches, which take the place of threads on %s; expected reconstruct",
+             own->what->name, own->device.resource);
+    if (is_gpu(own))
+        parse_list("batch", own->batch ? own->batch : "1,2,4,8,16", LARGEST_BATCH, own);
+    else if (own->threads)
+        parse_list("threads", own->threads, MOST_THREADS, own);
+    else
+        default_threads(own);
+}
+
+/* ----------------------------------------------------------------------------------------------- measuring ---- */
+
+/* What all processes of the command share. */
+typedef struct laws_run {
+    const common_options *common;
+    const laws_options *own;
+    json_t *document, *rows; /* that of the first process; all results */
+    int done, processes;
+} laws_run;
+
+/* Runs the exercise on the backends of a list, and adds its results. */
+static void run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch)
+{
+    common_options common = *run->common;
+    child_words w = child_words_start(run->own->what->name);
+    child_result r;
+    json_t *row;
+    size_t i;
+
+    progress("%d of %d", run->done + 1, run->processes);
+    common.backends = (char *[]){(char *)backends};
+    common.backend_count = 1;
+    common.size = 0;
+    child_words_common(&w, &common);
+    child_words_add(&w, "--%s=%" PRId64, run->own->what->option, size);
+    if (run->own->what->more && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "%s", run->own->what->more);
+    if (batch)
+        child_words_add(&w, "--batch=%" PRId64, batch);
+    r = child_run(&w);
+    child_words_free(&w);
+    if (!r.document)
+        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s on %s: %s", run->own->what->name, backends,
+             r.message);
+    json_array_foreach(json_object_get(r.document, "results"), i, row)
+    {
+        if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok")))
+            fail(EXIT_WRONG_RESULT, "%s on %s: the result is wrong, and no law is fitted to wrong ones",
+                 run->own->what->name, json_string_value(json_object_get(row, "resource")));
+        json_array_append(run->rows, row);
+    }
+    if (run->document)
+        json_decref(r.document);
+    else
+        run->document = r.document;
+    run->done++;
+    progress_end();
+}
+
+/* The point of a result. */
+static law_point point_of(const laws_run *run, int result, int64_t n, int64_t size, double work)
+{
+    const json_t *row = json_array_get(run->rows, (size_t)result);
+    const json_t *times = json_object_get(json_object_get(row, "times_s"), "kernel");
+    int count = (int)json_array_size(times);
+    double *s = malloc(((size_t)count + 1) * sizeof *s);
+    bool gpu = is_gpu(run->own);
+
+    if (!s)
+        fail(EXIT_BROKEN, "out of memory for %d times", count);
+    for (int i = 0; i < count; i++)
+        s[i] = json_number_value(json_array_get(times, (size_t)i));
+    statistics found = statistics_of(s, count);
+    free(s);
+    const json_t *percent = json_object_get(row, "percent_of_ceiling");
+    return (law_point){.result = result,
+                       .n = n,
+                       .size = size,
+                       .work = work,
+                       .kernel_s = found.median,
+                       .spread_s = found.spread,
+                       .bytes_per_s = json_number_value(json_object_get(row, "bytes")) / found.median,
+                       .percent_of_ceiling = json_is_number(percent) ? json_number_value(percent) : (double)NAN,
+                       .oversubscribed = !gpu && n > run->own->device.threads};
+}
+
+/* Of `points`, all of it zero. */
+static void start_points(law_points *points, const char *kind, scaling_law law, int count)
+{
+    points->kind = kind;
+    points->law = law;
+    points->count = count;
+}
+
+/* "omp:1:v3,omp:2:v3 ...", in turns in one process. */
+static void measure_strong(laws_run *run, law_points *points)
+{
+    const laws_options *own = run->own;
+    char list[MOST_POINTS * 64] = "";
+
+    for (int i = 0; i < own->count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s:%" PRId64 "%s", i ? "," : "", own->name,
+                 own->n[i], own->isa);
+    start_points(points, "strong", AMDAHL, own->count);
+    int first = (int)json_array_size(run->rows);
+    run_exercise(run, list, own->size, 0);
+    for (int i = 0; i < own->count; i++)
+        points->list[i] = point_of(run, first + i, own->n[i], own->size, 1);
+}
+
+/* Work that is n times that of one thread, to the nearest whole size; a process for each. */
+static void measure_weak(laws_run *run, law_points *points)
+{
+    const laws_options *own = run->own;
+    const double most = (double)own->n[own->count - 1];
+
+    start_points(points, "weak", GUSTAFSON, own->count);
+    for (int i = 0; i < own->count; i++) {
+        char backend[128];
+        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->power);
+        int64_t size = (int64_t)fmax(1, round(edge));
+        int first = (int)json_array_size(run->rows);
+        snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
+        run_exercise(run, backend, size, 0);
+        double work = i ? pow((double)size / (double)points->list[0].size, own->what->power) : 1;
+        points->list[i] = point_of(run, first, own->n[i], size, work);
+    }
+}
+
+static void measure_batches(laws_run *run, law_points *points)
+{
+    const laws_options *own = run->own;
+
+    start_points(points, "batch", AMDAHL, own->count);
+    for (int i = 0; i < own->count; i++) {
+        int first = (int)json_array_size(run->rows);
+        run_exercise(run, own->spec, own->size, own->n[i]);
+        points->list[i] = point_of(run, first, own->n[i], own->size, (double)own->n[i]);
+    }
+}
+
+static laws_found *measure_all(laws_run *run)
+{
+    static laws_found found;
+    const laws_options *own = run->own;
+
+    found = (laws_found){.exercise = own->what->name,
+                         .backend = own->spec,
+                         .device = own->device.name,
+                         .emulation = own->device.emulation,
+                         .unit = is_gpu(own) ? "batch" : "threads",
+                         .processors = is_gpu(own) ? 0 : own->device.threads,
+                         .kinds = is_gpu(own) ? 1 : 2};
+    run->processes = is_gpu(own) ? own->count : own->count + 1;
+    if (is_gpu(own)) {
+        measure_batches(run, &found.points[0]);
+    } else {
+        measure_strong(run, &found.points[0]);
+        measure_weak(run, &found.points[1]);
+    }
+    laws_fit_all(&found);
+    return &found;
+}
+
+int command_laws(int argc, char **argv)
+{
+    laws_options own = {.exercise = NULL};
+    const command_line line = {"flynn laws", "[EXERCISE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON,
+                               own_options,  parse,        &own};
+    common_options common;
+    problem why;
+
+    options_parse(&line, argc, argv, &common);
+    settle(&common, &own);
+    laws_run run = {.common = &common, .own = &own, .rows = json_new_list()};
+    const laws_found *found = measure_all(&run);
+    json_put(run.document, "results", run.rows);
+    json_put(run.document, "laws", laws_json(found));
+    if (common.json && !json_write(run.document, common.json_file, &why))
+        fail_problem(&why);
+    if (!common.json || common.json_file)
+        laws_show(found);
+    json_decref(run.document);
+    options_free(&common);
+    return EXIT_DONE;
+}

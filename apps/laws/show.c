@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "show.h"
+
+#include "support/fail.h"
+#include "view/json.h"
+#include "view/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const law_names[] = {[AMDAHL] = "Amdahl", [GUSTAFSON] = "Gustafson"};
+
+/* ---------------------------------------------------------------------------------------------------- fits ---- */
+
+static void find_speed_ups(law_points *points)
+{
+    const law_point *one = &points->list[0];
+
+    for (int i = 0; i < points->count; i++) {
+        law_point *p = &points->list[i];
+        double speed_up = p->work * one->kernel_s / p->kernel_s;
+        /* T(1) over itself is 1, whatever T(1) is. */
+        double relative = i ? hypot(one->spread_s / one->kernel_s, p->spread_s / p->kernel_s) : 0;
+        p->p = (scaling_point){(double)p->n, speed_up, speed_up * relative};
+    }
+}
+
+static scaling_fit fit_to(scaling_law law, const law_points *points)
+{
+    scaling_point list[MOST_POINTS];
+
+    for (int i = 0; i < points->count; i++)
+        list[i] = points->list[i].p;
+    return scaling_fit_of(law, list, points->count);
+}
+
+void laws_fit_all(laws_found *found)
+{
+    for (int i = 0; i < found->kinds; i++)
+        find_speed_ups(&found->points[i]);
+    found->fits[AMDAHL] = fit_to(AMDAHL, &found->points[0]);
+    found->fits[GUSTAFSON] = fit_to(GUSTAFSON, &found->points[found->kinds - 1]);
+}
+
+/* --------------------------------------------------------------------------------------------------- words ---- */
+
+/* What a sentence is put together in. */
+typedef struct words {
+    char text[1024];
+} words;
+
+static void say(words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(words *w, const char *format, ...)
+{
+    size_t used = strlen(w->text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(w->text + used, sizeof w->text - used, format, arguments);
+    va_end(arguments);
+}
+
+static bool is_off(const laws_found *found, const law_points *points, int i)
+{
+    return i > 0 && !scaling_describes(points->law, found->fits[points->law].fraction, &points->list[i].p);
+}
+
+/* More threads, or a larger batch, than at the point before, and no more bytes a second; where the ceiling is known,
+ * not far from it, or it would be something else that does not grow. */
+static bool is_saturated(const law_points *points, int i)
+{
+    const law_point *here = &points->list[i], *before = &points->list[i - 1];
+
+    return !here->oversubscribed && !(here->percent_of_ceiling < 40) && here->p.speed_up >= 1 &&
+           here->bytes_per_s < 1.1 * before->bytes_per_s;
+}
+
+/* Faster than n times, beyond what the spread explains. */
+static bool is_superlinear(const law_point *p)
+{
+    return p->p.speed_up > 1.05 * p->p.n && p->p.speed_up - p->p.spread > p->p.n;
+}
+
+static void say_points(words *w, const laws_found *found, const law_points *points)
+{
+    const char *between = "";
+
+    for (int i = 1; i < points->count; i++) {
+        if (!is_off(found, points, i))
+            continue;
+        say(w, "%s%" PRId64 " (%+.0f %%)", between, points->list[i].n,
+            100 * scaling_deviation(points->law, found->fits[points->law].fraction, &points->list[i].p));
+        between = ", ";
+    }
+}
+
+/* The points that the law does not describe: how many are of which kind. */
+typedef struct suspects {
+    int crowded, superlinear, slower, unsteady;
+    int saturated; /* the first one's place */
+} suspects;
+
+static suspects suspects_of(const laws_found *found, const law_points *points)
+{
+    suspects s = {0};
+
+    for (int i = 1; i < points->count; i++) {
+        const law_point *p = &points->list[i];
+        if (!is_off(found, points, i))
+            continue;
+        s.crowded += p->oversubscribed;
+        s.unsteady += p->p.spread > 0.2 * p->p.speed_up;
+        s.superlinear += is_superlinear(p);
+        s.slower += !p->oversubscribed && p->p.speed_up + p->p.spread < 1;
+        s.saturated = !s.saturated && is_saturated(points, i) ? i : s.saturated;
+    }
+    return s;
+}
+
+static void say_saturated(words *w, const laws_found *found, const law_point *p)
+{
+    const quantity rate = format_rate(p->bytes_per_s, "B/s");
+
+    if (!found->processors)
+        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or its memory busy.", p->n,
+            rate.text);
+    else if (isfinite(p->percent_of_ceiling))
+        say(w,
+            " From %" PRId64 " threads on GB/s hardly grow (%s, %.0f %% of the ceiling): memory bandwidth is the "
+            "usual suspect.",
+            p->n, rate.text, p->percent_of_ceiling);
+    else
+        say(w,
+            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the usual suspect, and "
+            "`flynn ceiling --backend=omp:%" PRId64 "` measures how much of it there is.",
+            p->n, rate.text, p->n);
+}
+
+/* The usual suspects, those that the points speak for. */
+static void say_suspects(words *w, const laws_found *found, const law_points *points)
+{
+    suspects s = suspects_of(found, points);
+
+    if (s.crowded)
+        say(w, " More threads than the %d processors take turns on them, which no serial fraction describes.",
+            found->processors);
+    if (s.superlinear)
+        say(w, " More than n times as fast: parts that fit into caches where the whole did not are the usual suspect.");
+    if (s.slower)
+        say(w, " Slower than n = 1: the usual suspects are other programs on the same processors, and parts too small "
+               "for what it costs to start and to wait for them.");
+    if (s.unsteady)
+        say(w, " Spreads of more than 20 %% say that something else ran meanwhile.");
+    if (s.saturated)
+        say_saturated(w, found, &points->list[s.saturated]);
+    if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated)
+        say(w, " None of the usual suspects shows: look at clock frequencies, at where memory lies (NUMA), and at what "
+               "else ran.");
+}
+
+/* Where the law fails to describe the points; "" where it does not fail. */
+static words failing(const laws_found *found, const law_points *points)
+{
+    const scaling_fit *fit = &found->fits[points->law];
+    words w = {""};
+
+    if (!fit->clipped && !fit->not_described)
+        return w;
+    say(&w, "%s scaling:", points->kind);
+    if (fit->clipped)
+        say(&w, " the points ask for a serial fraction of %.5g, which was clipped to %g.", fit->unclipped,
+            fit->fraction);
+    if (fit->not_described) {
+        say(&w, " %s's law does not describe n = ", law_names[points->law]);
+        say_points(&w, found, points);
+        say(&w, ".");
+        say_suspects(&w, found, points);
+    }
+    return w;
+}
+
+/* ---------------------------------------------------------------------------------------------------- JSON ---- */
+
+static json_t *json_point(const laws_found *found, const law_points *points, int i)
+{
+    const law_point *p = &points->list[i];
+    json_t *entry = json_new_object();
+
+    json_put(entry, "n", json_whole(p->n));
+    json_put(entry, "result", json_whole(p->result));
+    json_put(entry, "size", json_whole(p->size));
+    json_put(entry, "work", json_number(p->work));
+    json_put(entry, "kernel_s", json_number(p->kernel_s));
+    json_put(entry, "spread_s", json_number(p->spread_s));
+    json_put(entry, "gbytes_per_s", json_number(p->bytes_per_s / 1e9));
+    json_put(entry, "speed_up", json_number(p->p.speed_up));
+    json_put(entry, "speed_up_spread", json_number(p->p.spread));
+    json_put(entry, "efficiency", json_number(p->p.speed_up / p->p.n));
+    json_put(entry, "amdahl", json_number(scaling_value(AMDAHL, found->fits[AMDAHL].fraction, p->p.n)));
+    json_put(entry, "gustafson", json_number(scaling_value(GUSTAFSON, found->fits[GUSTAFSON].fraction, p->p.n)));
+    json_put(entry, "deviation", json_number(scaling_deviation(points->law, found->fits[points->law].fraction, &p->p)));
+    json_put(entry, "described", json_boolean(!is_off(found, points, i)));
+    json_put(entry, "oversubscribed", json_boolean(p->oversubscribed));
+    return entry;
+}
+
+static json_t *json_fit(const laws_found *found, scaling_law law)
+{
+    const scaling_fit *fit = &found->fits[law];
+    json_t *entry = json_new_object();
+
+    json_put(entry, "fitted_to", json_text(found->points[law == AMDAHL ? 0 : found->kinds - 1].kind));
+    json_put(entry, "points", json_whole(fit->points));
+    json_put(entry, "serial_fraction", json_number(fit->fraction));
+    json_put(entry, "standard_error", json_number(fit->standard_error));
+    json_put(entry, "unclipped", json_number(fit->unclipped));
+    json_put(entry, "clipped", json_boolean(fit->clipped));
+    json_put(entry, "largest_deviation", json_number(fit->largest_deviation));
+    json_put(entry, "rms_deviation", json_number(fit->rms_deviation));
+    json_put(entry, "not_described", json_whole(fit->not_described));
+    /* With however many threads. */
+    json_put(entry, "most", law == AMDAHL ? json_number(1 / fit->fraction) : json_null());
+    return entry;
+}
+
+json_t *laws_json(const laws_found *found)
+{
+    json_t *laws = json_new_object(), *remarks = json_new_list();
+
+    json_put(laws, "exercise", json_text(found->exercise));
+    json_put(laws, "backend", json_text(found->backend));
+    json_put(laws, "emulation", json_boolean(found->emulation));
+    json_put(laws, "unit", json_text(found->unit));
+    json_put(laws, "processors", found->processors ? json_whole(found->processors) : json_null());
+    for (int k = 0; k < found->kinds; k++) {
+        json_t *list = json_new_list();
+        words w = failing(found, &found->points[k]);
+        for (int i = 0; i < found->points[k].count; i++)
+            json_append(list, json_point(found, &found->points[k], i));
+        json_put(laws, found->points[k].kind, list);
+        if (w.text[0])
+            json_append(remarks, json_text(w.text));
+    }
+    json_put(laws, "amdahl", json_fit(found, AMDAHL));
+    json_put(laws, "gustafson", json_fit(found, GUSTAFSON));
+    json_put(laws, "remarks", remarks);
+    return laws;
+}
+
+/* --------------------------------------------------------------------------------------------------- table ---- */
+
+enum { COLUMNS = 12 };
+
+static void add_row(table *t, const laws_found *found, const law_points *points, int i)
+{
+    const law_point *p = &points->list[i];
+    char cells[COLUMNS][64];
+    const char *pointers[COLUMNS];
+    double deviation = scaling_deviation(points->law, found->fits[points->law].fraction, &p->p);
+
+    snprintf(cells[0], 64, "%s", points->kind);
+    snprintf(cells[1], 64, "%" PRId64, p->n);
+    snprintf(cells[2], 64, "%" PRId64, p->size);
+    snprintf(cells[3], 64, "%s", format_seconds(p->kernel_s).text);
+    snprintf(cells[4], 64, "%.1f %%", 100 * p->spread_s / p->kernel_s);
+    snprintf(cells[5], 64, "%.3g", p->bytes_per_s / 1e9);
+    snprintf(cells[6], 64, "%.2f +- %.2f", p->p.speed_up, p->p.spread);
+    snprintf(cells[7], 64, "%.0f %%", 100 * p->p.speed_up / p->p.n);
+    snprintf(cells[8], 64, "%.2f", scaling_value(AMDAHL, found->fits[AMDAHL].fraction, p->p.n));
+    snprintf(cells[9], 64, "%.2f", scaling_value(GUSTAFSON, found->fits[GUSTAFSON].fraction, p->p.n));
+    snprintf(cells[10], 64, "%+.1f %%", 100 * deviation);
+    snprintf(cells[11], 64, "%s%s", p->oversubscribed ? "oversubscribed " : "",
+             is_off(found, points, i) ? "not described" : "");
+    for (int c = 0; c < COLUMNS; c++)
+        pointers[c] = cells[c];
+    table_add(t, pointers);
+}
+
+static void show_table(const laws_found *found)
+{
+    const table_column columns[] = {{"scaling", 0},   {found->unit, 1}, {"size", 1}, {"kernel", 1}, {"spread", 1},
+                                    {"GB/s", 1},      {"speed-up", 1},  {"of n", 1}, {"Amdahl", 1}, {"Gustafson", 1},
+                                    {"deviation", 1}, {"", 0},          {NULL, 0}};
+    table *t = table_create(columns);
+
+    for (int k = 0; k < found->kinds; k++)
+        for (int i = 0; i < found->points[k].count; i++)
+            add_row(t, found, &found->points[k], i);
+    table_print(t, stdout);
+    table_free(t);
+}
+
+static void show_fit(const laws_found *found, scaling_law law)
+{
+    const scaling_fit *fit = &found->fits[law];
+    const law_points *points = &found->points[law == AMDAHL ? 0 : found->kinds - 1];
+    int crowded = 0;
+
+    for (int i = 0; i < points->count; i++)
+        crowded += points->list[i].oversubscribed;
+    printf("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
+           fit->standard_error, fit->points, points->kind);
+    if (crowded)
+        printf(", %d of them oversubscribed", crowded);
+    printf("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
+           100 * fit->rms_deviation);
+    if (law == AMDAHL && fit->fraction > 0)
+        printf("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
+    printf("\n");
+}
+
+void laws_show(const laws_found *found)
+{
+    printf("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
+           found->emulation ? "; an emulation, whose times mean nothing" : "");
+    show_table(found);
+    for (int law = AMDAHL; law <= GUSTAFSON; law++)
+        show_fit(found, (scaling_law)law);
+    for (int k = 0; k < found->kinds; k++) {
+        words w = failing(found, &found->points[k]);
+        if (w.text[0])
+            printf("%s\n", w.text);
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * show.h - what `flynn laws` measured: its points, the laws fitted to them, as JSON, as a table and in words.
+ */
+#ifndef FLYNN_APPS_LAWS_SHOW_H
+#define FLYNN_APPS_LAWS_SHOW_H
+
+#include "fit.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum { MOST_POINTS = 64 };
+
+/* One measured point; `p` is set by laws_fit_all. */
+typedef struct law_point {
+    int result;      /* its place in "results" */
+    int64_t n;       /* threads, or the batch */
+    int64_t size;    /* as --size or --upto has it */
+    double work;     /* over that of the first point */
+    double kernel_s; /* median */
+    double spread_s; /* interquartile range */
+    double bytes_per_s;
+    double percent_of_ceiling; /* NaN: not known */
+    bool oversubscribed;       /* more threads than the process may use processors */
+    scaling_point p;
+} law_point;
+
+/* Points of one kind. */
+typedef struct law_points {
+    const char *kind; /* "strong", "weak", "batch" */
+    scaling_law law;  /* that describes these */
+    int count;
+    law_point list[MOST_POINTS];
+} law_points;
+
+typedef struct laws_found {
+    const char *exercise, *backend, *device, *unit; /* unit: "threads" or "batch" */
+    bool emulation;
+    int processors; /* that the process may use; 0 for batches */
+    int kinds;
+    law_points points[2];
+    scaling_fit fits[2]; /* by scaling_law */
+} laws_found;
+
+/* Speed-ups with their spreads, and the fits: of threads Amdahl's law to the strong points and Gustafson's to the weak
+ * ones, of batches both to the same. */
+void laws_fit_all(laws_found *found);
+
+/* The document's key "laws". */
+json_t *laws_json(const laws_found *found);
+
+/* The table, the fits, and where they fail, to stdout. */
+void laws_show(const laws_found *found);
+
+#endif

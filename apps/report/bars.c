@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "bars.h"
+
+#include "view/table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { BARS_WIDTH = 400, BAND = 40 };
+
+typedef struct time_axis {
+    double low, high; /* where it begins and ends */
+    double unit;      /* seconds of what the tics count; log: 1 */
+    const char *unit_name;
+    bool log;
+    double step; /* between tics; log: their ratio */
+} time_axis;
+
+double plot_step(double high, int tics)
+{
+    double step = pow(10, floor(log10(high / tics)));
+
+    return high / step <= tics         ? step
+           : high / (2 * step) <= tics ? 2 * step
+           : high / (5 * step) <= tics ? 5 * step
+                                       : 10 * step;
+}
+
+/* Logarithmic where the least time would be no bar at all. At the right there is room for a number of 62 pixels. */
+static time_axis axis_of(double least, double most, const frame *f)
+{
+    time_axis a = {.unit = 1, .unit_name = "s", .log = most > 30 * least};
+    double room = (double)(f->right - f->left) / (f->right - f->left - 62);
+
+    if (a.log) {
+        a.low = pow(10, floor(log10(0.8 * least)));
+        a.high = a.low * pow(most / a.low, room);
+        a.step = log10(a.high / a.low) > 5 ? 100 : 10;
+        return a;
+    }
+    a.unit = most < 1e-6 ? 1e-9 : most < 1e-3 ? 1e-6 : most < 1 ? 1e-3 : 1;
+    a.unit_name = most < 1e-6 ? "ns" : most < 1e-3 ? "us" : most < 1 ? "ms" : "s";
+    a.high = room * most;
+    a.step = plot_step(a.high / a.unit, (f->right - f->left) / 50);
+    return a;
+}
+
+static void put_time_axis(FILE *script, const time_axis *a)
+{
+    if (a->log)
+        fprintf(script, "set logscale x\nset xtics %g format '%%.0s %%cs' scale 0\nunset mxtics\n", a->step);
+    else
+        fprintf(script, "set xtics %g format '%%g %s' scale 0\n", a->step, a->unit_name);
+    fprintf(script, "set xrange [%.9g:%.9g]\n", a->low / a->unit, a->high / a->unit);
+}
+
+/* Not what was not measured, nor what a document was made to say and no axis can hold. */
+static bool has_bar(double seconds)
+{
+    return seconds > 1e-15 && seconds < 1e15;
+}
+
+static int longest_label(const bar_row *rows, int count)
+{
+    int most = 0;
+
+    for (int i = 0; i < count; i++)
+        most = (int)strlen(rows[i].label) > most ? (int)strlen(rows[i].label) : most;
+    return most;
+}
+
+static double pixel_of(const time_axis *a, const frame *f, double seconds)
+{
+    double part = a->log ? log(seconds / a->low) / log(a->high / a->low) : (seconds - a->low) / (a->high - a->low);
+
+    return f->left + part * (f->right - f->left);
+}
+
+/* The bars of a row, `line` bands from the top, with their numbers. */
+static void put_bars(FILE *script, const bar_row *row, int line, const time_axis *a, const frame *f)
+{
+    static const char *const colours[] = {BLUE, ORANGE};
+    const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
+    double middle = f->top - (line + 0.5) * BAND;
+
+    plot_label(script, row->label, f->left - 8, middle, f, "right");
+    for (int k = 0; k < 2; k++) {
+        double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7), x;
+        if (!has_bar(seconds))
+            continue;
+        x = pixel_of(a, f, seconds);
+        plot_bar(script, f->left, x, y, f, colours[k]);
+        plot_label(script, format_seconds(seconds).text, x + 5, y, f, "left");
+    }
+}
+
+report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count)
+{
+    double least = INFINITY, most = 0;
+    report_plot *p = plot_add(plots, kind, title, BARS_WIDTH, count * BAND + 34);
+    frame f = {p->width, p->height, 12 + LETTER * longest_label(rows, count), p->width - 14, 26, p->height - 8};
+    time_axis a;
+    size_t size;
+    FILE *script = plot_script(p, &size);
+
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 2; k++)
+            if (has_bar(rows[i].seconds[k])) {
+                least = fmin(least, rows[i].seconds[k]);
+                most = fmax(most, rows[i].seconds[k]);
+            }
+    if (!(most > 0))
+        least = most = 1;
+    a = axis_of(least, most, &f);
+    if (a.log)
+        snprintf(p->note, sizeof p->note, "logarithmic");
+    plot_frame(script, &f);
+    put_time_axis(script, &a);
+    fprintf(script, "unset ytics\nset yrange [0:1]\n");
+    for (int i = 0; i < count; i++)
+        put_bars(script, &rows[i], i, &a, &f);
+    fprintf(script, "plot NaN\n");
+    plot_close(script);
+    return p;
+}

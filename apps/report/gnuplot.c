@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "gnuplot.h"
+
+#include "support/fail.h"
+#include "support/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool gnuplot_find(problem *why)
+{
+    FILE *answer = popen("gnuplot --version 2>/dev/null", "re");
+    char line[64] = "";
+    bool there = answer && fgets(line, sizeof line, answer) && strncmp(line, "gnuplot", 7) == 0;
+
+    if (answer)
+        pclose(answer);
+    return there || problem_set(why, EXIT_CANNOT_RUN,
+                                "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or have it "
+                                "in PATH");
+}
+
+void gnuplot_text(FILE *script, const char *text)
+{
+    fputc('\'', script);
+    for (int bytes; *text; text += bytes ? bytes : 1) {
+        bytes = utf8_letter(text);
+        if (*text == '\'')
+            fputc('\'', script);
+        if (bytes == 1 && ((unsigned char)*text < ' ' || *text == 127))
+            fputc(' ', script);
+        else
+            fwrite(text, 1, (size_t)bytes, script);
+    }
+    fputc('\'', script);
+}
+
+/* The script in a file without a name, which a child inherits. */
+static int script_file(const char *terminal, const char *script)
+{
+    int file = memfd_create("flynn-plot", 0);
+
+    if (file < 0 || dprintf(file, "set terminal %s\nset encoding utf8\n%s", terminal, script) < 0)
+        fail(EXIT_BROKEN, "cannot write a script for gnuplot: %s", strerror(errno));
+    return file;
+}
+
+char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
+{
+    int file = script_file(terminal, script), letter, status;
+    char command[64], *drawn = NULL;
+    size_t length = 0;
+    FILE *pipe, *memory = open_memstream(&drawn, &length);
+
+    /* -d: what the user has in ~/.gnuplot is not for these; nor is the locale, which may lack UTF-8. */
+    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 gnuplot -d /dev/fd/%d", file);
+    pipe = memory ? popen(command, "re") : NULL;
+    if (!pipe)
+        fail(EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
+    while ((letter = getc(pipe)) != EOF)
+        putc(letter, memory);
+    status = pclose(pipe);
+    close(file);
+    if (fclose(memory) != 0 || status != 0 || length == 0)
+        fail(EXIT_BROKEN, "gnuplot drew nothing (its exit status is %d)", status);
+    if (size)
+        *size = length;
+    return drawn;
+}
+
+/* ------------------------------------------------------------------------------------------------- its SVG ---- */
+
+/* Takes out every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */
+static void cut(char *svg, const char *begin, const char *end)
+{
+    for (char *from = strstr(svg, begin); from; from = strstr(from, begin)) {
+        char *to = strstr(from + strlen(begin), end);
+        if (!to)
+            return;
+        to += strlen(end);
+        memmove(from, to, strlen(to) + 1);
+    }
+}
+
+void gnuplot_svg_bare(char *svg)
+{
+    char *root = strstr(svg, "<svg");
+
+    if (root)
+        memmove(svg, root, strlen(root) + 1);
+    cut(svg, "<title>", "</title>");
+    cut(svg, "<desc>", "</desc>");
+    cut(svg, "<defs>", "</defs>");
+    cut(svg, " id=\"gnuplot_", "\"");
+}

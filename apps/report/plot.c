@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "plot.h"
+#include "gnuplot.h"
+
+#include "support/fail.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ a plot ---- */
+
+report_plot *plot_add(report_plots *plots, const char *kind, const char *title, int width, int height)
+{
+    report_plot *p;
+    size_t length;
+
+    plots->list = realloc(plots->list, (size_t)(plots->count + 1) * sizeof *plots->list);
+    if (!plots->list)
+        fail(EXIT_BROKEN, "out of memory for plots");
+    p = &plots->list[plots->count++];
+    *p = (report_plot){.width = width, .height = height};
+    snprintf(p->title, sizeof p->title, "%s", title);
+    /* Numbered: what is no letter is lost from titles. */
+    snprintf(p->name, sizeof p->name, "%02d-%s-%s", plots->count, kind, title);
+    for (char *c = p->name; *c; c++)
+        if (!isascii((unsigned char)*c) || (!isalnum((unsigned char)*c) && !strchr("-_.", *c)))
+            *c = '-';
+    for (length = strlen(p->name); length > 0 && p->name[length - 1] == '-'; length--)
+        p->name[length - 1] = '\0';
+    return p;
+}
+
+FILE *plot_script(report_plot *p, size_t *size)
+{
+    FILE *script = open_memstream(&p->script, size);
+
+    if (!script)
+        fail(EXIT_BROKEN, "out of memory for a plot");
+    fprintf(script, "unset key\nset border 0\nset style fill solid 1 noborder\n"
+                    "set grid xtics lt 1 lc rgb '#cccccc' lw 1\n");
+    return script;
+}
+
+void plot_close(FILE *script)
+{
+    if (fclose(script) != 0)
+        fail(EXIT_BROKEN, "out of memory for a plot");
+}
+
+void plot_frame(FILE *script, const frame *f)
+{
+    fprintf(script,
+            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\nset tmargin at screen "
+            "%.6f\n",
+            (double)f->left / f->width, (double)f->right / f->width, (double)f->bottom / f->height,
+            (double)f->top / f->height);
+}
+
+void plot_label(FILE *script, const char *text, double x, double y, const frame *f, const char *how)
+{
+    fprintf(script, "set label ");
+    gnuplot_text(script, text);
+    fprintf(script, " at screen %.6f,%.6f %s\n", x / f->width, y / f->height, how);
+}
+
+void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, const char *colour)
+{
+    fprintf(script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
+            x0 / f->width, (y - 6) / f->height, x1 / f->width, (y + 6) / f->height, colour);
+}
+
+/* -------------------------------------------------------------------------------------------------- drawing ---- */
+
+char *report_plot_inline(const report_plot *plot)
+{
+    char terminal[128], *svg;
+
+    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced", plot->width,
+             plot->height);
+    svg = gnuplot_draw(terminal, plot->script, NULL);
+    gnuplot_svg_bare(svg);
+    return svg;
+}
+
+char *report_plot_svg(const report_plot *plot, size_t *size)
+{
+    char terminal[160];
+
+    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced background rgb 'white'",
+             plot->width, plot->height);
+    return gnuplot_draw(terminal, plot->script, size);
+}
+
+char *report_plot_png(const report_plot *plot, size_t *size)
+{
+    char terminal[160];
+
+    /* Twice as fine: for slides and paper. */
+    snprintf(terminal, sizeof terminal, "pngcairo size %d,%d font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced",
+             2 * plot->width, 2 * plot->height);
+    return gnuplot_draw(terminal, plot->script, size);
+}
+
+void report_plots_free(report_plots *plots)
+{
+    for (int i = 0; i < plots->count; i++)
+        free(plots->list[i].script);
+    free(plots->list);
+    *plots = (report_plots){.count = 0};
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * show.h - what a sweep found: which combination is the best where, and all of them as a table.
+ *
+ * The rows are results of an exercise with four keys more: `size`, `variant_asked` and `block_asked`, as the
+ * combination had them (null: none asked for), and `spread`.
+ */
+#ifndef FLYNN_APPS_SWEEP_SHOW_H
+#define FLYNN_APPS_SWEEP_SHOW_H
+
+#include <jansson.h>
+
+/* Gives each result of the document its `relative`, and the document `best`: one entry a size and backend. */
+void sweep_table_fill(json_t *document);
+
+/* Prints them. */
+void sweep_table_show(const json_t *document);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn sweep: an exercise in every combination of backend, variant, size and block, and which is the best where.
+ */
+#include "commands.h"
+#include "show.h"
+
+#include "exercises/registry.h"
+#include "harness/child.h"
+#include "harness/results.h"
+#include "harness/tuned.h"
+#include "support/fail.h"
+#include "support/progress.h"
+#include "view/json.h"
+#include "view/row.h"
+#include "view/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_VARIANTS = KEY_OWN, KEY_SIZES, KEY_BLOCKS, KEY_RANK, KEY_SAVE, KEY_FORGET };
+enum { MOST_VALUES = 32, MOST_NAME = 40 };
+
+/* The values of an option. */
+typedef struct value_list {
+    char *text;
+    const char *word[MOST_VALUES];
+    int count;
+} value_list;
+
+typedef struct sweep_options {
+    const char *exercise;
+    value_list variants, sizes, blocks;
+    int64_t size[MOST_VALUES];
+    int block[MOST_VALUES][3];
+    int64_t rank; /* 0: not given */
+    bool save, forget;
+} sweep_options;
+
+static const struct argp_option own_options[] = {
+    {"variant", KEY_VARIANTS, "NAME[,NAME...]", 0, "Variants (default: all that a backend offers)", 0},
+    {"size", KEY_SIZES, "N[,N...]", 0, "Sizes of the input; of primes, N of --upto (default: the course's)", 0},
+    {"block", KEY_BLOCKS, "X[xY[xZ]][,...]", 0, "Blocks, or cache tiles on a CPU (default: each variant's own)", 0},
+    {"rank", KEY_RANK, "K", 0, "Singular values, of svd and reconstruct (default: theirs)", 0},
+    {"save", KEY_SAVE, NULL, 0, "Keep the best: the exercise runs it in place of auto from then on", 0},
+    {"forget", KEY_FORGET, NULL, 0, "Run nothing; forget what --save kept, of the exercise or of all", 0},
+    {0},
+};
+
+/* Splits "8x8,16x16". */
+static void take_list(const char *option, const char *value, value_list *list)
+{
+    char *rest;
+
+    free(list->text);
+    *list = (value_list){.text = strdup(value)};
+    if (!list->text)
+        fail(EXIT_BROKEN, "out of memory for the command line");
+    for (rest = list->text; rest;) {
+        const char *word = strsep(&rest, ",");
+        if (!*word)
+            option_fail(option, "'%s' lacks a value; expected one, or several with a comma between them", value);
+        if (list->count == MOST_VALUES)
+            option_fail(option, "'%s' has too many values; expected at most %d", value, MOST_VALUES);
+        list->word[list->count++] = word;
+    }
+}
+
+static void take_sizes(const char *value, sweep_options *own)
+{
+    take_list("size", value, &own->sizes);
+    for (int i = 0; i < own->sizes.count; i++)
+        own->size[i] = option_integer("size", own->sizes.word[i], 1, INT64_MAX);
+}
+
+static void take_blocks(const char *value, sweep_options *own)
+{
+    take_list("block", value, &own->blocks);
+    for (int i = 0; i < own->blocks.count; i++)
+        option_block("block", own->blocks.word[i], own->block[i]);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    sweep_options *own = state->input;
+
+    switch (key) {
+    case KEY_VARIANTS: take_list("variant", value, &own->variants); return 0;
+    case KEY_SIZES: take_sizes(value, own); return 0;
+    case KEY_BLOCKS: take_blocks(value, own); return 0;
+    case KEY_RANK: own->rank = option_integer("rank", value, 1, INT64_MAX); return 0;
+    case KEY_SAVE: own->save = true; return 0;
+    case KEY_FORGET: own->forget = true; return 0;
+    case ARGP_KEY_ARG:
+        if (own->exercise)
+            return ARGP_ERR_UNKNOWN;
+        own->exercise = exercise_named(value, "sweep");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char summary[] =
+    "Runs an exercise in every combination of backend, variant, size and block, each in a process of its own, checks "
+    "the answers, and tells which is the best of each size and backend.\v"
+    "A combination that cannot run is listed with the reason. A variant without blocks runs once. Registers and "
+    "occupancy are the GPU runtime's. What --save keeps is for this device and dtype, and for sizes between the same "
+    "two powers of two; --variant, --block and their variables beat it. Variants that do not take every input, or are "
+    "less accurate, are never kept.";
+
+/* ------------------------------------------------------------------------------------------ what there is ---- */
+
+/* A backend of the sweep. */
+typedef struct offered {
+    char name[64]; /* as it was asked for */
+    int count;
+    char variant[MOST_VALUES][MOST_NAME];
+} offered;
+
+static bool is_wanted(const fl_variant_info *v, const common_options *common, const sweep_options *own)
+{
+    return strcmp(v->operation, own->exercise) == 0 && strcmp(v->variant, "auto") != 0 &&
+           strcmp(v->variant, "reference") != 0 && (!common->has_dtype || v->dtypes & 1u << common->dtype);
+}
+
+static bool has(const offered *o, const char *variant)
+{
+    for (int i = 0; i < o->count; i++)
+        if (strcmp(o->variant[i], variant) == 0)
+            return true;
+    return false;
+}
+
+/* The variants that the device offers, in its own order. */
+static json_t *json_offer(const open_backend *b, const common_options *common, const sweep_options *own)
+{
+    json_t *entry = json_new_object(), *variants = json_new_list();
+    fl_variant_info v;
+
+    for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
+        if (is_wanted(&v, common, own))
+            json_append(variants, json_text(v.variant));
+    json_put(entry, "backend", json_text(b->requested));
+    json_put(entry, "variants", variants);
+    return entry;
+}
+
+typedef struct question {
+    const common_options *common;
+    const sweep_options *own;
+} question;
+
+/* The document of this machine, with what its backends offer. */
+static json_t *ask_backends(const void *more)
+{
+    const question *q = more;
+    backend_list backends = backends_open(q->common);
+    json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
+
+    for (int i = 0; i < backends.count; i++)
+        json_append(offers, json_offer(&backends.open[i], q->common, q->own));
+    json_put(document, "offers", offers);
+    backends_close(&backends);
+    return document;
+}
+
+static offered read_offer(const json_t *entry)
+{
+    offered o = {.count = 0};
+    size_t i;
+    json_t *variant;
+
+    snprintf(o.name, sizeof o.name, "%s", row_text(entry, "backend"));
+    json_array_foreach(json_object_get(entry, "variants"), i, variant)
+    {
+        const char *name = json_string_value(variant);
+        if (!has(&o, name) && o.count < MOST_VALUES)
+            snprintf(o.variant[o.count++], MOST_NAME, "%s", name);
+    }
+    return o;
+}
+
+static void check_offered(const common_options *common, const sweep_options *own, const offered *list, int count)
+{
+    for (int b = 0; b < count; b++)
+        if (list[b].count > 0)
+            return;
+    fail(EXIT_BAD_INPUT, "no backend here computes %s%s%s; `flynn list` shows who does", own->exercise,
+         common->has_dtype ? " in " : "", common->has_dtype ? fl_dtype_name(common->dtype) : "");
+}
+
+/* A variant that none of the backends has is a mistake; one that only some have is listed for the others. */
+static void check_variant(const char *wanted, const char *exercise, const offered *list, int count)
+{
+    const char *nearest = NULL, *names[MOST_VALUES];
+
+    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, "reference") == 0)
+        return;
+    for (int b = 0; b < count; b++)
+        if (has(&list[b], wanted))
+            return;
+    for (int b = 0; b < count && !nearest; b++) {
+        for (int i = 0; i < list[b].count; i++)
+            names[i] = list[b].variant[i];
+        nearest = fl_nearest_name(wanted, names, (size_t)list[b].count);
+    }
+    option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted, exercise,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* ----------------------------------------------------------------------------------------------- running ---- */
+
+typedef struct sweep {
+    const common_options *common;
+    const sweep_options *own;
+    json_t *rows, *cannot_run; /* the document's */
+    int done, count;           /* combinations */
+    int worst;                 /* exit code of a process that broke */
+    int first;                 /* exit code of the first that could not run */
+} sweep;
+
+typedef struct combination {
+    const char *backend, *variant;
+    int64_t size;     /* 0: the course's */
+    const int *block; /* NULL: the variant's own */
+} combination;
+
+static child_result run_child(const sweep *s, const combination *c)
+{
+    child_words words = child_words_start(s->own->exercise);
+    common_options one = *s->common;
+    bool upto = strcmp(s->own->exercise, "primes") == 0;
+    child_result r;
+
+    one.backends = (char **)&c->backend;
+    one.backend_count = 1;
+    one.all_backends = false;
+    one.variant = c->variant;
+    one.has_variant = true;
+    one.size = upto ? 0 : c->size;
+    if (c->block)
+        memcpy(one.block, c->block, sizeof one.block);
+    child_words_common(&words, &one);
+    if (upto && c->size)
+        child_words_add(&words, "--upto=%" PRId64, c->size);
+    if (s->own->rank)
+        child_words_add(&words, "--rank=%" PRId64, s->own->rank);
+    r = child_run(&words);
+    child_words_free(&words);
+    return r;
+}
+
+static json_t *json_block(const int *block)
+{
+    return block ? json_wholes((int64_t[]){block[0], block[1], block[2]}, 3) : json_null();
+}
+
+static void add_reason(sweep *s, const combination *c, const child_result *r)
+{
+    json_t *entry = json_new_object();
+
+    json_put(entry, "backend", json_text(c->backend));
+    json_put(entry, "variant", json_text(c->variant));
+    json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
+    json_put(entry, "block", json_block(c->block));
+    json_put(entry, "exit_code", json_whole(r->exit_code));
+    json_put(entry, "reason", json_text(r->message));
+    json_append(s->cannot_run, entry);
+    s->first = s->first ? s->first : r->exit_code;
+    if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
+        s->worst = EXIT_BROKEN; /* it died */
+}
+
+/* Has the result's variant no blocks, so that other ones would be the same again? */
+static bool is_blockless(const json_t *row)
+{
+    return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
+}
+
+/* Runs it and keeps what came of it. false: other blocks need not be tried. */
+static bool run_one(sweep *s, const combination *c)
+{
+    child_result r;
+    json_t *row;
+    bool more = true;
+
+    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend, c->variant, c->size,
+             c->block ? format_block(c->block).text : "-");
+    r = run_child(s, c);
+    row = json_array_get(json_object_get(r.document, "results"), 0);
+    if (row) {
+        json_put(row, "size", c->size ? json_whole(c->size) : json_null());
+        json_put(row, "variant_asked", json_text(c->variant));
+        json_put(row, "block_asked", json_block(c->block));
+        json_put(row, "spread", json_number(row_spread(row, "kernel")));
+        json_array_append(s->rows, row);
+        more = strcmp(c->variant, "auto") == 0 || !is_blockless(row);
+    } else {
+        add_reason(s, c, &r);
+    }
+    json_decref(r.document);
+    s->done++;
+    return more;
+}
+
+static void run_blocks(sweep *s, const offered *o, const char *variant, int64_t size)
+{
+    const sweep_options *own = s->own;
+    int count = own->blocks.count ? own->blocks.count : 1, before = s->done;
+    bool more = own->blocks.count > 0 && (has(o, variant) || strcmp(variant, "auto") == 0);
+
+    if (!more)
+        run_one(s, &(combination){o->name, variant, size, NULL});
+    for (int i = 0; i < count && more; i++)
+        more = run_one(s, &(combination){o->name, variant, size, own->block[i]});
+    s->done = before + count;
+}
+
+static void run_backend(sweep *s, const offered *o, int64_t size)
+{
+    const value_list *asked = &s->own->variants;
+    int count = asked->count ? asked->count : o->count;
+
+    for (int i = 0; i < count; i++)
+        run_blocks(s, o, asked->count ? asked->word[i] : o->variant[i], size);
+}
+
+static void run_all(sweep *s, const offered *list, int backends)
+{
+    const sweep_options *own = s->own;
+    int sizes = own->sizes.count ? own->sizes.count : 1, blocks = own->blocks.count ? own->blocks.count : 1;
+
+    for (int b = 0; b < backends; b++)
+        s->count += sizes * blocks * (own->variants.count ? own->variants.count : list[b].count);
+    for (int i = 0; i < sizes; i++)
+        for (int b = 0; b < backends; b++)
+            run_backend(s, &list[b], own->sizes.count ? own->size[i] : 0);
+    progress_end();
+}
+
+/* ---------------------------------------------------------------------------------------------- keeping ---- */
+
+static void keep_one(json_t *best)
+{
+    const json_t *block = json_object_get(best, "block_asked");
+    tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
+                       json_integer_value(json_object_get(best, "elements")), row_text(best, "resource"),
+                       row_text(best, "device")};
+    tuned_way way = {.variant = ""};
+    problem why;
+
+    if (!tuned_is_general(work.exercise, row_text(best, "variant"))) {
+        note("not kept: %s is not for every input, or less accurate; auto takes it where it may",
+             row_text(best, "variant"));
+        return;
+    }
+    snprintf(way.variant, sizeof way.variant, "%s", row_text(best, "variant"));
+    for (size_t i = 0; i < 3; i++)
+        way.block[i] = (int)json_integer_value(json_array_get(block, i));
+    if (!tuned_save(&work, &way, &why))
+        fail_problem(&why);
+    json_put(best, "kept", json_boolean(true));
+}
+
+static void keep_winners(const json_t *document)
+{
+    size_t i;
+    json_t *best;
+
+    json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best);
+}
+
+static int forget(const sweep_options *own)
+{
+    problem why;
+    int count;
+
+    if (!tuned_forget(own->exercise, &count, &why))
+        fail_problem(&why);
+    printf("%d forgotten of what %s keeps%s%s\n", count, *tuned_path() ? tuned_path() : "no file",
+           own->exercise ? " for " : "", own->exercise ? own->exercise : "");
+    return EXIT_DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------- command ---- */
+
+static void settle(common_options *common, const sweep_options *own)
+{
+    /* They are lists here, which an exercise would not understand. */
+    unsetenv("FLYNN_VARIANT");
+    unsetenv("FLYNN_SIZE");
+    unsetenv("FLYNN_BLOCK");
+    if (own->forget)
+        return;
+    if (!own->exercise)
+        fail(EXIT_BAD_INPUT, "no exercise; expected increment, sqrt ... as `flynn --help` lists them");
+    if (own->rank && strcmp(own->exercise, "svd") != 0 && strcmp(own->exercise, "reconstruct") != 0)
+        fail(EXIT_BAD_INPUT, "--rank: %s has none; expected svd or reconstruct", own->exercise);
+    if (own->save && strcmp(own->exercise, "primes") == 0)
+        fail(EXIT_BAD_INPUT, "--save: the variants of primes are methods, none of which is taken for another");
+    if (common->trace_file)
+        note("--trace is not for a sweep, whose combinations are processes of their own: no trace is written");
+    common->trace_file = NULL;
+}
+
+/* The document without results, and what the backends offer, of which this process opens none. */
+static json_t *prepare(const common_options *common, const sweep_options *own, offered **list, int *count)
+{
+    json_t *document = child_ask(ask_backends, &(question){common, own});
+    const json_t *offers = json_object_get(document, "offers");
+
+    *count = (int)json_array_size(offers);
+    *list = calloc((size_t)*count, sizeof **list);
+    if (!*list)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < *count; i++)
+        (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
+    json_object_del(document, "offers");
+    check_offered(common, own, *list, *count);
+    for (int i = 0; i < own->variants.count; i++)
+        check_variant(own->variants.word[i], own->exercise, *list, *count);
+    json_put(document, "cannot_run", json_new_list());
+    return document;
+}
+
+static int exit_code(const sweep *s)
+{
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(s->rows, i, row)
+    {
+        if (!row_is_right(row))
+            return EXIT_WRONG_RESULT;
+    }
+    if (s->worst)
+        return s->worst;
+    return json_array_size(s->rows) > 0 ? EXIT_DONE : s->first;
+}
+
+static int run_sweep(const common_options *common, const sweep_options *own)
+{
+    offered *list;
+    int count, code;
+    json_t *document = prepare(common, own, &list, &count);
+    sweep s = {.common = common,
+               .own = own,
+               .rows = json_object_get(document, "results"),
+               .cannot_run = json_object_get(document, "cannot_run")};
+
+    run_all(&s, list, count);
+    sweep_table_fill(document);
+    if (own->save)
+        keep_winners(document);
+    if (results_write(common, document))
+        sweep_table_show(document);
+    code = exit_code(&s);
+    json_decref(document);
+    free(list);
+    return code;
+}
+
+int command_sweep(int argc, char **argv)
+{
+    sweep_options own = {.exercise = NULL};
+    const command_line line = {"flynn sweep", "[EXERCISE]", summary, TAKES_BACKEND | TAKES_HOW | TAKES_JSON,
+                               own_options,   parse,        &own};
+    common_options common;
+    int code;
+
+    options_parse(&line, argc, argv, &common);
+    settle(&common, &own);
+    code = own.forget ? forget(&own) : run_sweep(&common, &own);
+    free(own.variants.text);
+    free(own.sizes.text);
+    free(own.blocks.text);
+    options_free(&common);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * json.h - JSON as every command writes it (jansson): keys in the order in which they were set, numbers with 17
+ * digits so that they read back the same, a number that is not finite as null, indented by two blanks.
+ */
+#ifndef FLYNN_APPS_VIEW_JSON_H
+#define FLYNN_APPS_VIEW_JSON_H
+
+#include "support/problem.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* These end the command (fail) where memory is short; the values are new references. */
+
+/* A real, or null when it is not finite. */
+json_t *json_number(double value);
+/* A whole number. */
+json_t *json_whole(int64_t value);
+/* A string, bytes that are no UTF-8 replaced by '?'; null for NULL. */
+json_t *json_text(const char *text);
+/* Lists. */
+json_t *json_numbers(const double *values, int count);
+json_t *json_wholes(const int64_t *values, int count);
+
+json_t *json_new_object(void);
+json_t *json_new_list(void);
+/* Takes the reference to `value`. */
+void json_put(json_t *object, const char *key, json_t *value);
+void json_append(json_t *list, json_t *value);
+
+/* Writes the document with a line end to a file (whole or not at all), or to stdout for a NULL path. */
+bool json_write(const json_t *document, const char *path, problem *why);
+
+#endif

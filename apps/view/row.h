@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * row.h - reading a result as an exercise wrote it in its JSON (docs/output.md).
+ */
+#ifndef FLYNN_APPS_VIEW_ROW_H
+#define FLYNN_APPS_VIEW_ROW_H
+
+#include "support/statistics.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* "-" for null, and for what is not there. */
+const char *row_text(const json_t *row, const char *key);
+
+/* NaN for null, and for what is not there. */
+double row_number(const json_t *row, const char *key);
+
+/* Did it pass its check? */
+bool row_is_right(const json_t *row);
+
+/* Can it be compared with others? It is right, and no emulation's. */
+bool row_is_ranked(const json_t *row);
+
+/* Of a quantity's samples: "total", "kernel". */
+statistics row_times(const json_t *row, const char *quantity);
+
+/* Their interquartile range over their median. */
+double row_spread(const json_t *row, const char *quantity);
+
+#endif
