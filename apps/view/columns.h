@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns.h - tables as views of JSON rows: a column names a key of the row, the title above it and the form of its
+ * cells. One list of columns makes the table, its Markdown and the page's HTML.
+ */
+#ifndef FLYNN_APPS_VIEW_COLUMNS_H
+#define FLYNN_APPS_VIEW_COLUMNS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* How a value is written. null, a missing key and a number that is not finite are "-" in every form. */
+typedef enum cell_form {
+    AS_TEXT,       /* a string; any other value in short: "16x16x1", "1.5e-05", "yes" */
+    AS_SECONDS,    /* 0.0202: "20.2 ms" */
+    AS_BYTES,      /* 67108864: "64.0 MiB" */
+    AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
+    AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
+    AS_NUMBER,     /* three digits: "5.96e-08" */
+    AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997" */
+    AS_FACTOR,     /* 27.9: "27.9x" */
+    AS_PART,       /* 0.926: "92.6 %" */
+    AS_PERCENTAGE, /* 92.6: "92.6 %" */
+    AS_BLOCK,      /* [16, 16, 1]: "16x16"; a block of zeros: "-" */
+    AS_CHECK,      /* of a row's "check": "ok", "ok (emulation)", "WRONG at [3, 4]" */
+} cell_form;
+
+typedef struct cell {
+    char text[128];
+} cell;
+
+typedef struct column {
+    const char *title; /* NULL ends a list */
+    const char *key;   /* "total_s"; "check.max_abs" goes into the object "check" */
+    cell_form as;
+    cell (*make)(const json_t *row); /* in place of `key` and `as`; NULL: those */
+} column;
+
+cell column_cell(const column *c, const json_t *row);
+
+/* Is it aligned to the right? */
+bool column_is_number(const column *c);
+
+typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
+
+/* Prints a line for each row (a list of objects) below the titles. */
+void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
+
+#endif
