@@ -227,9 +227,9 @@ check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "seria
 check "sweep" page hostile.html '"Sweep" in s and "8x8x1" in s and "too <large>" in s'
 ok "two runs" report against.json -o against.html
 check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
-run report --backend=serial --size=100 "${quick[@]}" --quiet -o run.html
-check "no file: a comparison is run, in which primes has no --size" test "$status" = 1
-check "and shown" page run.html '"primes could not be run: --size" in s and s.count("reconstruct") >= 2'
+run report --backend=serial --size=50 "${quick[@]}" --quiet -o run.html
+check "no file: a comparison is run, in which reconstruct's rank is too large" test "$status" = 1
+check "and shown" page run.html '"reconstruct could not be run: --rank" in s and s.count("maximum") >= 2'
 
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json
