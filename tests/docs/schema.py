@@ -60,8 +60,8 @@ def ranked(row):
     return row["check"]["ok"] and not row["emulation"]
 
 
-def check_result(row):
-    """Yields (key, told, recomputed) for each number that follows from other numbers of the result."""
+def check_result(row, spread_of):
+    """Yields (key, found, recomputed) for each number that follows from other numbers of the result."""
     for key, samples in row["times_s"].items():
         yield f"{key}_s", row[f"{key}_s"], part(samples, 0.5)
     if row["exercise"] == "slice":
@@ -69,16 +69,16 @@ def check_result(row):
         return
     yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
     yield "gflops", row["gflops"], over(row["flops"] / 1e9, row["kernel_s"])
-    if "speed_up" in row:
-        total = row["times_s"]["total"]
-        yield "spread", row["spread"], (part(total, 0.75) - part(total, 0.25)) / part(total, 0.5)
+    if "spread" in row:
+        times = row["times_s"][spread_of]
+        yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
 
 
-def check_results(rows, together):
-    """The same for what a result is among the others of its exercise, where they ran together: sweep and laws rank within
+def check_results(rows, together, spread_of):
+    """The same, and the rank and speed-ups among the results of an exercise that ran together; sweep and laws rank within
     each of their runs."""
     for row in rows:
-        yield from check_result(row)
+        yield from check_result(row, spread_of)
         if row["exercise"] == "slice" or not together:
             continue
         others = [o for o in rows if o["exercise"] == row["exercise"] and ranked(o)]
@@ -117,7 +117,8 @@ def check_percentages(rows, ceilings):
 
 def wrong_numbers(document, ceilings=()):
     together = "best" not in document and "laws" not in document
-    checks = [check_results(document.get("results", []), together), check_ceilings(document.get("ceilings", [])),
+    spread_of = "kernel" if "best" in document else "total"
+    checks = [check_results(document.get("results", []), together, spread_of), check_ceilings(document.get("ceilings", [])),
               check_pairs(document.get("pairs", []))]
     if "batch" in document:
         checks.append(batch.derived(document["batch"]))
