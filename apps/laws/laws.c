@@ -47,7 +47,7 @@ static const char summary[] =
     "to it.\v"
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
-    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/laws.md tells how the laws are "
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the laws are "
     "fitted.";
 
 /* ------------------------------------------------------------------------------------------------- options ---- */

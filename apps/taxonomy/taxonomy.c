@@ -29,7 +29,7 @@ static const char summary[] =
     "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
-    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See docs/taxonomy.md.";
+    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See docs/commands/taxonomy.md.";
 
 /* ---------------------------------------------------------------------------------------------- the backends ---- */
 
