@@ -133,14 +133,14 @@ static void prepare(exercise *e, bool random)
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
         host_array_free(&made);
     }
-    e->kind->plan(e);
+    e->kind->steps.plan(e);
     if (ending && strcasecmp(ending, ".png") == 0 && e->outputs[0].ndim != 2)
         fail(EXIT_BAD_INPUT,
              "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
              e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
-    if (e->kind->expect)
-        e->kind->expect(e);
-    else if (!e->kind->check)
+    if (e->kind->steps.expect)
+        e->kind->steps.expect(e);
+    else if (!e->kind->steps.check)
         reference_expect(e);
 }
 
@@ -155,8 +155,8 @@ void exercise_prepare(exercise *e, const exercise_kind *kind, const common_optio
 
 void exercise_free(exercise *e)
 {
-    if (e->kind->release)
-        e->kind->release(e);
+    if (e->kind->steps.release)
+        e->kind->steps.release(e);
     else
         reference_free(e);
     for (int i = 0; i < e->input_count; i++)
@@ -257,7 +257,8 @@ static bool check_all(const exercise *e, result_list *results)
     for (int i = 0; i < results->count; i++) {
         measurement *m = &results->list[i];
         progress("%s: checking", m->requested);
-        m->check = (e->kind->check ? e->kind->check : reference_check)(e, m, m->check_method, sizeof m->check_method);
+        m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
+                                                                                   sizeof m->check_method);
         ok = ok && m->check.ok;
     }
     progress_end();

@@ -150,7 +150,7 @@ static void restore(measuring *s)
 
 static fl_status call(measuring *s, const fl_run *run)
 {
-    return s->exercise->kind->call(s->exercise, s->device, s->inputs, s->outputs, run);
+    return s->exercise->kind->steps.call(s->exercise, s->device, s->inputs, s->outputs, run);
 }
 
 static void queue_call(measuring *s, const fl_run *run)

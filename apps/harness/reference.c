@@ -138,7 +138,7 @@ void reference_expect(exercise *e)
     for (int i = 0; i < e->input_count; i++)
         inputs[i] = reference_upload(device, &e->inputs[i], false);
     must(fl_array_create(device, o->dtype, o->ndim, o->shape, &out));
-    must(e->kind->call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
     *expected = reference_fetch(out);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);

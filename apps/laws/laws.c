@@ -144,7 +144,7 @@ static void settle(const common_options *common, laws_options *own)
                                              : "convolve",
                                "laws", exercise_runs_among_others);
     exercises_refuse(common, exercise_takes(own->what));
-    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws_size;
+    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
     if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
@@ -186,8 +186,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     common.size = 0;
     child_words_common(&w, exercise_takes(run->own->what), &common);
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
-    if (run->own->what->laws_option && strcmp(common.variant, "auto") == 0)
-        child_words_add(&w, "%s", run->own->what->laws_option);
+    if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "%s", run->own->what->laws.option);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
     r = child_run(&w);
@@ -260,12 +260,12 @@ static void measure_weak(laws_run *run, law_points *points)
     start_points(points, "weak", GUSTAFSON, own->count);
     for (int i = 0; i < own->count; i++) {
         char backend[128];
-        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->power);
+        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->laws.power);
         int64_t size = (int64_t)fmax(1, round(edge));
         int first = (int)json_array_size(run->rows);
         snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
         run_exercise(run, backend, size, 0);
-        double work = i ? pow((double)size / (double)points->list[0].size, own->what->power) : 1;
+        double work = i ? pow((double)size / (double)points->list[0].size, own->what->laws.power) : 1;
         points->list[i] = point_of(run, first, own->n[i], size, work);
     }
 }

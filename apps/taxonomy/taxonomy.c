@@ -154,7 +154,7 @@ static void free_placed(placed *p)
 
 static void call(const exercise *e, placed *p, const char *variant)
 {
-    must(e->kind->call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
+    must(e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
 }
 
 /* The least of a few calls, after one that starts threads and touches memory. */
@@ -232,7 +232,7 @@ static void take_answer(const exercise *e, placed *p, const char *variant, taxon
     call(e, p, variant);
     must(fl_array_to_host(p->out, m.results[0].data));
     a->variant = m.timing.variant;
-    a->check = (e->kind->check ? e->kind->check : reference_check)(e, &m, a->method, sizeof a->method);
+    a->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, &m, a->method, sizeof a->method);
     a->answer = m.results[0];
 }
 
