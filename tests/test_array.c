@@ -335,3 +335,29 @@ Test(array, dtypes)
     expect_error_says("f32");
     expect_status(FL_E_UNKNOWN, fl_dtype_parse("", &dtype));
 }
+
+Test(array, result_dtypes)
+{
+    static const struct {
+        fl_dtype inputs[3], of_floats, of_any;
+        int count;
+    } cases[] = {
+        {{FL_F32}, FL_F32, FL_F32, 1},
+        {{FL_F64}, FL_F64, FL_F64, 1},
+        {{FL_I32}, FL_F64, FL_I32, 1},
+        {{FL_F32, FL_F32}, FL_F32, FL_F32, 2},
+        {{FL_F32, FL_F64}, FL_F64, FL_F64, 2},
+        {{FL_I32, FL_F32}, FL_F64, FL_F64, 2},
+        {{FL_I64, FL_I32}, FL_F64, FL_I64, 2},
+        {{FL_U8, FL_U8, FL_U8}, FL_F64, FL_U8, 3},
+        {{FL_F32, FL_F32, FL_F32}, FL_F32, FL_F32, 3},
+        {{FL_F32, FL_F32, FL_I32}, FL_F64, FL_F64, 3},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(fl_dtype_float_result(cases[i].inputs, cases[i].count) == cases[i].of_floats, "case %zu", i);
+        cr_expect(fl_dtype_result(cases[i].inputs, cases[i].count) == cases[i].of_any, "case %zu", i);
+    }
+    for (int i = 0; i < FL_DTYPE_COUNT; i++)
+        cr_expect(fl_dtype_is_float((fl_dtype)i) == (i == FL_F32 || i == FL_F64));
+}

@@ -21,6 +21,30 @@ const char *fl_dtype_name(fl_dtype dtype)
     return (unsigned)dtype < FL_DTYPE_COUNT ? names[dtype] : "?";
 }
 
+bool fl_dtype_is_float(fl_dtype dtype)
+{
+    return dtype == FL_F32 || dtype == FL_F64;
+}
+
+fl_dtype fl_dtype_float_result(const fl_dtype *inputs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (inputs[i] != FL_F32)
+            return FL_F64;
+    return FL_F32;
+}
+
+fl_dtype fl_dtype_result(const fl_dtype *inputs, int count)
+{
+    bool same = true, integers = true;
+
+    for (int i = 0; i < count; i++) {
+        same = same && inputs[i] == inputs[0];
+        integers = integers && !fl_dtype_is_float(inputs[i]);
+    }
+    return same ? inputs[0] : integers ? FL_I64 : FL_F64;
+}
+
 fl_status fl_dtype_parse(const char *name, fl_dtype *dtype)
 {
     char suggestion[128];

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1
 #include "harness/verdict.h"
 #include "exercises/course.h"
+#include "view/columns.h"
 #include "view/csv.h"
 #include "support/fail.h"
 #include "view/json.h"
@@ -12,6 +13,7 @@
 #include "scratch.h"
 #include "support/statistics.h"
 #include "view/table.h"
+#include "view/units.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -206,6 +208,87 @@ Test(table, is_printed_in_full)
               "%s", how.out);
     char *first = strchr(how.out, '\n') + 1;
     cr_assert(strncmp(first, "serial ", 7) == 0 && strncmp(strchr(first, '\n') - 6, "1.40 s", 6) == 0, "%s", how.out);
+}
+
+static cell product(const json_t *row)
+{
+    cell c;
+    snprintf(c.text, sizeof c.text, "%g", json_number_value(json_object_get(row, "a")) * 2);
+    return c;
+}
+
+Test(columns, every_form)
+{
+    static const struct {
+        column column;
+        const char *text;
+        bool number;
+    } cases[] = {
+        {{"", "name", AS_TEXT, NULL}, "sort", false},
+        {{"", "shape", AS_TEXT, NULL}, "4x3", false},
+        {{"", "yes", AS_TEXT, NULL}, "yes", false},
+        {{"", "a", AS_TEXT, NULL}, "0.0202", false},
+        {{"", "large", AS_TEXT, NULL}, "1048576", false},
+        {{"", "none", AS_TEXT, NULL}, "-", false},
+        {{"", "missing", AS_TEXT, NULL}, "-", false},
+        {{"", "check", AS_TEXT, NULL}, "-", false},
+        {{"", "a", AS_SECONDS, NULL}, "20.2 ms", true},
+        {{"", "none", AS_SECONDS, NULL}, "-", true},
+        {{"", "name", AS_SECONDS, NULL}, "-", true},
+        {{"", "name.a", AS_SECONDS, NULL}, "-", true},
+        {{"", "large", AS_BYTES, NULL}, "1.00 MiB", true},
+        {{"", "large", AS_BYTE_RATE, NULL}, "1.05 MB/s", true},
+        {{"", "large", AS_FLOP_RATE, NULL}, "1.05 MFLOP/s", true},
+        {{"", "large", AS_NUMBER, NULL}, "1048576", true},
+        {{"", "check.max_abs", AS_NUMBER, NULL}, "1.23e-08", true},
+        {{"", "rate", AS_COUNT, NULL}, "1235", true},
+        {{"", "shape", AS_COUNT, NULL}, "2", true},
+        {{"", "rate", AS_FACTOR, NULL}, "1235x", true},
+        {{"", "a", AS_PART, NULL}, "2.02 %", true},
+        {{"", "a", AS_PERCENTAGE, NULL}, "0.0202 %", true},
+        {{"", "rate", AS_PERCENTAGE, NULL}, "1235 %", true},
+        {{"", "block", AS_BLOCK, NULL}, "16x8", false},
+        {{"", "missing", AS_BLOCK, NULL}, "-", false},
+        {{"", "check", AS_CHECK, NULL}, "WRONG at [3, 4]", false},
+        {{"", NULL, AS_NUMBER, product}, "0.0404", true},
+    };
+    json_t *row = json_pack("{s:s, s:[i,i], s:b, s:f, s:i, s:n, s:f, s:[i,i,i], s:{s:b, s:f, s:[i,i]}}", "name", "sort",
+                            "shape", 4, 3, "yes", 1, "a", 0.0202, "large", 1 << 20, "none", "rate", 1234.56, "block",
+                            16, 8, 1, "check", "ok", 0, "max_abs", 1.23456e-8, "worst_index", 3, 4);
+    cell room;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(eq(str, (char *)column_text(&cases[i].column, row, &room), (char *)cases[i].text), "case %zu", i);
+        cr_expect(eq(int, column_is_number(&cases[i].column), cases[i].number), "case %zu", i);
+    }
+    const column check = {"check", "check", AS_CHECK, NULL};
+    json_object_set_new(json_object_get(row, "check"), "worst_index", json_null());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "WRONG"));
+    json_object_set_new(json_object_get(row, "check"), "ok", json_true());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "ok"));
+    json_object_set_new(row, "emulation", json_true());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "ok (emulation)"));
+    json_decref(row);
+}
+
+static void print_columns(void *style)
+{
+    static const column columns[] = {{"backend", "resource", AS_TEXT, NULL}, {"time", "t.s", AS_SECONDS, NULL}, {0}};
+    json_t *rows = json_pack("[{s:s, s:{s:f}}, {s:s}]", "resource", "serial", "t", "s", 1.4, "resource",
+                             "a text of any length is printed in full: it comes from the row itself, not out of a cell "
+                             "of one hundred and twenty-eight bytes");
+    columns_print(columns, rows, *(table_style *)style, stdout);
+    json_decref(rows);
+}
+
+Test(columns, are_printed_as_text_and_markdown)
+{
+    table_style style = TABLE_TEXT;
+    ended how = run_apart(print_columns, &style);
+    cr_assert(strncmp(how.out, "backend ", 8) == 0 && strstr(how.out, "twenty-eight bytes      -\n"), "%s", how.out);
+    style = TABLE_MARKDOWN;
+    how = run_apart(print_columns, &style);
+    static const char lines[] = "| backend | time |\n|---|---:|\n| serial | 1.40 s |\n| a text of any length ";
+    cr_assert(strncmp(how.out, lines, strlen(lines)) == 0, "%s", how.out);
 }
 
 /* ------------------------------------------------------------------------------------------------ JSON and CSV ---- */

@@ -76,12 +76,23 @@ FL_API const char *fl_nearest_name(const char *wanted, const char *const *names,
 typedef enum fl_dtype { FL_U8 = 0, FL_I32 = 1, FL_I64 = 2, FL_F32 = 3, FL_F64 = 4 } fl_dtype;
 #define FL_DTYPE_COUNT 5
 
-/* Bytes of one element; 0 for a value that is no dtype. */
+/* Bytes of one element; 0 for an invalid dtype. */
 FL_API size_t fl_dtype_size(fl_dtype dtype);
-/* "u8", "i32", "i64", "f32", "f64"; "?" for a value that is no dtype. */
+/* "u8", "i32", "i64", "f32", "f64"; "?" for an invalid dtype. */
 FL_API const char *fl_dtype_name(fl_dtype dtype);
-/* The dtype of that name. FL_E_UNKNOWN when there is none. */
+/* The dtype with that name. FL_E_UNKNOWN: no dtype has it. */
 FL_API fl_status fl_dtype_parse(const char *name, fl_dtype *dtype);
+/* True for f32 and f64. */
+FL_API bool fl_dtype_is_float(fl_dtype dtype);
+
+/* The dtype of the result of an operation on `count` inputs, at least 1; the operation computes in it, after converting
+ * the inputs.
+ *
+ * Of one that always computes in floating point, such as fl_convolve: f32 if all inputs are f32, else f64. */
+FL_API fl_dtype fl_dtype_float_result(const fl_dtype *inputs, int count);
+/* Of one that also computes in integers, such as fl_maximum: the inputs' dtype if they have the same; else i64 if all
+ * are integers, f64 if not. */
+FL_API fl_dtype fl_dtype_result(const fl_dtype *inputs, int count);
 
 /* --------------------------------------------------------------------------------------------- backends ---- */
 

@@ -79,7 +79,7 @@ fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, d
         args.a = a->buffer;
         args.b = b->buffer;
         args.found = (fl_buffer){.dtype = FL_I64, .ndim = 1, .shape = {FOUND, 1, 1, 1}, .stride = {1, 1, 1, 1}};
-        step.dtype = args.a.dtype == FL_F32 && args.b.dtype == FL_F32 ? FL_F32 : FL_F64;
+        step.dtype = fl_dtype_float_result((fl_dtype[]){args.a.dtype, args.b.dtype}, 2);
         status = core_call_begin(&call, name, device, run);
         if (status != FL_OK)
             return status;

@@ -5,7 +5,7 @@
 
 static bool can_convert(fl_dtype in, fl_dtype out)
 {
-    return out == FL_F32 || out == FL_F64 || (out == FL_I64 && in != FL_F32 && in != FL_F64);
+    return fl_dtype_is_float(out) || (out == FL_I64 && !fl_dtype_is_float(in));
 }
 
 static fl_status check(fl_device *device, const fl_array *in, const fl_array *out)

@@ -60,7 +60,7 @@ static int64_t origin(fl_mode mode, int64_t image, int64_t kernel)
 
 static fl_dtype compute_dtype(const fl_array *image, const fl_array *kernel)
 {
-    return image->buffer.dtype == FL_F32 && kernel->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+    return fl_dtype_float_result((fl_dtype[]){image->buffer.dtype, kernel->buffer.dtype}, 2);
 }
 
 static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,

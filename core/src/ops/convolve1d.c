@@ -53,7 +53,7 @@ static int64_t origin(fl_mode mode, int64_t signal, int64_t kernel)
 
 static fl_dtype compute_dtype(const fl_array *signal, const fl_array *kernel)
 {
-    return signal->buffer.dtype == FL_F32 && kernel->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+    return fl_dtype_float_result((fl_dtype[]){signal->buffer.dtype, kernel->buffer.dtype}, 2);
 }
 
 static fl_status check_input(const char *argument, const fl_array *array)

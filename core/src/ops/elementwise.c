@@ -16,30 +16,24 @@ typedef struct operands {
 
 enum { ANY_DTYPE = (1u << FL_DTYPE_COUNT) - 1, NUMBERS = ANY_DTYPE & ~(1u << FL_U8) };
 
-static bool is_float(fl_dtype dtype)
+static bool is_float_operation(fl_operation operation)
 {
-    return dtype == FL_F32 || dtype == FL_F64;
+    return operation == FL_OP_SQRT || operation == FL_OP_LOG_OF_SUM;
 }
 
-/* What is computed in, and out's dtype. */
 static fl_dtype compute_dtype(const operands *o)
 {
-    fl_dtype x = o->x->buffer.dtype, y = o->y ? o->y->buffer.dtype : x;
+    const fl_dtype inputs[] = {o->x->buffer.dtype, (o->y ? o->y : o->x)->buffer.dtype};
 
-    if (o->operation == FL_OP_SQRT || o->operation == FL_OP_LOG_OF_SUM)
-        return x == FL_F32 && y == FL_F32 ? FL_F32 : FL_F64;
-    if (x == y)
-        return x;
-    return is_float(x) || is_float(y) ? FL_F64 : FL_I64;
+    return is_float_operation(o->operation) ? fl_dtype_float_result(inputs, 2) : fl_dtype_result(inputs, 2);
 }
 
 static fl_status check_input(const operands *o, const char *name, const fl_array *in, fl_device *device)
 {
     const char *call = core_operation_name(o->operation);
-    bool rounds = o->operation == FL_OP_SQRT || o->operation == FL_OP_LOG_OF_SUM;
     fl_status status = core_check_array(call, name, in, device);
 
-    if (status != FL_OK || (rounds ? ANY_DTYPE : NUMBERS) & 1u << in->buffer.dtype)
+    if (status != FL_OK || (is_float_operation(o->operation) ? ANY_DTYPE : NUMBERS) & 1u << in->buffer.dtype)
         return status;
     return core_fail(FL_E_ARGUMENT, "%s: %s is of %s; expected f32, f64, i32 or i64", call, name,
                      fl_dtype_name(in->buffer.dtype));

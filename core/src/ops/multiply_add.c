@@ -17,7 +17,7 @@ static fl_status check(fl_device *device, const fl_array *in, int64_t steps, con
         status = core_check_array(name, "out", out, device);
     if (status == FL_OK)
         status = core_check_vector(name, "in", in);
-    if (status == FL_OK && in->buffer.dtype != FL_F32 && in->buffer.dtype != FL_F64)
+    if (status == FL_OK && !fl_dtype_is_float(in->buffer.dtype))
         status =
             core_fail(FL_E_ARGUMENT, "%s: in is of %s; expected f32 or f64", name, fl_dtype_name(in->buffer.dtype));
     if (status == FL_OK && steps < 0)

@@ -46,7 +46,7 @@ static fl_status check_factors(const fl_array *u, const fl_array *s, const fl_ar
 
 static fl_dtype compute_dtype(const fl_array *u, const fl_array *s, const fl_array *vt)
 {
-    return u->buffer.dtype == FL_F32 && s->buffer.dtype == FL_F32 && vt->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+    return fl_dtype_float_result((fl_dtype[]){u->buffer.dtype, s->buffer.dtype, vt->buffer.dtype}, 3);
 }
 
 static fl_status check_result(const fl_array *u, const fl_array *s, const fl_array *vt, const fl_array *y)

@@ -9,7 +9,7 @@ static const char *const name = "svd";
 
 static fl_dtype compute_dtype(const fl_array *a)
 {
-    return a->buffer.dtype == FL_F32 ? FL_F32 : FL_F64;
+    return fl_dtype_float_result(&a->buffer.dtype, 1);
 }
 
 /* The length of `s` says how many singular values are wanted. */
