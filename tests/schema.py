@@ -78,6 +78,11 @@ def check_results(rows, together):
     each of their runs."""
     for row in rows:
         yield from check_result(row)
+        if row["exercise"] == "slice":
+            key = (row["backend_requested"], row["slice"], "whole")
+            whole = next(o for o in rows if (o["backend_requested"], o["slice"], o["variant"]) == key)
+            factor = over(whole["total_s"], row["total_s"])
+            yield "speed_up_over_whole", row["speed_up_over_whole"], factor if ranked(row) and ranked(whole) else None
         if row["exercise"] == "slice" or not together:
             continue
         others = [o for o in rows if o["exercise"] == row["exercise"] and ranked(o)]
