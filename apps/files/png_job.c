@@ -10,7 +10,6 @@ enum {
     MAX_EDGE = 0x7fffffff, /* by the format */
     /* deflate compresses at most 1032 to 1 (zlib's technical details). */
     MAX_COMPRESSION = 1032,
-    FIRST_BYTES = 4096, /* of the memory for a PNG being written; doubled as needed */
 };
 
 static void on_error(png_structp png, png_const_charp words)
@@ -119,31 +118,6 @@ void png_job_end(png_job *job)
 
 /* ---------------------------------------------------------------------------------------------- writing ---- */
 
-typedef struct growing {
-    file_bytes bytes;
-    size_t room; /* allocated */
-} growing;
-
-static void append(png_structp png, png_bytep data, size_t size)
-{
-    growing *out = png_get_io_ptr(png);
-    if (size > out->room - out->bytes.size) {
-        size_t room = 2 * out->room + size + FIRST_BYTES;
-        uint8_t *larger = realloc(out->bytes.data, room);
-        if (larger == NULL)
-            png_error(png, "Out of memory");
-        out->bytes.data = larger;
-        out->room = room;
-    }
-    memcpy(out->bytes.data + out->bytes.size, data, size);
-    out->bytes.size += size;
-}
-
-static void flush_nothing(png_structp png)
-{
-    (void)png;
-}
-
 static bool write_pixels(png_job *job)
 {
     static const int colour_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
@@ -170,19 +144,22 @@ bool png_job_write(png_job *job, file_bytes *out, problem *why)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: an image of %" PRId64 "x%" PRId64 " pixels; a PNG has 1 to %d on each edge", job->path,
                            job->height, job->width, MAX_EDGE);
-    growing made = {0};
+    char *data = NULL;
+    FILE *stream = open_memstream(&data, &out->size);
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
-    bool ok = job->info == NULL ? problem_no_memory(why, job->path, 0) : true;
-    if (ok) {
-        png_set_write_fn(job->png, &made, append, flush_nothing);
-        if (!write_pixels(job))
-            ok = problem_set(why, EXIT_BROKEN, "%s: could not be written (%s)", job->path, job->message);
+    bool ok = stream != NULL && job->info != NULL;
+    if (!ok) {
+        problem_no_memory(why, job->path, 0);
+    } else {
+        png_init_io(job->png, stream);
+        ok = write_pixels(job) || problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message);
     }
     png_destroy_write_struct(&job->png, &job->info);
-    if (ok)
-        *out = made.bytes;
-    else
-        file_bytes_free(&made.bytes);
+    if (stream != NULL && fclose(stream) != 0 && ok)
+        ok = problem_no_memory(why, job->path, 0);
+    out->data = (uint8_t *)data;
+    if (!ok)
+        file_bytes_free(out);
     return ok;
 }

@@ -88,26 +88,18 @@ bool png_planes_decode(const char *path, const void *data, size_t size, png_plan
 
 /* ---------------------------------------------------------------------------------------------- encoding ---- */
 
-static void put(const png_job *job, uint8_t *at, unsigned value)
-{
-    if (job->depth == 16)
-        *at++ = (uint8_t)(value >> 8);
-    *at = (uint8_t)value;
-}
-
-static void from_plane(const png_job *job, const float *plane, uint8_t *at)
+/* Puts a channel into the pixels from `at` on: `plane`, or `alpha` if `plane` is NULL. */
+static void put_channel(const png_job *job, const float *plane, const uint16_t *alpha, uint8_t *at)
 {
     double largest = (1 << job->depth) - 1;
     int step = png_job_pixel_bytes(job);
-    for (int64_t i = 0; i < job->height * job->width; i++, at += step)
-        put(job, at, (unsigned)(fmin(fmax((double)plane[i], 0), largest) + 0.5)); /* fmax(NaN, 0) is 0 */
-}
-
-static void from_alpha(const png_job *job, const uint16_t *alpha, uint8_t *at)
-{
-    int step = png_job_pixel_bytes(job);
-    for (int64_t i = 0; i < job->height * job->width; i++, at += step)
-        put(job, at, alpha[i]);
+    for (int64_t i = 0; i < job->height * job->width; i++, at += step) {
+        /* fmax(NaN, 0) is 0 */
+        unsigned value = plane != NULL ? (unsigned)(fmin(fmax((double)plane[i], 0), largest) + 0.5) : alpha[i];
+        at[0] = (uint8_t)(job->depth == 16 ? value >> 8 : value);
+        if (job->depth == 16)
+            at[1] = (uint8_t)value;
+    }
 }
 
 bool png_planes_encode(const char *path, const png_planes *image, file_bytes *encoded, problem *why)
@@ -124,9 +116,9 @@ bool png_planes_encode(const char *path, const png_planes *image, file_bytes *en
     if (job.pixels == NULL)
         return problem_no_memory(why, path, (double)bytes);
     for (int c = 0; c < image->channels; c++)
-        from_plane(&job, image->planes + (size_t)c * pixels, job.pixels + c * png_job_sample_bytes(&job));
+        put_channel(&job, image->planes + (size_t)c * pixels, NULL, job.pixels + c * png_job_sample_bytes(&job));
     if (image->alpha != NULL)
-        from_alpha(&job, image->alpha, job.pixels + image->channels * png_job_sample_bytes(&job));
+        put_channel(&job, NULL, image->alpha, job.pixels + image->channels * png_job_sample_bytes(&job));
     bool ok = png_job_write(&job, encoded, why);
     free(job.pixels);
     return ok;

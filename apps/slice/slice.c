@@ -146,14 +146,15 @@ static host_array random_array(const common_options *common)
 /* -------------------------------------------------------------------------------------------- measuring ---- */
 
 /* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
-static bool measure_slices(slice_session *session, const part_list *parts, json_t *rows, json_t *lines)
+static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
+                           json_t *lines)
 {
     const size_t first = json_array_size(rows);
     bool right = true;
 
     for (int i = 0; i < parts->count; i++) {
         const size_t first_way = json_array_size(rows);
-        progress("slice %d of %d", i + 1, parts->count);
+        progress("%s: slice %d of %d", device, i + 1, parts->count);
         for (int way = 0; way < SLICE_WAYS; way++) {
             json_t *row = slice_measure(session, &parts->list[i], (slice_way)way);
             if (!row)
@@ -236,7 +237,7 @@ int command_slice(int argc, char **argv)
 
     for (int i = 0; i < backends.count; i++) {
         slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
-        bool fine = measure_slices(session, &parts, rows, lines);
+        bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
         host_array slice = slice_result(session);
         if (i == 0 && own.output && fine)
             exercise_must(file_write(own.output, &slice, &why), &why);
