@@ -21,8 +21,9 @@ typedef struct child_words {
 /* A command line of `command` with --json, to which words are added with printf formats. Free with child_words_free. */
 child_words child_words_start(const char *command);
 void child_words_add(child_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds the shared options as they were parsed, without those of the output. The child has the same environment. */
-void child_words_common(child_words *w, const common_options *common);
+/* Adds those shared options of TAKES_RUN that the command takes (TAKES_...), as they were parsed. The child has the
+ * same environment. */
+void child_words_common(child_words *w, unsigned takes, const common_options *common);
 void child_words_free(child_words *w);
 
 /* The outcome. */

@@ -253,20 +253,11 @@ static void print(const diagnosis *d)
 
 /* ------------------------------------------------------------------------------------------------- command ---- */
 
-enum { KEY_ROOT = KEY_OWN };
-
-static const struct argp_option own_options[] = {
-    {"root", KEY_ROOT, "FOLDER", 0, "Look at the /proc, /sys and /dev below this folder", 0},
+static const own_option own_options[] = {
+    {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
+     .help = "Check the /proc, /sys and /dev below this folder"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    if (key != KEY_ROOT)
-        return ARGP_ERR_UNKNOWN;
-    ((diagnosis *)state->input)->root = value;
-    return 0;
-}
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
@@ -275,7 +266,7 @@ static const char summary[] =
 int command_doctor(int argc, char **argv)
 {
     diagnosis d = {.root = "", .findings = json_new_list()};
-    const command_line line = {"flynn doctor", NULL, summary, TAKES_JSON, own_options, parse, &d};
+    const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
     json_t *document = json_new_object();
     common_options common;
 

@@ -145,8 +145,7 @@ void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_
         {
             printf("%s\n", json_string_value(line));
         }
-        for (int b = 0; b < backends->skipped_count; b++)
-            printf("skipped %s: %s\n", backends->skipped[b].name, backends->skipped[b].reason);
+        results_print_skipped(backends);
         printf("checked against: every element of the array\n");
     }
     json_decref(document);

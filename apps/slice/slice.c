@@ -171,36 +171,16 @@ static bool measure_slices(const char *device, slice_session *session, const par
 
 /* ---------------------------------------------------------------------------------------------- command ---- */
 
-enum { KEY_SLICE = KEY_OWN };
-
 typedef struct slice_options {
-    const char *file, *slice, *output;
+    const char *slice;
 } slice_options;
 
-static const struct argp_option own_options[] = {
-    {"slice", KEY_SLICE, "RANGES", 0,
-     "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
-     "(default: rows, columns and a block, small and large)",
-     0},
-    {"output", 'o', "FILE", 0, "With --slice: write the slice, as .npy, or .png (grey, clipped to 0..1)", 0},
+static const own_option own_options[] = {
+    {"slice", OPTION_TEXT, offsetof(slice_options, slice), "RANGES",
+     .help = "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
+             "(default: rows, columns and a block, small and large)"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    slice_options *own = state->input;
-
-    switch (key) {
-    case KEY_SLICE: own->slice = value; return 0;
-    case 'o': own->output = value; return 0;
-    case ARGP_KEY_ARG:
-        if (own->file)
-            return ARGP_ERR_UNKNOWN;
-        own->file = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char summary[] =
     "Copies slices of a large array from the device to the host in three ways and shows what each takes.\v"
@@ -211,26 +191,32 @@ static const char summary[] =
 int command_slice(int argc, char **argv)
 {
     slice_options own = {0};
-    const command_line line = {"flynn slice", "[ARRAY]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options,   parse,     &own};
+    const command_line line = {"flynn slice",
+                               "[ARRAY]",
+                               1,
+                               summary,
+                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
+                                   TAKES_RESULT,
+                               own_options,
+                               &own};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;
     problem why;
 
     options_parse(&line, argc, argv, &common);
-    if (strcmp(common.variant, "auto") != 0)
-        fail(EXIT_BAD_INPUT, "--variant: slice always compares its three ways; expected none");
-    if (common.wrong_timing)
-        fail(EXIT_BAD_INPUT, "--wrong-timing: is for operations; slice has copies, which it waits for");
-    if (common.size && own.file)
-        fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own.file);
-    if (own.output && !own.slice)
-        fail(EXIT_BAD_INPUT, "--output: there are several slices to write; expected --slice as well");
-    if (own.output)
-        exercise_must(file_check_output(own.output, &why), &why);
+    const char *file = common.argument_count ? common.arguments[0] : NULL;
+    const char *output = own.slice ? common.output : NULL;
+    if (file) {
+        option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
+        option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
+    }
+    if (!own.slice)
+        option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
+    if (output)
+        exercise_must(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    host_array array = own.file ? read_array(own.file, &common) : random_array(&common);
+    host_array array = file ? read_array(file, &common) : random_array(&common);
     part_list parts = make_parts(own.slice, &array);
     measure_plan plan = measure_plan_of(&common);
     plan.min_time_s /= 4; /* many slices, three ways each */
@@ -239,10 +225,10 @@ int command_slice(int argc, char **argv)
         slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
         host_array slice = slice_result(session);
-        if (i == 0 && own.output && fine)
-            exercise_must(file_write(own.output, &slice, &why), &why);
-        else if (i == 0 && own.output)
-            note("the slice of %s is wrong: %s was not written", backends.open[i].requested, own.output);
+        if (i == 0 && output && fine)
+            exercise_must(file_write(output, &slice, &why), &why);
+        else if (i == 0 && output)
+            note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
         right = right && fine;
         slice_session_close(session);
     }

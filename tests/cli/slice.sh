@@ -83,6 +83,9 @@ refused "a size for a file" 2 --size slice matrix.npy --size=64
 refused "a size that is too large" 2 --size slice --size=9999999
 refused "a variant" 2 --variant slice --size=64 --variant=view
 refused "a timing that does not wait" 2 --wrong-timing slice --size=64 --wrong-timing
+refused "a block" 2 --block slice --size=64 --block=16x16
+refused "a way to check" 2 --check slice --size=64 --check=full
+refused "a seed for a file" 2 --seed slice matrix.npy --seed=1
 refused "five dimensions or none" 2 none.npy slice none.npy
 refused "no elements" 2 '' slice zero.npy
 refused "a second file" 2 vector.npy slice matrix.npy vector.npy
