@@ -24,7 +24,7 @@ static void skip(backend_list *list, const char *name, const char *cause, const 
     snprintf(s->reason, sizeof s->reason, "%s%s%s", cause, *cure ? "; " : "", cure);
 }
 
-/* Backends come from libflynn with the best first: taken from the end, a table shows what each step gains. */
+/* libflynn lists the best backend first. Taken from the end, a table shows what each step gains. */
 static void open_all(backend_list *list)
 {
     size_t count = fl_backend_count();

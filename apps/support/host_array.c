@@ -20,11 +20,11 @@ bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_
         empty |= shape[d] == 0;
         overflow |= __builtin_mul_overflow(bytes, shape[d], &bytes);
     }
-    /* malloc and pointer differences stop at PTRDIFF_MAX. */
+    /* malloc and pointer differences end at PTRDIFF_MAX. */
     if (!empty && (overflow || bytes > PTRDIFF_MAX - CACHE_LINE)) {
         *array = (host_array){0};
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a shape of %s is more than a machine can address; expected less",
-                           what, format_shape(ndim, shape).text);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: an array of shape %s is larger than a machine can address", what,
+                           format_shape(ndim, shape).text);
     }
     if (empty)
         bytes = 0;
