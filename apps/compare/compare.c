@@ -2,9 +2,9 @@
  *
  * flynn compare: every exercise on every backend, in one table; or two saved runs, side by side.
  */
+#include "columns.h"
 #include "commands.h"
 #include "runs.h"
-#include "table.h"
 
 #include "exercises/registry.h"
 #include "harness/child.h"
@@ -12,6 +12,7 @@
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct compare_options {
     const char *arguments[MOST_ARGUMENTS]; /* exercises, or with --against the newer file */
     int count;
     const char *against;
-    bool markdown;
+    table_style style;
 } compare_options;
 
 static const struct argp_option own_options[] = {
@@ -38,7 +39,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case KEY_AGAINST: own->against = value; return 0;
-    case KEY_MARKDOWN: own->markdown = true; return 0;
+    case KEY_MARKDOWN: own->style = TABLE_MARKDOWN; return 0;
     case ARGP_KEY_ARG:
         if (own->count == MOST_ARGUMENTS)
             return ARGP_ERR_UNKNOWN;
@@ -119,12 +120,28 @@ static bool all_right(const json_t *document)
     size_t i;
     json_t *row;
 
-    json_array_foreach(json_object_get(document, "results"), i,
-                       row) if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok"))) return false;
+    json_array_foreach(json_object_get(document, "results"), i, row) if (!row_is_right(row)) return false;
     return json_array_size(json_object_get(document, "failed")) == 0;
 }
 
 /* -------------------------------------------------------------------------------------------- command ---- */
+
+static void show(const json_t *document, table_style style)
+{
+    size_t i;
+    json_t *entry;
+
+    columns_print(compare_columns, json_object_get(document, "results"), style, stdout);
+    if (style == TABLE_MARKDOWN)
+        printf("\n");
+    printf(
+        "speed-up, with copies: kernel and total of the scalar backend (or the first one) over this one's; relative: "
+        "total over the fastest one's\n");
+    json_array_foreach(json_object_get(document, "skipped"), i, entry)
+        printf("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
+    json_array_foreach(json_object_get(document, "failed"), i, entry)
+        printf("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
+}
 
 static void write_json(const json_t *document, const common_options *common)
 {
@@ -143,26 +160,31 @@ static int compare_now(const common_options *common, const compare_options *own)
     for (int i = 0; i < own->count; i++)
         names[i] = exercise_named(own->arguments[i], "compare");
     document = run_all(common, own->count ? names : exercise_names, own->count ? own->count : EXERCISES);
-    compare_table_fill(document);
+    rows_rank(json_object_get(document, "results"));
     write_json(document, common);
     if (!common->json || common->json_file)
-        compare_table_show(document, own->markdown);
+        show(document, own->style);
     right = all_right(document);
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
 }
 
+static json_t *load(const char *path)
+{
+    return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
+}
+
 static int compare_saved(const common_options *common, const compare_options *own)
 {
-    json_t *older = compare_runs_load(own->against), *newer, *verdicts;
+    json_t *older = load(own->against), *newer, *verdicts;
 
     if (own->count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
-    newer = own->count ? compare_runs_load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
+    newer = own->count ? load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
     verdicts = compare_runs(older, newer);
     write_json(verdicts, common);
     if (!common->json || common->json_file)
-        compare_runs_show(verdicts, own->markdown);
+        compare_runs_show(verdicts, own->style);
     json_decref(verdicts);
     json_decref(older);
     json_decref(newer);

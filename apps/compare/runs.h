@@ -5,11 +5,7 @@
 #ifndef FLYNN_APPS_COMPARE_RUNS_H
 #define FLYNN_APPS_COMPARE_RUNS_H
 
-#include <jansson.h>
-#include <stdbool.h>
-
-/* A document that --json saved; ends the command where the file is none. */
-json_t *compare_runs_load(const char *path);
+#include "view/columns.h"
 
 /* {"schema", "older", "newer" (their machines), "pairs": [{"exercise", "dtype", "shape", "older", "newer" (resources),
  * "kernel", "total": {"older_s", "newer_s", "ratio" (older over newer: above 1 is faster), "verdict"}}], "unpaired"}. A
@@ -19,6 +15,6 @@ json_t *compare_runs_load(const char *path);
  * by more; else "unclear", as with fewer than 3 times or a result that was wrong. */
 json_t *compare_runs(const json_t *older, const json_t *newer);
 
-void compare_runs_show(const json_t *verdicts, bool markdown);
+void compare_runs_show(const json_t *verdicts, table_style style);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bars.h"
 
-#include "view/table.h"
+#include "view/units.h"
 
 #include <math.h>
 #include <stdbool.h>

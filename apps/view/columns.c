@@ -7,8 +7,20 @@
 #include "support/fail.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+cell cell_print(const char *format, ...)
+{
+    va_list arguments;
+    cell c;
+
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    return c;
+}
 
 /* Appends to a cell; what it has no room for is cut off. */
 static void append(cell *c, const char *text)
@@ -49,33 +61,32 @@ static void append_value(cell *c, const json_t *value)
                                            : "-");
 }
 
+cell cell_value(const json_t *value)
+{
+    cell c = {""};
+
+    append_value(&c, value);
+    return c;
+}
+
 static cell block_cell(const json_t *block)
 {
     int edges[3] = {0};
 
     for (size_t i = 0; i < 3; i++)
         edges[i] = (int)json_integer_value(json_array_get(block, i));
-    cell c = {""};
-    append(&c, format_block(edges).text);
-    return c;
+    return cell_print("%s", format_block(edges).text);
 }
 
 static cell check_cell(const json_t *row)
 {
     const json_t *worst = row_value(row, "check.worst_index");
-    cell c = {"ok"};
+    cell where = {""};
 
-    if (!row_is_right(row)) {
-        strcpy(c.text, "WRONG");
-        if (json_array_size(worst) > 0) {
-            append(&c, " at [");
-            append_list(&c, worst, ", ");
-            append(&c, "]");
-        }
-    } else if (!row_is_ranked(row)) {
-        strcpy(c.text, "ok (emulation)");
-    }
-    return c;
+    if (row_is_right(row))
+        return cell_print(row_is_ranked(row) ? "ok" : "ok (emulation)");
+    append_list(&where, worst, ", ");
+    return json_array_size(worst) > 0 ? cell_print("WRONG at [%.100s]", where.text) : cell_print("WRONG");
 }
 
 static quantity format_as(double number, cell_form as)
@@ -97,7 +108,6 @@ const char *column_text(const column *c, const json_t *row, cell *room)
 {
     const json_t *value = c->key ? row_value(row, c->key) : NULL;
 
-    *room = (cell){""};
     if (c->make)
         *room = c->make(row);
     else if (c->as == AS_CHECK)
@@ -107,11 +117,11 @@ const char *column_text(const column *c, const json_t *row, cell *room)
     else if (c->as == AS_TEXT && json_is_string(value))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
-        append_value(room, value);
+        *room = cell_value(value);
     else if (c->as == AS_COUNT && json_is_array(value))
-        append(room, format_count((double)json_array_size(value)).text);
+        *room = cell_print("%zu", json_array_size(value));
     else
-        append(room, format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
+        *room = cell_print("%s", format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
     return room->text;
 }
 
