@@ -233,7 +233,7 @@ check "and shown" page run.html '"primes could not be run: --size" in s and s.co
 
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json
-refused "nothing to report on" 2 "expected one of compare" report list.json -o no.html
+refused "nothing to report on" 2 "expected one that compare, ceiling, " report list.json -o no.html
 echo '{"schema": "flynn/1", "results": [{"exercise": "sort"}, 1]}' >numbers.json
 refused "results that are none" 2 numbers.json report numbers.json -o no.html
 cat >odd.json <<'JSON'
