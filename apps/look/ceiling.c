@@ -25,16 +25,6 @@ enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
 
 /* ---------------------------------------------------------------------------------------------- measuring ---- */
 
-/* What is measured: `amount` of `unit` in each sample's time. */
-typedef struct quantity_measured {
-    const char *key, *title;
-    const char *unit;    /* "byte", "flop"; NULL: the time itself is the result */
-    double amount;       /* bytes or operations of a sample */
-    const char *variant; /* the fastest one; NULL: there is one way only */
-    double s[MOST_SAMPLES];
-    int count;
-} quantity_measured;
-
 /* Arrays and streams that the measurements of one device share, and what they found. */
 typedef struct bench {
     fl_device *device;
@@ -55,8 +45,20 @@ typedef struct bench {
 /* Work that is measured: queues it once, in b->stream. */
 typedef void (*work)(bench *b);
 
-/* The seconds that `launches` times the work take. */
+/* The seconds of that many launches of the work. */
 typedef double (*timer)(bench *b, work queue, int launches);
+
+/* What is measured. */
+typedef struct quantity_measured {
+    const char *key, *title;
+    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
+    double amount;    /* bytes or operations of the work */
+    work queue;
+    timer seconds;
+    int launches;
+    const char *operation; /* of which the fastest variant is kept; NULL: there is one way only */
+    fl_dtype dtype;        /* that the variants compute in */
+} quantity_measured;
 
 static double by_events(bench *b, work queue, int launches)
 {
@@ -89,62 +91,55 @@ static bool wanted(const bench *b, int count, double spent)
 }
 
 /* The first time is not counted. */
-static void sample(bench *b, quantity_measured *q, timer seconds, work queue, int launches)
-{
-    double begin;
-
-    queue(b);
-    must(fl_device_wait(b->device));
-    begin = seconds_now();
-    while (wanted(b, q->count, seconds_now() - begin))
-        q->s[q->count++] = seconds(b, queue, launches) / launches;
-}
-
-static json_t *json_quantity(const quantity_measured *q)
+static json_t *sample(bench *b, const quantity_measured *q, const char *variant)
 {
     json_t *entry = json_new_object();
-    statistics s = statistics_of(q->s, q->count);
+    double begin, times[MOST_SAMPLES];
+    int count = 0;
 
+    q->queue(b);
+    must(fl_device_wait(b->device));
+    begin = seconds_now();
+    while (wanted(b, count, seconds_now() - begin))
+        times[count++] = q->seconds(b, q->queue, q->launches) / q->launches;
+    const statistics s = statistics_of(times, count);
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
-    json_put(entry, "variant", json_text(q->variant));
+    json_put(entry, "variant", json_text(variant));
     json_put(entry, "seconds", json_number(s.median));
     json_put(entry, "spread_s", json_number(s.spread));
     json_put(entry, "amount", q->unit ? json_number(q->amount) : json_null());
     json_put(entry, "per_second", q->unit ? json_number(q->amount / s.median) : json_null());
     json_put(entry, "unit", json_text(q->unit));
-    json_put(entry, "times_s", json_numbers(q->s, q->count));
+    json_put(entry, "times_s", json_numbers(times, count));
     return entry;
 }
 
-static void measure_one(bench *b, quantity_measured q, timer seconds, work queue, int launches)
+static json_t *sample_variants(bench *b, const quantity_measured *q)
 {
-    progress("%s: %s", b->info->resource, q.title);
-    sample(b, &q, seconds, queue, launches);
-    json_append(b->quantities, json_quantity(&q));
-}
+    json_t *fastest = NULL;
 
-/* Measures every variant of the operation that computes in `dtype`, and keeps the fastest. */
-static void measure_variants(bench *b, quantity_measured q, const char *operation, fl_dtype dtype, work queue)
-{
-    double least_s = INFINITY;
-
-    progress("%s: %s", b->info->resource, q.title);
     for (size_t i = 0; i < fl_variant_count(b->device); i++) {
-        quantity_measured tried = q;
         fl_variant_info v;
         must(fl_variant_get(b->device, i, &v));
-        if (strcmp(v.operation, operation) != 0 || !(v.dtypes & 1u << dtype))
+        if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype))
             continue;
-        b->variant = tried.variant = v.variant;
-        tried.count = 0;
-        sample(b, &tried, by_events, queue, 1);
-        if (median(tried.s, tried.count) < least_s) {
-            least_s = median(tried.s, tried.count);
-            q = tried;
+        b->variant = v.variant;
+        json_t *tried = sample(b, q, v.variant);
+        if (fastest && row_number(fastest, "seconds") <= row_number(tried, "seconds")) {
+            json_decref(tried);
+            continue;
         }
+        json_decref(fastest);
+        fastest = tried;
     }
-    json_append(b->quantities, json_quantity(&q));
+    return fastest;
+}
+
+static void measure_quantity(bench *b, const quantity_measured *q)
+{
+    progress("%s: %s", b->info->resource, q->title);
+    json_append(b->quantities, q->operation ? sample_variants(b, q) : sample(b, q, NULL));
 }
 
 /* ------------------------------------------------------------------------------------------------- memory ---- */
@@ -172,9 +167,8 @@ static void queue_both_ways(bench *b)
 
 static void measure_copy(bench *b, const char *key, const char *title, int times, work queue)
 {
-    quantity_measured q = {.key = key, .title = title, .unit = "byte", .amount = times * (double)b->bytes};
-
-    measure_one(b, q, by_clock, queue, 1);
+    measure_quantity(
+        b, &(quantity_measured){key, title, "byte", times * (double)b->bytes, queue, by_clock, 1, NULL, FL_U8});
 }
 
 /* From the one memory to the other, pinned, pageable, and both ways at once. */
@@ -205,21 +199,17 @@ static void queue_steps(bench *b)
                          &(fl_run){.variant = b->variant, .stream = b->stream}));
 }
 
-/* The best of three: one that was interrupted says nothing. */
-static double least_time(bench *b)
-{
-    double least = INFINITY;
-
-    for (int i = 0; i < 3; i++)
-        least = fmin(least, by_events(b, queue_steps, 1));
-    return least;
-}
-
-/* As many steps as take 5 ms, so that the launch is nothing beside them. */
+/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
 static void choose_steps(bench *b)
 {
-    for (b->steps = 64; least_time(b) < 5e-3 && b->steps < (int64_t)1 << 40;)
+    double least = 0;
+
+    for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
         b->steps *= 2;
+        least = INFINITY;
+        for (int i = 0; i < 3; i++)
+            least = fmin(least, by_events(b, queue_steps, 1));
+    }
 }
 
 static void measure_arithmetic(bench *b, fl_dtype dtype, const char *key, const char *title)
@@ -230,29 +220,32 @@ static void measure_arithmetic(bench *b, fl_dtype dtype, const char *key, const 
     if (!zeros)
         fail(EXIT_BROKEN, "out of host memory");
     must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
+    free(zeros);
     b->variant = NULL;
     choose_steps(b);
-    measure_variants(
-        b,
-        (quantity_measured){.key = key, .title = title, .unit = "flop", .amount = 2 * (double)count * (double)b->steps},
-        "multiply_add", dtype, queue_steps);
+    measure_quantity(b, &(quantity_measured){key, title, "flop", 2 * (double)count * (double)b->steps, queue_steps,
+                                             by_events, 1, "multiply_add", dtype});
     fl_array_free(b->elements);
-    free(zeros);
 }
 
 /* A kernel for one element and no steps is all launch. */
 static void measure_launch(bench *b)
 {
-    enum { LAUNCHES = 1000 };
     float one = 1;
 
     must(fl_array_from_host(b->device, FL_F32, 1, (int64_t[]){1}, &one, &b->elements));
     b->variant = "naive"; /* the smallest kernel */
     b->steps = 0;
-    measure_one(b, (quantity_measured){.key = "launch", .title = "launch, one after the other"}, by_events, queue_steps,
-                LAUNCHES);
-    measure_one(b, (quantity_measured){.key = "launch_and_wait", .title = "launch, and wait for it"}, by_clock,
-                queue_steps, 1);
+    measure_quantity(b, &(quantity_measured){.key = "launch",
+                                             .title = "launch, one after the other",
+                                             .queue = queue_steps,
+                                             .seconds = by_events,
+                                             .launches = 1000});
+    measure_quantity(b, &(quantity_measured){.key = "launch_and_wait",
+                                             .title = "launch, and wait for it",
+                                             .queue = queue_steps,
+                                             .seconds = by_clock,
+                                             .launches = 1});
     fl_array_free(b->elements);
 }
 
@@ -324,10 +317,8 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     bench b;
 
     bench_start(&b, device, common);
-    measure_variants(&b,
-                     (quantity_measured){
-                         .key = "copy", .title = "copy on the device", .unit = "byte", .amount = 2 * (double)b.bytes},
-                     "copy", FL_U8, queue_copy);
+    measure_quantity(&b, &(quantity_measured){"copy", "copy on the device", "byte", 2 * (double)b.bytes, queue_copy,
+                                              by_events, 1, "copy", FL_U8});
     if (!b.info->host_memory)
         measure_link(&b);
     measure_arithmetic(&b, FL_F32, "f32", "multiply-add, f32");
