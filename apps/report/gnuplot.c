@@ -49,7 +49,7 @@ static int script_file(const char *terminal, const char *script)
     return file;
 }
 
-char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
+file_bytes gnuplot_draw(const char *terminal, const char *script)
 {
     int file = script_file(terminal, script), letter, status;
     char command[64], *drawn = NULL;
@@ -67,9 +67,7 @@ char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
     close(file);
     if (fclose(memory) != 0 || status != 0 || length == 0)
         fail(EXIT_BROKEN, "gnuplot drew nothing (its exit status is %d)", status);
-    if (size)
-        *size = length;
-    return drawn;
+    return (file_bytes){(uint8_t *)drawn, length};
 }
 
 /* ------------------------------------------------------------------------------------------------- its SVG ---- */

@@ -5,7 +5,8 @@
 #ifndef FLYNN_APPS_REPORT_PLOT_H
 #define FLYNN_APPS_REPORT_PLOT_H
 
-#include <stddef.h>
+#include "files/file_bytes.h"
+
 #include <stdio.h>
 
 /* Seen as well on white as on black. */
@@ -47,10 +48,9 @@ void plot_label(FILE *script, const char *text, double x, double y, const frame 
 /* A horizontal bar from x0 to x1, around y, in pixels. */
 void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, const char *colour);
 
-/* The plot as a part of a page, and as a picture of a file (malloc). */
-char *report_plot_inline(const report_plot *plot);
-char *report_plot_svg(const report_plot *plot, size_t *size);
-char *report_plot_png(const report_plot *plot, size_t *size);
+/* As a part of a page, or as a file; with a NUL behind it. */
+typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
+file_bytes report_plot_draw(const report_plot *plot, plot_format format);
 
 void report_plots_free(report_plots *plots);
 

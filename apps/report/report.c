@@ -8,7 +8,6 @@
 #include "page.h"
 
 #include "files/files.h"
-#include "files/input.h"
 #include "files/output.h"
 #include "files/png_file.h"
 #include "harness/child.h"
@@ -199,13 +198,15 @@ static void complete(json_t *machine, json_t *other)
     }
 }
 
-static void take(report_page *page, json_t *document)
+/* Takes the reference to the document. */
+static void take(report_page *page, json_t *document, const char *source)
 {
     json_t *machine = json_object_get(document, "machine"), *laws = json_object_get(document, "laws"),
            *batch = json_object_get(document, "batch"), *data;
 
+    json_append(page->sources, json_text(source));
     if (json_object_get(document, "pairs")) {
-        json_append(page->pairs, json_incref(document));
+        json_append(page->pairs, document);
         return;
     }
     data = data_of(page, machine);
@@ -224,24 +225,15 @@ static void take(report_page *page, json_t *document)
     append_new(data, document, "ceilings");
     append_new(data, document, "skipped");
     append_new(data, document, "failed");
+    json_decref(document);
 }
 
 static void take_all(report_page *page, const report_options *own, const common_options *common)
 {
-    json_t *document;
-
-    for (int i = 0; i < own->count; i++) {
-        document = load(own->files[i]);
-        take(page, document);
-        json_decref(document);
-        json_append(page->sources, json_text(own->files[i]));
-    }
-    if (own->count > 0)
-        return;
-    document = run_compare(common);
-    take(page, document);
-    json_decref(document);
-    json_append(page->sources, json_text("flynn compare"));
+    for (int i = 0; i < own->count; i++)
+        take(page, load(own->files[i]), own->files[i]);
+    if (own->count == 0)
+        take(page, run_compare(common), "flynn compare");
 }
 
 /* ------------------------------------------------------------------------------------------------ pictures ---- */
@@ -266,19 +258,12 @@ static report_picture split(const char *value)
 static report_picture read_picture(const char *value)
 {
     report_picture p = split(value);
-    int64_t bytes;
     host_array image;
     problem why;
-    FILE *file;
 
-    if (!png_read(p.path, &image, &why) || !(file = input_open(p.path, "a PNG", &bytes, &why)))
+    if (!png_read(p.path, &image, &why) || !file_bytes_read(p.path, "a PNG", &p.file, &why))
         fail_problem(&why);
     host_array_free(&image);
-    p.size = (size_t)bytes;
-    p.data = malloc(p.size);
-    if (!p.data || fread(p.data, 1, p.size, file) != p.size)
-        fail(EXIT_BROKEN, "%s: could not be read", p.path);
-    fclose(file);
     return p;
 }
 
@@ -293,39 +278,28 @@ static void take_pictures(report_page *page, const report_options *own)
 
 /* -------------------------------------------------------------------------------------------------- writing ---- */
 
-static void write_file(const char *folder, const char *name, const char *ending, const char *data, size_t size)
+/* `machine` is 0 where there is only one. */
+static void write_plot(const char *folder, int machine, const report_plot *p, plot_format format)
 {
-    char path[PATH_MAX];
-    output *file;
+    char path[PATH_MAX], before[32] = "";
+    file_bytes drawn = report_plot_draw(p, format);
     problem why;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending) >= sizeof path)
+    if (machine > 0)
+        snprintf(before, sizeof before, "machine-%d-", machine);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
+                         format == PLOT_SVG ? "svg" : "png") >= sizeof path)
         fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
-    file = output_open(path, &why);
-    if (!file)
+    if (!file_bytes_write(path, &drawn, &why))
         fail_problem(&why);
-    output_write(file, data, size);
-    if (!output_commit(file, &why))
-        fail_problem(&why);
+    file_bytes_free(&drawn);
 }
 
-/* `machine` is 0 where there is but one. */
 static void write_plots(const char *folder, int machine, const report_plots *plots)
 {
     for (int i = 0; i < plots->count; i++) {
-        const report_plot *p = &plots->list[i];
-        char name[sizeof p->name + 32];
-        size_t size;
-        char *data = report_plot_svg(p, &size);
-        if (machine > 0)
-            snprintf(name, sizeof name, "machine-%d-%s", machine, p->name);
-        else
-            snprintf(name, sizeof name, "%s", p->name);
-        write_file(folder, name, "svg", data, size);
-        free(data);
-        data = report_plot_png(p, &size);
-        write_file(folder, name, "png", data, size);
-        free(data);
+        write_plot(folder, machine, &plots->list[i], PLOT_SVG);
+        write_plot(folder, machine, &plots->list[i], PLOT_PNG);
     }
 }
 
@@ -366,7 +340,7 @@ static void free_page(report_page *page)
     }
     for (int i = 0; i < page->picture_count; i++) {
         free((char *)page->pictures[i].path);
-        free(page->pictures[i].data);
+        file_bytes_free(&page->pictures[i].file);
     }
     free(page->machines);
     free(page->pictures);
