@@ -8,6 +8,7 @@
 
 #include "exercises/registry.h"
 #include "harness/child.h"
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/options.h"
 #include "support/progress.h"
@@ -143,14 +144,6 @@ static void show(const json_t *document, table_style style)
         printf("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
 }
 
-static void write_json(const json_t *document, const common_options *common)
-{
-    problem why;
-
-    if (common->json && !json_write(document, common->json_file, &why))
-        fail_problem(&why);
-}
-
 static int compare_now(const common_options *common, const compare_options *own)
 {
     const char *names[MOST_ARGUMENTS];
@@ -161,8 +154,7 @@ static int compare_now(const common_options *common, const compare_options *own)
         names[i] = exercise_named(own->arguments[i], "compare");
     document = run_all(common, own->count ? names : exercise_names, own->count ? own->count : EXERCISES);
     rows_rank(json_object_get(document, "results"));
-    write_json(document, common);
-    if (!common->json || common->json_file)
+    if (results_write(common, document))
         show(document, own->style);
     right = all_right(document);
     json_decref(document);
@@ -182,8 +174,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
     newer = own->count ? load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
     verdicts = compare_runs(older, newer);
-    write_json(verdicts, common);
-    if (!common->json || common->json_file)
+    if (results_write(common, verdicts))
         compare_runs_show(verdicts, own->style);
     json_decref(verdicts);
     json_decref(older);
