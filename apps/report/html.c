@@ -41,11 +41,6 @@ void html_print(FILE *out, const char *format, ...)
     va_end(arguments);
 }
 
-void html_value(FILE *out, const json_t *value)
-{
-    html_text(out, json_is_string(value) ? json_string_value(value) : cell_value(value).text);
-}
-
 /* ------------------------------------------------------------------------------------------------- tables ---- */
 
 static bool is_wrong(const column *columns, const json_t *row)

@@ -252,12 +252,8 @@ static void put_any(FILE *out, const char *label, const json_t *value, int depth
         put_rows(out, label, value, NULL);
     } else {
         fputs("<ul>", out);
-        json_array_foreach(value, i, element)
-        {
-            fputs("<li>", out);
-            html_value(out, element);
-            fputs("</li>", out);
-        }
+        json_array_foreach(value, i, element) html_print(
+            out, "<li>%s</li>", json_is_string(element) ? json_string_value(element) : cell_value(element).text);
         fputs("</ul>\n", out);
     }
 }
