@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn compare: every exercise on every backend, in one table; or two saved runs, side by side.
+ * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
 #include "columns.h"
 #include "commands.h"
@@ -51,15 +51,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 static const char summary[] = "Runs every exercise on every backend that can run here (or those that are named), "
-                              "checks the answers, and puts the "
-                              "times beside each other.\v"
-                              "Each exercise runs in a process of its own, so that each first pass is a first one; "
-                              "within an exercise the backends "
-                              "take turns. An exercise that fails is told and does not end the others. With --against "
-                              "two runs that were saved by "
-                              "--json are compared: what became faster or slower by more than their spreads, what is "
-                              "the same, and what cannot be "
-                              "told.";
+                              "checks the answers, and compares the times.\v"
+                              "Each exercise runs in a process of its own, so that its first pass starts cold; within "
+                              "an exercise the backends take turns. An exercise that fails is listed, and the others "
+                              "still run. With --against, two runs that --json saved are compared: which results "
+                              "became faster or slower by more than their spreads, which are the same, and which are "
+                              "unclear.";
 
 /* --------------------------------------------------------------------------------------------- running ---- */
 
@@ -81,8 +78,8 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* One document of all exercises. What cannot run at all (exit codes 2 and 3) ends the command as it would end the
- * exercise's own; any other failure is listed. */
+/* One document of all exercises. A single exercise that cannot run (exit codes 2 and 3) ends the command with its exit
+ * code; any other failure is listed. */
 static json_t *run_all(const common_options *common, const char *const *names, int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
@@ -115,7 +112,7 @@ static json_t *run_all(const common_options *common, const char *const *names, i
     return document;
 }
 
-/* Is there a wrong result, or an exercise that failed? */
+/* Are all results right, and did every exercise run? */
 static bool all_right(const json_t *document)
 {
     size_t i;

@@ -371,9 +371,9 @@ static void show(const json_t *devices)
 
     columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
     json_decref(quantities);
-    json_array_foreach(devices, i, device)
-        printf("%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
-               json_is_true(json_object_get(device, "emulation")) ? " (emulation: means nothing, not kept)" : "");
+    json_array_foreach(devices, i, device) printf(
+        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+        json_is_true(json_object_get(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
     printf("kept in %s: other commands give the percentage of these ceilings that a result reached\n", ceilings_path());
 }
 

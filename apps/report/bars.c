@@ -10,8 +10,8 @@
 enum { BARS_WIDTH = 400, BAND = 40 };
 
 typedef struct time_axis {
-    double low, high; /* where it begins and ends */
-    double unit;      /* seconds of what the tics count; log: 1 */
+    double low, high; /* its ends, in seconds */
+    double unit;      /* seconds of the unit of the tics; log: 1 */
     const char *unit_name;
     bool log;
     double step; /* between tics; log: their ratio */
@@ -27,7 +27,7 @@ double plot_step(double high, int tics)
                                        : 10 * step;
 }
 
-/* Logarithmic where the least time would be no bar at all. At the right there is room for a number of 62 pixels. */
+/* Logarithmic where the bar of the least time would be too short to see. At the right, 62 pixels for a number. */
 static time_axis axis_of(double least, double most, const frame *f)
 {
     time_axis a = {.unit = 1, .unit_name = "s", .log = most > 30 * least};
@@ -55,7 +55,7 @@ static void put_time_axis(FILE *script, const time_axis *a)
     fprintf(script, "set xrange [%.9g:%.9g]\n", a->low / a->unit, a->high / a->unit);
 }
 
-/* Not what was not measured, nor what a document was made to say and no axis can hold. */
+/* False for a time that was not measured or that no axis could show. */
 static bool has_bar(double seconds)
 {
     return seconds > 1e-15 && seconds < 1e15;

@@ -21,7 +21,7 @@ report_plot *plot_add(report_plots *plots, const char *kind, const char *title, 
     p = &plots->list[plots->count++];
     *p = (report_plot){.width = width, .height = height};
     snprintf(p->title, sizeof p->title, "%s", title);
-    /* Numbered: what is no letter is lost from titles. */
+    /* Numbered, since titles may differ in nothing but signs that a name cannot have. */
     snprintf(p->name, sizeof p->name, "%02d-%s-%s", plots->count, kind, title);
     for (char *c = p->name; *c; c++)
         if (!isascii((unsigned char)*c) || (!isalnum((unsigned char)*c) && !strchr("-_.", *c)))

@@ -76,7 +76,7 @@ typedef struct roof {
     point points[MOST_POINTS];
 } roof;
 
-/* The results of the device, and how many of them have no operations to count. */
+/* Collects the results of the device; returns how many of them have no operations. */
 static int collect_points(roof *r, const json_t *results, const char *resource)
 {
     int without = 0;
@@ -131,11 +131,12 @@ static void fit_axes(roof *r)
     }
 }
 
-/* Would a text at (x, y), its left middle, of so many pixels lie on a point, or on one of the `count` texts? */
+/* A text: its left middle and its width, in pixels. */
 typedef struct box {
     double x, y, width;
 } box;
 
+/* Does the text overlap neither a point nor one of the `count` placed texts? */
 static bool is_free(const roof *r, const box *placed, int count, const box *b)
 {
     if (b->x < r->f.left || b->x + b->width > r->f.width || b->y < r->f.bottom + LINE / 2)
@@ -296,7 +297,7 @@ static void put_scaling(FILE *script, const char *name, const json_t *points, re
     fprintf(script, "END\n");
 }
 
-/* What the fitted law says: of n workers, at the serial fraction s. */
+/* The curve of the fitted law: over n workers, at the serial fraction s. */
 static void put_law(FILE *script, const char *law, const json_t *fit, const char *formula, const char *colour)
 {
     double fraction = row_number(fit, "serial_fraction");
@@ -311,8 +312,8 @@ static void put_points_of(FILE *script, const json_t *laws, const char *name, co
         fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", name, colour);
 }
 
-/* What a speed-up of 1 is: of a GPU's batches that many matrices a second, of which one matrix takes kernel_s. There
- * as many times as fast as the batch is large is out of reach, so that it does not decide how high the plot is. */
+/* The scale of the speed-ups: for batches of a GPU, matrices a second, where one matrix takes kernel_s. A batch cannot
+ * become as many times faster as it has matrices, so the plot is only as high as the points. */
 static void put_height(FILE *script, const json_t *laws, double most)
 {
     double rate = 1 / row_number(json_array_get(json_object_get(laws, "batch"), 0), "kernel_s");

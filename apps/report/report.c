@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn report: what other commands saved with --json as one page with plots, for a wall or a mail.
+ * flynn report: one page with tables and plots of the documents that other commands saved with --json.
  */
 #include "batch.h"
 #include "commands.h"
@@ -62,11 +62,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 static const char summary[] =
-    "Makes one page of what other commands saved with --json: tables, times as bars, the roofline, and what went "
-    "wrong.\v"
+    "Makes one page of the documents that other commands saved with --json: tables, times as bars, the roofline, and "
+    "failures.\v"
     "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
-    "of one host are told of together. Without a file it runs flynn compare. The page loads nothing from anywhere, and "
-    "can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
+    "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
+    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
 
 /* ----------------------------------------------------------------------------------------------- documents ---- */
 
@@ -184,7 +184,7 @@ static json_t *data_of(report_page *page, json_t *machine)
     return data;
 }
 
-/* A command that opens no GPU knows none: what one document leaves open another one may tell. */
+/* Fills in facts that are missing: a command that opens no GPU does not know which one there is. */
 static void complete(json_t *machine, json_t *other)
 {
     const char *key;
@@ -348,7 +348,7 @@ static void free_page(report_page *page)
     json_decref(page->sources);
 }
 
-/* Everything that can be wrong with the command line is found before the work. */
+/* Finds mistakes in the command line before the work begins. */
 static void look_first(const report_options *own)
 {
     problem why;
@@ -383,7 +383,7 @@ int command_report(int argc, char **argv)
         fail_problem(&why);
     failures = report_failures(&page);
     if (failures > 0)
-        note("%d of what is on the page failed", failures);
+        note("%d failures are listed on the page", failures);
     note("%s is written", own.output);
     free_page(&page);
     options_free(&common);
