@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.h - the documents of `flynn batch` (docs/batch.md) on the page of `flynn report`.
+ * batch.h - the documents of `flynn batch` (docs/commands/batch.md) on the page of `flynn report`.
  */
 #ifndef FLYNN_APPS_REPORT_BATCH_H
 #define FLYNN_APPS_REPORT_BATCH_H
