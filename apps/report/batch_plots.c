@@ -108,7 +108,7 @@ static const char *colour_of(const json_t *stage)
                                            : GREY;
 }
 
-/* Its stages one after the other; those that there is room for with their names. */
+/* Its stages one after the other, with their names where there is room. */
 static void put_worker(FILE *script, const worker *w, double y, double high, const frame *f)
 {
     const double whole = (f->right - f->left) / high, line = f->left + whole;
@@ -198,7 +198,7 @@ void report_batch_plots(report_plots *plots, const json_t *batches)
     json_array_foreach(batches, i, batch)
     {
         const json_t *runs = json_object_get(batch, "runs");
-        const batch_words title = report_batch_title(batch);
+        const cell title = report_batch_title(batch);
         const int count = json_array_size(runs) < MOST_RUNS ? (int)json_array_size(runs) : MOST_RUNS;
         add_wall(plots, runs, count, title.text);
         add_busy(plots, runs, count, title.text);

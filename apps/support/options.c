@@ -94,17 +94,18 @@ noreturn void option_fail(const char *option, const char *format, ...)
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
 }
 
-void option_refuse(const common_options *common, unsigned bit, const char *format, ...)
+void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
 {
+    const unsigned given = common->given & bits;
     char text[1024];
     va_list arguments;
 
-    if (!bit || !(common->given & bit))
+    if (!given)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(bit)].name, text);
+    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
 }
 
 /* Reads digits at *text and moves it behind them; false for none and for what is larger than an int64_t. */
