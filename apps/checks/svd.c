@@ -3,6 +3,7 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 
 #include <float.h>
@@ -70,10 +71,8 @@ static void decompose(svd_oracle *o)
 
 svd_oracle *svd_oracle_create(const host_array *a)
 {
-    svd_oracle *o = calloc(1, sizeof *o);
+    svd_oracle *o = memory_zeroed(1, sizeof *o);
 
-    if (!o)
-        fail(EXIT_BROKEN, "out of memory: the check");
     o->device = reference_device("svd", NULL);
     o->m = a->shape[0];
     o->n = a->shape[1];

@@ -8,6 +8,7 @@
 #include "checks/svd.h"
 #include "files/files.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/units.h"
@@ -81,10 +82,8 @@ static void plan(exercise *e)
     const int64_t m = matrix->shape[0], n = matrix->shape[1], least = m < n ? m : n;
     const fl_dtype dtype = exercise_float_dtype(e);
     svd_options *own = e->own;
-    svd_expected *expected = calloc(1, sizeof *expected);
+    svd_expected *expected = memory_zeroed(1, sizeof *expected);
 
-    if (!expected)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int64_t i = 0; i < m * n; i++)
         if (!isfinite(host_array_get(matrix, i)))
             fail(EXIT_BAD_INPUT, "%s: element %s is not finite; expected a matrix of numbers", file,
@@ -120,9 +119,7 @@ static void expect(exercise *e)
     svd_expected *expected = e->expected;
 
     expected->oracle = svd_oracle_create(&e->inputs[0]);
-    expected->reports = calloc((size_t)e->backends->count, sizeof *expected->reports);
-    if (!expected->reports)
-        fail(EXIT_BROKEN, "out of host memory");
+    expected->reports = memory_zeroed((size_t)e->backends->count, sizeof *expected->reports);
 }
 
 static int backend_of(const exercise *e, const measurement *m)

@@ -3,6 +3,7 @@
 #include "child.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,11 +98,9 @@ static int print_file(const char *name)
 static char *read_all(int file)
 {
     off_t size = lseek(file, 0, SEEK_END), done = 0;
-    char *text = malloc((size_t)size + 1);
+    char *text = memory_zeroed(1, (size_t)size + 1);
     ssize_t got = 1;
 
-    if (!text)
-        fail(EXIT_BROKEN, "out of memory for a command's output");
     while (done < size && got > 0) {
         got = pread(file, text + done, (size_t)(size - done), done);
         done += got > 0 ? got : 0;

@@ -8,6 +8,7 @@
 #include "exercises/registry.h"
 #include "harness/child.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
@@ -58,10 +59,8 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
 {
     static const char expected[] =
         "expected at least four ascending whole numbers, the first of them 1, such as 1,2,4,8";
-    char *copy = strdup(value), *rest = copy, *word;
+    char *copy = memory_text(value), *rest = copy, *word;
 
-    if (!copy)
-        fail(EXIT_BROKEN, "out of memory for the command line");
     for (own->count = 0; (word = strsep(&rest, ",")) != NULL; own->count++) {
         if (own->count == MOST_POINTS)
             option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);

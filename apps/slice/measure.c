@@ -4,6 +4,7 @@
 #include "harness/host_memory.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -35,11 +36,9 @@ struct slice_session {
 
 slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan)
 {
-    slice_session *s = calloc(1, sizeof *s);
+    slice_session *s = memory_zeroed(1, sizeof *s);
     size_t bytes = host_array_bytes(array);
 
-    if (!s)
-        fail(EXIT_BROKEN, "out of host memory");
     s->backend = backend;
     s->device = backend->device;
     s->source = array;
