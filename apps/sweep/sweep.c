@@ -226,7 +226,6 @@ static child_result run_child(const sweep *s, const combination *c)
     child_words words = child_words_start(s->own->exercise);
     common_options one = *s->common;
     const char *size = s->own->kind->size_option;
-    child_result r;
 
     one.backends = (char **)&c->backend;
     one.backend_count = 1;
@@ -241,9 +240,7 @@ static child_result run_child(const sweep *s, const combination *c)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
     if (s->own->rank)
         child_words_add(&words, "--rank=%" PRId64, s->own->rank);
-    r = child_run(&words);
-    child_words_free(&words);
-    return r;
+    return child_run(&words);
 }
 
 static json_t *json_block(const int *block)
@@ -353,8 +350,7 @@ static void keep_one(json_t *best)
     snprintf(way.variant, sizeof way.variant, "%s", row_text(best, "variant"));
     for (size_t i = 0; i < 3; i++)
         way.block[i] = (int)json_integer_value(json_array_get(block, i));
-    if (!tuned_save(&work, &way, &why))
-        fail_problem(&why);
+    must_do(tuned_save(&work, &way, &why), &why);
     json_put(best, "kept", json_boolean(true));
 }
 
@@ -371,8 +367,7 @@ static int forget(const sweep_options *own)
     problem why;
     int count;
 
-    if (!tuned_forget(own->exercise, &count, &why))
-        fail_problem(&why);
+    must_do(tuned_forget(own->exercise, &count, &why), &why);
     printf("%d forgotten of what %s keeps%s%s\n", count, *tuned_path() ? tuned_path() : "no file",
            own->exercise ? " for " : "", own->exercise ? own->exercise : "");
     return EXIT_DONE;
