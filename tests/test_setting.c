@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "../backends/cpu/blas.h"
-#include "../backends/library.h"
+#include "../backends/shared/library.h"
 #include "setting.h"
 
 #include <criterion/criterion.h>

@@ -25,9 +25,6 @@ typedef struct tuned_work {
     const char *name;     /* the device's */
 } tuned_work;
 
-/* Whether it can take the place of `auto`: it takes every input, and is as accurate as the others for any. */
-bool tuned_is_general(const char *exercise, const char *variant);
-
 /* Keeps the way, in place of one for as many elements. */
 bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why);
 

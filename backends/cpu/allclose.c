@@ -183,7 +183,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_ALLCLOSE,
      .variant = "naive",
      .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "counts what differs, and looks for the worst where something does",
+     .summary = "counts the elements that differ, then looks for the worst one",
      .plan = CPU_NAME(plan),
      .run = CPU_NAME(naive)},
 #ifdef CPU_REFERENCE

@@ -5,7 +5,7 @@
 #ifndef FLYNN_CPU_BLAS_H
 #define FLYNN_CPU_BLAS_H
 
-#include "../product.h"
+#include "../shared/product.h"
 
 #ifdef __cplusplus
 extern "C" {

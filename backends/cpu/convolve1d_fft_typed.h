@@ -27,7 +27,7 @@ static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
                  library_function(library, "kiss_fftri", &kiss->inverse, sizeof kiss->inverse);
 
     if (!found)
-        snprintf(why, size, "fft of convolve1d in %s (%.110s): " KISS_CURE,
+        snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); " KISS_CURE,
                  sizeof(real) == sizeof(float) ? "f32" : "f64", library ? KISS_LIBRARY " lacks kiss_fftr" : cause);
     return found;
 }

@@ -27,7 +27,7 @@ static fl_status allocate(void *self, size_t bytes, void **memory)
 
     if (posix_memalign(memory, alignment, bytes) != 0) {
         *memory = NULL;
-        return device->host->error(FL_E_MEMORY, "out of memory: %zu bytes asked for", bytes);
+        return device->host->error(FL_E_MEMORY, "out of memory: %zu bytes requested", bytes);
     }
     if (bytes >= HUGE_PAGE)
         madvise(*memory, bytes, MADV_HUGEPAGE); /* advice; without it the memory is the same, only slower */
@@ -69,7 +69,7 @@ static fl_status stream_create(void *self, void **stream)
     const cpu_device *device = self;
 
     *stream = malloc(1);
-    return *stream ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: a stream");
+    return *stream ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory for a stream");
 }
 
 static void stream_free(void *self, void *stream)
@@ -95,7 +95,7 @@ static fl_status event_create(void *self, void **event)
     const cpu_device *device = self;
 
     *event = calloc(1, sizeof(struct timespec));
-    return *event ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: an event");
+    return *event ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory for an event");
 }
 
 static void event_free(void *self, void *event)
@@ -309,7 +309,7 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
         count += table->operations[i]->count;
     device = malloc(sizeof *device + count * sizeof *device->rows);
     if (!device)
-        return host->error(FL_E_MEMORY, "out of memory: a device");
+        return host->error(FL_E_MEMORY, "out of memory for a device");
     device->host = host;
     device->threads = threads_for(request);
     count = 0;

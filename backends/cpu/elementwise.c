@@ -398,7 +398,7 @@ BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
     {.operation = number, \
      .variant = "reference", \
      .dtypes = types, \
-     .summary = "the oracle: element by element, what is rounded in the next wider format", \
+     .summary = "the oracle: element by element, computed in the next wider format", \
      .plan = CPU_NAME(plan_##name), \
      .run = CPU_NAME(name##_reference)},
 #else
@@ -411,13 +411,13 @@ BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
     {.operation = number, \
      .variant = "naive", \
      .dtypes = types, \
-     .summary = "one loop over the elements as they lie in memory", \
+     .summary = "one loop over the elements in memory order", \
      .plan = CPU_NAME(plan_##name), \
      .run = CPU_NAME(name##_naive)}, \
         {.operation = number, \
          .variant = "uncoalesced", \
          .dtypes = types, \
-         .summary = "the inner loop along the slowest axis, from cache line to cache line: to see what it costs", \
+         .summary = "inner loop along the slowest axis, a cache line per element, to measure its cost", \
          .plan = CPU_NAME(plan_##name), \
          .run = CPU_NAME(name##_uncoalesced)}, \
         REFERENCE_ROW(name, number, types)

@@ -125,7 +125,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_MULTIPLY_ADD,
      .variant = "naive",
      .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "element by element, each step waiting for the last",
+     .summary = "element by element; each step waits for the previous one",
      .plan = CPU_NAME(plan_multiply_add),
      .run = CPU_NAME(run_naive)},
 };

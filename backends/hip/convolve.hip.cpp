@@ -337,14 +337,14 @@ const char *chosen(const fl_context *context, const void *arguments, fl_launch *
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds the kernel to be of rank one, else tiled", plan_auto,
-     run<launch_separable<true, float>, launch_separable<true, double>>, chosen},
-    {FL_OP_CONVOLVE, "naive", dtypes, "one thread an output, all from global memory", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr},
-    {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs a thread", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr},
-    {FL_OP_CONVOLVE, "separable", dtypes, "down columns, then along rows: for kernels of rank one", plan_separable,
-     run<launch_separable<false, float>, launch_separable<false, double>>, nullptr},
+    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds that the kernel is of rank one, else tiled", plan_auto,
+     run<launch_separable<true, float>, launch_separable<true, double>>, chosen, false},
+    {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
+    {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs per thread", plan_tiled,
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+    {FL_OP_CONVOLVE, "separable", dtypes, "along columns, then along rows; only for kernels of rank one",
+     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true},
 };
 
 } // namespace

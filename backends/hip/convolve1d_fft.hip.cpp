@@ -235,13 +235,12 @@ fl_status run_fft(const fl_context *context, const void *arguments, const fl_lau
     return status;
 }
 
-constexpr const char *summary =
-    "blocks of the signal by a library's FFT; the error is relative to the largest sums, and "
-    "NaN spreads";
+constexpr const char *summary = "FFTs of blocks by a library; the error is relative to the largest sums, and "
+                                "NaN spreads";
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr},
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr, true},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr, true},
 };
 
 } // namespace

@@ -84,7 +84,7 @@ constexpr const char *gpu_vendor = "NVIDIA";
 constexpr const char *gpu_runtime = "CUDA";
 constexpr const char *gpu_device_file = "/dev/nvidiactl";
 constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
-constexpr const char *gpu_permission_cure = "ask for access to /dev/nvidia* (in a container: start it with its GPUs)";
+constexpr const char *gpu_permission_cure = "get access to /dev/nvidia* (in a container: start it with GPU access)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
 

@@ -58,7 +58,7 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 
 #elif !defined(__HIP_CPU_RT__)
 #define GPU_SORT_LACKS \
-    "built without rocPRIM, so that sort has no variant library; install librocprim-dev (of ROCm: rocprim-dev) and " \
+    "built without rocPRIM: sort's library variant is unavailable; install librocprim-dev (ROCm: rocprim-dev) and " \
     "rebuild"
 #endif
 

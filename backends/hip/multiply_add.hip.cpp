@@ -69,9 +69,9 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_MULTIPLY_ADD, "register", dtypes, "eight elements a thread, in registers", plan<chains>, run<chains>,
-     nullptr},
-    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element a thread", plan<1>, run<1>, nullptr},
+    {FL_OP_MULTIPLY_ADD, "register", dtypes, "eight elements per thread, in registers", plan<chains>, run<chains>,
+     nullptr, false},
+    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element per thread", plan<1>, run<1>, nullptr, false},
 };
 
 } // namespace

@@ -133,11 +133,11 @@ constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL
 
 const fl_row rows[] = {
 #if GPU_HAS_SELECT
-    {FL_OP_SELECT, "library", dtypes, "CUB's or rocPRIM's: one pass, each block waits for the one before it",
-     plan_library, run_library, nullptr},
+    {FL_OP_SELECT, "library", dtypes, "by CUB or rocPRIM: one pass in which each block waits for the previous one",
+     plan_library, run_library, nullptr, false},
 #endif
-    {FL_OP_SELECT, "scan", dtypes, "blocks count, add up the counts before them, and copy", plan_scan, run_scan,
-     nullptr},
+    {FL_OP_SELECT, "scan", dtypes, "each block counts its elements, adds the counts of earlier blocks, then copies",
+     plan_scan, run_scan, nullptr, false},
 };
 
 } // namespace
