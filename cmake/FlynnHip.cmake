@@ -2,25 +2,7 @@
 # The sources and settings shared by the three plugins made from backends/hip.
 
 set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
-set(FLYNN_HIP_SOURCES
-    ${FLYNN_HIP_DIR}/device.hip.cpp
-    ${FLYNN_HIP_DIR}/open.hip.cpp
-    ${FLYNN_HIP_DIR}/allclose.hip.cpp
-    ${FLYNN_HIP_DIR}/blas.hip.cpp
-    ${FLYNN_HIP_DIR}/convert.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve1d.hip.cpp
-    ${FLYNN_HIP_DIR}/convolve1d_fft.hip.cpp
-    ${FLYNN_HIP_DIR}/copy.hip.cpp
-    ${FLYNN_HIP_DIR}/elementwise.hip.cpp
-    ${FLYNN_HIP_DIR}/multiply_add.hip.cpp
-    ${FLYNN_HIP_DIR}/primes.hip.cpp
-    ${FLYNN_HIP_DIR}/reconstruct.hip.cpp
-    ${FLYNN_HIP_DIR}/select.hip.cpp
-    ${FLYNN_HIP_DIR}/solver.hip.cpp
-    ${FLYNN_HIP_DIR}/sort.hip.cpp
-    ${FLYNN_HIP_DIR}/svd.hip.cpp
-)
+file(GLOB FLYNN_HIP_SOURCES CONFIGURE_DEPENDS ${FLYNN_HIP_DIR}/*.hip.cpp)
 # Sources for the C compiler.
 set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/blas.c

@@ -464,11 +464,11 @@ static void tell_failures(const batch_summary *s)
         const char *others = s->source->outputs && there < s->source->count ? ", --resume does the others" : "";
         for (int64_t f = 0; f < r->failed; f++)
             if (i == 0 || r->failures[f].wrong)
-                report("%s", r->failures[f].message);
+                print_error("%s", r->failures[f].message);
         if (r->broken)
-            report("%s; %" PRId64 " of %" PRId64 " are done%s", r->why.text, there, s->source->count, others);
+            print_error("%s; %" PRId64 " of %" PRId64 " are done%s", r->why.text, there, s->source->count, others);
         else if (r->interrupted)
-            report("ended by a signal; %" PRId64 " of %" PRId64 " are done%s", there, s->source->count, others);
+            print_error("ended by a signal; %" PRId64 " of %" PRId64 " are done%s", there, s->source->count, others);
     }
 }
 

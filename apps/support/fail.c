@@ -86,7 +86,7 @@ void note(const char *format, ...)
     va_end(arguments);
 }
 
-void report(const char *format, ...)
+void print_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

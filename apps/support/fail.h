@@ -34,7 +34,7 @@ void must(fl_status status);
 /* A remark for the user, "flynn convolve: <message>", unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the line of fail() without exiting: for code that runs while the process already exits. */
-void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the line of fail() without exiting. */
+void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

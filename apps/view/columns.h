@@ -17,8 +17,8 @@ typedef enum cell_form {
     AS_BYTES,      /* 67108864: "64.0 MiB" */
     AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
     AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
-    AS_NUMBER,     /* three digits: "5.96e-08" */
-    AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997" */
+    AS_NUMBER,     /* three digits: "5.96e-08"; an integer in full */
+    AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997"; of a list, how many elements it has */
     AS_FACTOR,     /* 27.9: "27.9x" */
     AS_PART,       /* 0.926: "92.6 %" */
     AS_PERCENTAGE, /* 92.6: "92.6 %" */
@@ -34,17 +34,19 @@ typedef struct column {
     const char *title; /* NULL ends a list */
     const char *key;   /* "total_s"; "check.max_abs" goes into the object "check" */
     cell_form as;
-    cell (*make)(const json_t *row); /* in place of `key` and `as`; NULL: those */
+    cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
 } column;
 
-cell column_cell(const column *c, const json_t *row);
+/* The text of a cell: a string of the row itself, or what is written to `room`. */
+const char *column_text(const column *c, const json_t *row, cell *room);
 
-/* Is it aligned to the right? */
+/* Is it aligned to the right? Forms of numbers are, also of columns that `make` their text. */
 bool column_is_number(const column *c);
 
 typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
 
-/* Prints a line for each row (a list of objects) below the titles. */
+/* Prints a line for each row (a list of objects) below the titles: in full, however wide the terminal. Ends the
+ * command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
 
 #endif

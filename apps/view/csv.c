@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "csv.h"
 #include "json.h"
+#include "row.h"
 
 #include "files/output.h"
-#include "support/fail.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Whether all elements are whole numbers; so for an empty list. */
-static bool is_wholes(const json_t *list)
+/* Lists have one if all their elements are whole numbers. */
+static bool has_cell(const json_t *value)
 {
     size_t i;
-    json_t *value;
-    json_array_foreach(list, i, value) if (!json_is_integer(value)) return false;
+    json_t *element;
+    json_array_foreach(value, i, element) if (!json_is_integer(element)) return false;
     return true;
 }
 
-/* Copies what has a cell from `from` into `flat`, keys of objects within joined by a dot. */
-static void flatten(json_t *from, const char *prefix, json_t *flat)
+/* Adds the names of the cells of `from`, keys of objects within joined by a dot, to the keys of `names`. */
+static void add_names(json_t *from, const char *prefix, json_t *names)
 {
     const char *key;
     json_t *value;
@@ -29,9 +29,9 @@ static void flatten(json_t *from, const char *prefix, json_t *flat)
         snprintf(name, sizeof name, "%s%s", prefix, key);
         if (json_is_object(value)) {
             strncat(name, ".", sizeof name - strlen(name) - 1);
-            flatten(value, name, flat);
-        } else if (!json_is_array(value) || is_wholes(value)) {
-            json_put(flat, name, json_incref(value));
+            add_names(value, name, names);
+        } else if (has_cell(value)) {
+            json_put(names, name, json_null());
         }
     }
 }
@@ -55,7 +55,7 @@ static void write_cell(FILE *stream, const json_t *value)
 {
     size_t i;
     json_t *part;
-    switch (value == NULL ? JSON_NULL : json_typeof(value)) {
+    switch (value == NULL || !has_cell(value) ? JSON_NULL : json_typeof(value)) {
     case JSON_STRING: write_text(stream, json_string_value(value)); break;
     case JSON_INTEGER: fprintf(stream, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
     case JSON_REAL: fprintf(stream, "%.17g", json_real_value(value)); break;
@@ -71,41 +71,31 @@ static void write_cell(FILE *stream, const json_t *value)
 }
 
 /* A line for the names (`row` NULL) or for one object. */
-static void write_line(FILE *stream, json_t *columns, const json_t *row)
+static void write_line(FILE *stream, json_t *names, const json_t *row)
 {
-    const char *name;
+    const char *name, *comma = "";
     json_t *unused;
-    bool first = true;
-    json_object_foreach(columns, name, unused)
+    json_object_foreach(names, name, unused)
     {
         (void)unused;
-        if (!first)
-            fputc(',', stream);
-        first = false;
+        fputs(comma, stream);
+        comma = ",";
         if (row == NULL)
             write_text(stream, name);
         else
-            write_cell(stream, json_object_get(row, name));
+            write_cell(stream, row_value(row, name));
     }
     fputc('\n', stream);
 }
 
 static void dump(FILE *stream, const void *results)
 {
-    json_t *rows = json_new_list(), *columns = json_new_object(), *value;
+    json_t *names = json_new_object(), *row;
     size_t i;
-    json_array_foreach(results, i, value)
-    {
-        json_t *row = json_new_object();
-        flatten(value, "", row);
-        if (json_object_update_missing(columns, row) != 0)
-            fail(EXIT_BROKEN, "out of memory for CSV");
-        json_append(rows, row);
-    }
-    write_line(stream, columns, NULL);
-    json_array_foreach(rows, i, value) write_line(stream, columns, value);
-    json_decref(rows);
-    json_decref(columns);
+    json_array_foreach(results, i, row) add_names(row, "", names);
+    write_line(stream, names, NULL);
+    json_array_foreach(results, i, row) write_line(stream, names, row);
+    json_decref(names);
 }
 
 bool csv_write(const json_t *results, const char *path, problem *why)

@@ -2,17 +2,30 @@
 #include "row.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *row_value(const json_t *row, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    char outer[64];
+
+    if (!dot)
+        return json_object_get(row, key);
+    snprintf(outer, sizeof outer, "%.*s", (int)(dot - key), key);
+    return row_value(json_object_get(row, outer), dot + 1);
+}
 
 const char *row_text(const json_t *row, const char *key)
 {
-    const char *text = json_string_value(json_object_get(row, key));
+    const char *text = json_string_value(row_value(row, key));
 
     return text ? text : "-";
 }
 
 double row_number(const json_t *row, const char *key)
 {
-    const json_t *value = json_object_get(row, key);
+    const json_t *value = row_value(row, key);
 
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }

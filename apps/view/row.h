@@ -10,6 +10,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* The value of a key; "check.max_abs" goes into the object "check". NULL where there is none. */
+json_t *row_value(const json_t *row, const char *key);
+
 /* "-" for null, and for what is not there. */
 const char *row_text(const json_t *row, const char *key);
 

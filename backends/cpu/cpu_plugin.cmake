@@ -31,25 +31,10 @@ check_c_source_compiles("
 unset(CMAKE_REQUIRED_FLAGS)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
-# The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...)
+# The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...); `any`: see below
 function(_flynn_cpu_table plugin isa bits)
-    set(sources
-        table.c
-        allclose.c
-        convert.c
-        convolve.c
-        convolve1d.c
-        convolve1d_fft.c
-        copy.c
-        elementwise.c
-        multiply_add.c
-        primes.c
-        reconstruct.c
-        select.c
-        sort.c
-        svd.c
-    )
-    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/*.c)
+    list(REMOVE_ITEM sources ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/host_svd.c) # host_svd.c: for GPUs
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
     target_compile_options(${plugin}-${isa} PRIVATE ${ARGN})
@@ -65,8 +50,8 @@ endfunction()
 #           cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
-    # They run before an instruction set is chosen, or call libraries that choose one themselves.
-    set(any device.c threads.c ../shared/library.c blas.c lapack.c)
+    # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
+    set(any device.c threads.c blas.c lapack.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 
@@ -89,7 +74,7 @@ function(flynn_add_cpu_plugin name)
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
-    flynn_add_plugin(${name} plugin.c ${any} ${objects})
+    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})

@@ -73,6 +73,7 @@ ok "the oracle of the wrong one is right" convolve --backend=wrong --variant=ref
 unset FLYNN_PLUGIN_PATH
 
 # The same result from each.
+golden=$operations/convolve/golden
 for backend in serial simd omp omp:1 hip-cpu; do
     run convolve "$golden/even_f64.image.npy" "$golden/even_f64.kernel.npy" --backend=$backend -o out.npy --repeat=1
     [ $backend = hip-cpu ] && [ "$status" = 3 ] && continue

@@ -4,6 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=1 --warmup=0)
+golden=$operations/convolve/golden
 
 # The exercise as it is, with the totals and peaks that are known.
 ok "no input at all" convolve -o course.npy "${quick[@]}"

@@ -4,7 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=1 --warmup=0)
-vectors=$golden/convolve1d
+vectors=$operations/convolve1d/golden
 
 # The exercise as it is, at full size on every backend, each result checked against the reference; the first one's
 # file against the numbers that are known.

@@ -6,7 +6,7 @@ set -u
 : "${FLYNN:?the command to test}" "${PYTHON:?a Python 3}" "${FLYNN_SOURCE:?the source folder}"
 flynn=$FLYNN
 here=$FLYNN_SOURCE/tests/cli
-golden=$FLYNN_SOURCE/tests/golden
+operations=$FLYNN_SOURCE/tests/operations
 slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do

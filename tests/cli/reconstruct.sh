@@ -4,7 +4,7 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=1 --warmup=0)
-factors=$golden/reconstruct
+factors=$operations/reconstruct/golden
 
 # numpy LINES: files of factors, by Python's standard library alone.
 "$PYTHON" - <<'END' || exit 1

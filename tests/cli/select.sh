@@ -14,8 +14,8 @@ check "the same count, which --seed decides" json "$work/out" 'len({r["count"] f
 for dtype in u8 i32 i64 f32 f64; do
     ok "$dtype" select --backend=all --dtype=$dtype --size=10000 --json "${quick[@]}"
     check "$dtype" json "$work/out" "all(r['dtype'] == '$dtype' and r['check']['ok'] for r in d['results'])"
-    ok "$dtype against NumPy" select "$golden/select_$dtype.in.npy" -o out.npy "${quick[@]}"
-    check "$dtype against NumPy" cmp <(tail -c +129 out.npy) <(tail -c +129 "$golden/select_$dtype.out.npy")
+    ok "$dtype against NumPy" select "$operations/select/golden/$dtype.in.npy" -o out.npy "${quick[@]}"
+    check "$dtype against NumPy" cmp <(tail -c +129 out.npy) <(tail -c +129 "$operations/select/golden/$dtype.out.npy")
 done
 for variant in scan naive; do
     ok "$variant" select --size=1000 --backend=serial --variant=$variant --json "${quick[@]}"

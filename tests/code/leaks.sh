@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# leaks.sh VALGRIND: the whole command under valgrind's memory checker: every byte that was taken is given back or
+# still pointed to at the end, and nothing is read before it is written or beyond its end. Only what is definitely lost,
+# by itself or within what is, counts: OpenMP's thread pool is still in use at the end.
+set -eu
+: "${FLYNN:?}" "${FLYNN_SOURCE:?}" "${FLYNN_BUILD:?}"
+valgrind=$1
+flynn=$FLYNN
+data=$FLYNN_SOURCE/tests
+work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-leaks.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+checked=0
+
+# clean CODE ARGUMENT...: the command must end with that exit code, and without a leak or an error.
+clean() {
+    local code=$1 status=0
+    shift
+    "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log \
+        "$flynn" "$@" >out 2>err || status=$?
+    checked=$((checked + 1))
+    if [ "$status" != "$code" ] || [ -s log ]; then
+        echo "FAILED: flynn $*: exit code $status, expected $code" >&2
+        head -60 log err >&2
+        failed=$((failed + 1))
+    fi
+}
+
+# What users copy from gives back everything, too.
+for program in "$FLYNN_BUILD"/tests/examples/*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    checked=$((checked + 1))
+    if ! "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log "$program" serial >out 2>err; then
+        echo "FAILED: $(basename "$program")" >&2
+        head -60 log err >&2
+        failed=$((failed + 1))
+    fi
+done
+
+image=$data/operations/convolve/golden/tall_f64.image.npy
+kernel=$data/operations/convolve/golden/tall_f64.kernel.npy
+quick=(--repeat=2 --warmup=1 --min-time=0)
+clean 0 convolve --size=32 --backend=serial,simd,omp:2 --json=out.json --csv=out.csv -o out.npy --png=out.png --zoom=2 \
+    "${quick[@]}"
+clean 0 convolve --size=32 --backend=simd:v2,omp:1:v2 --json "${quick[@]}"
+for backend in serial simd omp:2; do
+    for variant in auto naive tiled separable; do
+        clean 0 convolve --size=32 --backend=$backend --variant=$variant --json "${quick[@]}"
+    done
+done
+for backend in serial simd omp:2; do
+    clean 0 convolve1d --size=5000 --taps=225 --backend=$backend --json -o out.npy "${quick[@]}"
+done
+if ! "$flynn" info | grep -q 'fft of convolve1d in f32'; then
+    clean 0 convolve1d --size=5000 --variant=fft --dtype=f32 --backend=serial,omp:2 "${quick[@]}"
+fi
+clean 2 convolve1d --variant=tilde --size=100 --backend=serial
+clean 0 convolve "$image" "$kernel" --mode=valid --dtype=f32 --backend=simd "${quick[@]}"
+clean 0 convolve "$data/data/mri/slice_072.png" "$kernel" --mode=same --backend=omp -o out.png "${quick[@]}"
+clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"
+clean 0 slice "$image" --slice=2:9,1:3 --pageable -o out.npy "${quick[@]}"
+clean 2 slice "$image" --slice=9:2
+head -c 200 "$data/data/mri/slice_072.png" >cut.png
+clean 0 svd --size=16 --rank=3 --factors=factors --backend=serial "${quick[@]}"
+for pipeline in one-by-one streams full; do
+    clean 1 batch "$data"/data/mri/*.png cut.png none.png --rank=3 --svd=randomized --pipeline=$pipeline --threads=3 \
+        --backend=serial --output-dir=$pipeline --json
+    clean 0 batch --factors=factors --output-dir=$pipeline --pipeline=$pipeline --backend=serial "${quick[@]}"
+    FAULT_LAUNCHES=1 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing clean 4 batch "$data"/data/mri/*.png --chunk=1 --rank=3 \
+        --svd=randomized --pipeline=$pipeline --threads=3 --backend=failing
+done
+clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
+clean 2 convolve missing.npy
+clean 2 convolve --moed=full
+clean 4 convolve --size=32 -o nowhere/out.npy
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong clean 1 convolve --size=32 --backend=serial,wrong "${quick[@]}"
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 4 convolve --size=32 --backend=open-fails
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 0 info --json
+clean 0 list
+
+echo "$checked runs, $failed with leaks or errors"
+[ "$failed" = 0 ]

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_threads.c - how many threads the CPU backend takes: quotas in made-up file trees, the affinity mask, the
+ * variable.
+ */
+#include "../../backends/cpu/cpu.h"
+
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/flynn-threads.XXXXXX";
+
+static void start(void)
+{
+    cr_assert(mkdtemp(root) != NULL);
+}
+
+static void end(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    cr_expect(system(command) == 0);
+}
+
+TestSuite(threads, .init = start, .fini = end);
+
+/* Writes <root><path>, with the folders on the way. */
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = full + sizeof root; *slash; slash++)
+        if (*slash == '/') {
+            *slash = '\0';
+            mkdir(full, 0755);
+            *slash = '/';
+        }
+    FILE *file = fopen(full, "w");
+    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", full);
+}
+
+static void expect_quota(double quota)
+{
+    double got = cpu_cgroup_quota(root);
+    cr_expect(got == quota, "a quota of %g, expected %g", got, quota);
+}
+
+Test(threads, no_cgroup_is_no_limit)
+{
+    expect_quota(0);
+}
+
+Test(threads, v2_own_group)
+{
+    put("/proc/self/cgroup", "0::/job\n");
+    put("/sys/fs/cgroup/job/cpu.max", "150000 100000\n");
+    expect_quota(1.5);
+}
+
+Test(threads, v2_max_is_no_limit)
+{
+    put("/proc/self/cgroup", "0::/job\n");
+    put("/sys/fs/cgroup/job/cpu.max", "max 100000\n");
+    expect_quota(0);
+}
+
+/* The smallest on the way up holds. */
+Test(threads, v2_outer_group)
+{
+    put("/proc/self/cgroup", "0::/slurm/job/step\n");
+    put("/sys/fs/cgroup/slurm/job/step/cpu.max", "800000 100000\n");
+    put("/sys/fs/cgroup/slurm/cpu.max", "400000 100000\n");
+    expect_quota(4);
+}
+
+/* In a container the path is often the host's, and the container's own group at the root. */
+Test(threads, v2_container)
+{
+    put("/proc/self/cgroup", "0::/docker/0123abc\n");
+    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    expect_quota(2);
+}
+
+Test(threads, v1_group)
+{
+    put("/proc/self/cgroup", "11:memory:/job\n4:cpu,cpuacct:/job\n");
+    put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "300000\n");
+    put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    expect_quota(3);
+}
+
+Test(threads, v1_without_limit)
+{
+    put("/proc/self/cgroup", "4:cpu,cpuacct:/job\n");
+    put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    expect_quota(0);
+}
+
+Test(threads, affinity_is_respected)
+{
+    cpu_set_t one;
+    unsetenv("OMP_NUM_THREADS");
+    CPU_ZERO(&one);
+    cr_assert(sched_getaffinity(0, sizeof one, &one) == 0);
+    for (int cpu = 0, kept = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &one) && kept++)
+            CPU_CLR(cpu, &one);
+    cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
+    cr_expect(cpu_default_threads() == 1, "%d threads on one processor", cpu_default_threads());
+}
+
+Test(threads, variable_is_respected)
+{
+    setenv("OMP_NUM_THREADS", "7,2", 1);
+    cr_expect(cpu_default_threads() == 7);
+    setenv("OMP_NUM_THREADS", "nonsense", 1);
+    cr_expect(cpu_default_threads() >= 1);
+}

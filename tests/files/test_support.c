@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The smaller parts that commands share: comparing, the course's inputs, statistics, quantities as text, JSON, CSV.
+ */
+#define _GNU_SOURCE 1
+#include "harness/verdict.h"
+#include "exercises/course.h"
+#include "view/columns.h"
+#include "view/csv.h"
+#include "support/fail.h"
+#include "view/json.h"
+#include "harness/machine.h"
+#include "scratch.h"
+#include "support/statistics.h"
+#include "view/table.h"
+#include "view/units.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------------------- comparing ---- */
+
+static compare_result compare_one(double result, double expected, double bound)
+{
+    compare_result found = compare_start();
+    compare_add(&found, 7, result, expected, bound);
+    return found;
+}
+
+Test(compare, nothing_compared_is_not_ok)
+{
+    compare_result found = compare_start();
+    cr_assert(not(found.ok));
+    cr_assert(eq(i64, found.worst_index, -1));
+}
+
+Test(compare, one_element)
+{
+    static const struct {
+        double result, expected, bound;
+        bool ok;
+        double max_abs, max_rel;
+    } cases[] = {
+        {1, 1, 0, true, 0, 0},
+        {1.5, 1, 0.5, true, 0.5, 0.5},
+        {1.5, 1, 0.4999, false, 0.5, 0.5},
+        {-1.5, 1, 2.4, false, 2.5, 2.5},
+        {0.25, 0, 0.25, true, 0.25, 0},
+        {-0.0, 0.0, 0, true, 0, 0},
+        {NAN, NAN, 0, true, 0, 0},
+        {NAN, NAN, NAN, true, 0, 0},
+        {INFINITY, INFINITY, NAN, true, 0, 0},
+        {NAN, 1, INFINITY, false, INFINITY, INFINITY},
+        {1, NAN, INFINITY, false, INFINITY, INFINITY},
+        {INFINITY, 1, INFINITY, false, INFINITY, INFINITY},
+        {1, INFINITY, INFINITY, false, INFINITY, INFINITY},
+        {INFINITY, -INFINITY, INFINITY, false, INFINITY, INFINITY},
+        {NAN, INFINITY, INFINITY, false, INFINITY, INFINITY},
+        {2, 1, NAN, false, 1, 1},
+        {2, 1, INFINITY, true, 1, 1},
+        {2, 1, 0, false, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        compare_result found = compare_one(cases[i].result, cases[i].expected, cases[i].bound);
+        cr_assert(found.ok == cases[i].ok && found.failed == !cases[i].ok, "case %zu", i);
+        cr_assert(found.max_abs == cases[i].max_abs && found.max_rel == cases[i].max_rel, "case %zu: %g %g", i,
+                  found.max_abs, found.max_rel);
+        cr_assert(found.ok ? found.excess <= 1 : found.excess > 1, "case %zu: %g", i, found.excess);
+        cr_assert(eq(i64, found.worst_index, 7));
+    }
+}
+
+Test(compare, the_worst_element_is_that_with_the_least_excuse)
+{
+    problem why;
+    host_array result, expected, bound;
+    int64_t shape[] = {2, 3};
+    cr_assert(host_array_create(&result, FL_F32, 2, shape, "x", &why));
+    cr_assert(host_array_create(&expected, FL_F64, 2, shape, "x", &why));
+    cr_assert(host_array_create(&bound, FL_F64, 2, shape, "x", &why));
+    for (int i = 0; i < 6; i++) {
+        host_array_set(&expected, i, 10);
+        host_array_set(&result, i, i == 1 ? 14 : i == 5 ? 11 : 10);
+        host_array_set(&bound, i, i == 1 ? 100 : 0.5);
+    }
+    compare_result found = compare_bounded(&result, &expected, &bound);
+    cr_assert(found.failed == 1 && !found.ok && found.compared == 6 && found.max_abs == 4);
+    cr_assert(found.worst_index == 5 && found.worst_result == 11 && found.worst_bound == 0.5);
+    cr_assert(eq(str, format_index(5, 2, shape).text, "[1, 2]"));
+    cr_assert(eq(str, format_index(-1, 2, shape).text, "-"));
+    cr_assert(compare_allclose(&result, &expected, 0.4, 0).ok);
+    cr_assert(compare_allclose(&result, &expected, 0, 4).ok);
+    cr_assert(not(compare_allclose(&result, &expected, 0.3, 0.9).ok));
+    host_array_free(&result);
+    host_array_free(&expected);
+    host_array_free(&bound);
+}
+
+/* ----------------------------------------------------------------------------------------- the course's inputs ---- */
+
+/* The total of the full convolution is the product of the totals. */
+Test(course, golden_totals)
+{
+    static const double totals[] = {1182763.8256, 627658.2459};
+    for (int w = 0; w < 2; w++) {
+        problem why;
+        host_array image, kernel;
+        cr_assert(course_image(2048, FL_F64, &image, &why) &&
+                  course_gaussian((gaussian_width)w, FL_F64, &kernel, &why));
+        double ones = 0, sum = 0;
+        for (int64_t i = 0; i < host_array_size(&image); i++)
+            ones += host_array_get(&image, i);
+        for (int64_t i = 0; i < host_array_size(&kernel); i++)
+            sum += host_array_get(&kernel, i);
+        cr_assert(ones == 128 * 128);
+        cr_assert(fabs(ones * sum - totals[w]) < 5e-5, "%.6f", ones * sum);
+        cr_assert(host_array_get(&kernel, 7 * 15 + 7) == 1 && host_array_get(&image, 8 * 2048 + 8) == 1);
+        for (int i = 0; i < 225; i++) /* symmetric to the last bit, as NumPy's is */
+            cr_assert(host_array_get(&kernel, i) == host_array_get(&kernel, i % 15 * 15 + i / 15));
+        host_array_free(&image);
+        host_array_free(&kernel);
+    }
+}
+
+Test(course, edges_that_are_no_multiple_of_the_tile)
+{
+    for (int64_t edge = 1; edge < 40; edge++) {
+        problem why;
+        host_array image;
+        cr_assert(course_image(edge, FL_F32, &image, &why));
+        for (int64_t i = 0; i < edge * edge; i++)
+            cr_assert(host_array_get(&image, i) == (i / edge % 16 == 8 && i % edge % 16 == 8), "edge %d", (int)edge);
+        host_array_free(&image);
+    }
+}
+
+Test(course, sizes_that_no_machine_has)
+{
+    problem why;
+    host_array image;
+    cr_assert(not(course_image(INT64_MAX, FL_F64, &image, &why)));
+    cr_assert(why.exit_code == 2 && strncmp(why.text, "--size: ", 8) == 0, "%s", why.text);
+    cr_assert(not(course_image(1000000000, FL_F64, &image, &why)));
+    cr_assert(why.exit_code == 4 && strstr(why.text, "out of memory") != NULL, "%s", why.text);
+}
+
+/* -------------------------------------------------------------------------------------------------- statistics ---- */
+
+Test(statistics, of_known_lists)
+{
+    statistics s = statistics_of((double[]){5, 1, 4, 2, 3}, 5);
+    cr_assert(s.median == 3 && s.minimum == 1 && s.maximum == 5 && s.spread == 2);
+    s = statistics_of((double[]){4, 1, 3, 100}, 4);
+    cr_assert(s.median == 3.5 && s.maximum == 100);
+    cr_assert(fabs(s.spread - 25.5) < 1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
+    cr_assert(median((double[]){7}, 1) == 7 && statistics_of((double[]){7}, 1).spread == 0);
+    cr_assert(isnan(median(NULL, 0)));
+    double before = seconds_now();
+    cr_assert(seconds_now() >= before);
+}
+
+/* ------------------------------------------------------------------------------------------------- text tables ---- */
+
+Test(table, quantities)
+{
+    cr_assert(eq(str, format_seconds(0.0202).text, "20.2 ms"));
+    cr_assert(eq(str, format_seconds(3.1e-6).text, "3.10 us"));
+    cr_assert(eq(str, format_seconds(0.99949).text, "999 ms"));
+    cr_assert(eq(str, format_seconds(0.9996).text, "1.00 s"));
+    cr_assert(eq(str, format_seconds(9.996e-3).text, "10.0 ms"));
+    cr_assert(eq(str, format_seconds(1404).text, "1404 s"));
+    cr_assert(eq(str, format_seconds(4e-11).text, "0.04 ns"));
+    cr_assert(eq(str, format_seconds(0).text, "0 s"));
+    cr_assert(eq(str, format_seconds(NAN).text, "-"));
+    cr_assert(eq(str, format_rate(1.64e10, "B/s").text, "16.4 GB/s"));
+    cr_assert(eq(str, format_rate(999.9, "flop/s").text, "1.00 kflop/s"));
+    cr_assert(eq(str, format_rate(NAN, "B/s").text, "-"));
+    cr_assert(eq(str, format_bytes(64 << 20).text, "64.0 MiB"));
+    cr_assert(eq(str, format_bytes(1000).text, "1000 B"));
+    cr_assert(eq(str, format_factor(27.94).text, "27.9x"));
+    cr_assert(eq(str, format_factor(0.0123).text, "0.0123x"));
+    cr_assert(eq(str, format_number(5.96e-8).text, "5.96e-08"));
+}
+
+static void print_table(void *unused)
+{
+    (void)unused;
+    table *rows = table_create((table_column[]){{"backend", 0}, {"time", 1}, {NULL, 0}});
+    table_add(rows, (const char *[]){"serial", "1.40 s"});
+    table_add(rows,
+              (const char *[]){"a name that is much longer than any terminal that one could have open is wide, and "
+                               "then some more of it to be sure",
+                               NULL});
+    table_print(rows, stdout);
+    table_free(rows);
+}
+
+Test(table, is_printed_in_full)
+{
+    setenv("COLUMNS", "40", 1);
+    ended how = run_apart(print_table, NULL);
+    cr_assert(eq(int, how.exit_code, 0));
+    cr_assert(strncmp(how.out, "backend ", 8) == 0 && strstr(how.out, "and then some more of it to be sure") != NULL,
+              "%s", how.out);
+    char *first = strchr(how.out, '\n') + 1;
+    cr_assert(strncmp(first, "serial ", 7) == 0 && strncmp(strchr(first, '\n') - 6, "1.40 s", 6) == 0, "%s", how.out);
+}
+
+static cell product(const json_t *row)
+{
+    cell c;
+    snprintf(c.text, sizeof c.text, "%g", json_number_value(json_object_get(row, "a")) * 2);
+    return c;
+}
+
+Test(columns, every_form)
+{
+    static const struct {
+        column column;
+        const char *text;
+        bool number;
+    } cases[] = {
+        {{"", "name", AS_TEXT, NULL}, "sort", false},
+        {{"", "shape", AS_TEXT, NULL}, "4x3", false},
+        {{"", "yes", AS_TEXT, NULL}, "yes", false},
+        {{"", "a", AS_TEXT, NULL}, "0.0202", false},
+        {{"", "large", AS_TEXT, NULL}, "1048576", false},
+        {{"", "none", AS_TEXT, NULL}, "-", false},
+        {{"", "missing", AS_TEXT, NULL}, "-", false},
+        {{"", "check", AS_TEXT, NULL}, "-", false},
+        {{"", "a", AS_SECONDS, NULL}, "20.2 ms", true},
+        {{"", "none", AS_SECONDS, NULL}, "-", true},
+        {{"", "name", AS_SECONDS, NULL}, "-", true},
+        {{"", "name.a", AS_SECONDS, NULL}, "-", true},
+        {{"", "large", AS_BYTES, NULL}, "1.00 MiB", true},
+        {{"", "large", AS_BYTE_RATE, NULL}, "1.05 MB/s", true},
+        {{"", "large", AS_FLOP_RATE, NULL}, "1.05 MFLOP/s", true},
+        {{"", "large", AS_NUMBER, NULL}, "1048576", true},
+        {{"", "check.max_abs", AS_NUMBER, NULL}, "1.23e-08", true},
+        {{"", "rate", AS_COUNT, NULL}, "1235", true},
+        {{"", "shape", AS_COUNT, NULL}, "2", true},
+        {{"", "rate", AS_FACTOR, NULL}, "1235x", true},
+        {{"", "a", AS_PART, NULL}, "2.02 %", true},
+        {{"", "a", AS_PERCENTAGE, NULL}, "0.0202 %", true},
+        {{"", "rate", AS_PERCENTAGE, NULL}, "1235 %", true},
+        {{"", "block", AS_BLOCK, NULL}, "16x8", false},
+        {{"", "missing", AS_BLOCK, NULL}, "-", false},
+        {{"", "check", AS_CHECK, NULL}, "WRONG at [3, 4]", false},
+        {{"", NULL, AS_NUMBER, product}, "0.0404", true},
+    };
+    json_t *row = json_pack("{s:s, s:[i,i], s:b, s:f, s:i, s:n, s:f, s:[i,i,i], s:{s:b, s:f, s:[i,i]}}", "name", "sort",
+                            "shape", 4, 3, "yes", 1, "a", 0.0202, "large", 1 << 20, "none", "rate", 1234.56, "block",
+                            16, 8, 1, "check", "ok", 0, "max_abs", 1.23456e-8, "worst_index", 3, 4);
+    cell room;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(eq(str, (char *)column_text(&cases[i].column, row, &room), (char *)cases[i].text), "case %zu", i);
+        cr_expect(eq(int, column_is_number(&cases[i].column), cases[i].number), "case %zu", i);
+    }
+    const column check = {"check", "check", AS_CHECK, NULL};
+    json_object_set_new(json_object_get(row, "check"), "worst_index", json_null());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "WRONG"));
+    json_object_set_new(json_object_get(row, "check"), "ok", json_true());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "ok"));
+    json_object_set_new(row, "emulation", json_true());
+    cr_expect(eq(str, (char *)column_text(&check, row, &room), "ok (emulation)"));
+    json_decref(row);
+}
+
+static void print_columns(void *style)
+{
+    static const column columns[] = {{"backend", "resource", AS_TEXT, NULL}, {"time", "t.s", AS_SECONDS, NULL}, {0}};
+    json_t *rows = json_pack("[{s:s, s:{s:f}}, {s:s}]", "resource", "serial", "t", "s", 1.4, "resource",
+                             "a text of any length is printed in full: it comes from the row itself, not out of a cell "
+                             "of one hundred and twenty-eight bytes");
+    columns_print(columns, rows, *(table_style *)style, stdout);
+    json_decref(rows);
+}
+
+Test(columns, are_printed_as_text_and_markdown)
+{
+    table_style style = TABLE_TEXT;
+    ended how = run_apart(print_columns, &style);
+    cr_assert(strncmp(how.out, "backend ", 8) == 0 && strstr(how.out, "twenty-eight bytes      -\n"), "%s", how.out);
+    style = TABLE_MARKDOWN;
+    how = run_apart(print_columns, &style);
+    static const char lines[] = "| backend | time |\n|---|---:|\n| serial | 1.40 s |\n| a text of any length ";
+    cr_assert(strncmp(how.out, lines, strlen(lines)) == 0, "%s", how.out);
+}
+
+/* ------------------------------------------------------------------------------------------------ JSON and CSV ---- */
+
+TestSuite(json, .init = scratch_start, .fini = scratch_end);
+
+static char *read_all(const char *name, char *text, size_t size)
+{
+    FILE *file = fopen(name, "rb");
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static json_t *make_document(void)
+{
+    json_t *document = json_new_object(), *check = json_new_object(), *times = json_new_object();
+    json_put(document, "zulu", json_number(0.1));
+    json_put(document, "alpha", json_text("a,\"b\"\xff"));
+    json_put(document, "bad", json_number(NAN));
+    json_put(document, "block", json_wholes((int64_t[]){16, 16}, 2));
+    json_put(times, "kernel", json_numbers((double[]){0.5, INFINITY}, 2));
+    json_put(document, "times_s", times);
+    json_put(check, "ok", json_true());
+    json_put(check, "index", json_whole(INT64_MAX));
+    json_put(document, "check", check);
+    return document;
+}
+
+Test(json, order_digits_and_null)
+{
+    char text[1024];
+    problem why;
+    json_t *document = make_document();
+    cr_assert(json_write(document, "a.json", &why), "%s", why.text);
+    json_decref(document);
+    cr_assert(
+        eq(str, read_all("a.json", text, sizeof text),
+           "{\n  \"zulu\": 0.10000000000000001,\n  \"alpha\": \"a,\\\"b\\\"?\",\n  \"bad\": null,\n"
+           "  \"block\": [\n    16,\n    16\n  ],\n  \"times_s\": {\n    \"kernel\": [\n      0.5,\n      null\n    ]\n"
+           "  },\n  \"check\": {\n    \"ok\": true,\n    \"index\": 9223372036854775807\n  }\n}\n"));
+    cr_assert(eq(int, scratch_count(), 1));
+}
+
+Test(json, csv)
+{
+    char text[1024];
+    problem why;
+    json_t *results = json_new_list(), *other = json_new_object();
+    json_append(results, make_document());
+    json_put(other, "alpha", json_text("two\nlines"));
+    json_put(other, "more", json_text("x"));
+    json_append(results, other);
+    cr_assert(csv_write(results, "a.csv", &why), "%s", why.text);
+    cr_assert(eq(str, read_all("a.csv", text, sizeof text),
+                 "zulu,alpha,bad,block,check.ok,check.index,more\n"
+                 "0.10000000000000001,\"a,\"\"b\"\"?\",,16x16,true,9223372036854775807,\n"
+                 ",\"two\nlines\",,,,,x\n"));
+    cr_assert(not(csv_write(results, "/dev/full", &why)));
+    cr_assert(not(json_write(results, "missing/a.json", &why)));
+    cr_assert(eq(int, why.exit_code, 4));
+    json_decref(results);
+}
+
+Test(json, machine)
+{
+    cpu_set_t set;
+    cr_assert(sched_getaffinity(0, sizeof set, &set) == 0);
+    setenv("SLURM_JOB_ID", "4711", 1);
+    json_t *machine = machine_describe();
+    cr_assert(json_integer_value(json_object_get(machine, "threads")) == CPU_COUNT(&set));
+    cr_assert(json_integer_value(json_object_get(machine, "memory_bytes")) > 1 << 20);
+    cr_assert(eq(str, (char *)json_string_value(json_object_get(json_object_get(machine, "slurm"), "job_id")), "4711"));
+    static const char *const texts[] = {"host", "processor", "os", "kernel", "compiler", "version"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        cr_assert(json_string_length(json_object_get(machine, texts[i])) > 0, "%s", texts[i]);
+    cr_assert(json_object_get(machine, "gpu") == json_null());
+    json_decref(machine);
+    unsetenv("SLURM_JOB_ID");
+    machine = machine_describe();
+    cr_assert(json_object_get(machine, "slurm") == json_null());
+    json_decref(machine);
+}
+
+/* ----------------------------------------------------------------------------------------------------- failing ---- */
+
+static void fail_with_status(void *status)
+{
+    fail_set_command("flynn convolve");
+    note("a remark");
+    fail_set_quiet(true);
+    note("not this one");
+    must(FL_OK);
+    fail(exit_code_of(*(fl_status *)status), "two\nlines");
+}
+
+Test(fail, exit_codes_and_lines)
+{
+    static const int codes[] = {0, 2, 2, 2, 2, 3, 2, 4, 4};
+    for (int s = FL_OK; s <= FL_E_DEVICE; s++) {
+        fl_status status = (fl_status)s;
+        ended how = run_apart(fail_with_status, &status);
+        cr_assert(eq(int, how.exit_code, codes[s]), "%s", fl_status_name(status));
+        cr_assert(eq(str, how.err, "flynn convolve: a remark\nflynn convolve: two?lines\n"));
+        cr_assert(eq(str, how.out, ""));
+    }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * harness.h - what the tests share: the backends of this machine, matrices on the host, the sum by definition that
+ * results are held against, and outputs with guard bytes around them.
+ */
+#ifndef FLYNN_TESTS_HARNESS_H
+#define FLYNN_TESTS_HARNESS_H
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <flynn/flynn.h>
+
+/* Elements of an array of known length. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---------------------------------------------------------------------------------------------------- backends ---- */
+
+/* A test's parameter: a device to open. An array, because Criterion runs each case in a process of its own, where a
+ * pointer of this one means nothing. */
+struct on {
+    char resource[40];
+};
+
+/* Every resource that can be opened here: each plugin that can run, by itself, at each instruction set, and at one and
+ * at two threads where a number means threads. */
+struct criterion_test_params every_backend(void);
+
+/* A test that runs once for each of them, in which `on->resource` names the device. */
+#define ON_EVERY_BACKEND(suite, name, ...) \
+    ParameterizedTestParameters(suite, name) \
+    { \
+        return every_backend(); \
+    } \
+    ParameterizedTest(struct on *on, suite, name, __VA_ARGS__)
+
+/* Opens the device, or fails the test. */
+fl_device *open_device(const char *resource);
+
+/* Whether the device is a GPU, or imitates one: whether a block is one of threads. */
+bool is_gpu(const fl_device *device);
+
+/* The i-th variant of an operation ("sort") that computes in `dtype`, "auto" being the 0th; NULL past the last. */
+const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i);
+
+/* Fails the test unless the call returned that status; for one that is not FL_OK, unless it left a message of one
+ * line. The message names the call. */
+#define expect_status(status, call) check_status((status), (call), #call, __FILE__, __LINE__)
+#define must(call) expect_status(FL_OK, call)
+void check_status(fl_status wanted, fl_status got, const char *call, const char *file, int line);
+
+/* Fails the test unless the last error has these words in it. */
+#define expect_error_says(words) \
+    cr_expect(strstr(fl_last_error(), (words)) != NULL, "expected '%s' in: %s", (words), fl_last_error())
+
+/* ---------------------------------------------------------------------------------------------------- matrices ---- */
+
+/* A matrix on the host, packed. */
+struct matrix {
+    fl_dtype dtype;
+    int64_t shape[2];
+    void *data;
+};
+
+struct matrix matrix_create(fl_dtype dtype, int64_t rows, int64_t columns);
+void matrix_free(struct matrix *matrix);
+double matrix_get(const struct matrix *matrix, int64_t row, int64_t column);
+void matrix_set(struct matrix *matrix, int64_t row, int64_t column, double value);
+
+/* Numbers in -1..1 (integers: -9..9, u8: 0..9) that depend on the seed alone. */
+struct matrix matrix_random(fl_dtype dtype, int64_t rows, int64_t columns, uint64_t seed);
+/* The product of two such vectors: a kernel of rank one. */
+struct matrix matrix_random_rank_one(fl_dtype dtype, int64_t rows, int64_t columns, uint64_t seed);
+/* The next random number, and one in first..last. */
+uint64_t random_bits(uint64_t *state);
+int64_t random_between(uint64_t *state, int64_t first, int64_t last);
+
+/* The course's Gaussian, exp(-factor * (x^2 + y^2)) on 15 x 15 points of -2..2. */
+struct matrix matrix_gaussian(fl_dtype dtype, double factor);
+/* The course's image: a one at [8, 8] of each 16 x 16 zeros. */
+struct matrix matrix_impulses(fl_dtype dtype, int64_t edge);
+
+/* Reads tests/operations/<operation>/golden/<name>.npy. */
+struct matrix matrix_golden(const char *operation, const char *name);
+
+/* The matrix on a device. */
+fl_array *array_from(fl_device *device, const struct matrix *matrix);
+/* The same as a view into a larger array, whose other elements are NaN (integers: 111). */
+fl_array *array_inside(fl_device *device, const struct matrix *matrix);
+
+/* ----------------------------------------------------------------------------------------- the expected result ---- */
+
+/* A convolution as the definition in flynn.h has it, in long double, with the error that is allowed in each element. */
+struct expected {
+    int64_t shape[2];
+    double *value;
+    double *magnitude; /* the same sum over absolute values */
+    int64_t terms;     /* elements of the kernel */
+};
+
+struct expected expected_convolve(const struct matrix *image, const struct matrix *kernel, fl_mode mode);
+void expected_free(struct expected *expected);
+
+/* Fails the test unless each element of `got` is within its bound of the expected one; `what` starts the message. */
+void expect_near(const struct expected *expected, const struct matrix *got, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same as a question, for threads, where a test cannot fail. */
+bool is_near(const struct expected *expected, const struct matrix *got);
+
+/* -------------------------------------------------------------------------------------------------- the output ---- */
+
+/* An output that lies inside a larger array filled with a pattern. */
+struct guarded {
+    fl_array *whole, *out;
+    int64_t start[FL_MAX_DIMS]; /* of the output in the whole */
+};
+
+/* Of up to FL_MAX_DIMS dimensions. The last one has a margin of so many elements on either side: with none the rows lie
+ * side by side, with one apart; the first one has its own. */
+struct guarded guarded_create(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, int64_t margin);
+/* Copies the output's elements, packed, to `data`; fails the test when the pattern around them was touched. */
+void guarded_copy(const struct guarded *guarded, void *data, const char *what);
+/* The same for an output of two dimensions. */
+struct matrix guarded_read(const struct guarded *guarded, const char *what);
+/* Fails the test when any element was touched, those of the output included. */
+void expect_untouched(const struct guarded *guarded, const char *what);
+void guarded_free(struct guarded *guarded);
+
+/* Convolves on the device with all of the above: views as inputs, a guarded output, the bound. `run` may be NULL. */
+void check_convolve(fl_device *device, const struct matrix *image, const struct matrix *kernel, fl_mode mode,
+                    const fl_run *run, const struct expected *expected);
+
+#endif
