@@ -646,7 +646,7 @@ Test(dlpack, wrong_device_message)
     p.tensor.dl_tensor.device = (dlpack_device){DLPACK_CUDA, 1};
     expect_refused(
         device, &p, FL_E_WRONG_DEVICE,
-        "fl_array_from_dlpack: the tensor lies in the memory of CUDA device 1; serial takes host memory: copy "
+        "fl_array_from_dlpack: the tensor is in the memory of CUDA device 1; serial takes host memory: copy "
         "it there first");
     release(&p);
     fl_device_close(device);
