@@ -24,10 +24,10 @@ static struct {
     bool shared; /* an OpenBLAS that several threads may call at once, each for one thread's work */
 } blas;
 
-/* Whether several threads may call this OpenBLAS at once: one with POSIX threads, of version 0.3.4 or newer, which are
- * those that tell it; before, gemv and LAPACK were unsafe (its change log). One without threads (openblas_get_parallel:
- * 0) may have been built without locks, USE_LOCKING; in one with OpenMP (2) the number of threads is in part each
- * caller's own, and what one sets does not hold for another. */
+/* True if several threads may call this OpenBLAS at once: it has POSIX threads and version 0.3.4 or newer, which report
+ * their version; before, gemv and LAPACK were unsafe (its change log). One without threads (openblas_get_parallel: 0)
+ * may be built without locks, USE_LOCKING; in one with OpenMP (2) each caller has its own number of threads in part, so
+ * that setting it does not affect the others. */
 static bool can_be_shared(void *library)
 {
     int (*get_parallel)(void);

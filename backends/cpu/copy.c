@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.c - memory to memory: what the other operations' traffic is held against.
+ * copy.c - copies in memory: measures the bandwidth, for comparison.
  */
 #include "cpu.h"
 

@@ -63,7 +63,7 @@ static fl_status synchronize(void *self)
     return FL_OK;
 }
 
-/* Nothing but an address of its own: core tells streams, and the scratch memory of each, apart by it. */
+/* Only a distinct address, by which core distinguishes streams and their scratch memory. */
 static fl_status stream_create(void *self, void **stream)
 {
     const cpu_device *device = self;
@@ -165,7 +165,7 @@ enum { MAX_THREADS = 1024 };
 enum { MAX_THREADS = 1 };
 #endif
 
-/* Whether this processor, and what the system saves of it, runs the instruction set; "base" always does. */
+/* True if the processor and the system, which must save its registers, run the instruction set; always for "base". */
 static bool runs(const char *isa)
 {
 #ifdef CPU_LEVELS
@@ -206,7 +206,7 @@ static void name_processor(char *name, size_t size)
         fclose(file);
 }
 
-/* The instruction sets that can be asked for, the least first. A single build for all leaves nothing to ask for. */
+/* The instruction sets that a resource can name, the smallest first; none if there is a single build. */
 static void probe_isas(fl_probe *probe)
 {
     if (TABLES == 1)
@@ -220,7 +220,7 @@ static void probe_isas(fl_probe *probe)
     }
 }
 
-/* The table asked for, else the best one that runs here; NULL: none. */
+/* The requested table, or the best one that runs here; NULL: none. */
 static const cpu_table *choose(const char *isa)
 {
     for (int i = 0; i < TABLES; i++)
@@ -242,7 +242,7 @@ static void append(char *text, size_t size, const char *what)
     snprintf(text + length, size - length, "%s%s", length ? "; " : "", what);
 }
 
-/* What is told once, however many operations lack it. */
+/* Lists each missing library once, even if several operations need it. */
 static void probe_libraries(const cpu_table *table, fl_probe *probe)
 {
     char why[256];

@@ -67,8 +67,8 @@ static int call(const problem *p, int work_size)
     return info;
 }
 
-/* What the routine wants to work with, which it tells as a number of its own type: rounded up, since f32 may have
- * rounded it down. -1: more than its integers count. */
+/* The routine's workspace size, which it returns as a number of its own type: rounded up, since f32 may have rounded it
+ * down. -1: it exceeds 32 bits. */
 static int work_size_of(const problem *p)
 {
     double size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * multiply_add.c - x = x * factor + term, over and over: what the other operations' arithmetic is held against.
+ * multiply_add.c - x = x * factor + term, over and over: measures the arithmetic throughput, for comparison.
  */
 #include "cpu.h"
 

@@ -36,7 +36,7 @@ int piece_of(const fl_convolve1d_args *args)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, or one of so many threads; its threads, 0 when it is larger than any that can run, which core
+/* Sets the requested block, or one of `usual` threads; returns its threads, 0 if it is too large to run, which core
  * refuses. */
 int settle_block(const hip_device *device, int usual, fl_launch *launch)
 {

@@ -80,7 +80,8 @@ struct cut {
     int rows; /* blocks at once */
 };
 
-/* The length for which an output costs the least, or all in one where that is no longer. 0: the kernel is too long. */
+/* The block length with the lowest cost per output, or one block for all if it is not longer. 0: the kernel is too
+ * long. */
 cut cut_of(const fl_convolve1d_args *args)
 {
     const int64_t taps = args->kernel.shape[0], full = args->signal.shape[0] + taps - 1;
@@ -128,7 +129,7 @@ void plan_fft(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = element * ((2 * blocks + 1) * 2 * n + blocks * 7 * n);
 }
 
-/* A stream's: made again when another length, dtype or number of rows is asked for. */
+/* The plans of a stream, created again when the length, dtype or number of rows changes. */
 struct fft_plans {
     fl_dtype dtype;
     int64_t length;

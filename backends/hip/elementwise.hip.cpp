@@ -149,7 +149,7 @@ int64_t threads_of(const operands &o, variant v)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, each edge at least 1; or the variant's own: multiples of a warp, the course's shapes. */
+/* The requested block, each edge at least 1, or the variant's default: a multiple of a warp, as in the course. */
 void settle_block(const operands &o, variant v, int32_t *block)
 {
     const bool asked = block[0] > 0 || block[1] > 0 || block[2] > 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * multiply_add.hip.cpp - FL_OP_MULTIPLY_ADD on a GPU: what the other operations' arithmetic is held against.
+ * multiply_add.hip.cpp - FL_OP_MULTIPLY_ADD on a GPU: measures the arithmetic throughput, for comparison.
  */
 #include "device.hpp"
 
@@ -9,7 +9,7 @@
 namespace
 {
 
-/* R elements a thread, a grid's width apart, so that R multiply-adds do not wait for each other. */
+/* R elements per thread, a grid's width apart, so that R multiply-adds are independent. */
 template <int R, typename T>
 __global__ void multiply_add_kernel(const T *in, T *out, T factor, T term, int64_t steps, int64_t size)
 {

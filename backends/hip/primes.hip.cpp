@@ -141,7 +141,7 @@ fl_status run_each(const fl_context *context, const void *arguments, const fl_la
 
 /* ------------------------------------------------------------------------------------------- all in a launch ---- */
 
-/* Blocks for so many numbers: no more than can run at a time, for each takes as many as it can. */
+/* Blocks for `numbers`: at most as many as can run at once, since each block loops. */
 unsigned decide_grid(const hip_device *device, int threads, int64_t numbers)
 {
     constexpr int resident = 2048; /* threads of a multiprocessor, at most */
@@ -241,7 +241,7 @@ void plan_sieve(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = upto / 2 * (2 + strikes + 2.0 / 8) + sizeof(int64_t);
 }
 
-/* The primes up to the root of what is sieved, by division: there are few. */
+/* The primes up to the root of the largest sieved number, by division, since they are few. */
 fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve_task *task)
 {
     const int64_t root = std::max<int64_t>(2, (int64_t)std::sqrt((double)(upto - 1))), numbers = root - 1;
@@ -259,7 +259,7 @@ fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve
     return decide(context, division::to_root, d, block, 2, numbers, nullptr, base, base_count);
 }
 
-/* Queues the sieving of some segments and the writing of what is left. */
+/* Queues the sieving of some segments and the storing of their primes. */
 fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const sieve_task &task, int64_t segments,
                       uint32_t *bits, int64_t *counts, const int64_t *base, int64_t *out, int64_t *end)
 {

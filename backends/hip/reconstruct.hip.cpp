@@ -70,7 +70,7 @@ int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The block asked for, its z as more of y, or `x` x `y`. */
+/* The requested block, whose z multiplies y, or `x` x `y`. */
 void settle_block(int x, int y, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -259,7 +259,7 @@ void plan_library(void *, const void *arguments, fl_launch *launch)
         (4 * u_elements_of(args) + vt_elements_of(args) + outputs_of(args)) * (double)size_of(args);
 }
 
-/* Whether `auto` leaves it to the library. A block that was asked for is one of `register`. */
+/* True if `auto` uses the library. A requested block is one of `register`. */
 bool takes_library(const fl_reconstruct_args *args, const fl_launch *launch)
 {
     const int64_t *shape = args->y.shape, *vt = args->vt.stride, *y = args->y.stride;

@@ -34,7 +34,7 @@ dim3 dim3_of(const int32_t *block)
     return dim3((unsigned)block[0], (unsigned)block[1], (unsigned)block[2]);
 }
 
-/* The block asked for, or `width` threads in a row. False: larger than any that can run, which core refuses. */
+/* The requested block, or `width` threads in x. False if it is too large to run, which core refuses. */
 bool settle_block(const hip_device *device, int width, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -52,7 +52,7 @@ int threads_of(const fl_launch *launch)
     return launch->block[0] * launch->block[1] * launch->block[2];
 }
 
-/* Blocks for so many threads; a grid-stride loop does the rest. */
+/* Blocks for this number of threads; a grid-stride loop does the rest. */
 dim3 grid_for(const hip_device *device, int64_t threads, int block)
 {
     return dim3((unsigned)std::min((threads + block - 1) / block, device->max_grid[0]));
@@ -233,7 +233,7 @@ fl_status sort_in_place(const fl_context *context, T *data, int64_t n)
     return status;
 }
 
-/* Blocks that end at once should be few; where there is work, these keep a large GPU busy. */
+/* Enough blocks to keep a large GPU busy, but few, since most end at once without work. */
 constexpr int reversing_blocks = 512, reversing_threads = 256;
 
 template <typename U>
