@@ -97,7 +97,7 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (3 * outputs_of(c) * taps_of(c));
 }
 
-/* Tiles as the caller wants them, or wide ones of about the same width, and lower where there are many threads. */
+/* The requested tiles, or wide ones of about the same width, lower for many threads. */
 static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_convolve_args *c, fl_launch *launch)
 {
     const int64_t rows = c->out.shape[0], columns = c->out.shape[1];

@@ -17,7 +17,7 @@ typedef struct FN(kiss) {
     void (*inverse)(void *plan, const FN(complex) * in, real *out); /* `length` times the inverse */
 } FN(kiss);
 
-/* Loading what is loaded already costs a microsecond or two: nothing is kept between the calls. */
+/* Loading a loaded library again costs one or two microseconds, so nothing is kept between calls. */
 static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
 {
     char cause[160];

@@ -26,7 +26,7 @@ extern double log(double) __attribute__((simd("notinbranch")));
 
 enum {
     PIECE = 16384,           /* elements of a row that a thread takes at a time */
-    STREAM_BYTES = 32 << 20, /* a result of so many is streamed: no cache keeps it until it is read again */
+    STREAM_BYTES = 32 << 20, /* results of this size are streamed: no cache keeps them until they are read again */
     STREAM_PIECE = 512,      /* bytes that are computed in the first cache and streamed from there at a time */
 };
 

@@ -21,7 +21,7 @@ enum { CHAINS = 12 };
         } \
         memcpy(out, x, sizeof x); \
     } \
-    /* Fewer than fill the vectors: in vectors all the same, beside numbers that nobody asked for. */ \
+    /* Fewer elements than the vectors hold: computed in vectors padded with unused numbers. */ \
     static void part_name(const type *in, type *out, type factor, type term, int64_t steps, int64_t count) \
     { \
         type part[CHAINS * (sizeof(CPU_VECTOR(type)) / sizeof(type))] = {0}; \

@@ -151,7 +151,7 @@ static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *
 }
 #endif
 
-/* Tiles of `width` x `height`, or as the caller wants them but in whole steps; lower where there are many threads. */
+/* Tiles of `width` x `height`, or the requested ones rounded to whole steps; lower for many threads. */
 static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_reconstruct_args *c, int64_t width, int64_t height,
                                  int64_t step_x, int64_t step_y, fl_launch *launch)
 {

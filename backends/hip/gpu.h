@@ -227,7 +227,7 @@ static __device__ inline float gpu_reciprocal(float x)
 #undef __device__
 #define __device__
 
-constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: what the emulation computes in */
+constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: the emulation's memory */
 constexpr const char *gpu_vendor = "emulated";
 constexpr const char *gpu_runtime = "HIP-CPU";
 constexpr const char *gpu_device_file = "/";
@@ -391,8 +391,9 @@ static inline float gpu_reciprocal(float x)
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
-/* A kernel for blocks of at most so many threads, so many blocks of which a multiprocessor should have registers for.
- * Clang's second number counts something else, and makes it spill; left to itself it chooses well. */
+/* A kernel for blocks of at most this number of threads, and the number of blocks that should fit into a
+ * multiprocessor's registers. Clang's second number means something else and causes spills; without it clang chooses
+ * well. */
 #if defined(__CUDACC__)
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #else
