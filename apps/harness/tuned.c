@@ -65,7 +65,7 @@ bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
     return saved;
 }
 
-/* The device's list without those of the exercise; NULL: all of them go. */
+/* The device's list without the exercise's ways; NULL: without any. */
 static json_t *without(const json_t *list, const char *exercise, int *gone)
 {
     json_t *rest = json_new_list(), *entry;

@@ -8,6 +8,7 @@
 #include "exercises/registry.h"
 #include "harness/child.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
@@ -47,7 +48,8 @@ static const char summary[] =
     "to it.\v"
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
-    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the laws are "
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the "
+    "laws are "
     "fitted.";
 
 /* ------------------------------------------------------------------------------------------------- options ---- */
@@ -57,20 +59,18 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
 {
     static const char expected[] =
         "expected at least four ascending whole numbers, the first of them 1, such as 1,2,4,8";
-    char *copy = strdup(value), *rest = copy, *word;
+    char *copy = memory_text(value), *rest = copy, *word;
 
-    if (!copy)
-        fail(EXIT_BROKEN, "out of memory for the command line");
     for (own->count = 0; (word = strsep(&rest, ",")) != NULL; own->count++) {
         if (own->count == MOST_POINTS)
             option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);
         own->n[own->count] = option_integer(option, word, 1, most);
         if (own->count ? own->n[own->count] <= own->n[own->count - 1] : own->n[0] != 1)
-            option_fail(option, "'%s' does not fit; %s", value, expected);
+            option_fail(option, "'%s' is not ascending from 1; %s", value, expected);
     }
     free(copy);
     if (own->count < FEWEST_POINTS)
-        option_fail(option, "'%s' has %d; a fit needs more: %s", value, own->count, expected);
+        option_fail(option, "'%s' has %d numbers, and a fit needs four; %s", value, own->count, expected);
 }
 
 /* All up to eight processors; of more the powers of two, and all of them at once. */
@@ -83,10 +83,9 @@ static void default_threads(laws_options *own)
     own->n[own->count++] = processors;
     if (own->count < FEWEST_POINTS)
         fail(EXIT_BAD_INPUT,
-             "--threads: the %d processor%s that this process may use give%s %d point%s, and a fit needs four; name "
-             "more, such as --threads=1,2,3,4 (more threads than processors are allowed, and marked as oversubscribed)",
-             processors, processors == 1 ? "" : "s", processors == 1 ? "s" : "", own->count,
-             own->count == 1 ? "" : "s");
+             "--threads: this process may use %d processor%s, which makes %d point%s, and a fit needs four; name more, "
+             "such as --threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)",
+             processors, processors == 1 ? "" : "s", own->count, own->count == 1 ? "" : "s");
 }
 
 /* Is one of the items behind the name a number? */
@@ -118,7 +117,7 @@ static void look_at_backend(const common_options *common, laws_options *own)
     fl_device *device;
 
     if (!spec)
-        option_fail("backend", "laws are those of one backend; expected one, such as omp");
+        option_fail("backend", "laws measures one backend; expected one, such as omp");
     if (strcmp(spec, "auto") == 0)
         spec = "omp";
     fl_status status = fl_device_open(spec, &device);
@@ -143,7 +142,8 @@ static void settle(const common_options *common, laws_options *own)
                                : is_gpu(own) ? "reconstruct"
                                              : "convolve",
                                "laws", exercise_runs_among_others);
-    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws_size;
+    exercises_refuse(common, exercise_takes(own->what));
+    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
     if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
@@ -185,8 +185,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     common.size = 0;
     child_words_common(&w, exercise_takes(run->own->what), &common);
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
-    if (run->own->what->laws_option && strcmp(common.variant, "auto") == 0)
-        child_words_add(&w, "%s", run->own->what->laws_option);
+    if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "%s", run->own->what->laws.option);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
     r = child_run(&w);
@@ -259,12 +259,12 @@ static void measure_weak(laws_run *run, law_points *points)
     start_points(points, "weak", GUSTAFSON, own->count);
     for (int i = 0; i < own->count; i++) {
         char backend[128];
-        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->power);
+        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->laws.power);
         int64_t size = (int64_t)fmax(1, round(edge));
         int first = (int)json_array_size(run->rows);
         snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
         run_exercise(run, backend, size, 0);
-        double work = i ? pow((double)size / (double)points->list[0].size, own->what->power) : 1;
+        double work = i ? pow((double)size / (double)points->list[0].size, own->what->laws.power) : 1;
         points->list[i] = point_of(run, first, own->n[i], size, work);
     }
 }
@@ -309,7 +309,6 @@ int command_laws(int argc, char **argv)
     laws_options own = {.exercise = NULL};
     const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON, own_options, &own};
     common_options common;
-    problem why;
 
     options_parse(&line, argc, argv, &common);
     own.exercise = common.argument_count ? common.arguments[0] : NULL;
@@ -318,10 +317,8 @@ int command_laws(int argc, char **argv)
     const laws_found *found = measure_all(&run);
     json_put(run.document, "results", run.rows);
     json_put(run.document, "laws", laws_json(found));
-    if (common.json && !json_write(run.document, common.json_file, &why))
-        fail_problem(&why);
-    if (!common.json || common.json_file)
-        laws_show(found);
+    if (results_write(&common, run.document))
+        laws_show(found, json_object_get(run.document, "laws"));
     json_decref(run.document);
     options_free(&common);
     return EXIT_DONE;

@@ -113,8 +113,9 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
 /* Frees what `common` owns. */
 void options_free(common_options *common);
 
-/* Ends the command if the option with this bit was given on the command line: "--size: has no effect: <why>". */
-void option_refuse(const common_options *common, unsigned bit, const char *format, ...)
+/* Ends the command if an option with one of these bits was given on the command line: "--size: has no effect: <why>".
+ */
+void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* For OPTION_CUSTOM, `option` being the long name without dashes ("mode"): the value, or the end of the command. */

@@ -11,6 +11,7 @@
 #include "harness/child.h"
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "support/statistics.h"
@@ -29,7 +30,8 @@ static const char summary[] =
     "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
-    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See docs/commands/taxonomy.md.";
+    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
+    "docs/commands/taxonomy.md.";
 
 /* ---------------------------------------------------------------------------------------------- the backends ---- */
 
@@ -153,7 +155,7 @@ static void free_placed(placed *p)
 
 static void call(const exercise *e, placed *p, const char *variant)
 {
-    must(e->kind->call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
+    must(e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
 }
 
 /* The least of a few calls, after one that starts threads and touches memory. */
@@ -191,11 +193,12 @@ static void take_step(const exercise *e, const json_t *row, instruction_counter 
 
     must(fl_device_open(json_string_value(json_object_get(row, "resource")), &device));
     step->device = *fl_device_describe(device);
+    step->variant = row_text(row, "variant"); /* the document outlives it */
     step->right = row_is_right(row);
     step->kernel_s = row_number(row, "kernel_s");
     step->spread_s = row_times(row, "kernel").spread;
     step->total_s = row_number(row, "total_s");
-    count_instructions(e, device, json_string_value(json_object_get(row, "variant")), counter, step);
+    count_instructions(e, device, step->variant, counter, step);
     fl_device_close(device);
 }
 
@@ -220,17 +223,15 @@ static void take_steps(const exercise *e, const json_t *rows, taxonomy_found *fo
 static void take_answer(const exercise *e, placed *p, const char *variant, taxonomy_answer *a)
 {
     const output_spec *o = &e->outputs[0];
-    measurement m = {.timing = {.variant = strdup(variant)}}; /* a device's strings end with it */
+    measurement m = {.timing = {.variant = memory_text(variant)}}; /* a device's strings end with it */
 
-    if (!m.timing.variant)
-        fail(EXIT_BROKEN, "out of host memory");
     m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
     memset(m.results[0].data, 0xff, host_array_bytes(&m.results[0])); /* NaN: what was there before is no answer */
     must(fl_array_write(p->out, m.results[0].data, NULL));
     call(e, p, variant);
     must(fl_array_to_host(p->out, m.results[0].data));
     a->variant = m.timing.variant;
-    a->check = (e->kind->check ? e->kind->check : reference_check)(e, &m, a->method, sizeof a->method);
+    a->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, &m, a->method, sizeof a->method);
     a->answer = m.results[0];
 }
 
@@ -298,7 +299,7 @@ int command_taxonomy(int argc, char **argv)
     common.dtype = common.has_dtype ? common.dtype : FL_F32;
     common.has_dtype = true;
     common.size = common.size ? common.size : kind->taxonomy_size;
-    option_refuse(&common, TAKES_CHECK & ~exercise_takes(kind), "the check of %s has no samples", kind->name);
+    exercises_refuse(&common, exercise_takes(kind));
     if (!fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
     found.exercise = kind->name;
@@ -312,7 +313,7 @@ int command_taxonomy(int argc, char **argv)
     take_answers(&e, &found);
     json_put(document, "taxonomy", taxonomy_json(&found));
     if (results_write(&common, document))
-        taxonomy_show(&found, rows);
+        taxonomy_show(&found, json_object_get(document, "taxonomy"));
     right = all_right(&found);
     free_answers(&found);
     exercise_free(&e);

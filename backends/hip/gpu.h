@@ -391,9 +391,8 @@ static inline float gpu_reciprocal(float x)
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
-/* A kernel for blocks of at most this number of threads, and the number of blocks that should fit into a
- * multiprocessor's registers. Clang's second number means something else and causes spills; without it clang chooses
- * well. */
+/* A kernel for blocks of at most `threads`, `blocks` of which should fit into a multiprocessor's registers. Clang's
+ * second number means something else and causes spills; without it clang chooses well. */
 #if defined(__CUDACC__)
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #else
