@@ -244,7 +244,7 @@ static report_picture read_picture(const char *value)
     host_array image;
     problem why;
 
-    must_do(png_read(p.path, &image, &why) || !file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
+    must_do(png_read(p.path, &image, &why) && file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
     host_array_free(&image);
     return p;
 }
@@ -332,7 +332,7 @@ static void look_first(const report_options *own)
 {
     problem why;
 
-    must_do(gnuplot_find(&why) || !file_check_writable(own->output, &why), &why);
+    must_do(gnuplot_find(&why) && file_check_writable(own->output, &why), &why);
 }
 
 int command_report(int argc, char **argv)
