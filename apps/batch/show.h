@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * show.h - what came of a batch, as tables and as JSON. docs/batch.md describes each column and key.
+ * show.h - the results of a batch: JSON, and tables as views of it. docs/batch.md describes each column and key.
  */
 #ifndef FLYNN_APPS_BATCH_SHOW_H
 #define FLYNN_APPS_BATCH_SHOW_H
 
+#include "link.h"
 #include "pipeline.h"
 
 #include "harness/backends.h"
-
-/* What the link to a device moves, measured with pinned memory; NaN where there is no link. */
-typedef struct link_rates {
-    double h2d_bytes_per_s, d2h_bytes_per_s;
-} link_rates;
-link_rates link_measure(fl_device *device);
+#include "view/columns.h"
 
 /* One pipeline on one backend. */
 typedef struct batch_run {
@@ -28,20 +24,32 @@ typedef struct batch_summary {
     const batch_source *source;
     const common_options *common;
     const backend_list *backends;
-    int64_t rank; /* 0: not the same for all */
-    fl_dtype dtype;
-    int64_t rows, columns;    /* of ready items; 0 */
+    matrix_shape shape;       /* rows and columns 0, rank 0: not the same for all items */
     const char *decompose_on; /* NULL: nothing is decomposed */
-    int64_t pool_bytes;       /* of factors that are ready, in host memory */
+    int64_t pool_bytes;       /* host memory of ready factors */
     int count;
     batch_run *runs;
 } batch_summary;
 
-/* Has the run computed the same bits as the backend's first one that finished? Another backend may round differently. A
- * run that is wrong or did not finish says nothing of that. */
-bool batch_same_answers(const batch_summary *summary, const batch_run *run);
+/* All results of the run are right, and have the same bits as those of the backend's first right run. */
+bool batch_is_right(const batch_summary *summary, const batch_run *run);
 
-/* Tables and remarks on stdout and JSON, where each is asked for. */
+/* Tables on stdout and JSON, as the options ask. */
 void batch_show(const batch_summary *summary);
+
+/* ---- Views of a document's value under "batch", also for `flynn report` ---- */
+
+/* "256 matrices made here, 512x512 f32, rank 100" */
+cell batch_title(const json_t *batch);
+/* Of a run: "streams:6"; "ok", "WRONG", "2 failed" or "ended at 3 of 6". */
+cell batch_pipeline(const json_t *run);
+cell batch_verdict(const json_t *run);
+/* The threads or the engine that do a stage: "check, encode, write". */
+const char *batch_worker(const json_t *run, const json_t *stage);
+/* Rows of `runs`; of their stages, each with the keys of its run (rows_within). */
+extern const column batch_run_columns[], batch_stage_columns[], batch_law_columns[], batch_memory_columns[];
+/* Adds the numbers of runs and stages that follow from others: spread, each_s, bytes_per_s. Older documents lack them.
+ */
+void batch_add_derived(json_t *batch);
 
 #endif

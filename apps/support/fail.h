@@ -10,6 +10,7 @@
 
 #include <flynn/flynn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdnoreturn.h>
 
 /* The name before every message, "flynn convolve"; must stay valid. "flynn" until it is set. */
@@ -30,6 +31,10 @@ int exit_code_of(fl_status status);
 
 /* Goes on if `status` is FL_OK, else fails with fl_last_error() and the exit code that fits. */
 void must(fl_status status);
+
+/* Zeroed memory for `count` times `size` bytes, and realloc; both fail() where there is none. */
+void *allocate(size_t count, size_t size);
+void *reallocate(void *memory, size_t count, size_t size);
 
 /* A remark for the user, "flynn convolve: <message>", unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
