@@ -19,148 +19,88 @@
 #include "support/options.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_RANK = KEY_OWN,
-    KEY_FOLDER,
-    KEY_PIPELINE,
-    KEY_FACTORS,
-    KEY_SYNTHETIC,
-    KEY_RESUME,
-    KEY_THREADS,
-    KEY_CHUNK,
-    KEY_DECOMPOSE,
-    KEY_SVD
-};
-enum {
-    COURSE_COUNT = 256,
-    COURSE_EDGE = 512,
-    COURSE_RANK = 100,
-    MOST_PIPELINES = 8,
-    MOST_THREADS = 1024,
-    DEFAULT_STREAMS = 6,
-    CHUNK_IMAGES = 16,
-    MOST_CHUNK = 1 << 20,
-    CHUNKS_A_STREAM = 4,
-    LARGEST_EDGE = 1 << 16,
-};
-static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 16 << 20, most_factor_bytes = (int64_t)1 << 30;
-
-/* One of --pipeline. */
-typedef struct pipeline_choice {
-    pipeline_mode mode;
-    int streams;
-} pipeline_choice;
-
-typedef struct batch_options {
-    int64_t rank; /* 0: not given */
-    const char *folder, *factors;
-    int64_t synthetic[3]; /* all 0: not given */
-    bool resume;
-    int64_t threads, chunk;
-    const char *decompose_on, *svd;
-    int pipeline_count;
-    pipeline_choice pipelines[MOST_PIPELINES];
-    const char **files;
-    int file_count;
-} batch_options;
-
-static const struct argp_option own_options[] = {
-    {"rank", KEY_RANK, "K", 0, "How many singular values to keep (default: 100, or all where there are fewer)", 0},
-    {"output-dir", KEY_FOLDER, "DIR", 0, "Write each result into this folder, which is made, under its input's name",
-     0},
-    {"pipeline", KEY_PIPELINE, "MODE[,MODE...]|all", 0,
-     "one-by-one, pinned, streams[:N], full[:N], with N chunks on the device at a time (default: full)", 0},
-    {"factors", KEY_FACTORS, "DIR", 0,
-     "Reconstruct from u.npy, s.npy and vt.npy in each folder of DIR, or in DIR itself, as `flynn svd --factors` "
-     "writes "
-     "them",
-     0},
-    {"synthetic", KEY_SYNTHETIC, "NxHxW", 0, "Reconstruct N matrices from factors that are made here", 0},
-    {"resume", KEY_RESUME, NULL, 0, "Only what is not in --output-dir yet", 0},
-    {"threads", KEY_THREADS, "N", 0,
-     "Threads that decompose in mode full; as many encode, a quarter of them decode (default: those of --backend's "
-     "processor, or all that the process may use)",
-     0},
-    {"chunk", KEY_CHUNK, "N", 0,
-     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 16 MiB)", 0},
-    {"decompose-on", KEY_DECOMPOSE, "SPEC", 0, "Backend that decomposes (default: simd, one core for each image)", 0},
-    {"svd", KEY_SVD, "NAME", 0, "Variant that decomposes (default: auto, exact; randomized is not)", 0},
-    {0},
-};
+enum { MOST_THREADS = 1024, DEFAULT_STREAMS = 6, CHUNK_IMAGES = 16, MOST_CHUNK = 1 << 20, CHUNKS_A_STREAM = 4 };
+static const int64_t least_chunk_bytes = 1 << 20, most_chunk_bytes = 16 << 20;
 
 /* "streams:8" */
-static pipeline_choice parse_pipeline(const char *word)
+static pipeline_choice parse_pipeline(const char *option, const char *word)
 {
     pipeline_choice choice = {.streams = DEFAULT_STREAMS};
-    char name[32];
     const char *colon = strchr(word, ':');
-    const size_t length = colon ? (size_t)(colon - word) : strlen(word);
+    char name[32];
 
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    choice.mode = (pipeline_mode)option_choice("pipeline", name, pipeline_mode_names, 4);
+    snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - word : (ptrdiff_t)strlen(word)), word);
+    choice.mode = (pipeline_mode)option_choice(option, name, pipeline_mode_names);
     if (colon && choice.mode < PIPELINE_STREAMS)
-        option_fail("pipeline", "'%s': %s takes no number, since it has one chunk at a time", word, name);
+        option_fail(option, "'%s': %s takes no number, since it has one chunk at a time", word, name);
     if (colon)
-        choice.streams = (int)option_integer("pipeline", colon + 1, 1, MOST_SLOTS);
+        choice.streams = (int)option_integer(option, colon + 1, 1, MOST_SLOTS);
     return choice;
 }
 
-static void parse_pipelines(const char *value, batch_options *own)
+static void parse_pipelines(const char *option, const char *value, void *user)
 {
-    char *words = strdup(value), *rest = words, *word;
+    batch_options *own = user;
+    char *words = strdup(strcmp(value, "all") == 0 ? "one-by-one,pinned,streams,full" : value), *rest = words, *word;
 
     own->pipeline_count = 0;
-    if (strcmp(value, "all") == 0) {
-        for (int mode = 0; mode <= PIPELINE_FULL; mode++)
-            own->pipelines[own->pipeline_count++] = (pipeline_choice){(pipeline_mode)mode, DEFAULT_STREAMS};
-        rest = NULL;
-    }
     while (own->pipeline_count < MOST_PIPELINES && (word = strsep(&rest, ",")))
-        own->pipelines[own->pipeline_count++] = parse_pipeline(word);
+        own->pipelines[own->pipeline_count++] = parse_pipeline(option, word);
     if (rest)
-        option_fail("pipeline", "'%s' has too many pipelines; expected at most %d", value, MOST_PIPELINES);
+        option_fail(option, "'%s' has too many pipelines; expected at most %d", value, MOST_PIPELINES);
     free(words);
 }
 
-static void add_file(batch_options *own, const char *file)
-{
-    own->files = reallocate((void *)own->files, (size_t)(own->file_count + 1), sizeof *own->files);
-    own->files[own->file_count++] = file;
-}
+static const own_option own_options[] = {
+    {"rank", OPTION_INTEGER, offsetof(batch_options, rank), "K",
+     .help = "Number of singular values to keep (default: 100, or all if there are fewer)", .least = 1,
+     .most = INT32_MAX},
+    {"output-dir", OPTION_TEXT, offsetof(batch_options, folder), "DIR",
+     .help = "Write each result to this folder, which is made if needed, under its input's name"},
+    {"pipeline", OPTION_CUSTOM, 0, "MODE[,MODE...]|all",
+     .help = "one-by-one, pinned, streams[:N] or full[:N], with N chunks on the device at a time (default: full)",
+     .parse = parse_pipelines},
+    {"factors", OPTION_TEXT, offsetof(batch_options, factors), "DIR",
+     .help = "Reconstruct from the u.npy, s.npy and vt.npy in DIR, or in each folder in DIR, as `flynn svd --factors` "
+             "writes "
+             "them",
+     .void_with = 1},
+    {"synthetic", OPTION_NUMBERS, offsetof(batch_options, synthetic), "NxHxW",
+     .help = "Reconstruct N random matrices of HxW (default without files: 256x512x512)", .least = 3, .most = 3,
+     .void_with = 1},
+    {"resume", OPTION_FLAG, offsetof(batch_options, resume),
+     .help = "Skip inputs whose result is in --output-dir already", .needs = "output-dir"},
+    {"threads", OPTION_INTEGER, offsetof(batch_options, threads), "N",
+     .help = "Threads that decompose in mode full; as many encode, and a quarter of them decode (default: those of "
+             "--backend's "
+             "processor, or all that the process may use)",
+     .least = 1, .most = MOST_THREADS},
+    {"chunk", OPTION_INTEGER, offsetof(batch_options, chunk), "N",
+     .help = "Matrices that are copied and reconstructed at once in modes streams and full (default: of images up to "
+             "16 with 1 "
+             "MiB, else 1 to 16 MiB)",
+     .least = 1, .most = MOST_CHUNK},
+    {"decompose-on", OPTION_TEXT, offsetof(batch_options, decompose_on), "SPEC",
+     .help = "Backend that decomposes images (default: simd, one core for each image)"},
+    {"svd", OPTION_TEXT, offsetof(batch_options, svd), "NAME",
+     .help = "Variant of svd that decomposes images (default: auto, which is exact; randomized is approximate)"},
+    {0},
+};
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    batch_options *own = state->input;
-
-    switch (key) {
-    case KEY_RANK: own->rank = option_integer("rank", value, 1, INT32_MAX); return 0;
-    case KEY_FOLDER: own->folder = value; return 0;
-    case KEY_PIPELINE: parse_pipelines(value, own); return 0;
-    case KEY_FACTORS: own->factors = value; return 0;
-    case KEY_SYNTHETIC:
-        option_numbers("synthetic", value, 3, 3, "NxHxW, such as 256x512x512", own->synthetic);
-        return 0;
-    case KEY_RESUME: own->resume = true; return 0;
-    case KEY_THREADS: own->threads = option_integer("threads", value, 1, MOST_THREADS); return 0;
-    case KEY_CHUNK: own->chunk = option_integer("chunk", value, 1, MOST_CHUNK); return 0;
-    case KEY_DECOMPOSE: own->decompose_on = value; return 0;
-    case KEY_SVD: own->svd = value; return 0;
-    case ARGP_KEY_ARG: add_file(own, value); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
+                              TAKES_SEED | TAKES_TIMING | TAKES_JSON;
 
 static const char summary_text[] =
-    "Reconstructs many images from their K leading singular values and vectors, as a pipeline: read and decode, "
+    "Reconstructs many images from their K leading singular values and vectors in a pipeline: read and decode, "
     "decompose, copy, reconstruct, copy back, check, encode and write.\v"
-    "Images are PNGs of any sizes, grey or in colour, of 8 or 16 bits; each is normalised by channel to (x - min) / "
-    "(max - min) and written back in its own range, depth and name. One that cannot be read is reported, and the "
-    "others "
-    "go on. Without a file: --synthetic=256x512x512. Exit status 1 if an image failed.";
+    "Images are PNGs of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
+    "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
+    "reported, and the others go on. Exit status 1 if an image failed.";
 
 /* ------------------------------------------------------------------------------------------------ running ---- */
 
@@ -171,7 +111,6 @@ typedef struct batch_command {
     backend_list backends;
     fl_device *decompose_on;
     batch_source source;
-    bool in_memory; /* factors are in memory before the clock starts */
     batch_summary summary;
 } batch_command;
 
@@ -190,8 +129,8 @@ static int threads_for(const batch_command *c, const fl_device_info *info)
 static void fill_pool(batch_command *c, batch_pool *pool)
 {
     if (c->source.kind == BATCH_SYNTHETIC)
-        batch_pool_make(pool, &c->summary.shape, c->source.count, c->common->seed);
-    else if (c->in_memory)
+        batch_pool_make(pool, &c->source.shape, c->source.count, c->common->seed);
+    else if (c->source.in_memory)
         batch_pool_read(pool, c->source.inputs, c->source.count, c->own->rank);
     c->source.ready = pool->items;
     c->source.distinct = pool->count;
@@ -202,7 +141,7 @@ static void fill_pool(batch_command *c, batch_pool *pool)
  * random matrices get some chunks for each stream, unless chunks would be too small. */
 static int64_t bytes_of_chunk(const batch_command *c, int streams)
 {
-    const int64_t all = c->source.count * (int64_t)bytes_of_array(&c->summary.shape, RESULT),
+    const int64_t all = c->source.count * (int64_t)bytes_of_array(&c->source.shape, RESULT),
                   part = all / (CHUNKS_A_STREAM * (int64_t)streams);
 
     if (c->source.kind != BATCH_SYNTHETIC)
@@ -217,7 +156,7 @@ static fl_device *open_one_thread(const batch_command *c, const fl_device_info *
     char resource[64];
     fl_device *device;
 
-    if (!info->host_memory || info->threads < 2 || mode != PIPELINE_FULL || c->in_memory)
+    if (!info->host_memory || info->threads < 2 || mode != PIPELINE_FULL || c->source.in_memory)
         return NULL;
     snprintf(resource, sizeof resource, "%s:1%s%s", info->backend, info->isa[0] ? ":" : "", info->isa);
     must(fl_device_open(resource, &device));
@@ -229,7 +168,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
     const fl_device_info *info = fl_device_describe(backend->device);
     const common_options *common = c->common;
     const bool pinned = choice.mode > PIPELINE_ONE_BY_ONE && !common->pageable;
-    const int64_t chunk = c->in_memory ? c->source.count : CHUNK_IMAGES;
+    const int64_t chunk = c->source.in_memory ? c->source.count : CHUNK_IMAGES;
     batch_pool pool = {.device = backend->device, .pinned = pinned};
     fl_device *one_thread = open_one_thread(c, info, choice.mode);
     device_plan device = {.device = one_thread ? one_thread : backend->device,
@@ -256,7 +195,7 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
     snprintf(run->reconstruct_on, sizeof run->reconstruct_on, "%s", fl_device_describe(device.device)->resource);
     run->report = pipeline_run(&plan);
     fl_device_close(one_thread);
-    if (c->in_memory)
+    if (c->source.in_memory)
         batch_pool_free(&pool);
 }
 
@@ -297,59 +236,37 @@ static int report_end(const batch_summary *s)
 
 /* ---------------------------------------------------------------------------------------------- what to do ---- */
 
-static void take_synthetic(batch_command *c, batch_options *own)
+/* Refuses options on the command line that have no effect for this source and these pipelines. */
+static void refuse_void(const batch_command *c)
 {
-    const common_options *common = c->common;
-    const int64_t edge = common->size ? common->size : COURSE_EDGE, course[] = {COURSE_COUNT, edge, edge};
-    int64_t least, *n = own->synthetic;
+    const batch_options *own = c->own;
+    const common_options *o = c->common;
+    const bool synthetic = c->source.kind == BATCH_SYNTHETIC, images = c->source.kind == BATCH_IMAGES;
+    const unsigned timing[] = {TAKES_REPEAT, TAKES_WARMUP, TAKES_MIN_TIME};
+    pipeline_mode most = PIPELINE_ONE_BY_ONE;
 
-    if (n[0] == 0)
-        memcpy(n, course, sizeof course);
-    else if (common->size)
-        fail(EXIT_BAD_INPUT, "--size: has no effect: --synthetic has a size of its own");
-    if (common->has_dtype && common->dtype != FL_F32 && common->dtype != FL_F64)
-        fail(EXIT_BAD_INPUT, "--dtype: batch computes in f32 and f64, not in %s", fl_dtype_name(common->dtype));
-    if (own->folder)
-        fail(EXIT_BAD_INPUT, "--output-dir: has no effect: random matrices are not written");
-    least = n[1] < n[2] ? n[1] : n[2];
-    if (n[1] > LARGEST_EDGE || n[2] > LARGEST_EDGE || n[0] > INT32_MAX)
-        fail(EXIT_BAD_INPUT, "--synthetic: %" PRId64 "x%" PRId64 "x%" PRId64 " is too large; expected at most %dx%dx%d",
-             n[0], n[1], n[2], INT32_MAX, LARGEST_EDGE, LARGEST_EDGE);
-    if (own->rank > least)
-        fail(EXIT_BAD_INPUT,
-             "a matrix of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64 " asks for more",
-             n[1], n[2], least, own->rank);
-    c->source = (batch_source){.kind = BATCH_SYNTHETIC, .count = n[0]};
-    c->in_memory = true;
-    c->summary.shape = (matrix_shape){common->has_dtype ? common->dtype : FL_F32, n[1], n[2],
-                                      own->rank             ? own->rank
-                                      : least < COURSE_RANK ? least
-                                                            : COURSE_RANK};
-}
-
-static void take_source(batch_command *c, batch_options *own)
-{
-    const bool synthetic = own->synthetic[0] > 0;
-
-    if (own->factors && own->file_count > 0)
-        fail(EXIT_BAD_INPUT, "'%s': images and --factors exclude each other", own->files[0]);
-    if (synthetic && (own->file_count > 0 || own->factors))
-        fail(EXIT_BAD_INPUT, "--synthetic: excludes %s", own->factors ? "--factors" : "images");
-    if (own->resume && !own->folder)
-        fail(EXIT_BAD_INPUT, "--resume: has no effect without --output-dir; expected --output-dir=DIR as well");
-    if (!own->factors && own->file_count == 0) {
-        take_synthetic(c, own);
-        return;
-    }
-    if (c->common->size || c->common->has_dtype)
-        fail(EXIT_BAD_INPUT, "--%s: has no effect: it is for random matrices", c->common->size ? "size" : "dtype");
-    c->source = own->factors ? inputs_factors(own->factors) : inputs_images(own->files, own->file_count);
-    c->summary.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
-    if (own->folder)
-        inputs_name_outputs(&c->source, own->folder, own->resume);
-    c->in_memory = own->factors && inputs_bytes(&c->source) <= most_factor_bytes;
-    if (own->factors && !c->in_memory)
-        note("the factors are larger than %" PRId64 " MiB: the times include reading them", most_factor_bytes >> 20);
+    for (int i = 0; i < own->pipeline_count; i++)
+        most = own->pipelines[i].mode > most ? own->pipelines[i].mode : most;
+    for (int i = 0; i < 3 && !c->source.in_memory; i++)
+        option_refuse(o, timing[i], "files that are read during the run go through once");
+    if (!synthetic || own->synthetic[0] > 0)
+        option_refuse(o, TAKES_SIZE, synthetic ? "--synthetic has a size of its own" : "it is for random matrices");
+    if (!synthetic)
+        option_refuse(o, TAKES_DTYPE, "it is for random matrices");
+    if (most == PIPELINE_ONE_BY_ONE)
+        option_refuse(o, TAKES_PAGEABLE, "one-by-one always uses pageable memory");
+    if (most < PIPELINE_STREAMS)
+        option_refuse_own(o, own_options, "chunk", "one-by-one and pinned have one item on the device at a time");
+    if (most < PIPELINE_FULL || c->source.in_memory)
+        option_refuse_own(o, own_options, "threads", "only full has threads, for items that are read during the run");
+    if (!images)
+        option_refuse_own(o, own_options, "decompose-on", "only images are decomposed");
+    if (!images)
+        option_refuse_own(o, own_options, "svd", "only images are decomposed");
+    if (synthetic)
+        option_refuse_own(o, own_options, "output-dir", "random matrices are not written");
+    else
+        option_refuse_own(o, own_options, "synthetic", "--factors is given");
 }
 
 /* Fails before any image does if the device cannot decompose by that variant. */
@@ -398,17 +315,17 @@ static void free_all(batch_command *c)
 int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
-    const command_line line = {
-        "flynn batch", "[IMAGE.png...]", summary_text, TAKES_BACKEND | TAKES_RUN | TAKES_JSON, own_options, parse,
-        &own};
+    const command_line line = {"flynn batch", "[IMAGE.png...]", INT_MAX, summary_text, taken, own_options, &own};
     common_options common;
     int code;
 
     options_parse(&line, argc, argv, &common);
     batch_command c = {.common = &common, .own = &own, .backends = backends_open(&common)};
-    take_source(&c, &own);
+    c.source = inputs_find(&own, &common);
+    refuse_void(&c);
+    inputs_name_outputs(&c.source, &own);
     open_decomposer(&c);
-    if (own.folder)
+    if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch();
     c.summary.source = &c.source;
@@ -419,7 +336,6 @@ int command_batch(int argc, char **argv)
     batch_show(&c.summary);
 
     free_all(&c);
-    free((void *)own.files);
     options_free(&common);
     if (signals_caught()) {
         fflush(stdout);

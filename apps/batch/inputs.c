@@ -5,11 +5,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
+static const int64_t most_factor_bytes = (int64_t)1 << 30; /* of factors that are read before the clock starts */
 
 __attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
 {
@@ -42,7 +46,7 @@ static void add(batch_source *source, char *name)
     source->inputs = (const char *const *)names;
 }
 
-batch_source inputs_images(const char *const *files, int count)
+static batch_source find_images(const char *const *files, int count)
 {
     batch_source source = {.kind = BATCH_IMAGES};
 
@@ -51,7 +55,7 @@ batch_source inputs_images(const char *const *files, int count)
     return source;
 }
 
-batch_source inputs_factors(const char *folder)
+static batch_source find_factors(const char *folder)
 {
     batch_source source = {.kind = BATCH_FACTORS};
     struct dirent **entries;
@@ -76,7 +80,8 @@ batch_source inputs_factors(const char *folder)
     return source;
 }
 
-int64_t inputs_bytes(const batch_source *source)
+/* Bytes of all files of factors. */
+static int64_t bytes_of_factors(const batch_source *source)
 {
     int64_t bytes = 0;
 
@@ -86,6 +91,43 @@ int64_t inputs_bytes(const batch_source *source)
             bytes += size > 0 ? size : 0;
         }
     return bytes;
+}
+
+static batch_source make_random(const batch_options *own, const common_options *common)
+{
+    const int64_t edge = common->size ? common->size : COURSE_EDGE, course[] = {COURSE_COUNT, edge, edge},
+                  *n = own->synthetic[0] > 0 ? own->synthetic : course, least = n[1] < n[2] ? n[1] : n[2],
+                  usual = least < COURSE_RANK ? least : COURSE_RANK;
+    const fl_dtype dtype = common->has_dtype ? common->dtype : FL_F32;
+
+    if (dtype != FL_F32 && dtype != FL_F64)
+        fail(EXIT_BAD_INPUT, "--dtype: batch computes in f32 and f64, not in %s", fl_dtype_name(dtype));
+    if (n[1] > LARGEST_EDGE || n[2] > LARGEST_EDGE || n[0] > INT32_MAX)
+        fail(EXIT_BAD_INPUT, "--synthetic: %" PRId64 "x%" PRId64 "x%" PRId64 " is too large; expected at most %dx%dx%d",
+             n[0], n[1], n[2], INT32_MAX, LARGEST_EDGE, LARGEST_EDGE);
+    if (own->rank > least)
+        fail(EXIT_BAD_INPUT,
+             "a matrix of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64 " asks for more",
+             n[1], n[2], least, own->rank);
+    return (batch_source){.kind = BATCH_SYNTHETIC,
+                          .count = n[0],
+                          .in_memory = true,
+                          .shape = {dtype, n[1], n[2], own->rank ? own->rank : usual}};
+}
+
+batch_source inputs_find(const batch_options *own, const common_options *common)
+{
+    batch_source source;
+
+    if (common->argument_count == 0 && !own->factors)
+        return make_random(own, common);
+    source = common->argument_count > 0 ? find_images(common->arguments, common->argument_count)
+                                        : find_factors(own->factors);
+    source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
+    source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
+    if (source.kind == BATCH_FACTORS && !source.in_memory)
+        note("the factors are larger than %" PRId64 " MiB: the times include reading them", most_factor_bytes >> 20);
+    return source;
 }
 
 static int by_name(const void *a, const void *b)
@@ -139,16 +181,19 @@ static char *output_of(const batch_source *source, const char *input, const char
     return name;
 }
 
-void inputs_name_outputs(batch_source *source, const char *folder, bool resume)
+void inputs_name_outputs(batch_source *source, const batch_options *own)
 {
-    char **outputs = allocate((size_t)source->count, sizeof *outputs);
+    char **outputs;
 
+    if (!own->folder || source->kind == BATCH_SYNTHETIC)
+        return;
+    outputs = allocate((size_t)source->count, sizeof *outputs);
     source->outputs = (const char *const *)outputs;
     for (int64_t i = 0; i < source->count; i++)
-        outputs[i] = output_of(source, source->inputs[i], folder);
+        outputs[i] = output_of(source, source->inputs[i], own->folder);
     check_names(source);
-    for (int64_t i = 0; i < source->count && resume; i++)
-        if (size_of(folder, last_name(outputs[i])) >= 0) {
+    for (int64_t i = 0; i < source->count && own->resume; i++)
+        if (size_of(own->folder, last_name(outputs[i])) >= 0) {
             free(outputs[i]);
             outputs[i] = NULL;
         }

@@ -7,19 +7,35 @@
 
 #include "pipeline.h"
 
-/* Functions here end the command for names that cannot be used. */
+#include "support/options.h"
 
-/* `count` images. */
-batch_source inputs_images(const char *const *files, int count);
+enum { MOST_PIPELINES = 8 };
 
-/* The folders in `folder` that have a u.npy, or the folder itself. */
-batch_source inputs_factors(const char *folder);
+/* One of --pipeline. */
+typedef struct pipeline_choice {
+    pipeline_mode mode;
+    int streams;
+} pipeline_choice;
 
-/* Bytes of all files of factors. */
-int64_t inputs_bytes(const batch_source *source);
+typedef struct batch_options {
+    int64_t rank; /* 0: not given */
+    const char *folder, *factors;
+    int64_t synthetic[3]; /* all 0: not given */
+    bool resume;
+    int64_t threads, chunk;
+    const char *decompose_on, *svd;
+    int pipeline_count;
+    pipeline_choice pipelines[MOST_PIPELINES];
+} batch_options;
 
-/* Gives each input a file in `folder`. resume: no output for those whose file exists. */
-void inputs_name_outputs(batch_source *source, const char *folder, bool resume);
+/* Functions here end the command for names and sizes that cannot be used. */
+
+/* The images among the arguments; else the folders in --factors that have a u.npy, or that folder itself; else random
+ * matrices. */
+batch_source inputs_find(const batch_options *own, const common_options *common);
+
+/* Gives each input of --output-dir a file there; --resume: none to those whose file exists. */
+void inputs_name_outputs(batch_source *source, const batch_options *own);
 
 /* Makes the outputs' folder, unless it exists. */
 void inputs_make_folder(const char *folder);

@@ -5,7 +5,7 @@
  *     read, decode -> [queue] -> decompose -> [queue] -> copy, reconstruct, copy back -> [queue] -> check, encode,
  * write
  *
- * docs/batch.md draws it.
+ * docs/commands/batch.md draws it.
  */
 #ifndef FLYNN_APPS_BATCH_PIPELINE_H
 #define FLYNN_APPS_BATCH_PIPELINE_H
@@ -26,6 +26,8 @@ extern const char *const pipeline_mode_names[];
 typedef struct batch_source {
     batch_kind kind;
     int64_t count;
+    matrix_shape shape;         /* rows and columns 0, rank 0: each item has its own */
+    bool in_memory;             /* factors are in memory before the clock starts */
     const char *const *inputs;  /* NULL: random factors */
     const char *const *outputs; /* NULL: nothing is written; an entry that is NULL: that item is done already */
     batch_item *ready;          /* `distinct` items whose factors stay in memory: item i of the batch is a copy of

@@ -364,7 +364,7 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
 
 static json_t *make_batch(const batch_summary *summary)
 {
-    const matrix_shape *m = &summary->shape;
+    const matrix_shape *m = &summary->source->shape;
     const bool own_dtypes = summary->source->kind == BATCH_FACTORS;
     json_t *batch = json_new_object(), *runs = json_new_list();
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * show.h - the results of a batch: JSON, and tables as views of it. docs/batch.md describes each column and key.
+ * show.h - the results of a batch: JSON, and tables as views of it. docs/commands/batch.md describes each column and
+ * key.
  */
 #ifndef FLYNN_APPS_BATCH_SHOW_H
 #define FLYNN_APPS_BATCH_SHOW_H
@@ -24,7 +25,6 @@ typedef struct batch_summary {
     const batch_source *source;
     const common_options *common;
     const backend_list *backends;
-    matrix_shape shape;       /* rows and columns 0, rank 0: not the same for all items */
     const char *decompose_on; /* NULL: nothing is decomposed */
     int64_t pool_bytes;       /* host memory of ready factors */
     int count;

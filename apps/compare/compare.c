@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn compare: every exercise on every backend, in one table; or two saved runs, side by side.
+ * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
 #include "columns.h"
 #include "commands.h"
@@ -8,6 +8,7 @@
 
 #include "exercises/registry.h"
 #include "harness/child.h"
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/options.h"
 #include "support/progress.h"
@@ -17,48 +18,27 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_AGAINST = KEY_OWN, KEY_MARKDOWN, MOST_ARGUMENTS = 32 };
+enum { MOST_ARGUMENTS = 32 };
 
 typedef struct compare_options {
-    const char *arguments[MOST_ARGUMENTS]; /* exercises, or with --against the newer file */
-    int count;
     const char *against;
-    table_style style;
+    bool markdown;
 } compare_options;
 
-static const struct argp_option own_options[] = {
-    {"against", KEY_AGAINST, "OLD.json", 0, "Compare a saved run, NEW.json (or one that is made now), with this one",
-     0},
-    {"markdown", KEY_MARKDOWN, NULL, 0, "Print the table in Markdown", 0},
+static const own_option own_options[] = {
+    {"against", OPTION_TEXT, offsetof(compare_options, against), "OLD.json",
+     .help = "Compare a saved run, NEW.json (or one that is made now), with this one"},
+    {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
     {0},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    compare_options *own = state->input;
-
-    switch (key) {
-    case KEY_AGAINST: own->against = value; return 0;
-    case KEY_MARKDOWN: own->style = TABLE_MARKDOWN; return 0;
-    case ARGP_KEY_ARG:
-        if (own->count == MOST_ARGUMENTS)
-            return ARGP_ERR_UNKNOWN;
-        own->arguments[own->count++] = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static const char summary[] = "Runs every exercise on every backend that can run here (or those that are named), "
-                              "checks the answers, and puts the "
-                              "times beside each other.\v"
-                              "Each exercise runs in a process of its own, so that each first pass is a first one; "
-                              "within an exercise the backends "
-                              "take turns. An exercise that fails is told and does not end the others. With --against "
-                              "two runs that were saved by "
-                              "--json are compared: what became faster or slower by more than their spreads, what is "
-                              "the same, and what cannot be "
-                              "told.";
+                              "checks the answers, and compares the times.\v"
+                              "Each exercise runs in a process of its own, so that its first pass starts cold; within "
+                              "an exercise the backends take turns. An exercise that fails is listed, and the others "
+                              "still run. With --against, two runs that --json saved are compared: which results "
+                              "became faster or slower by more than their spreads, which are the same, and which are "
+                              "unclear.";
 
 /* --------------------------------------------------------------------------------------------- running ---- */
 
@@ -80,23 +60,23 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* One document of all exercises. What cannot run at all (exit codes 2 and 3) ends the command as it would end the
- * exercise's own; any other failure is listed. */
-static json_t *run_all(const common_options *common, const char *const *names, int count)
+/* One document of all exercises. A single exercise that cannot run (exit codes 2 and 3) ends the command with its exit
+ * code; any other failure is listed. */
+static json_t *run_all(const common_options *common, const exercise_kind *const *kinds, int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
 
     for (int i = 0; i < count; i++) {
-        child_words words = child_words_start(names[i]);
+        child_words words = child_words_start(kinds[i]->name);
         child_result r;
-        progress("%d of %d: %s", i + 1, count, names[i]);
-        child_words_common(&words, common);
+        progress("%d of %d: %s", i + 1, count, kinds[i]->name);
+        child_words_common(&words, exercise_takes(kinds[i]), common);
         r = child_run(&words);
         child_words_free(&words);
         if (!r.document && (r.exit_code == EXIT_BAD_INPUT || r.exit_code == EXIT_CANNOT_RUN) && count == 1)
-            fail(r.exit_code, "%s: %s", names[i], r.message);
+            fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document) {
-            json_append(failed, failure(names[i], &r));
+            json_append(failed, failure(kinds[i]->name, &r));
             continue;
         }
         move_rows(r.document, rows);
@@ -114,7 +94,7 @@ static json_t *run_all(const common_options *common, const char *const *names, i
     return document;
 }
 
-/* Is there a wrong result, or an exercise that failed? */
+/* Are all results right, and did every exercise run? */
 static bool all_right(const json_t *document)
 {
     size_t i;
@@ -125,6 +105,11 @@ static bool all_right(const json_t *document)
 }
 
 /* -------------------------------------------------------------------------------------------- command ---- */
+
+static table_style style_of(const compare_options *own)
+{
+    return own->markdown ? TABLE_MARKDOWN : TABLE_TEXT;
+}
 
 static void show(const json_t *document, table_style style)
 {
@@ -143,27 +128,32 @@ static void show(const json_t *document, table_style style)
         printf("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
 }
 
-static void write_json(const json_t *document, const common_options *common)
+/* The named exercises; all of them where none is named. */
+static json_t *run_named(const common_options *common, const char *const *names, int count)
 {
-    problem why;
+    const exercise_kind *kinds[MOST_ARGUMENTS];
+    const bool all = count == 0;
+    unsigned takes = 0;
 
-    if (common->json && !json_write(document, common->json_file, &why))
-        fail_problem(&why);
+    for (int i = 0; i < count; i++)
+        kinds[i] = exercise_named(names[i], "compare", exercise_runs_among_others);
+    for (int i = 0; all && exercises[i]; i++)
+        if (exercise_runs_among_others(exercises[i]))
+            kinds[count++] = exercises[i];
+    for (int i = 0; i < count; i++)
+        takes |= exercise_takes(kinds[i]);
+    option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
+    return run_all(common, kinds, count);
 }
 
 static int compare_now(const common_options *common, const compare_options *own)
 {
-    const char *names[MOST_ARGUMENTS];
-    json_t *document;
+    json_t *document = run_named(common, common->arguments, common->argument_count);
     bool right;
 
-    for (int i = 0; i < own->count; i++)
-        names[i] = exercise_named(own->arguments[i], "compare");
-    document = run_all(common, own->count ? names : exercise_names, own->count ? own->count : EXERCISES);
     rows_rank(json_object_get(document, "results"));
-    write_json(document, common);
-    if (!common->json || common->json_file)
-        show(document, own->style);
+    if (results_write(common, document))
+        show(document, style_of(own));
     right = all_right(document);
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
@@ -178,13 +168,17 @@ static int compare_saved(const common_options *common, const compare_options *ow
 {
     json_t *older = load(own->against), *newer, *verdicts;
 
-    if (own->count > 1)
-        fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
-    newer = own->count ? load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
+    if (common->argument_count > 1)
+        fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
+    if (common->argument_count == 1) {
+        option_refuse(common, TAKES_RUN, "both runs come from files");
+        newer = load(common->arguments[0]);
+    } else {
+        newer = run_named(common, NULL, 0);
+    }
     verdicts = compare_runs(older, newer);
-    write_json(verdicts, common);
-    if (!common->json || common->json_file)
-        compare_runs_show(verdicts, own->style);
+    if (results_write(common, verdicts))
+        compare_runs_show(verdicts, style_of(own));
     json_decref(verdicts);
     json_decref(older);
     json_decref(newer);
@@ -196,10 +190,10 @@ int command_compare(int argc, char **argv)
     compare_options own = {.against = NULL};
     const command_line line = {"flynn compare",
                                "[EXERCISE...]|[NEW.json]",
+                               MOST_ARGUMENTS,
                                summary,
-                               TAKES_BACKEND | TAKES_RUN | TAKES_JSON,
+                               TAKES_RUN | TAKES_JSON,
                                own_options,
-                               parse,
                                &own};
     common_options common;
     int code;

@@ -19,7 +19,7 @@ static bool same_work(const json_t *a, const json_t *b)
     return equal(a, b, "exercise") && equal(a, b, "dtype") && equal(a, b, "shape") && equal(a, b, "input_shapes");
 }
 
-/* The result of `rows` that `row` is held against; NULL: there is none. */
+/* The result of `rows` that `row` is compared with; NULL: there is none. */
 static const json_t *partner(const json_t *rows, const json_t *row)
 {
     const json_t *of_class = NULL;

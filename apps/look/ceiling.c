@@ -291,47 +291,49 @@ static void bench_end(bench *b)
     fl_stream_free(b->other);
 }
 
-static double rate_of(const json_t *quantities, const char *key)
+double ceiling_rate(const json_t *device, const char *key)
 {
     json_t *q;
     size_t i;
 
-    json_array_foreach(quantities, i, q) if (strcmp(row_text(q, "key"), key) == 0) return row_number(q, "per_second");
+    json_array_foreach(json_object_get(device, "quantities"), i,
+                       q) if (strcmp(row_text(q, "key"), key) == 0) return row_number(q, "per_second");
     return NAN;
 }
 
 /* Saves the roofline; that of an emulation is of no use. */
-static void save(const bench *b)
+static void save(const fl_device_info *info, const json_t *row)
 {
-    ceilings found = {rate_of(b->quantities, "copy"), rate_of(b->quantities, "f32"), rate_of(b->quantities, "f64")};
+    ceilings found = {ceiling_rate(row, "copy"), ceiling_rate(row, "f32"), ceiling_rate(row, "f64")};
     problem why;
 
-    if (!b->info->emulation && !ceilings_save(b->info, &found, &why))
-        note("the ceilings of %s are not kept: %s", b->info->resource, why.text);
+    if (!info->emulation && !ceilings_save(info, &found, &why))
+        note("the ceilings of %s are not kept: %s", info->resource, why.text);
 }
 
 /* A device of the document's "ceilings". */
 static json_t *measure_device(fl_device *device, const common_options *common)
 {
+    const fl_device_info *info = fl_device_describe(device);
     json_t *row = json_new_object();
     bench b;
 
     bench_start(&b, device, common);
     measure_quantity(&b, &(quantity_measured){"copy", "copy on the device", "byte", 2 * (double)b.bytes, queue_copy,
                                               by_events, 1, "copy", FL_U8});
-    if (!b.info->host_memory)
+    if (!info->host_memory)
         measure_link(&b);
     measure_arithmetic(&b, FL_F32, "f32", "multiply-add, f32");
     measure_arithmetic(&b, FL_F64, "f64", "multiply-add, f64");
     measure_launch(&b);
     progress_end();
     bench_end(&b);
-    save(&b);
-    json_put(row, "backend", json_text(b.info->backend));
-    json_put(row, "resource", json_text(b.info->resource));
-    json_put(row, "device", json_text(b.info->name));
-    json_put(row, "emulation", json_boolean(b.info->emulation));
+    json_put(row, "backend", json_text(info->backend));
+    json_put(row, "resource", json_text(info->resource));
+    json_put(row, "device", json_text(info->name));
+    json_put(row, "emulation", json_boolean(info->emulation));
     json_put(row, "quantities", b.quantities);
+    save(info, row);
     return row;
 }
 
@@ -369,9 +371,9 @@ static void show(const json_t *devices)
 
     columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
     json_decref(quantities);
-    json_array_foreach(devices, i, device)
-        printf("%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
-               json_is_true(json_object_get(device, "emulation")) ? " (emulation: means nothing, not kept)" : "");
+    json_array_foreach(devices, i, device) printf(
+        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+        json_is_true(json_object_get(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
     printf("kept in %s: other commands give the percentage of these ceilings that a result reached\n", ceilings_path());
 }
 
@@ -384,8 +386,10 @@ static const char summary[] =
 
 int command_ceiling(int argc, char **argv)
 {
-    const command_line line = {
-        "flynn ceiling", NULL, summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON, NULL, NULL, NULL};
+    const command_line line = {.name = "flynn ceiling",
+                               .summary = summary,
+                               .takes = TAKES_BACKEND | TAKES_TRACE | TAKES_SIZE | TAKES_REPEAT | TAKES_MIN_TIME |
+                                        TAKES_JSON};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

@@ -10,4 +10,7 @@
 /* Of rows_within(ceilings, "quantities"). */
 extern const column ceiling_columns[];
 
+/* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
+double ceiling_rate(const json_t *device, const char *key);
+
 #endif

@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------------------------------- the document ---- */
 
-/* Null, or what can be drawn. */
+/* Null, or a number that a plot can show. */
 static bool is_amount(const json_t *row, const char *key)
 {
     const json_t *value = json_object_get(row, key);
@@ -241,7 +241,7 @@ void report_batch_write(FILE *out, const json_t *batches, const report_plots *pl
           "the link takes; reached: that over wall.</p>\n<p class=note>Wall: <span class=kernel></span> wall <span "
           "class=total></span> link limit. Busy: <span class=kernel></span> compute <span class=total></span> link "
           "<span class=other></span> CPU <span class=disk></span> I/O; stages that the same threads do are one bar. "
-          "What is busy all the time, 100 %, is what the others wait for.</p>\n",
+          "The others wait for the one that is busy all the time, 100 %.</p>\n",
           out);
     json_array_foreach(batches, i, batch) put_batch(out, batch, &plots->list[2 * i]);
     fputs("</section>\n", out);

@@ -33,7 +33,7 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
 
 /* --------------------------------------------------------------------------------- how busy everything was ---- */
 
-/* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/batch.md). */
+/* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/commands/batch.md). */
 typedef struct worker {
     char name[32];
     double busy; /* of wall */
@@ -108,7 +108,7 @@ static const char *colour_of(const json_t *stage)
                                            : GREY;
 }
 
-/* Its stages one after the other; those that there is room for with their names. */
+/* Its stages one after the other, with their names where there is room. */
 static void put_worker(FILE *script, const worker *w, double y, double high, const frame *f)
 {
     const double whole = (f->right - f->left) / high, line = f->left + whole;

@@ -5,7 +5,6 @@
 #include "view/row.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void html_text(FILE *out, const char *text)
@@ -40,11 +39,6 @@ void html_print(FILE *out, const char *format, ...)
         }
     }
     va_end(arguments);
-}
-
-void html_value(FILE *out, const json_t *value)
-{
-    html_text(out, json_is_string(value) ? json_string_value(value) : cell_value(value).text);
 }
 
 /* ------------------------------------------------------------------------------------------------- tables ---- */
@@ -115,7 +109,7 @@ void html_terms(FILE *out, const column *columns, const json_t *object)
 
 void html_plot(FILE *out, const report_plot *plot)
 {
-    char *svg = report_plot_inline(plot);
+    file_bytes svg = report_plot_draw(plot, PLOT_INLINE);
     int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
 
     html_print(out, "<figure><figcaption><b>%s</b>", plot->title);
@@ -125,6 +119,6 @@ void html_plot(FILE *out, const report_plot *plot)
                "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img "
                "style=\"width:%dpx;min-width:%dpx\" aria-label=\"%s\">",
                plot->width > 500 ? " wide" : "", plot->width, least, plot->title);
-    fprintf(out, "%s</div></div></figure>\n", svg);
-    free(svg);
+    fprintf(out, "%s</div></div></figure>\n", (const char *)svg.data);
+    file_bytes_free(&svg);
 }

@@ -15,9 +15,6 @@ void html_text(FILE *out, const char *text);
 /* HTML with %s for such text, %d and %%. */
 void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Any value of JSON in short: "16x16x1", "1.5e-05", "yes". */
-void html_value(FILE *out, const json_t *value);
-
 /* A table that scrolls by itself where it is too wide. Rows that are alike in their first `group` columns stand
  * together (0: all of them do); rows whose check failed are marked. */
 void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group);

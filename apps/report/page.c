@@ -252,12 +252,8 @@ static void put_any(FILE *out, const char *label, const json_t *value, int depth
         put_rows(out, label, value, NULL);
     } else {
         fputs("<ul>", out);
-        json_array_foreach(value, i, element)
-        {
-            fputs("<li>", out);
-            html_value(out, element);
-            fputs("</li>", out);
-        }
+        json_array_foreach(value, i, element) html_print(
+            out, "<li>%s</li>", json_is_string(element) ? json_string_value(element) : cell_value(element).text);
         fputs("</ul>\n", out);
     }
 }
@@ -319,17 +315,18 @@ static void put_pairs(FILE *out, const json_t *document)
 /* --------------------------------------------------------------------------------------------------- pictures ---- */
 
 /* RFC 4648. */
-static void put_base64(FILE *out, const unsigned char *data, size_t size)
+static void put_base64(FILE *out, const file_bytes *file)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-    for (size_t i = 0; i < size; i += 3) {
-        unsigned three =
-            (unsigned)data[i] << 16 | (i + 1 < size ? data[i + 1] : 0u) << 8 | (i + 2 < size ? data[i + 2] : 0u);
+    for (size_t i = 0; i < file->size; i += 3) {
+        const size_t left = file->size - i;
+        const unsigned three = (unsigned)file->data[i] << 16 | (left > 1 ? file->data[i + 1] : 0u) << 8 |
+                               (left > 2 ? file->data[i + 2] : 0u);
         fputc(letters[three >> 18], out);
         fputc(letters[three >> 12 & 63], out);
-        fputc(i + 1 < size ? letters[three >> 6 & 63] : '=', out);
-        fputc(i + 2 < size ? letters[three & 63] : '=', out);
+        fputc(left > 1 ? letters[three >> 6 & 63] : '=', out);
+        fputc(left > 2 ? letters[three & 63] : '=', out);
     }
 }
 
@@ -342,7 +339,7 @@ static void put_pictures(FILE *out, const report_page *page)
         const report_picture *p = &page->pictures[i];
         const char *caption = *p->caption ? p->caption : p->path;
         html_print(out, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", caption);
-        put_base64(out, (const unsigned char *)p->data, p->size);
+        put_base64(out, &p->file);
         html_print(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
     }
     fputs("</div></section>\n", out);

@@ -12,8 +12,7 @@
 /* A picture of a PNG file. */
 typedef struct report_picture {
     const char *path, *caption; /* the caption is "" where there is none */
-    char *data;                 /* the file */
-    size_t size;
+    file_bytes file;
 } report_picture;
 
 enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS };

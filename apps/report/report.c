@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn report: what other commands saved with --json as one page with plots, for a wall or a mail.
+ * flynn report: one page with tables and plots of the documents that other commands saved with --json.
  */
 #include "batch.h"
 #include "commands.h"
@@ -8,7 +8,6 @@
 #include "page.h"
 
 #include "files/files.h"
-#include "files/input.h"
 #include "files/output.h"
 #include "files/png_file.h"
 #include "harness/child.h"
@@ -24,50 +23,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_PLOTS = KEY_OWN, KEY_PICTURE, MOST_FILES = 256 };
+enum { MOST_FILES = 256 };
 
 typedef struct report_options {
-    const char *files[MOST_FILES];
     const char *pictures[MOST_FILES];
-    int count, picture_count;
+    int picture_count;
     const char *output, *plots;
 } report_options;
 
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0, "Write the page to this file instead of report.html", 0},
-    {"plots", KEY_PLOTS, "FOLDER", 0, "Write each plot as .svg and .png too; the folder is made where it is missing",
-     0},
-    {"picture", KEY_PICTURE, "FILE.png[:CAPTION]", 0, "Show this picture; may be given several times", 0},
+static void add_picture(const char *option, const char *value, void *options)
+{
+    report_options *own = options;
+
+    if (own->picture_count == MOST_FILES)
+        option_fail(option, "too many pictures; expected at most %d", MOST_FILES);
+    own->pictures[own->picture_count++] = value;
+}
+
+static const own_option own_options[] = {
+    {"output", OPTION_WRITTEN, offsetof(report_options, output), "FILE",
+     .help = "Write the page to this file instead of report.html", .letter = 'o'},
+    {"plots", OPTION_TEXT, offsetof(report_options, plots), "FOLDER",
+     .help = "Write each plot as .svg and .png too; the folder is made where it is missing"},
+    {"picture", OPTION_CUSTOM, 0, "FILE.png[:CAPTION]", .help = "Show this picture; may be given several times",
+     .parse = add_picture},
     {0},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    report_options *own = state->input;
-
-    switch (key) {
-    case 'o': own->output = value; return 0;
-    case KEY_PLOTS: own->plots = value; return 0;
-    case KEY_PICTURE:
-        if (own->picture_count == MOST_FILES)
-            option_fail("picture", "too many pictures; expected at most %d", MOST_FILES);
-        own->pictures[own->picture_count++] = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (own->count == MOST_FILES)
-            return ARGP_ERR_UNKNOWN;
-        own->files[own->count++] = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static const char summary[] =
-    "Makes one page of what other commands saved with --json: tables, times as bars, the roofline, and what went "
-    "wrong.\v"
+    "Makes one page of the documents that other commands saved with --json: tables, times as bars, the roofline, and "
+    "failures.\v"
     "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
-    "of one host are told of together. Without a file it runs flynn compare. The page loads nothing from anywhere, and "
-    "can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
+    "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
+    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
 
 /* ----------------------------------------------------------------------------------------------- documents ---- */
 
@@ -89,7 +77,7 @@ static json_t *run_compare(const common_options *common)
     child_words words = child_words_start("compare");
     child_result r;
 
-    child_words_common(&words, common);
+    child_words_common(&words, TAKES_RUN, common);
     progress("all exercises on all backends");
     r = child_run(&words);
     progress_end();
@@ -185,7 +173,7 @@ static json_t *data_of(report_page *page, json_t *machine)
     return data;
 }
 
-/* A command that opens no GPU knows none: what one document leaves open another one may tell. */
+/* Fills in facts that are missing: a command that opens no GPU does not know which one there is. */
 static void complete(json_t *machine, json_t *other)
 {
     const char *key;
@@ -199,13 +187,15 @@ static void complete(json_t *machine, json_t *other)
     }
 }
 
-static void take(report_page *page, json_t *document)
+/* Takes the reference to the document. */
+static void take(report_page *page, json_t *document, const char *source)
 {
     json_t *machine = json_object_get(document, "machine"), *laws = json_object_get(document, "laws"),
            *batch = json_object_get(document, "batch"), *data;
 
+    json_append(page->sources, json_text(source));
     if (json_object_get(document, "pairs")) {
-        json_append(page->pairs, json_incref(document));
+        json_append(page->pairs, document);
         return;
     }
     data = data_of(page, machine);
@@ -224,24 +214,15 @@ static void take(report_page *page, json_t *document)
     append_new(data, document, "ceilings");
     append_new(data, document, "skipped");
     append_new(data, document, "failed");
+    json_decref(document);
 }
 
-static void take_all(report_page *page, const report_options *own, const common_options *common)
+static void take_all(report_page *page, const common_options *common)
 {
-    json_t *document;
-
-    for (int i = 0; i < own->count; i++) {
-        document = load(own->files[i]);
-        take(page, document);
-        json_decref(document);
-        json_append(page->sources, json_text(own->files[i]));
-    }
-    if (own->count > 0)
-        return;
-    document = run_compare(common);
-    take(page, document);
-    json_decref(document);
-    json_append(page->sources, json_text("flynn compare"));
+    for (int i = 0; i < common->argument_count; i++)
+        take(page, load(common->arguments[i]), common->arguments[i]);
+    if (common->argument_count == 0)
+        take(page, run_compare(common), "flynn compare");
 }
 
 /* ------------------------------------------------------------------------------------------------ pictures ---- */
@@ -266,19 +247,12 @@ static report_picture split(const char *value)
 static report_picture read_picture(const char *value)
 {
     report_picture p = split(value);
-    int64_t bytes;
     host_array image;
     problem why;
-    FILE *file;
 
-    if (!png_read(p.path, &image, &why) || !(file = input_open(p.path, "a PNG", &bytes, &why)))
+    if (!png_read(p.path, &image, &why) || !file_bytes_read(p.path, "a PNG", &p.file, &why))
         fail_problem(&why);
     host_array_free(&image);
-    p.size = (size_t)bytes;
-    p.data = malloc(p.size);
-    if (!p.data || fread(p.data, 1, p.size, file) != p.size)
-        fail(EXIT_BROKEN, "%s: could not be read", p.path);
-    fclose(file);
     return p;
 }
 
@@ -293,39 +267,28 @@ static void take_pictures(report_page *page, const report_options *own)
 
 /* -------------------------------------------------------------------------------------------------- writing ---- */
 
-static void write_file(const char *folder, const char *name, const char *ending, const char *data, size_t size)
+/* `machine` is 0 where there is only one. */
+static void write_plot(const char *folder, int machine, const report_plot *p, plot_format format)
 {
-    char path[PATH_MAX];
-    output *file;
+    char path[PATH_MAX], before[32] = "";
+    file_bytes drawn = report_plot_draw(p, format);
     problem why;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending) >= sizeof path)
+    if (machine > 0)
+        snprintf(before, sizeof before, "machine-%d-", machine);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
+                         format == PLOT_SVG ? "svg" : "png") >= sizeof path)
         fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
-    file = output_open(path, &why);
-    if (!file)
+    if (!file_bytes_write(path, &drawn, &why))
         fail_problem(&why);
-    output_write(file, data, size);
-    if (!output_commit(file, &why))
-        fail_problem(&why);
+    file_bytes_free(&drawn);
 }
 
-/* `machine` is 0 where there is but one. */
 static void write_plots(const char *folder, int machine, const report_plots *plots)
 {
     for (int i = 0; i < plots->count; i++) {
-        const report_plot *p = &plots->list[i];
-        char name[sizeof p->name + 32];
-        size_t size;
-        char *data = report_plot_svg(p, &size);
-        if (machine > 0)
-            snprintf(name, sizeof name, "machine-%d-%s", machine, p->name);
-        else
-            snprintf(name, sizeof name, "%s", p->name);
-        write_file(folder, name, "svg", data, size);
-        free(data);
-        data = report_plot_png(p, &size);
-        write_file(folder, name, "png", data, size);
-        free(data);
+        write_plot(folder, machine, &plots->list[i], PLOT_SVG);
+        write_plot(folder, machine, &plots->list[i], PLOT_PNG);
     }
 }
 
@@ -366,7 +329,7 @@ static void free_page(report_page *page)
     }
     for (int i = 0; i < page->picture_count; i++) {
         free((char *)page->pictures[i].path);
-        free(page->pictures[i].data);
+        file_bytes_free(&page->pictures[i].file);
     }
     free(page->machines);
     free(page->pictures);
@@ -374,31 +337,32 @@ static void free_page(report_page *page)
     json_decref(page->sources);
 }
 
-/* Everything that can be wrong with the command line is found before the work. */
+/* Finds mistakes in the command line before the work begins. */
 static void look_first(const report_options *own)
 {
     problem why;
 
     if (!gnuplot_find(&why) || !file_check_writable(own->output, &why))
         fail_problem(&why);
-    if (own->plots && own->count == 0) /* else after the files were read, which may be wrong */
-        make_folder(own->plots);
 }
 
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
-    const command_line line = {
-        "flynn report", "[SAVED.json...]", summary, TAKES_BACKEND | TAKES_RUN, own_options, parse, &own};
+    const command_line line = {"flynn report", "[SAVED.json...]", MOST_FILES, summary, TAKES_RUN, own_options, &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     problem why;
     int failures;
 
     options_parse(&line, argc, argv, &common);
+    if (common.argument_count > 0)
+        option_refuse(&common, TAKES_RUN, "the page is made from files");
     look_first(&own);
+    if (own.plots && common.argument_count == 0) /* else after the files were read, which may be wrong */
+        make_folder(own.plots);
     take_pictures(&page, &own);
-    take_all(&page, &own, &common);
+    take_all(&page, &common);
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
     if (own.plots) {
@@ -409,7 +373,7 @@ int command_report(int argc, char **argv)
         fail_problem(&why);
     failures = report_failures(&page);
     if (failures > 0)
-        note("%d of what is on the page failed", failures);
+        note("%d failures are listed on the page", failures);
     note("%s is written", own.output);
     free_page(&page);
     options_free(&common);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "columns.h"
 #include "row.h"
-#include "table.h"
 #include "units.h"
 
 #include "support/fail.h"
 
+#include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 cell cell_print(const char *format, ...)
@@ -130,29 +129,59 @@ bool column_is_number(const column *c)
     return c->as != AS_TEXT && c->as != AS_BLOCK && c->as != AS_CHECK;
 }
 
-void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
+/* ------------------------------------------------------------------------------------------------ printing ---- */
+
+static void print_markdown(const column *columns, const json_t *rows, FILE *stream)
 {
-    int count = 0;
-    while (columns[count].title)
-        count++;
-    table_column heads[count + 1];
-    const char *texts[count + 1];
-    cell *rooms = calloc((size_t)count + 1, sizeof *rooms);
     const json_t *row;
+    cell room;
     size_t i;
 
-    if (!rooms)
-        fail(EXIT_BROKEN, "out of memory for a table");
-    for (int c = 0; c <= count; c++)
-        heads[c] = (table_column){columns[c].title, column_is_number(&columns[c])};
-    table *t = table_create(heads);
+    for (const column *c = columns; c->title; c++)
+        fprintf(stream, "| %s ", c->title);
+    fprintf(stream, "|\n");
+    for (const column *c = columns; c->title; c++)
+        fprintf(stream, column_is_number(c) ? "|---:" : "|---");
+    fprintf(stream, "|\n");
     json_array_foreach(rows, i, row)
     {
-        for (int c = 0; c < count; c++)
-            texts[c] = column_text(&columns[c], row, &rooms[c]);
-        table_add(t, texts);
+        for (const column *c = columns; c->title; c++)
+            fprintf(stream, "| %s ", column_text(c, row, &room));
+        fprintf(stream, "|\n");
     }
-    (style == TABLE_MARKDOWN ? table_print_markdown : table_print)(t, stream);
-    table_free(t);
-    free(rooms);
+}
+
+/* libsmartcols fails here only where memory is short. */
+static void check(bool done)
+{
+    if (!done)
+        fail(EXIT_BROKEN, "out of memory for a table");
+}
+
+static void print_text(const column *columns, const json_t *rows, FILE *stream)
+{
+    struct libscols_table *table = scols_new_table();
+    const json_t *row;
+    cell room;
+    size_t i;
+
+    check(table);
+    /* libsmartcols fits tables into a terminal by cutting cells off. */
+    check(scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0);
+    for (const column *c = columns; c->title; c++)
+        check(scols_table_new_column(table, c->title, 0, column_is_number(c) ? SCOLS_FL_RIGHT : 0));
+    json_array_foreach(rows, i, row)
+    {
+        struct libscols_line *line = scols_table_new_line(table, NULL);
+        check(line);
+        for (size_t c = 0; columns[c].title; c++)
+            check(scols_line_set_data(line, c, column_text(&columns[c], row, &room)) == 0);
+    }
+    check(scols_table_set_stream(table, stream) == 0 && scols_print_table(table) == 0);
+    scols_unref_table(table);
+}
+
+void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
+{
+    (style == TABLE_MARKDOWN ? print_markdown : print_text)(columns, rows, stream);
 }

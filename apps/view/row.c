@@ -71,7 +71,7 @@ double row_spread(const json_t *row, const char *quantity)
 
 /* ------------------------------------------------------------------------------------------------ many rows ---- */
 
-/* What the ranked rows of an exercise are to one row of it. */
+/* The ranked rows of an exercise, seen from one of its rows. */
 typedef struct rivals {
     int faster;
     double least_s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * row.h - reading a result as an exercise wrote it in its JSON (docs/output.md).
+ * row.h - reading a result as an exercise wrote it in its JSON (docs/commands/output.md).
  */
 #ifndef FLYNN_APPS_VIEW_ROW_H
 #define FLYNN_APPS_VIEW_ROW_H
