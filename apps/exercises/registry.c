@@ -45,6 +45,12 @@ bool exercise_shows_taxonomy(const exercise_kind *kind)
     return kind->taxonomy_size > 0;
 }
 
+void exercises_refuse(const common_options *common, unsigned takes)
+{
+    option_refuse(common, TAKES_SEED & ~takes, "the exercise makes no random numbers");
+    option_refuse(common, TAKES_CHECK & ~takes, "the exercise's check takes no samples");
+}
+
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *))
 {
     const exercise_kind *found = exercise_find(name);

@@ -19,6 +19,9 @@ const exercise_kind *exercise_find(const char *name);
  * none: "'sorrt' is not an exercise that compare runs; did you mean 'sort'?". */
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *));
 
+/* Ends the command if --seed or --check was given on the command line and no exercise of the run takes it. */
+void exercises_refuse(const common_options *common, unsigned takes);
+
 /* For compare, sweep and laws; and for taxonomy. */
 bool exercise_runs_among_others(const exercise_kind *kind);
 bool exercise_shows_taxonomy(const exercise_kind *kind);

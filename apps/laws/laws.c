@@ -47,7 +47,8 @@ static const char summary[] =
     "to it.\v"
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
-    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the laws are "
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the "
+    "laws are "
     "fitted.";
 
 /* ------------------------------------------------------------------------------------------------- options ---- */
@@ -66,11 +67,11 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
             option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);
         own->n[own->count] = option_integer(option, word, 1, most);
         if (own->count ? own->n[own->count] <= own->n[own->count - 1] : own->n[0] != 1)
-            option_fail(option, "'%s' does not fit; %s", value, expected);
+            option_fail(option, "'%s' is not ascending from 1; %s", value, expected);
     }
     free(copy);
     if (own->count < FEWEST_POINTS)
-        option_fail(option, "'%s' has %d; a fit needs more: %s", value, own->count, expected);
+        option_fail(option, "'%s' has %d numbers, and a fit needs four; %s", value, own->count, expected);
 }
 
 /* All up to eight processors; of more the powers of two, and all of them at once. */
@@ -83,10 +84,9 @@ static void default_threads(laws_options *own)
     own->n[own->count++] = processors;
     if (own->count < FEWEST_POINTS)
         fail(EXIT_BAD_INPUT,
-             "--threads: the %d processor%s that this process may use give%s %d point%s, and a fit needs four; name "
-             "more, such as --threads=1,2,3,4 (more threads than processors are allowed, and marked as oversubscribed)",
-             processors, processors == 1 ? "" : "s", processors == 1 ? "s" : "", own->count,
-             own->count == 1 ? "" : "s");
+             "--threads: this process may use %d processor%s, which makes %d point%s, and a fit needs four; name more, "
+             "such as --threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)",
+             processors, processors == 1 ? "" : "s", own->count, own->count == 1 ? "" : "s");
 }
 
 /* Is one of the items behind the name a number? */
@@ -118,7 +118,7 @@ static void look_at_backend(const common_options *common, laws_options *own)
     fl_device *device;
 
     if (!spec)
-        option_fail("backend", "laws are those of one backend; expected one, such as omp");
+        option_fail("backend", "laws measures one backend; expected one, such as omp");
     if (strcmp(spec, "auto") == 0)
         spec = "omp";
     fl_status status = fl_device_open(spec, &device);
@@ -143,6 +143,7 @@ static void settle(const common_options *common, laws_options *own)
                                : is_gpu(own) ? "reconstruct"
                                              : "convolve",
                                "laws", exercise_runs_among_others);
+    exercises_refuse(common, exercise_takes(own->what));
     own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws_size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
@@ -309,7 +310,6 @@ int command_laws(int argc, char **argv)
     laws_options own = {.exercise = NULL};
     const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON, own_options, &own};
     common_options common;
-    problem why;
 
     options_parse(&line, argc, argv, &common);
     own.exercise = common.argument_count ? common.arguments[0] : NULL;
@@ -318,10 +318,8 @@ int command_laws(int argc, char **argv)
     const laws_found *found = measure_all(&run);
     json_put(run.document, "results", run.rows);
     json_put(run.document, "laws", laws_json(found));
-    if (common.json && !json_write(run.document, common.json_file, &why))
-        fail_problem(&why);
-    if (!common.json || common.json_file)
-        laws_show(found);
+    if (results_write(&common, run.document))
+        laws_show(found, json_object_get(run.document, "laws"));
     json_decref(run.document);
     options_free(&common);
     return EXIT_DONE;

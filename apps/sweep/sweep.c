@@ -397,8 +397,7 @@ static void settle(const common_options *common, const sweep_options *own)
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->exercise);
-    option_refuse(common, TAKES_SEED & ~exercise_takes(own->kind), "%s makes no random numbers", own->exercise);
-    option_refuse(common, TAKES_CHECK & ~exercise_takes(own->kind), "the check of %s has no samples", own->exercise);
+    exercises_refuse(common, exercise_takes(own->kind));
 }
 
 /* The document without results, and what the backends offer, of which this process opens none. */

@@ -29,7 +29,8 @@ static const char summary[] =
     "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
-    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See docs/commands/taxonomy.md.";
+    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
+    "docs/commands/taxonomy.md.";
 
 /* ---------------------------------------------------------------------------------------------- the backends ---- */
 
@@ -191,11 +192,12 @@ static void take_step(const exercise *e, const json_t *row, instruction_counter 
 
     must(fl_device_open(json_string_value(json_object_get(row, "resource")), &device));
     step->device = *fl_device_describe(device);
+    step->variant = row_text(row, "variant"); /* the document outlives it */
     step->right = row_is_right(row);
     step->kernel_s = row_number(row, "kernel_s");
     step->spread_s = row_times(row, "kernel").spread;
     step->total_s = row_number(row, "total_s");
-    count_instructions(e, device, json_string_value(json_object_get(row, "variant")), counter, step);
+    count_instructions(e, device, step->variant, counter, step);
     fl_device_close(device);
 }
 
@@ -298,7 +300,7 @@ int command_taxonomy(int argc, char **argv)
     common.dtype = common.has_dtype ? common.dtype : FL_F32;
     common.has_dtype = true;
     common.size = common.size ? common.size : kind->taxonomy_size;
-    option_refuse(&common, TAKES_CHECK & ~exercise_takes(kind), "the check of %s has no samples", kind->name);
+    exercises_refuse(&common, exercise_takes(kind));
     if (!fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
     found.exercise = kind->name;
@@ -312,7 +314,7 @@ int command_taxonomy(int argc, char **argv)
     take_answers(&e, &found);
     json_put(document, "taxonomy", taxonomy_json(&found));
     if (results_write(&common, document))
-        taxonomy_show(&found, rows);
+        taxonomy_show(&found, json_object_get(document, "taxonomy"));
     right = all_right(&found);
     free_answers(&found);
     exercise_free(&e);
