@@ -234,72 +234,35 @@ static int report_end(const batch_summary *s)
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------------- what to do ---- */
-
 /* Refuses options on the command line that have no effect for this source and these pipelines. */
 static void refuse_void(const batch_command *c)
 {
     const batch_options *own = c->own;
     const common_options *o = c->common;
-    const bool synthetic = c->source.kind == BATCH_SYNTHETIC, images = c->source.kind == BATCH_IMAGES;
-    const unsigned timing[] = {TAKES_REPEAT, TAKES_WARMUP, TAKES_MIN_TIME};
+    const bool synthetic = c->source.kind == BATCH_SYNTHETIC;
     pipeline_mode most = PIPELINE_ONE_BY_ONE;
 
     for (int i = 0; i < own->pipeline_count; i++)
         most = own->pipelines[i].mode > most ? own->pipelines[i].mode : most;
-    for (int i = 0; i < 3 && !c->source.in_memory; i++)
-        option_refuse(o, timing[i], "files that are read during the run go through once");
-    if (!synthetic || own->synthetic[0] > 0)
-        option_refuse(o, TAKES_SIZE, synthetic ? "--synthetic has a size of its own" : "it is for random matrices");
+    if (!c->source.in_memory)
+        option_refuse(o, o->given & (TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME),
+                      "files that are read during the run go through once");
     if (!synthetic)
-        option_refuse(o, TAKES_DTYPE, "it is for random matrices");
+        option_refuse(o, o->given & (TAKES_SIZE | TAKES_DTYPE), "it is for random matrices");
+    else if (own->synthetic[0] > 0)
+        option_refuse(o, TAKES_SIZE, "--synthetic has a size of its own");
     if (most == PIPELINE_ONE_BY_ONE)
         option_refuse(o, TAKES_PAGEABLE, "one-by-one always uses pageable memory");
     if (most < PIPELINE_STREAMS)
         option_refuse_own(o, own_options, "chunk", "one-by-one and pinned have one item on the device at a time");
     if (most < PIPELINE_FULL || c->source.in_memory)
         option_refuse_own(o, own_options, "threads", "only full has threads, for items that are read during the run");
-    if (!images)
-        option_refuse_own(o, own_options, "decompose-on", "only images are decomposed");
-    if (!images)
-        option_refuse_own(o, own_options, "svd", "only images are decomposed");
+    for (int i = 0; i < 2 && c->source.kind != BATCH_IMAGES; i++)
+        option_refuse_own(o, own_options, i == 0 ? "decompose-on" : "svd", "only images are decomposed");
     if (synthetic)
         option_refuse_own(o, own_options, "output-dir", "random matrices are not written");
     else
         option_refuse_own(o, own_options, "synthetic", "--factors is given");
-}
-
-/* Fails before any image does if the device cannot decompose by that variant. */
-static void try_decomposing(fl_device *device, const char *variant)
-{
-    static const int64_t shape[] = {1, 1};
-    static const float one = 1;
-    fl_array *a, *factors[FACTORS];
-
-    must(fl_array_from_host(device, FL_F32, 2, shape, &one, &a));
-    for (int i = 0; i < FACTORS; i++)
-        must(fl_array_create(device, FL_F32, i == 1 ? 1 : 2, shape, &factors[i]));
-    must(fl_svd(device, a, 1, factors[0], factors[1], factors[2], &(fl_run){.variant = variant}));
-    must(fl_device_wait(device));
-    for (int i = 0; i < FACTORS; i++)
-        fl_array_free(factors[i]);
-    fl_array_free(a);
-}
-
-/* A processor's core for each thread decomposes, unless another backend was named. */
-static void open_decomposer(batch_command *c)
-{
-    const char *named = c->own->decompose_on;
-    fl_status status;
-
-    if (c->source.kind != BATCH_IMAGES)
-        return;
-    status = fl_device_open(named ? named : "simd", &c->decompose_on);
-    if (status != FL_OK && !named)
-        status = fl_device_open("serial", &c->decompose_on);
-    must(status);
-    try_decomposing(c->decompose_on, c->own->svd);
-    c->summary.decompose_on = fl_device_describe(c->decompose_on)->resource;
 }
 
 static void free_all(batch_command *c)
@@ -324,13 +287,17 @@ int command_batch(int argc, char **argv)
     c.source = inputs_find(&own, &common);
     refuse_void(&c);
     inputs_name_outputs(&c.source, &own);
-    open_decomposer(&c);
+    if (c.source.kind == BATCH_FACTORS && !c.source.in_memory)
+        note("the factors are larger than 1 GiB: the times include reading them");
+    if (c.source.kind == BATCH_IMAGES)
+        c.decompose_on = decomposer_open_device(own.decompose_on, own.svd);
     if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch();
     c.summary.source = &c.source;
     c.summary.common = &common;
     c.summary.backends = &c.backends;
+    c.summary.decompose_on = c.decompose_on ? fl_device_describe(c.decompose_on)->resource : NULL;
     run_all(&c);
     code = report_end(&c.summary);
     batch_show(&c.summary);

@@ -125,8 +125,6 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
                                         : find_factors(own->factors);
     source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
     source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
-    if (source.kind == BATCH_FACTORS && !source.in_memory)
-        note("the factors are larger than %" PRId64 " MiB: the times include reading them", most_factor_bytes >> 20);
     return source;
 }
 

@@ -72,6 +72,10 @@ typedef struct batch_item {
 /* Frees what the item owns. */
 void item_free(batch_item *item);
 
+/* Opens the backend of that name (NULL: simd, or serial if that cannot run here), and ends the command if it cannot
+ * decompose by that variant (NULL: auto). */
+fl_device *decomposer_open_device(const char *name, const char *variant);
+
 /* Decomposes on one device; each thread has its own. */
 typedef struct decomposer decomposer;
 decomposer *decomposer_create(fl_device *device, const char *variant, uint64_t seed);

@@ -5,7 +5,6 @@
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,127 +14,6 @@
 enum { MOST_FAILURES_SHOWN = 20 };
 
 static const char *const kind_names[] = {"images", "factors", "synthetic"};
-/* ------------------------------------------------------------------------------------- columns and words ---- */
-
-cell batch_title(const json_t *batch)
-{
-    const char *source = row_text(batch, "source"), *on = json_string_value(json_object_get(batch, "decompose_on"));
-    const json_t *shape = json_object_get(batch, "shape"), *rank = json_object_get(batch, "rank");
-    char of_shape[48] = "", of_rank[32] = "";
-
-    if (json_array_size(shape) == 2)
-        snprintf(of_shape, sizeof of_shape, ", %.0fx%.0f %.8s", json_number_value(json_array_get(shape, 0)),
-                 json_number_value(json_array_get(shape, 1)), row_text(batch, "dtype"));
-    if (json_is_number(rank))
-        snprintf(of_rank, sizeof of_rank, ", rank %.0f", json_number_value(rank));
-    return cell_print("%s %.16s%s%s%s%.48s", format_count(row_number(batch, "count")).text,
-                      strcmp(source, "factors") == 0     ? "sets of factors"
-                      : strcmp(source, "synthetic") == 0 ? "random matrices"
-                                                         : source,
-                      of_shape, of_rank, on ? ", decomposed on " : "", on ? on : "");
-}
-
-cell batch_pipeline(const json_t *run)
-{
-    const char *name = row_text(run, "pipeline");
-
-    return strcmp(name, "streams") == 0 ? cell_print("streams:%s", format_count(row_number(run, "streams")).text)
-                                        : cell_print("%s", name);
-}
-
-static cell bound_cell(const json_t *run)
-{
-    const double part = row_number(run, "bound_utilization");
-
-    return part > 0 ? cell_print("%s: %s %.0f %%", row_text(run, "bound"), row_text(run, "bound_by"), 100 * part)
-                    : cell_print("-");
-}
-
-cell batch_verdict(const json_t *run)
-{
-    const double failed = row_number(run, "failed"), done = row_number(run, "done") + row_number(run, "already_there"),
-                 dropped = row_number(run, "dropped");
-
-    if (json_is_true(json_object_get(run, "interrupted")) || json_is_string(json_object_get(run, "ended_by")) ||
-        dropped > 0)
-        return cell_print("ended at %.0f of %.0f", done, done + failed + dropped);
-    if (failed > 0)
-        return cell_print("%.0f failed", failed);
-    if (!row_is_right(run))
-        return cell_print(row_number(run, "check.failed") > 0 ? "WRONG" : "WRONG: other bits than another pipeline's");
-    return cell_print(row_is_ranked(run) ? "ok" : "ok (emulation)");
-}
-
-const column batch_run_columns[] = {
-    {"backend", "resource", AS_TEXT, NULL},
-    {"pipeline", NULL, AS_TEXT, batch_pipeline},
-    {"images", "done", AS_COUNT, NULL},
-    {"wall", "wall_s", AS_SECONDS, NULL},
-    {"spread", "spread", AS_PART, NULL},
-    {"images/s", "images_per_s", AS_COUNT, NULL},
-    {"speed-up", "over_one_by_one.speed_up", AS_FACTOR, NULL},
-    {"overlap", "overlap", AS_COUNT, NULL},
-    {"bound by", NULL, AS_TEXT, bound_cell},
-    {"link limit", "link.limit_s", AS_SECONDS, NULL},
-    {"reached", "link.reached", AS_PART, NULL},
-    {"check", NULL, AS_TEXT, batch_verdict},
-    {0},
-};
-
-const column batch_stage_columns[] = {
-    {"backend", "resource", AS_TEXT, NULL},
-    {"pipeline", NULL, AS_TEXT, batch_pipeline},
-    {"stage", "stage", AS_TEXT, NULL},
-    {"threads", "threads", AS_COUNT, NULL},
-    {"busy", "busy_s", AS_SECONDS, NULL},
-    {"of wall", "utilization", AS_PART, NULL},
-    {"images", "count", AS_COUNT, NULL},
-    {"each", "each_s", AS_SECONDS, NULL},
-    {"moved", "bytes_per_s", AS_BYTE_RATE, NULL},
-    {0},
-};
-
-const column batch_law_columns[] = {
-    {"backend", "resource", AS_TEXT, NULL},
-    {"pipeline", NULL, AS_TEXT, batch_pipeline},
-    {"speed-up", "over_one_by_one.speed_up", AS_FACTOR, NULL},
-    {"workers", "over_one_by_one.workers", AS_COUNT, NULL},
-    {"serial by Amdahl", "over_one_by_one.amdahl_serial_fraction", AS_NUMBER, NULL},
-    {"limit", "over_one_by_one.amdahl_limit", AS_FACTOR, NULL},
-    {"serial by Gustafson", "over_one_by_one.gustafson_serial_fraction", AS_NUMBER, NULL},
-    {"two engines", "engines_together.two_s", AS_SECONDS, NULL},
-    {"all three", "engines_together.three_s", AS_SECONDS, NULL},
-    {0},
-};
-
-const column batch_memory_columns[] = {
-    {"backend", "resource", AS_TEXT, NULL},
-    {"pipeline", NULL, AS_TEXT, batch_pipeline},
-    {"computed on", "reconstruct_on", AS_TEXT, NULL},
-    {"launches", "launches", AS_COUNT, NULL},
-    {"chunks", "streams", AS_COUNT, NULL},
-    {"matrices each", "chunk", AS_COUNT, NULL},
-    {"on the device", "memory.device_bytes", AS_BYTES, NULL},
-    {"for copies", "memory.host_bytes", AS_BYTES, NULL},
-    {"factors", "memory.factors_bytes", AS_BYTES, NULL},
-    {"images at most", "memory.images_on_host", AS_COUNT, NULL},
-    {"peak of the process", "memory.peak_bytes", AS_BYTES, NULL},
-    {0},
-};
-
-/* --------------------------------------------------------------------------------------------- the bound ---- */
-
-const char *batch_worker(const json_t *run, const json_t *stage)
-{
-    const char *name = row_text(stage, "stage");
-
-    if (json_is_number(json_object_get(stage, "threads")) && strcmp(row_text(run, "pipeline"), "full") != 0)
-        return "the host's thread";
-    for (int i = 0; i < STAGES; i++)
-        if (strcmp(name, stage_kinds[i].name) == 0)
-            return stage_kinds[i].worker;
-    return name;
-}
 
 /* Adds `overlap`, and which worker was busy for the largest part of the time, with the kind of its longest stage. */
 static void put_bound(json_t *run)
@@ -171,8 +49,6 @@ static void put_bound(json_t *run)
     json_put(run, "bound_utilization", json_number(most));
 }
 
-/* -------------------------------------------------------------------------------------------------- JSON ---- */
-
 static bool is_complete(const batch_run *run)
 {
     const pipeline_report *r = &run->report;
@@ -186,6 +62,18 @@ bool batch_is_right(const batch_summary *summary, const batch_run *run)
         if (summary->runs[i].backend == run->backend && is_complete(&summary->runs[i]))
             return is_complete(run) && summary->runs[i].report.sum == run->report.sum;
     return false;
+}
+
+/* "link.limit_s" goes into the object "link". */
+static void put(json_t *row, const char *key, json_t *value)
+{
+    const char *dot = strchr(key, '.');
+    char outer[32];
+
+    snprintf(outer, sizeof outer, "%.*s", dot ? (int)(dot - key) : 0, key);
+    if (dot && !json_object_get(row, outer))
+        json_put(row, outer, json_new_object());
+    json_put(dot ? json_object_get(row, outer) : row, dot ? dot + 1 : key, value);
 }
 
 /* The wall time of the last pass, from which the stages and engines are. */
@@ -216,39 +104,6 @@ static json_t *json_stages(const batch_run *run)
     return stages;
 }
 
-void batch_add_derived(json_t *batch)
-{
-    json_t *run, *stage;
-    size_t i, k;
-
-    json_array_foreach(json_object_get(batch, "runs"), i, run)
-    {
-        const json_t *times = json_object_get(run, "times_s");
-        const statistics wall = row_statistics(times);
-        json_put(run, "spread", json_array_size(times) > 1 ? json_number(wall.spread / wall.median) : json_null());
-        json_array_foreach(json_object_get(run, "stages"), k, stage)
-        {
-            const double busy = row_number(stage, "busy_s"), bytes = row_number(stage, "bytes");
-            json_put(stage, "each_s", json_number(busy / row_number(stage, "count")));
-            json_put(stage, "bytes_per_s", bytes > 0 ? json_number(bytes / busy) : json_null());
-        }
-    }
-}
-
-/* `limit_s`: the least time for the bytes of each direction by itself. */
-static json_t *json_link(const batch_run *run, double wall)
-{
-    const double *bytes = run->report.device.bytes, limit = fmax(bytes[ENGINE_H2D] / run->link.h2d_bytes_per_s,
-                                                                 bytes[ENGINE_D2H] / run->link.d2h_bytes_per_s);
-    json_t *link = json_new_object();
-
-    json_put(link, "h2d_bytes_per_s", json_number(run->link.h2d_bytes_per_s));
-    json_put(link, "d2h_bytes_per_s", json_number(run->link.d2h_bytes_per_s));
-    json_put(link, "limit_s", json_number(limit));
-    json_put(link, "reached", json_number(limit / wall));
-    return link;
-}
-
 /* How many can work at the same time: threads of the host, and a GPU's engines. On a CPU the device is the threads. */
 static int workers_of(const batch_summary *summary, const batch_run *run)
 {
@@ -268,7 +123,6 @@ static void put_speed_up(const json_t *rows, json_t *row, int workers)
 {
     const char *resource = row_text(row, "resource");
     const double done = row_number(row, "done"), n = workers > 1 ? workers : (double)NAN;
-    json_t *over = json_new_object();
     const json_t *other;
     double s = NAN;
     size_t i;
@@ -278,47 +132,42 @@ static void put_speed_up(const json_t *rows, json_t *row, int workers)
                                            strcmp(row_text(other, "pipeline"), "one-by-one") == 0) s =
         row_number(other, "wall_s") / row_number(row, "wall_s");
     const double f = (n / s - 1) / (n - 1);
-    json_put(over, "speed_up", json_number(s));
-    json_put(over, "workers", json_whole(workers));
-    json_put(over, "amdahl_serial_fraction", json_number(f));
-    json_put(over, "amdahl_limit", json_number(f > 0 ? 1 / f : (double)NAN));
-    json_put(over, "gustafson_serial_fraction", json_number((n - s) / (n - 1)));
-    json_put(row, "over_one_by_one", over);
+    put(row, "over_one_by_one.speed_up", json_number(s));
+    put(row, "over_one_by_one.workers", json_whole(workers));
+    put(row, "over_one_by_one.amdahl_serial_fraction", json_number(f));
+    put(row, "over_one_by_one.amdahl_limit", json_number(f > 0 ? 1 / f : (double)NAN));
+    put(row, "over_one_by_one.gustafson_serial_fraction", json_number((n - s) / (n - 1)));
 }
 
-static json_t *json_check(const batch_summary *summary, const batch_run *run)
+static void put_link(json_t *row, const batch_run *run, double wall)
+{
+    const double *bytes = run->report.device.bytes, there = bytes[ENGINE_H2D] / run->link.h2d_bytes_per_s,
+                 back = bytes[ENGINE_D2H] / run->link.d2h_bytes_per_s, limit = fmax(there, back);
+
+    put(row, "link.h2d_bytes_per_s", json_number(run->link.h2d_bytes_per_s));
+    put(row, "link.d2h_bytes_per_s", json_number(run->link.d2h_bytes_per_s));
+    put(row, "link.limit_s", json_number(limit));
+    put(row, "link.reached", json_number(limit / wall));
+}
+
+static void put_check(json_t *row, const batch_summary *summary, const batch_run *run)
 {
     const compare_result *c = &run->report.check;
-    json_t *check = json_new_object();
     char bits[24];
 
     snprintf(bits, sizeof bits, "%016" PRIx64, run->report.sum);
-    json_put(check, "ok", json_boolean(batch_is_right(summary, run)));
-    json_put(check, "method",
-             json_text(summary->source->kind == BATCH_IMAGES
-                           ? "random sums of the product, of the singular vectors and of the remainder"
-                           : "random sums of the product in the first pass, sampled bits in the others"));
-    json_put(check, "compared", json_whole(c->compared));
-    json_put(check, "failed", json_whole(c->failed));
-    json_put(check, "max_abs", json_number(c->max_abs));
-    json_put(check, "worst_result", json_number(c->worst_result));
-    json_put(check, "worst_expected", json_number(c->worst_expected));
-    json_put(check, "tolerance", json_number(c->worst_bound));
-    json_put(check, "bits", json_text(bits));
-    return check;
-}
-
-static json_t *json_memory(const batch_summary *summary, const batch_run *run)
-{
-    json_t *memory = json_new_object();
-
-    json_put(memory, "device_bytes", json_whole(run->report.device.device_bytes));
-    json_put(memory, "host_bytes", json_whole(run->report.device.host_bytes));
-    json_put(memory, "factors_bytes", json_whole(summary->pool_bytes));
-    json_put(memory, "images_on_host", json_whole(run->report.queued));
-    json_put(memory, "peak_bytes", json_whole(run->report.peak_bytes));
-    json_put(memory, "made_smaller", json_boolean(run->report.device.smaller));
-    return memory;
+    put(row, "check.ok", json_boolean(batch_is_right(summary, run)));
+    put(row, "check.method",
+        json_text(summary->source->kind == BATCH_IMAGES
+                      ? "random sums of the product, of the singular vectors and of the remainder"
+                      : "random sums of the product in the first pass, sampled bits in the others"));
+    put(row, "check.compared", json_whole(c->compared));
+    put(row, "check.failed", json_whole(c->failed));
+    put(row, "check.max_abs", json_number(c->max_abs));
+    put(row, "check.worst_result", json_number(c->worst_result));
+    put(row, "check.worst_expected", json_number(c->worst_expected));
+    put(row, "check.tolerance", json_number(c->worst_bound));
+    put(row, "check.bits", json_text(bits));
 }
 
 static json_t *json_run(const batch_summary *summary, const batch_run *run)
@@ -326,39 +175,43 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     const pipeline_report *r = &run->report;
     const device_report *d = &r->device;
     const double wall = median(r->wall.s, r->wall.count);
-    json_t *row = json_new_object(), *together = json_new_object();
+    json_t *row = json_new_object();
 
     results_put_device(row, run->backend->requested, fl_device_describe(run->backend->device));
-    json_put(row, "pipeline", json_text(pipeline_mode_names[r->mode]));
-    json_put(row, "reconstruct_on", json_text(run->reconstruct_on));
-    json_put(row, "variant", json_text(d->timing.variant));
-    json_put(row, "streams", json_whole(d->slots));
-    json_put(row, "chunk", json_whole(d->chunk));
-    json_put(row, "launches", json_whole(d->launches));
-    json_put(row, "done", json_whole(r->done));
-    json_put(row, "failed", json_whole(r->failed));
-    json_put(row, "dropped", json_whole(r->dropped));
-    json_put(row, "already_there", json_whole(r->already_there));
-    json_put(row, "open_s", json_number(fl_device_describe(run->backend->device)->open_s));
-    json_put(row, "cold_s", json_number(r->cold_s));
-    json_put(row, "wall_s", json_number(wall));
-    json_put(row, "told_wall_s", json_number(last_wall(run)));
-    json_put(row, "times_s", json_numbers(r->wall.s, r->wall.count));
-    json_put(row, "images_per_s", json_number((double)r->done / wall));
-    json_put(row, "stages", json_stages(run));
+    put(row, "pipeline", json_text(pipeline_mode_names[r->mode]));
+    put(row, "reconstruct_on", json_text(run->reconstruct_on));
+    put(row, "variant", json_text(d->timing.variant));
+    put(row, "streams", json_whole(d->slots));
+    put(row, "chunk", json_whole(d->chunk));
+    put(row, "launches", json_whole(d->launches));
+    put(row, "done", json_whole(r->done));
+    put(row, "failed", json_whole(r->failed));
+    put(row, "dropped", json_whole(r->dropped));
+    put(row, "already_there", json_whole(r->already_there));
+    put(row, "open_s", json_number(fl_device_describe(run->backend->device)->open_s));
+    put(row, "cold_s", json_number(r->cold_s));
+    put(row, "wall_s", json_number(wall));
+    put(row, "told_wall_s", json_number(last_wall(run)));
+    put(row, "times_s", json_numbers(r->wall.s, r->wall.count));
+    put(row, "images_per_s", json_number((double)r->done / wall));
+    put(row, "stages", json_stages(run));
     put_bound(row);
-    json_put(together, "two_s", json_number(d->together_s[2]));
-    json_put(together, "three_s", json_number(d->together_s[3]));
-    json_put(row, "engines_together", together);
-    json_put(row, "link", json_link(run, wall));
-    json_put(row, "flops", json_number(d->flops));
-    json_put(row, "memory", json_memory(summary, run));
-    json_put(row, "error", r->norm > 0 ? json_number(r->error / r->norm) : json_null());
-    json_put(row, "worst_error", r->norm > 0 ? json_number(r->worst_error) : json_null());
-    json_put(row, "check", json_check(summary, run));
-    json_put(row, "interrupted", json_boolean(r->interrupted));
-    json_put(row, "ended_by", r->broken ? json_text(r->why.text) : json_null());
-    json_put(row, "failures", json_incref(r->failures));
+    put(row, "engines_together.two_s", json_number(d->together_s[2]));
+    put(row, "engines_together.three_s", json_number(d->together_s[3]));
+    put_link(row, run, wall);
+    put(row, "flops", json_number(d->flops));
+    put(row, "memory.device_bytes", json_whole(d->device_bytes));
+    put(row, "memory.host_bytes", json_whole(d->host_bytes));
+    put(row, "memory.factors_bytes", json_whole(summary->pool_bytes));
+    put(row, "memory.images_on_host", json_whole(r->queued));
+    put(row, "memory.peak_bytes", json_whole(r->peak_bytes));
+    put(row, "memory.made_smaller", json_boolean(d->smaller));
+    put(row, "error", r->norm > 0 ? json_number(r->error / r->norm) : json_null());
+    put(row, "worst_error", r->norm > 0 ? json_number(r->worst_error) : json_null());
+    put_check(row, summary, run);
+    put(row, "interrupted", json_boolean(r->interrupted));
+    put(row, "ended_by", r->broken ? json_text(r->why.text) : json_null());
+    put(row, "failures", json_incref(r->failures));
     return row;
 }
 

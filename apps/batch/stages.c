@@ -177,6 +177,28 @@ static bool decode(batch_item *item, const stage_settings *settings)
 
 /* ------------------------------------------------------------------------------------------ decomposing ---- */
 
+fl_device *decomposer_open_device(const char *name, const char *variant)
+{
+    static const int64_t shape[] = {1, 1};
+    static const float one = 1;
+    fl_array *a, *factors[FACTORS];
+    fl_device *device;
+    fl_status status = fl_device_open(name ? name : "simd", &device);
+
+    if (status != FL_OK && !name)
+        status = fl_device_open("serial", &device);
+    must(status);
+    must(fl_array_from_host(device, FL_F32, 2, shape, &one, &a));
+    for (int i = 0; i < FACTORS; i++)
+        must(fl_array_create(device, FL_F32, i == 1 ? 1 : 2, shape, &factors[i]));
+    must(fl_svd(device, a, 1, factors[0], factors[1], factors[2], &(fl_run){.variant = variant}));
+    must(fl_device_wait(device));
+    for (int i = 0; i < FACTORS; i++)
+        fl_array_free(factors[i]);
+    fl_array_free(a);
+    return device;
+}
+
 struct decomposer {
     fl_device *device;
     const char *variant;
