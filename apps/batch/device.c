@@ -211,8 +211,8 @@ static void lose(batch_device *d, piece_list *pieces)
 /* Waits for the slot's chunk and hands its pieces back. */
 static fl_status complete(batch_device *d, slot *s)
 {
-    fl_status status;
     const char *y = s->host[RESULT];
+    fl_status status;
 
     if (s->pieces.count == 0)
         return FL_OK;
@@ -298,16 +298,6 @@ static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
     return status;
 }
 
-static fl_status copy_there(batch_device *d, const slot *s, fl_array **views, bool in_place)
-{
-    const piece *first = &s->pieces.list[0];
-    fl_status status = FL_OK;
-
-    for (int i = 0; i < FACTORS && status == FL_OK; i++)
-        status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], d->streams[ENGINE_H2D]);
-    return status;
-}
-
 static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
 {
     const bool first_of_all = !d->report.timing.variant;
@@ -322,13 +312,18 @@ static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
 /* Queues one engine's part of a chunk. On a CPU nothing is copied. */
 static fl_status queue_part(batch_device *d, const slot *s, fl_array **views, bool in_place, int engine)
 {
+    fl_status status = FL_OK;
+
     if (engine == ENGINE_KERNEL)
         return reconstruct(d, s, views);
     if (d->info->host_memory)
         return FL_OK;
-    if (engine == ENGINE_H2D)
-        return copy_there(d, s, views, in_place);
-    return fl_array_read(views[RESULT], s->host[RESULT], d->streams[ENGINE_D2H]);
+    if (engine == ENGINE_D2H)
+        return fl_array_read(views[RESULT], s->host[RESULT], d->streams[ENGINE_D2H]);
+    for (int i = 0; i < FACTORS && status == FL_OK; i++)
+        status =
+            fl_array_write(views[i], in_place ? factor_at(&s->pieces.list[0], i) : s->host[i], d->streams[ENGINE_H2D]);
+    return status;
 }
 
 /* Queues the parts, each in its engine's stream and after the part before it. */
