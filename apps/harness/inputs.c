@@ -154,7 +154,7 @@ void exercise_take_inputs(exercise *e)
             e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
             check_dtype(e, &e->inputs[i], argument_of(e, i));
         } else if (!number[i]) {
-            e->inputs[i] = e->kind->make(e, i);
+            e->inputs[i] = e->kind->steps.make(e, i);
         }
     }
     for (int i = 0; i < e->input_count; i++) {

@@ -2,6 +2,7 @@
 #include "reference.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -87,15 +88,6 @@ host_array reference_fetch(fl_array *result)
     return values;
 }
 
-double *reference_doubles(int64_t count)
-{
-    double *values = calloc((size_t)(count > 0 ? count : 1), sizeof *values);
-
-    if (!values)
-        fail(EXIT_BROKEN, "out of host memory for the check");
-    return values;
-}
-
 int64_t int64_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -130,15 +122,13 @@ void reference_expect(exercise *e)
 {
     const output_spec *o = &e->outputs[0];
     fl_device *device = reference_device(e->kind->name, "reference");
-    host_array *expected = malloc(sizeof *expected);
+    host_array *expected = memory_zeroed(1, sizeof *expected);
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
 
-    if (!expected)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < e->input_count; i++)
         inputs[i] = reference_upload(device, &e->inputs[i], false);
     must(fl_array_create(device, o->dtype, o->ndim, o->shape, &out));
-    must(e->kind->call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
     *expected = reference_fetch(out);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);

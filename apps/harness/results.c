@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 #include "view/columns.h"
 #include "view/csv.h"
@@ -20,9 +21,7 @@ result_list result_list_start(const common_options *common, const backend_list *
 {
     result_list results = {.common = common, .backends = backends};
 
-    results.list = calloc((size_t)backends->count, sizeof *results.list);
-    if (!results.list)
-        fail(EXIT_BROKEN, "out of host memory");
+    results.list = memory_zeroed((size_t)backends->count, sizeof *results.list);
     return results;
 }
 

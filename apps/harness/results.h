@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column and key.
+ * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column
+ * and key.
  */
 #ifndef FLYNN_APPS_HARNESS_RESULTS_H
 #define FLYNN_APPS_HARNESS_RESULTS_H

@@ -20,7 +20,7 @@ bool tuned_is_general(const char *exercise, const char *variant)
     static const struct {
         const char *exercise, *variant;
     } special[] = {
-        {"convolve", "separable"}, /* for kernels of rank one alone */
+        {"convolve", "separable"}, /* only for kernels of rank one */
         {"convolve1d", "fft"},     /* its error is relative to the largest sums, and NaN spreads */
         {"svd", "randomized"},     /* an approximation */
     };
@@ -28,7 +28,7 @@ bool tuned_is_general(const char *exercise, const char *variant)
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (strcmp(special[i].exercise, exercise) == 0 && strcmp(special[i].variant, variant) == 0)
             return false;
-    return strcmp(variant, "reference") != 0; /* what results are checked against is not the result */
+    return strcmp(variant, "reference") != 0; /* results are checked against it */
 }
 
 static const char *text_of(const json_t *entry, const char *key)
@@ -81,7 +81,7 @@ bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
     return saved;
 }
 
-/* The device's list without those of the exercise; NULL: all of them go. */
+/* The device's list without the exercise's ways; NULL: without any. */
 static json_t *without(const json_t *list, const char *exercise, int *gone)
 {
     json_t *rest = json_new_list(), *entry;

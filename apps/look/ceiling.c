@@ -11,6 +11,7 @@
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
@@ -174,10 +175,8 @@ static void measure_copy(bench *b, const char *key, const char *title, int times
 /* From the one memory to the other, pinned, pageable, and both ways at once. */
 static void measure_link(bench *b)
 {
-    void *pinned = b->host, *pinned_too = b->host_too, *pageable = malloc((size_t)b->bytes);
+    void *pinned = b->host, *pinned_too = b->host_too, *pageable = memory_zeroed(1, (size_t)b->bytes);
 
-    if (!pageable)
-        fail(EXIT_BROKEN, "out of host memory for %lld bytes", (long long)b->bytes);
     memset(pageable, 1, (size_t)b->bytes);
     measure_copy(b, "h2d", "host to device, pinned", 1, queue_to_device);
     measure_copy(b, "d2h", "device to host, pinned", 1, queue_to_host);
@@ -215,10 +214,8 @@ static void choose_steps(bench *b)
 static void measure_arithmetic(bench *b, fl_dtype dtype, const char *key, const char *title)
 {
     const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
-    double *zeros = calloc((size_t)count, sizeof *zeros); /* of either dtype */
+    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
 
-    if (!zeros)
-        fail(EXIT_BROKEN, "out of host memory");
     must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
     free(zeros);
     b->variant = NULL;

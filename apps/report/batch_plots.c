@@ -2,7 +2,7 @@
 #include "bars.h"
 #include "batch.h"
 
-#include "support/fail.h"
+#include "support/memory.h"
 #include "view/row.h"
 
 #include <math.h>
@@ -167,13 +167,11 @@ static void draw_busy(report_plot *p, const busy_run *list, int count, double mo
 
 static void add_busy(report_plots *plots, const json_t *runs, int count, const char *title)
 {
-    busy_run *list = calloc((size_t)count, sizeof *list);
+    busy_run *list = memory_zeroed((size_t)count, sizeof *list);
     int height = 34, longest = 0;
     double most = 1;
     report_plot *p;
 
-    if (!list)
-        fail(EXIT_BROKEN, "out of memory for plots");
     for (int i = 0; i < count; i++) {
         list[i].run = json_array_get(runs, (size_t)i);
         collect(&list[i]);

@@ -6,6 +6,7 @@
 #include "compare/columns.h"
 #include "look/ceiling.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -193,12 +194,10 @@ static bool is_time(const char *key)
 /* A list of columns for these keys of an object (a NULL ends them), or for all of them that fit; to be freed. */
 static column *columns_of(json_t *object, const char *const *keys)
 {
-    column *columns = calloc(json_object_size(object) + 2, sizeof *columns), *next = columns;
+    column *columns = memory_zeroed(json_object_size(object) + 2, sizeof *columns), *next = columns;
     const char *key;
     json_t *value;
 
-    if (!columns)
-        fail(EXIT_BROKEN, "out of memory for a report");
     json_object_foreach(object, key, value)
     {
         const char *const *wanted = keys;

@@ -3,6 +3,7 @@
 #include "gnuplot.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,9 +16,7 @@ report_plot *plot_add(report_plots *plots, const char *kind, const char *title, 
     report_plot *p;
     size_t length;
 
-    plots->list = realloc(plots->list, (size_t)(plots->count + 1) * sizeof *plots->list);
-    if (!plots->list)
-        fail(EXIT_BROKEN, "out of memory for plots");
+    plots->list = memory_regrown(plots->list, (size_t)(plots->count + 1), sizeof *plots->list);
     p = &plots->list[plots->count++];
     *p = (report_plot){.width = width, .height = height};
     snprintf(p->title, sizeof p->title, "%s", title);

@@ -4,7 +4,7 @@
 #include "gnuplot.h"
 
 #include "look/ceiling.h"
-#include "support/fail.h"
+#include "support/memory.h"
 #include "view/columns.h"
 #include "view/row.h"
 
@@ -39,10 +39,8 @@ void report_plots_times(report_plots *plots, const json_t *results)
 {
     size_t count = json_array_size(results);
     const json_t *rows[MOST_POINTS];
-    char *taken = calloc(count + 1, 1);
+    char *taken = memory_zeroed(count + 1, 1);
 
-    if (!taken)
-        fail(EXIT_BROKEN, "out of memory for plots");
     for (size_t i = 0; i < count; i++) {
         const cell title = title_of(json_array_get(results, i));
         int same = 0;

@@ -12,6 +12,7 @@
 #include "files/png_file.h"
 #include "harness/child.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
@@ -161,9 +162,7 @@ static json_t *data_of(report_page *page, json_t *machine)
     for (int i = 0; i < page->machine_count; i++)
         if (json_equal(row_value(page->machines[i].data, "machine.host"), host))
             return page->machines[i].data;
-    page->machines = realloc(page->machines, (size_t)(page->machine_count + 1) * sizeof *page->machines);
-    if (!page->machines)
-        fail(EXIT_BROKEN, "out of memory for a report");
+    page->machines = memory_regrown(page->machines, (size_t)(page->machine_count + 1), sizeof *page->machines);
     data = json_new_object();
     page->machines[page->machine_count++] = (report_machine){.data = data};
     json_put(data, "machine", json_is_object(machine) ? json_deep_copy(machine) : json_new_object());
@@ -230,11 +229,9 @@ static void take_all(report_page *page, const common_options *common)
 /* "a.png:caption", where the name ends with the first .png that a colon or nothing follows. */
 static report_picture split(const char *value)
 {
-    char *path = strdup(value), *colon;
+    char *path = memory_text(value), *colon;
     report_picture p = {.path = path, .caption = ""};
 
-    if (!path)
-        fail(EXIT_BROKEN, "out of memory for a file's name");
     colon = strstr(path, ".png:");
     if (colon) {
         colon[4] = '\0';
@@ -258,9 +255,7 @@ static report_picture read_picture(const char *value)
 
 static void take_pictures(report_page *page, const report_options *own)
 {
-    page->pictures = calloc((size_t)own->picture_count + 1, sizeof *page->pictures);
-    if (!page->pictures)
-        fail(EXIT_BROKEN, "out of memory for pictures");
+    page->pictures = memory_zeroed((size_t)own->picture_count + 1, sizeof *page->pictures);
     for (int i = 0; i < own->picture_count; i++)
         page->pictures[page->picture_count++] = read_picture(own->pictures[i]);
 }

@@ -70,7 +70,7 @@ void must(fl_status status)
 
     if (status == FL_OK)
         return;
-    /* "flynn convolve: convolve: ..." says it twice. */
+    /* Not "flynn convolve: convolve: ...". */
     if (word && strncmp(message, word, length) == 0 && strncmp(message + length, ": ", 2) == 0)
         message += length + 2;
     fail(exit_code_of(status), "%s", message);

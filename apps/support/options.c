@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "fail.h"
+#include "memory.h"
 #include "progress.h"
 
 #include <argp.h>
@@ -214,9 +215,7 @@ static void parse_backends(const char *option, const char *value, common_options
     for (const char *c = value; *c != '\0'; c++)
         count += *c == ',';
     size_t pointers = (size_t)count * sizeof(char *), bytes = strlen(value) + 1;
-    char **backends = malloc(pointers + bytes);
-    if (!backends)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    char **backends = memory_zeroed(1, pointers + bytes);
     char *rest = memcpy((char *)backends + pointers, value, bytes);
     bool all = strcmp(value, "all") == 0;
     for (int i = 0; i < count; i++) {
@@ -374,9 +373,7 @@ static void add_argument(parsing *p, const char *value)
     if (c->argument_count == p->command->most_arguments)
         fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected %s", value,
              p->command->arguments ? p->command->arguments : "none");
-    c->arguments = realloc(c->arguments, (size_t)(c->argument_count + 1) * sizeof *c->arguments);
-    if (!c->arguments)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    c->arguments = memory_regrown(c->arguments, (size_t)(c->argument_count + 1), sizeof *c->arguments);
     c->arguments[c->argument_count++] = value;
 }
 

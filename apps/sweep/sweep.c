@@ -10,6 +10,7 @@
 #include "harness/results.h"
 #include "harness/tuned.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -45,9 +46,7 @@ static void take_list(const char *option, const char *value, value_list *list)
     char *rest;
 
     free(list->text);
-    *list = (value_list){.text = strdup(value)};
-    if (!list->text)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    *list = (value_list){.text = memory_text(value)};
     for (rest = list->text; rest;) {
         const char *word = strsep(&rest, ",");
         if (!*word)
@@ -407,9 +406,7 @@ static json_t *prepare(const common_options *common, const sweep_options *own, o
     const json_t *offers = json_object_get(document, "offers");
 
     *count = (int)json_array_size(offers);
-    *list = calloc((size_t)*count, sizeof **list);
-    if (!*list)
-        fail(EXIT_BROKEN, "out of host memory");
+    *list = memory_zeroed((size_t)*count, sizeof **list);
     for (int i = 0; i < *count; i++)
         (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
     json_object_del(document, "offers");
