@@ -72,7 +72,6 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
         child_words_common(&words, exercise_takes(kinds[i]), common);
         r = child_run(&words);
-        child_words_free(&words);
         if (!r.document && (r.exit_code == EXIT_BAD_INPUT || r.exit_code == EXIT_CANNOT_RUN) && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document) {

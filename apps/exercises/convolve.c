@@ -86,8 +86,8 @@ static bool draw(const exercise *e, const result_list *results)
 
     if (!result)
         return false;
-    exercise_must(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
-    exercise_must(png_write_picture(own->png, &colours, &why), &why);
+    must_do(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
+    must_do(png_write_picture(own->png, &colours, &why), &why);
     picture_free(&colours);
     return false;
 }

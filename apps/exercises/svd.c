@@ -69,7 +69,7 @@ static void check_folder(const char *folder)
         fail(EXIT_BAD_INPUT, "--factors: %s: cannot be made: %s", folder, strerror(errno));
     for (int i = 0; i < 3; i++) {
         factor_path(folder, i, path);
-        exercise_must(file_check_writable(path, &why), &why);
+        must_do(file_check_writable(path, &why), &why);
     }
 }
 
@@ -207,13 +207,13 @@ static bool write_outputs(const exercise *e, const result_list *results)
     for (int i = 0; i < 3 && folder; i++) {
         factor_path(folder, i, factor);
         if ((result = exercise_right_output(results, i, factor)))
-            exercise_must(file_write(factor, result, &why), &why);
+            must_do(file_write(factor, result, &why), &why);
     }
     if (!path || !exercise_right_output(results, 0, path))
         return true;
     for (int64_t i = 0, n = host_array_size(y); i < n; i++)
         host_array_set(y, i, host_array_get(y, i) * expected->range.width + expected->range.least);
-    exercise_must(file_write(path, y, &why), &why);
+    must_do(file_write(path, y, &why), &why);
     return true;
 }
 

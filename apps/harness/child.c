@@ -76,13 +76,6 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--pageable");
 }
 
-void child_words_free(child_words *w)
-{
-    for (int i = 0; i < w->count; i++)
-        free(w->words[i]);
-    *w = (child_words){.count = 0};
-}
-
 /* ------------------------------------------------------------------------------------------- the process ---- */
 
 /* A file without a name for a child's output: unlike a pipe it never fills up. */
@@ -165,7 +158,14 @@ json_t *child_ask(json_t *(*question)(const void *more), const void *more)
     return answer;
 }
 
-child_result child_run(const child_words *w)
+static void free_words(child_words *w)
+{
+    for (int i = 0; i < w->count; i++)
+        free(w->words[i]);
+    *w = (child_words){.count = 0};
+}
+
+child_result child_run(child_words *w)
 {
     static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
@@ -189,5 +189,16 @@ child_result child_run(const child_words *w)
     text = read_all(err);
     take_message(text, result.message, sizeof result.message);
     free(text);
+    free_words(w);
     return result;
+}
+
+json_t *child_document(child_words *w, const char *what)
+{
+    child_result r = child_run(w);
+
+    if (!r.document)
+        fail(r.exit_code > EXIT_DONE && r.exit_code <= EXIT_BROKEN ? r.exit_code : EXIT_BROKEN, "%s: %s", what,
+             r.message);
+    return r.document;
 }

@@ -18,13 +18,12 @@ typedef struct child_words {
     int count;
 } child_words;
 
-/* A command line of `command` with --json, to which words are added with printf formats. Free with child_words_free. */
+/* A command line of `command` with --json, to which words are added with printf formats. child_run frees it. */
 child_words child_words_start(const char *command);
 void child_words_add(child_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds those shared options of TAKES_RUN that the command takes (TAKES_...), as they were parsed. The child has the
  * same environment. */
 void child_words_common(child_words *w, unsigned takes, const common_options *common);
-void child_words_free(child_words *w);
 
 /* The outcome. */
 typedef struct child_result {
@@ -33,8 +32,11 @@ typedef struct child_result {
     char message[512]; /* the last line of its stderr, without the program's name */
 } child_result;
 
-/* Runs it and waits. Ends the command if no process can be started. */
-child_result child_run(const child_words *w);
+/* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
+child_result child_run(child_words *w);
+/* The same for a command that must print a document: ends this one as that one ended, with its message behind `what`.
+ */
+json_t *child_document(child_words *w, const char *what);
 
 /* The answer of `question`, called in a copy of this process: for questions that open devices, if this process must
  * not. (A GPU's context stays until its process ends, and a GPU in exclusive mode then refuses every child.) If the

@@ -92,11 +92,11 @@ static void check_outputs(const exercise *e)
     problem why;
 
     if (e->common.output)
-        exercise_must(file_check_output(e->common.output, &why), &why);
+        must_do(file_check_output(e->common.output, &why), &why);
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)
-            exercise_must(file_check_writable(path, &why), &why);
+            must_do(file_check_writable(path, &why), &why);
     }
 }
 
@@ -289,7 +289,7 @@ static void write_outputs(const exercise *e, const result_list *results)
         return;
     result = exercise_right_output(results, 0, path);
     if (result)
-        exercise_must(file_write(path, result, &why), &why);
+        must_do(file_write(path, result, &why), &why);
 }
 
 static int run(exercise *e)

@@ -74,7 +74,7 @@ static void prepare_host(measuring *s)
     }
     for (int i = 0; i < e->output_count; i++) {
         const output_spec *o = &e->outputs[i];
-        exercise_must(host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
+        must_do(host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
         s->host_out[i] = host_memory_create(s->device, s->pinned, host_array_bytes(&s->results[i]));
     }
 }

@@ -44,7 +44,7 @@ host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape)
     host_array array;
     problem why;
 
-    exercise_must(host_array_create(&array, dtype, ndim, shape, "the check", &why), &why);
+    must_do(host_array_create(&array, dtype, ndim, shape, "the check", &why), &why);
     return array;
 }
 
@@ -53,7 +53,7 @@ host_array reference_convert(const host_array *array, fl_dtype dtype)
     host_array copy;
     problem why;
 
-    exercise_must(host_array_convert(array, dtype, &copy, "the check", &why), &why);
+    must_do(host_array_convert(array, dtype, &copy, "the check", &why), &why);
     return copy;
 }
 

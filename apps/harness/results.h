@@ -34,6 +34,8 @@ void results_show(const result_list *results, const exercise *e);
  * results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left for a
  * table. */
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
+/* A result's "check"; the shape is that of the array that was compared. */
+json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape);
 json_t *results_document(const backend_list *backends, json_t *rows);
 bool results_write(const common_options *common, const json_t *document);
 

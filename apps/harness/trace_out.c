@@ -30,8 +30,7 @@ void trace_out_start(const char *path)
 
     if (!path)
         return;
-    if (!file_check_writable(path, &why))
-        fail_problem(&why);
+    must_do(file_check_writable(path, &why), &why);
     must(fl_trace_start());
 }
 
@@ -110,7 +109,6 @@ void trace_out_finish(const char *path)
         note("--trace: the trace is full; its last %" PRId64 " spans are missing", lost);
     json_put(document, "traceEvents", w.events);
     json_put(document, "displayTimeUnit", json_text("ns"));
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
+    must_do(json_write(document, path, &why), &why);
     json_decref(document);
 }

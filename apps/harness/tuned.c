@@ -15,22 +15,6 @@ const char *tuned_path(void)
     return cache_path(file);
 }
 
-bool tuned_is_general(const char *exercise, const char *variant)
-{
-    static const struct {
-        const char *exercise, *variant;
-    } special[] = {
-        {"convolve", "separable"}, /* only for kernels of rank one */
-        {"convolve1d", "fft"},     /* its error is relative to the largest sums, and NaN spreads */
-        {"svd", "randomized"},     /* an approximation */
-    };
-
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (strcmp(special[i].exercise, exercise) == 0 && strcmp(special[i].variant, variant) == 0)
-            return false;
-    return strcmp(variant, "reference") != 0; /* results are checked against it */
-}
-
 static const char *text_of(const json_t *entry, const char *key)
 {
     const char *text = json_string_value(json_object_get(entry, key));

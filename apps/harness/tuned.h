@@ -25,9 +25,6 @@ typedef struct tuned_work {
     const char *name;     /* the device's */
 } tuned_work;
 
-/* May the variant replace `auto`? It must take every input, and be as accurate as the others on all of them. */
-bool tuned_is_general(const char *exercise, const char *variant);
-
 /* Saves the way; replaces one for the same number of elements. */
 bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why);
 

@@ -175,8 +175,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
 {
     common_options common = *run->common;
     child_words w = child_words_start(run->own->what->name);
-    child_result r;
-    json_t *row;
+    json_t *document, *row;
+    char what[64 * MOST_POINTS];
     size_t i;
 
     progress("%d of %d", run->done + 1, run->processes);
@@ -189,22 +189,18 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
         child_words_add(&w, "%s", run->own->what->laws.option);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
-    r = child_run(&w);
-    child_words_free(&w);
-    if (!r.document)
-        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s on %s: %s", run->own->what->name, backends,
-             r.message);
-    json_array_foreach(json_object_get(r.document, "results"), i, row)
+    snprintf(what, sizeof what, "%s on %s", run->own->what->name, backends);
+    document = child_document(&w, what);
+    json_array_foreach(json_object_get(document, "results"), i, row)
     {
         if (!row_is_right(row))
-            fail(EXIT_WRONG_RESULT, "%s on %s: the result is wrong; a law is fitted to right ones only",
-                 run->own->what->name, row_text(row, "resource"));
+            fail(EXIT_WRONG_RESULT, "%s: the result is wrong, and no law is fitted to it", what);
         json_array_append(run->rows, row);
     }
     if (run->document)
-        json_decref(r.document);
+        json_decref(document);
     else
-        run->document = r.document;
+        run->document = document;
     run->done++;
     progress_end();
 }

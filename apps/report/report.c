@@ -76,16 +76,13 @@ static json_t *load(const char *path)
 static json_t *run_compare(const common_options *common)
 {
     child_words words = child_words_start("compare");
-    child_result r;
+    json_t *document;
 
     child_words_common(&words, TAKES_RUN, common);
     progress("all exercises on all backends");
-    r = child_run(&words);
+    document = child_document(&words, "compare");
     progress_end();
-    child_words_free(&words);
-    if (!r.document)
-        fail(r.exit_code > 0 && r.exit_code <= EXIT_BROKEN ? r.exit_code : EXIT_BROKEN, "compare: %s", r.message);
-    return r.document;
+    return document;
 }
 
 static bool is_in(const json_t *list, const json_t *value)
@@ -247,8 +244,7 @@ static report_picture read_picture(const char *value)
     host_array image;
     problem why;
 
-    if (!png_read(p.path, &image, &why) || !file_bytes_read(p.path, "a PNG", &p.file, &why))
-        fail_problem(&why);
+    must_do(png_read(p.path, &image, &why) || !file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
     host_array_free(&image);
     return p;
 }
@@ -274,8 +270,7 @@ static void write_plot(const char *folder, int machine, const report_plot *p, pl
     if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
                          format == PLOT_SVG ? "svg" : "png") >= sizeof path)
         fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
-    if (!file_bytes_write(path, &drawn, &why))
-        fail_problem(&why);
+    must_do(file_bytes_write(path, &drawn, &why), &why);
     file_bytes_free(&drawn);
 }
 
@@ -337,8 +332,7 @@ static void look_first(const report_options *own)
 {
     problem why;
 
-    if (!gnuplot_find(&why) || !file_check_writable(own->output, &why))
-        fail_problem(&why);
+    must_do(gnuplot_find(&why) || !file_check_writable(own->output, &why), &why);
 }
 
 int command_report(int argc, char **argv)
@@ -364,8 +358,7 @@ int command_report(int argc, char **argv)
         make_folder(own.plots);
         write_all_plots(&page, own.plots);
     }
-    if (!output_print(own.output, print_page, &page, &why))
-        fail_problem(&why);
+    must_do(output_print(own.output, print_page, &page, &why), &why);
     failures = report_failures(&page);
     if (failures > 0)
         note("%d failures are listed on the page", failures);

@@ -122,13 +122,13 @@ static host_array read_array(const char *path, const common_options *common)
     host_array array, converted;
     problem why;
 
-    exercise_must(file_read(path, &array, &why), &why);
+    must_do(file_read(path, &array, &why), &why);
     if (array.ndim == 0 || host_array_size(&array) == 0)
         fail(EXIT_BAD_INPUT, "%s: an array of shape %s has no slices", path,
              format_shape(array.ndim, array.shape).text);
     if (!common->has_dtype)
         return array;
-    exercise_must(host_array_convert(&array, common->dtype, &converted, path, &why), &why);
+    must_do(host_array_convert(&array, common->dtype, &converted, path, &why), &why);
     host_array_free(&array);
     return converted;
 }
@@ -214,7 +214,7 @@ int command_slice(int argc, char **argv)
     if (!own.slice)
         option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
     if (output)
-        exercise_must(file_check_output(output, &why), &why);
+        must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     host_array array = file ? read_array(file, &common) : random_array(&common);
     part_list parts = make_parts(own.slice, &array);
@@ -226,7 +226,7 @@ int command_slice(int argc, char **argv)
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
         host_array slice = slice_result(session);
         if (i == 0 && output && fine)
-            exercise_must(file_write(output, &slice, &why), &why);
+            must_do(file_write(output, &slice, &why), &why);
         else if (i == 0 && output)
             note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
         right = right && fine;

@@ -47,6 +47,12 @@ noreturn void fail_problem(const problem *why)
     fail(why->exit_code, "%s", why->text);
 }
 
+void must_do(bool done, const problem *why)
+{
+    if (!done)
+        fail_problem(why);
+}
+
 int exit_code_of(fl_status status)
 {
     switch (status) {

@@ -25,6 +25,8 @@ noreturn void fail(int exit_code, const char *format, ...) __attribute__((format
 
 /* fail() with a problem's exit code and text. */
 noreturn void fail_problem(const problem *why);
+/* The same unless `done`. */
+void must_do(bool done, const problem *why);
 
 /* The exit code for a status of the library: 0 for FL_OK. */
 int exit_code_of(fl_status status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "harness/results.h"
 #include "support/fail.h"
 #include "view/columns.h"
 #include "view/json.h"
@@ -124,13 +125,10 @@ static json_t *json_step(const taxonomy_found *found, const taxonomy_step *s)
 
 static json_t *json_answer(const taxonomy_answer *a)
 {
-    json_t *entry = json_new_object(), *check = json_new_object();
+    json_t *entry = json_new_object();
 
-    json_put(check, "ok", json_boolean(a->check.ok));
-    json_put(check, "method", json_text(a->method));
-    json_put(check, "max_abs", json_number(a->check.max_abs));
     json_put(entry, "variant", json_text(a->variant));
-    json_put(entry, "check", check);
+    json_put(entry, "check", results_check(&a->check, a->method, a->answer.ndim, a->answer.shape));
     return entry;
 }
 

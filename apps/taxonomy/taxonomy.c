@@ -109,7 +109,7 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     common_options asked = *common;
     char list[512], *one = list;
     child_words words = child_words_start(kind->name);
-    child_result r;
+    json_t *document;
 
     if (common->backend_count == 1 && strcmp(common->backends[0], "auto") == 0) {
         choose_backends(list, sizeof list, found);
@@ -121,12 +121,9 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     }
     child_words_common(&words, exercise_takes(kind), &asked);
     progress("%s on all backends", kind->name);
-    r = child_run(&words);
+    document = child_document(&words, kind->name);
     progress_end();
-    child_words_free(&words);
-    if (!r.document)
-        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s: %s", kind->name, r.message);
-    return r.document;
+    return document;
 }
 
 /* The operation's arrays on a device. */
