@@ -11,6 +11,7 @@
 
 #include <flynn/flynn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdnoreturn.h>
 
 /* Sets the name that begins every message, such as "flynn convolve" (initially "flynn"). `name` must stay valid. */
@@ -32,6 +33,10 @@ int exit_code_of(fl_status status);
 
 /* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
+
+/* Zeroed memory for `count` times `size` bytes, and realloc; both fail() where there is none. */
+void *allocate(size_t count, size_t size);
+void *reallocate(void *memory, size_t count, size_t size);
 
 /* Prints "flynn convolve: <message>" unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -109,6 +109,13 @@ void option_refuse(const common_options *common, unsigned bits, const char *form
     fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
 }
 
+void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why)
+{
+    for (int i = 0; options[i].name; i++)
+        if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
+            fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
+}
+
 /* Reads digits at *text and moves it behind them; false for none and for what is larger than an int64_t. */
 static bool read_digits(const char **text, int64_t *value)
 {
@@ -348,6 +355,7 @@ static void set_option(parsing *p, int i, const char *value)
     p->set[i] = true;
     p->given[i] = p->given[i] || !from_environment;
     if (i < p->own_count) {
+        p->common->given_own |= from_environment ? 0 : UINT64_C(1) << i;
         set_own(&p->command->options[i], value, p->command->own);
         return;
     }
