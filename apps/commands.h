@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands.h - the commands of `flynn`. Each gets its own name as argv[0] and returns the exit code.
+ * commands.h - the commands of `flynn` that are not exercises. Each gets its own name as argv[0] and returns
+ * the exit code.
  */
 #ifndef FLYNN_APPS_COMMANDS_H
 #define FLYNN_APPS_COMMANDS_H
 
-int command_allclose(int argc, char **argv);
 int command_batch(int argc, char **argv);
 int command_ceiling(int argc, char **argv);
 int command_compare(int argc, char **argv);
-int command_convolve(int argc, char **argv);
-int command_convolve1d(int argc, char **argv);
 int command_doctor(int argc, char **argv);
-int command_increment(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_laws(int argc, char **argv);
 int command_list(int argc, char **argv);
-int command_log_of_sum(int argc, char **argv);
-int command_maximum(int argc, char **argv);
-int command_primes(int argc, char **argv);
-int command_reconstruct(int argc, char **argv);
 int command_report(int argc, char **argv);
-int command_select(int argc, char **argv);
 int command_slice(int argc, char **argv);
-int command_sort(int argc, char **argv);
-int command_sqrt(int argc, char **argv);
 int command_sweep(int argc, char **argv);
-int command_svd(int argc, char **argv);
 int command_taxonomy(int argc, char **argv);
 
 #endif

@@ -16,24 +16,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-    KEY_RANK = KEY_OWN,
-    KEY_FOLDER,
-    KEY_PIPELINE,
-    KEY_FACTORS,
-    KEY_SYNTHETIC,
-    KEY_RESUME,
-    KEY_THREADS,
-    KEY_CHUNK,
-    KEY_DECOMPOSE,
-    KEY_SVD
-};
 enum {
     COURSE_COUNT = 256,
     COURSE_EDGE = 512,
@@ -63,38 +52,13 @@ typedef struct batch_options {
     const char *folder, *factors;
     int64_t synthetic[3]; /* all 0: not given */
     bool resume;
-    int threads;
-    int64_t chunk;
+    int64_t threads, chunk;
     const char *decompose_on, *svd;
     int pipeline_count;
     pipeline_choice pipelines[MOST_PIPELINES];
 } batch_options;
 
-static const struct argp_option own_options[] = {
-    {"rank", KEY_RANK, "K", 0, "How many singular values to keep (default: 100, or all where there are fewer)", 0},
-    {"output-dir", KEY_FOLDER, "DIR", 0, "Write each result into this folder, which is made, under its input's name",
-     0},
-    {"pipeline", KEY_PIPELINE, "MODE[,MODE...]|all", 0,
-     "one-by-one, pinned, streams[:N], full[:N], with N chunks on the device at a time (default: full)", 0},
-    {"factors", KEY_FACTORS, "DIR", 0,
-     "Reconstruct from u.npy, s.npy and vt.npy in each folder of DIR, or in DIR itself, as `flynn svd --factors` "
-     "writes "
-     "them",
-     0},
-    {"synthetic", KEY_SYNTHETIC, "NxHxW", 0, "Reconstruct N matrices from factors that are made here", 0},
-    {"resume", KEY_RESUME, NULL, 0, "Only what is not in --output-dir yet", 0},
-    {"threads", KEY_THREADS, "N", 0,
-     "Threads that decompose in mode full; as many encode, a quarter of them decode (default: those of --backend's "
-     "processor, or all that the process may use)",
-     0},
-    {"chunk", KEY_CHUNK, "N", 0,
-     "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 16 MiB)", 0},
-    {"decompose-on", KEY_DECOMPOSE, "SPEC", 0, "Backend that decomposes (default: simd, one core for each image)", 0},
-    {"svd", KEY_SVD, "NAME", 0, "Variant that decomposes (default: auto, exact; randomized is not)", 0},
-    {0},
-};
-
-static const char *const mode_words[MODES] = {"one-by-one", "pinned", "streams", "full"};
+static const char *const mode_words[] = {"one-by-one", "pinned", "streams", "full", NULL};
 
 /* "streams:8" */
 static pipeline_choice parse_pipeline(const char *word)
@@ -105,7 +69,7 @@ static pipeline_choice parse_pipeline(const char *word)
     const size_t length = colon ? (size_t)(colon - word) : strlen(word);
 
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    choice.mode = (pipeline_mode)option_choice("pipeline", name, mode_words, MODES);
+    choice.mode = (pipeline_mode)option_choice("pipeline", name, mode_words);
     if (colon && choice.mode < PIPELINE_STREAMS)
         option_fail("pipeline", "'%s': %s has one chunk at a time; expected no number", word, name);
     if (colon)
@@ -113,8 +77,9 @@ static pipeline_choice parse_pipeline(const char *word)
     return choice;
 }
 
-static void parse_pipelines(const char *value, batch_options *own)
+static void parse_pipelines(const char *option, const char *value, void *options)
 {
+    batch_options *own = options;
     char *words = strdup(value), *rest = words, *word;
 
     if (!words)
@@ -128,7 +93,7 @@ static void parse_pipelines(const char *value, batch_options *own)
     while (own->pipeline_count < MOST_PIPELINES && (word = strsep(&rest, ",")))
         own->pipelines[own->pipeline_count++] = parse_pipeline(word);
     if (rest)
-        option_fail("pipeline", "'%s': too many; expected at most %d", value, MOST_PIPELINES);
+        option_fail(option, "'%s': too many; expected at most %d", value, MOST_PIPELINES);
     free(words);
 }
 
@@ -142,27 +107,36 @@ static void add_file(batch_options *own, const char *file)
     own->files[own->file_count++] = file;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    batch_options *own = state->input;
-
-    switch (key) {
-    case KEY_RANK: own->rank = option_integer("rank", value, 1, INT32_MAX); return 0;
-    case KEY_FOLDER: own->folder = value; return 0;
-    case KEY_PIPELINE: parse_pipelines(value, own); return 0;
-    case KEY_FACTORS: own->factors = value; return 0;
-    case KEY_SYNTHETIC:
-        option_numbers("synthetic", value, 3, 3, "NxHxW, such as 256x512x512", own->synthetic);
-        return 0;
-    case KEY_RESUME: own->resume = true; return 0;
-    case KEY_THREADS: own->threads = (int)option_integer("threads", value, 1, MOST_THREADS); return 0;
-    case KEY_CHUNK: own->chunk = option_integer("chunk", value, 1, MOST_CHUNK); return 0;
-    case KEY_DECOMPOSE: own->decompose_on = value; return 0;
-    case KEY_SVD: own->svd = value; return 0;
-    case ARGP_KEY_ARG: add_file(own, value); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const own_option own_options[] = {
+    {"rank", OPTION_INTEGER, offsetof(batch_options, rank), "K",
+     .help = "How many singular values to keep (default: 100, or all where there are fewer)", .least = 1,
+     .most = INT32_MAX},
+    {"output-dir", OPTION_TEXT, offsetof(batch_options, folder), "DIR",
+     .help = "Write each result into this folder, which is made, under its input's name"},
+    {"pipeline", OPTION_CUSTOM, 0, "MODE[,MODE...]|all",
+     .help = "one-by-one, pinned, streams[:N], full[:N], with N chunks on the device at a time (default: full)",
+     .parse = parse_pipelines},
+    {"factors", OPTION_TEXT, offsetof(batch_options, factors), "DIR",
+     .help = "Reconstruct from u.npy, s.npy and vt.npy in each folder of DIR, or in DIR itself, as `flynn svd "
+             "--factors` writes them"},
+    {"synthetic", OPTION_NUMBERS, offsetof(batch_options, synthetic), "NxHxW",
+     .help = "Reconstruct N matrices from factors that are made here", .least = 3, .most = 3},
+    {"resume", OPTION_FLAG, offsetof(batch_options, resume), .help = "Only what is not in --output-dir yet",
+     .needs = "output-dir"},
+    {"threads", OPTION_INTEGER, offsetof(batch_options, threads), "N",
+     .help = "Threads that decompose in mode full; as many encode, a quarter of them decode (default: those of "
+             "--backend's processor, or all that the process may use)",
+     .least = 1, .most = MOST_THREADS},
+    {"chunk", OPTION_INTEGER, offsetof(batch_options, chunk), "N",
+     .help = "Matrices that are copied and reconstructed at once (default: of images up to 16 and 1 MiB, else 1 to 16 "
+             "MiB)",
+     .least = 1, .most = MOST_CHUNK},
+    {"decompose-on", OPTION_TEXT, offsetof(batch_options, decompose_on), "SPEC",
+     .help = "Backend that decomposes (default: simd, one core for each image)"},
+    {"svd", OPTION_TEXT, offsetof(batch_options, svd), "NAME",
+     .help = "Variant that decomposes (default: auto, exact; randomized is not)"},
+    {0},
+};
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors, as a pipeline: read and decode, "
@@ -341,7 +315,7 @@ static int threads_for(const batch_command *c, const fl_device_info *info)
     const int machine = machine_threads();
 
     if (c->own->threads > 0)
-        return c->own->threads;
+        return (int)c->own->threads;
     if (info->host_memory && info->threads > 0)
         return info->threads;
     return machine > 0 ? machine : 1;
@@ -588,13 +562,20 @@ static void free_all(batch_command *c, batch_options *own)
 int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
-    const command_line line = {
-        "flynn batch", "[IMAGE.png...]", summary_text, TAKES_BACKEND | TAKES_RUN | TAKES_JSON, own_options, parse,
-        &own};
+    const command_line line = {"flynn batch",
+                               "[IMAGE.png...]",
+                               INT_MAX,
+                               summary_text,
+                               TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
+                                   TAKES_TIMING | TAKES_TRACE | TAKES_JSON,
+                               own_options,
+                               &own};
     common_options common;
     int code, signal_number;
 
     options_parse(&line, argc, argv, &common);
+    for (int i = 0; i < common.argument_count; i++)
+        add_file(&own, common.arguments[i]);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     batch_command c = {.common = &common, .own = &own, .backends = &backends};
     take_source(&c, &own);

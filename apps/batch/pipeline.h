@@ -5,7 +5,7 @@
  *     read, decode -> [queue] -> decompose -> [queue] -> copy, reconstruct, copy back -> [queue] -> check, encode,
  * write
  *
- * docs/batch.md draws it.
+ * docs/commands/batch.md draws it.
  */
 #ifndef FLYNN_APPS_BATCH_PIPELINE_H
 #define FLYNN_APPS_BATCH_PIPELINE_H

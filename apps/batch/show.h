@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * show.h - what came of a batch, as tables and as JSON. docs/batch.md describes each column and key.
+ * show.h - what came of a batch, as tables and as JSON. docs/commands/batch.md describes each column and key.
  */
 #ifndef FLYNN_APPS_BATCH_SHOW_H
 #define FLYNN_APPS_BATCH_SHOW_H

@@ -40,47 +40,27 @@ typedef struct inputs {
 
 /* ---------------------------------------------------------------------------------- one window's values ---- */
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Where the result begins within the full one; as flynn.h has it. */
-static int64_t origin(fl_mode mode, int64_t image, int64_t kernel)
-{
-    return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : smaller(image, kernel) - 1;
-}
-
 /* The window's values by the reference: the full convolution of that part of the image which reaches it, cut out. */
 static host_array window_values(const inputs *in, const window *w)
 {
     int64_t from[2] = {w->row, w->column}, length[2] = {w->rows, w->columns}, start[2], part[2], shape[2];
     fl_array *image, *whole, *cut;
     host_array values;
-    problem why;
 
     for (int d = 0; d < 2; d++) {
-        from[d] += origin(in->mode, in->image_shape[d], in->kernel_shape[d]);
-        start[d] = larger(0, from[d] - in->kernel_shape[d] + 1);
-        part[d] = smaller(in->image_shape[d], from[d] + length[d]) - start[d];
+        from[d] += window_origin(in->mode, in->image_shape[d], in->kernel_shape[d]);
+        start[d] = int64_larger(0, from[d] - in->kernel_shape[d] + 1);
+        part[d] = int64_smaller(in->image_shape[d], from[d] + length[d]) - start[d];
         shape[d] = part[d] + in->kernel_shape[d] - 1;
         from[d] -= start[d];
     }
     must(fl_array_view(in->image, start, part, &image));
     must(fl_array_create(in->device,
-                         fl_array_dtype(image) == FL_F32 && fl_array_dtype(in->kernel) == FL_F32 ? FL_F32 : FL_F64, 2,
+                         fl_dtype_float_result((fl_dtype[]){fl_array_dtype(image), fl_array_dtype(in->kernel)}, 2), 2,
                          shape, &whole));
     must(fl_convolve(in->device, image, in->kernel, FL_FULL, whole, &(fl_run){.variant = "reference"}));
     must(fl_array_view(whole, from, length, &cut));
-    if (!host_array_create(&values, fl_array_dtype(whole), 2, length, "the check", &why))
-        fail_problem(&why);
-    must(fl_array_to_host(cut, values.data));
-    fl_array_free(cut);
+    values = reference_fetch(cut);
     fl_array_free(whole);
     fl_array_free(image);
     return values;
@@ -89,21 +69,17 @@ static host_array window_values(const inputs *in, const window *w)
 /* The bounds from the sums over absolute values. */
 static host_array bounds_of(const host_array *sums, int64_t taps)
 {
-    double unit = sums->dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    host_array bounds;
-    problem why;
+    host_array bounds = reference_convert(sums, FL_F64);
 
-    if (!host_array_convert(sums, FL_F64, &bounds, "the check", &why))
-        fail_problem(&why);
     for (int64_t i = 0; i < host_array_size(&bounds); i++)
-        ((double *)bounds.data)[i] *= (double)(taps + 16) * unit;
+        ((double *)bounds.data)[i] *= (double)(taps + 16) * unit_roundoff(sums->dtype);
     return bounds;
 }
 
 /* Expected values and bounds. Without signs nothing cancels, and the values are the sums over absolute values. */
 static void fill_window(window *w, const inputs *in, const inputs *magnitude)
 {
-    int64_t taps = smaller(in->kernel_shape[0] * in->kernel_shape[1], in->image_shape[0] * in->image_shape[1]);
+    int64_t taps = int64_smaller(in->kernel_shape[0] * in->kernel_shape[1], in->image_shape[0] * in->image_shape[1]);
     host_array sums;
 
     w->expected = window_values(in, w);
@@ -116,40 +92,6 @@ static void fill_window(window *w, const inputs *in, const inputs *magnitude)
     host_array_free(&sums);
 }
 
-/* ------------------------------------------------------------------------------------------- the inputs ---- */
-
-static fl_array *upload(fl_device *device, const host_array *array)
-{
-    fl_array *copy;
-
-    must(fl_array_from_host(device, array->dtype, array->ndim, array->shape, array->data, &copy));
-    return copy;
-}
-
-static bool has_negative(const host_array *array)
-{
-    for (int64_t i = 0; i < host_array_size(array); i++)
-        if (host_array_get(array, i) < 0)
-            return true;
-    return false;
-}
-
-/* A copy of absolute values, on the device. */
-static fl_array *upload_magnitude(fl_device *device, const host_array *array)
-{
-    host_array magnitude;
-    problem why;
-    fl_array *copy;
-
-    if (!host_array_convert(array, array->dtype == FL_F32 ? FL_F32 : FL_F64, &magnitude, "the check", &why))
-        fail_problem(&why);
-    for (int64_t i = 0; i < host_array_size(&magnitude); i++)
-        host_array_set(&magnitude, i, fabs(host_array_get(&magnitude, i)));
-    copy = upload(device, &magnitude);
-    host_array_free(&magnitude);
-    return copy;
-}
-
 /* ------------------------------------------------------------------------------------------- the oracle ---- */
 
 /* All of the result in bands of rows, or windows at the corners and at random. */
@@ -157,12 +99,13 @@ static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps
 {
     double work = (double)o->shape[0] * (double)o->shape[1] * (double)taps;
     bool whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK);
-    int64_t rows = smaller(WINDOW, o->shape[0]), columns = smaller(WINDOW, o->shape[1]);
+    int64_t rows = int64_smaller(WINDOW, o->shape[0]), columns = int64_smaller(WINDOW, o->shape[1]);
     int64_t last[2] = {o->shape[0] - rows, o->shape[1] - columns};
     random_state random = random_start(seed);
 
-    o->count =
-        whole ? 1 : (int)smaller(MOST_WINDOWS, larger(FEWEST_WINDOWS, (int64_t)(SAMPLED_WORK / (double)(64 * taps))));
+    o->count = whole ? 1
+                     : (int)int64_smaller(MOST_WINDOWS,
+                                          int64_larger(FEWEST_WINDOWS, (int64_t)(SAMPLED_WORK / (double)(64 * taps))));
     o->windows = calloc((size_t)o->count, sizeof *o->windows);
     if (!o->windows)
         fail(EXIT_BROKEN, "out of host memory");
@@ -183,11 +126,11 @@ static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed)
 {
-    inputs in = {.device = oracle_device("convolve"),
+    inputs in = {.device = reference_device("convolve", "reference"),
                  .image_shape = {image->shape[0], image->shape[1]},
                  .kernel_shape = {kernel->shape[0], kernel->shape[1]},
                  .mode = mode};
-    bool negative = has_negative(image) || has_negative(kernel);
+    bool negative = has_negative_element(image) || has_negative_element(kernel);
     inputs magnitude = in;
     convolve_oracle *o = calloc(1, sizeof *o);
 
@@ -196,10 +139,10 @@ convolve_oracle *convolve_oracle_create(const host_array *image, const host_arra
     o->mode = mode;
     must(fl_convolve_shape(in.image_shape, in.kernel_shape, mode, o->shape));
     choose_windows(o, choice, host_array_size(kernel), seed);
-    in.image = upload(in.device, image);
-    in.kernel = upload(in.device, kernel);
-    magnitude.image = negative ? upload_magnitude(in.device, image) : NULL;
-    magnitude.kernel = negative ? upload_magnitude(in.device, kernel) : NULL;
+    in.image = reference_upload(in.device, image, false);
+    in.kernel = reference_upload(in.device, kernel, false);
+    magnitude.image = negative ? reference_upload(in.device, image, true) : NULL;
+    magnitude.kernel = negative ? reference_upload(in.device, kernel, true) : NULL;
     for (int i = 0; i < o->count; i++)
         fill_window(&o->windows[i], &in, &magnitude);
     fl_array_free(in.image);
@@ -221,15 +164,11 @@ void convolve_oracle_free(convolve_oracle *o)
     free(o);
 }
 
-const char *convolve_oracle_method(const convolve_oracle *o)
-{
-    return o->method;
-}
-
-compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result)
+compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, char *method, size_t size)
 {
     compare_result found = compare_start();
 
+    snprintf(method, size, "%s", o->method);
     for (int n = 0; n < o->count; n++) {
         const window *w = &o->windows[n];
         for (int64_t i = 0; i < w->rows * w->columns; i++) {

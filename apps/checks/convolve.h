@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolve.h - holds the results of `flynn convolve` against the oracle.
+ * convolve.h - compares the results of `flynn convolve` with the reference.
  */
 #ifndef FLYNN_APPS_CHECKS_CONVOLVE_H
 #define FLYNN_APPS_CHECKS_CONVOLVE_H
@@ -21,11 +21,10 @@ convolve_oracle *convolve_oracle_create(const host_array *image, const host_arra
                                         check_choice choice, uint64_t seed);
 void convolve_oracle_free(convolve_oracle *oracle);
 
-/* "reference", or "reference, 4096 sampled windows of 8x8". */
-const char *convolve_oracle_method(const convolve_oracle *oracle);
-
-/* Compares a result with it. Each element may be off by (kernel's elements + 16) units of rounding of the same sum over
- * absolute values: the bound that flynn.h gives for every variant. */
-compare_result convolve_oracle_check(const convolve_oracle *oracle, const host_array *result);
+/* Compares a result with it, and says in `method` how: "reference", "reference, 4096 sampled windows of 8x8". Each
+ * element may be off by (kernel's elements + 16) units of rounding of the same sum over absolute values: the bound that
+ * flynn.h gives for every variant. */
+compare_result convolve_oracle_check(const convolve_oracle *oracle, const host_array *result, char *method,
+                                     size_t size);
 
 #endif

@@ -34,22 +34,6 @@ typedef struct inputs {
     fl_mode mode;
 } inputs;
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Where the result begins within the full one; as flynn.h has it. */
-static int64_t origin(fl_mode mode, int64_t signal, int64_t kernel)
-{
-    return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : smaller(signal, kernel) - 1;
-}
-
 static void *take(int64_t count, size_t size)
 {
     void *memory = calloc((size_t)count, size);
@@ -67,27 +51,22 @@ static void convolve(const inputs *in, fl_array *signal, fl_array *kernel, fl_mo
     host_array result, wide;
     fl_array *out;
     int64_t length;
-    problem why;
 
     must(fl_convolve1d_shape(fl_array_shape(signal, 0), fl_array_shape(kernel, 0), mode, &length));
     must(fl_array_create(in->device, in->dtype, 1, &length, &out));
     must(fl_convolve1d(in->device, signal, kernel, mode, out, &(fl_run){.variant = "reference"}));
-    if (!host_array_create(&result, in->dtype, 1, &length, "the check", &why))
-        fail_problem(&why);
-    must(fl_array_to_host(out, result.data));
-    if (!host_array_convert(&result, FL_F64, &wide, "the check", &why))
-        fail_problem(&why);
+    result = reference_fetch(out);
+    wide = reference_convert(&result, FL_F64);
     memcpy(values, wide.data, host_array_bytes(&wide));
     host_array_free(&wide);
     host_array_free(&result);
-    fl_array_free(out);
 }
 
 /* One element: those parts of signal and kernel that meet in it have one length, and one sum in mode valid. */
 static double one_value(const inputs *in, int64_t place)
 {
-    int64_t last = place + origin(in->mode, in->size, in->taps);
-    int64_t first_tap = larger(0, last - in->size + 1), length = smaller(in->taps, last + 1) - first_tap;
+    int64_t last = place + window_origin(in->mode, in->size, in->taps);
+    int64_t first_tap = int64_larger(0, last - in->size + 1), length = int64_smaller(in->taps, last + 1) - first_tap;
     int64_t start = last - first_tap - length + 1;
     fl_array *signal, *kernel;
     double value;
@@ -110,36 +89,6 @@ static void take_values(const inputs *in, const convolve1d_oracle *o, double *va
         values[i] = one_value(in, o->places[i]);
 }
 
-/* ------------------------------------------------------------------------------------------- the inputs ---- */
-
-static bool has_negative(const host_array *array)
-{
-    for (int64_t i = 0; i < host_array_size(array); i++)
-        if (host_array_get(array, i) < 0)
-            return true;
-    return false;
-}
-
-/* A copy on the device, of absolute values where those are asked for. */
-static fl_array *upload(fl_device *device, const host_array *array, bool absolute)
-{
-    host_array copy;
-    problem why;
-    fl_array *there;
-
-    if (!absolute) {
-        must(fl_array_from_host(device, array->dtype, 1, array->shape, array->data, &there));
-        return there;
-    }
-    if (!host_array_convert(array, array->dtype == FL_F32 ? FL_F32 : FL_F64, &copy, "the check", &why))
-        fail_problem(&why);
-    for (int64_t i = 0; i < host_array_size(&copy); i++)
-        host_array_set(&copy, i, fabs(host_array_get(&copy, i)));
-    must(fl_array_from_host(device, copy.dtype, 1, copy.shape, copy.data, &there));
-    host_array_free(&copy);
-    return there;
-}
-
 /* -------------------------------------------------------------------------------------------- the bounds ---- */
 
 /* At least the root of the sum of squares of any `length` elements that follow each other: such a stretch lies in two
@@ -150,7 +99,7 @@ static double largest_norm(const host_array *array, int64_t length)
 
     for (int64_t start = 0; start < host_array_size(array); start += length) {
         double squares = 0;
-        for (int64_t i = start; i < smaller(start + length, host_array_size(array)); i++)
+        for (int64_t i = start; i < int64_smaller(start + length, host_array_size(array)); i++)
             squares += host_array_get(array, i) * host_array_get(array, i);
         largest = fmax(largest, before + squares);
         before = squares;
@@ -163,8 +112,8 @@ static double fft_spread(const host_array *signal, const host_array *kernel, fl_
 {
     bool swapped = host_array_size(signal) < host_array_size(kernel);
     const host_array *longer = swapped ? kernel : signal, *shorter = swapped ? signal : kernel;
-    int64_t length = larger(65536, 16 * host_array_size(shorter));
-    double unit = dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2, sum = 0;
+    int64_t length = int64_larger(65536, 16 * host_array_size(shorter));
+    double unit = unit_roundoff(dtype), sum = 0;
 
     for (int64_t i = 0; i < host_array_size(shorter); i++)
         sum += fabs(host_array_get(shorter, i));
@@ -180,7 +129,8 @@ static void choose_places(convolve1d_oracle *o, int64_t length, check_choice cho
     random_state random = random_start(seed);
 
     o->count =
-        whole ? length : smaller(MOST_SAMPLES, larger(FEWEST_SAMPLES, (int64_t)(SAMPLED_WORK / (double)o->terms)));
+        whole ? length
+              : int64_smaller(MOST_SAMPLES, int64_larger(FEWEST_SAMPLES, (int64_t)(SAMPLED_WORK / (double)o->terms)));
     o->expected = take(o->count, sizeof *o->expected);
     o->bounds = take(o->count, sizeof *o->bounds);
     if (whole)
@@ -193,13 +143,13 @@ static void choose_places(convolve1d_oracle *o, int64_t length, check_choice cho
 /* Without signs nothing cancels, and the values are the sums over absolute values. */
 static void fill_bounds(convolve1d_oracle *o, const inputs *in, const host_array *signal, const host_array *kernel)
 {
-    double unit = o->dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    double unit = unit_roundoff(o->dtype);
     inputs magnitude = *in;
 
     memcpy(o->bounds, o->expected, (size_t)o->count * sizeof *o->bounds);
-    if (has_negative(signal) || has_negative(kernel)) {
-        magnitude.signal = upload(in->device, signal, true);
-        magnitude.kernel = upload(in->device, kernel, true);
+    if (has_negative_element(signal) || has_negative_element(kernel)) {
+        magnitude.signal = reference_upload(in->device, signal, true);
+        magnitude.kernel = reference_upload(in->device, kernel, true);
         take_values(&magnitude, o, o->bounds);
         fl_array_free(magnitude.signal);
         fl_array_free(magnitude.kernel);
@@ -211,8 +161,8 @@ static void fill_bounds(convolve1d_oracle *o, const inputs *in, const host_array
 convolve1d_oracle *convolve1d_oracle_create(const host_array *signal, const host_array *kernel, fl_mode mode,
                                             check_choice choice, uint64_t seed)
 {
-    fl_dtype dtype = signal->dtype == FL_F32 && kernel->dtype == FL_F32 ? FL_F32 : FL_F64;
-    inputs in = {.device = oracle_device("convolve1d"),
+    fl_dtype dtype = fl_dtype_float_result((fl_dtype[]){signal->dtype, kernel->dtype}, 2);
+    inputs in = {.device = reference_device("convolve1d", "reference"),
                  .size = signal->shape[0],
                  .taps = kernel->shape[0],
                  .dtype = dtype,
@@ -222,11 +172,11 @@ convolve1d_oracle *convolve1d_oracle_create(const host_array *signal, const host
 
     must(fl_convolve1d_shape(in.size, in.taps, mode, &length));
     o->dtype = dtype;
-    o->terms = smaller(in.size, in.taps);
+    o->terms = int64_smaller(in.size, in.taps);
     o->spread = fft_spread(signal, kernel, dtype);
     choose_places(o, length, choice, seed);
-    in.signal = upload(in.device, signal, false);
-    in.kernel = upload(in.device, kernel, false);
+    in.signal = reference_upload(in.device, signal, false);
+    in.kernel = reference_upload(in.device, kernel, false);
     take_values(&in, o, o->expected);
     fill_bounds(o, &in, signal, kernel);
     fl_array_free(in.signal);

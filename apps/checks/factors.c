@@ -2,7 +2,7 @@
 #include "factors.h"
 #include "reconstruct.h"
 
-#include "support/fail.h"
+#include "harness/reference.h"
 #include "support/random.h"
 
 #include <float.h>
@@ -10,11 +10,6 @@
 #include <stdlib.h>
 
 enum { POWER_STEPS = 6 };
-
-static double unit_of(fl_dtype dtype)
-{
-    return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-}
 
 compare_result batch_check_product(const host_array *u, const host_array *s, const host_array *vt, const host_array *y,
                                    uint64_t seed)
@@ -44,20 +39,11 @@ void batch_check_samples(const host_array *u, const host_array *s, const host_ar
             magnitude += fabs(term);
         }
         compare_add(found, i * columns + j, host_array_get(&result, i * columns + j), sum,
-                    (double)(rank + 4) * (unit_of(u->dtype) + DBL_EPSILON) * magnitude);
+                    (double)(rank + 4) * (unit_roundoff(u->dtype) + DBL_EPSILON) * magnitude);
     }
 }
 
 /* ------------------------------------------------------------------------------------------- the factors ---- */
-
-static double *doubles(int64_t count)
-{
-    double *values = calloc((size_t)(count > 0 ? count : 1), sizeof *values);
-
-    if (!values)
-        fail(EXIT_BROKEN, "out of host memory for the check");
-    return values;
-}
 
 /* out = matrix x, or matrix' x. */
 static void times(const host_array *matrix, bool transposed, const double *x, double *out)
@@ -119,8 +105,8 @@ static void check_values(const host_array *s, double bound, compare_result *foun
 static double largest_left(const host_array *a, const host_array *y, uint64_t seed)
 {
     const int64_t rows = a->shape[0], columns = a->shape[1];
-    double *x = doubles(columns), *ax = doubles(rows), *yx = doubles(rows), *next = doubles(columns),
-           *y_next = doubles(columns), found = 0;
+    double *x = reference_doubles(columns), *ax = reference_doubles(rows), *yx = reference_doubles(rows),
+           *next = reference_doubles(columns), *y_next = reference_doubles(columns), found = 0;
     random_state random = random_start(seed);
 
     for (int64_t j = 0; j < columns; j++)
@@ -153,10 +139,10 @@ compare_result batch_check_factors(const host_array *a, const host_array *u, con
                                    const host_array *y, bool exact, uint64_t seed)
 {
     const int64_t m = a->shape[0], n = a->shape[1], k = s->shape[0], most = m > n ? m : n;
-    const double unit = (16 + 4 * sqrt((double)most)) * unit_of(FL_F32), first = ((const float *)s->data)[0],
+    const double unit = (16 + 4 * sqrt((double)most)) * unit_roundoff(FL_F32), first = ((const float *)s->data)[0],
                  last = ((const float *)s->data)[k - 1];
-    double *z = doubles(k), *sz = doubles(k), *uz = doubles(m), *vz = doubles(n), *got = doubles(most),
-           *wanted = doubles(most), left;
+    double *z = reference_doubles(k), *sz = reference_doubles(k), *uz = reference_doubles(m),
+           *vz = reference_doubles(n), *got = reference_doubles(most), *wanted = reference_doubles(most), left;
     compare_result found = compare_start();
     random_state random = random_start(seed);
 
@@ -180,7 +166,7 @@ compare_result batch_check_factors(const host_array *a, const host_array *u, con
         expect(&found, got, wanted, m, (double)k * unit * first);
         left = largest_left(a, y, seed);
         compare_add(&found, 0, left, fmin(left, last),
-                    2 * unit * first + (double)(k + 4) * unit_of(FL_F32) * sum_of(s));
+                    2 * unit * first + (double)(k + 4) * unit_roundoff(FL_F32) * sum_of(s));
     }
     free(z);
     free(sz);

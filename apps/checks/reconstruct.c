@@ -27,15 +27,6 @@ struct reconstruct_oracle {
     double *u_norms, *vt_norms; /* of rows of u diag(s); of the largest column of vt in a run: batch x runs */
 };
 
-static double *doubles(int64_t count)
-{
-    double *values = calloc((size_t)(count > 0 ? count : 1), sizeof *values);
-
-    if (!values)
-        fail(EXIT_BROKEN, "out of host memory for the check");
-    return values;
-}
-
 /* Rows of the factors as doubles. */
 static const double *u_row(const reconstruct_oracle *o, int64_t n, int64_t i)
 {
@@ -52,69 +43,35 @@ static const double *vt_row(const reconstruct_oracle *o, int64_t n, int64_t p)
     return (const double *)o->vt.data + (n * o->k + p) * o->columns;
 }
 
-static double unit_of(fl_dtype dtype)
-{
-    return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---------------------------------------------------------------------------------------- every element ---- */
-
-static fl_array *upload(fl_device *device, const host_array *array, bool magnitude)
-{
-    int64_t size = host_array_size(array);
-    host_array copy;
-    problem why;
-    fl_array *uploaded;
-
-    if (!host_array_convert(array, array->dtype == FL_F32 ? FL_F32 : FL_F64, &copy, "the check", &why))
-        fail_problem(&why);
-    for (int64_t i = 0; magnitude && i < size; i++)
-        host_array_set(&copy, i, fabs(host_array_get(&copy, i)));
-    must(fl_array_from_host(device, copy.dtype, copy.ndim, copy.shape, copy.data, &uploaded));
-    host_array_free(&copy);
-    return uploaded;
-}
 
 /* The reference's result for the factors, or for their absolute values. */
 static host_array by_reference(const reconstruct_oracle *o, fl_device *device, const host_array *const *factors,
-                               bool magnitude)
+                               bool absolute)
 {
     const int ndim = factors[0]->ndim;
     const int64_t shape[] = {o->batch, o->rows, o->columns};
     fl_array *inputs[3], *y;
-    host_array values;
-    problem why;
 
     for (int i = 0; i < 3; i++)
-        inputs[i] = upload(device, factors[i], magnitude);
+        inputs[i] = reference_upload(device, factors[i], absolute);
     must(fl_array_create(device, o->dtype, ndim, shape + 3 - ndim, &y));
     must(fl_reconstruct(device, inputs[0], inputs[1], inputs[2], o->rank, y, &(fl_run){.variant = "reference"}));
-    if (!host_array_create(&values, o->dtype, ndim, shape + 3 - ndim, "the check", &why))
-        fail_problem(&why);
-    must(fl_array_to_host(y, values.data));
     for (int i = 0; i < 3; i++)
         fl_array_free(inputs[i]);
-    fl_array_free(y);
-    return values;
+    return reference_fetch(y);
 }
 
 static void expect_every_element(reconstruct_oracle *o, const host_array *const *factors)
 {
-    fl_device *device = oracle_device("reconstruct");
+    fl_device *device = reference_device("reconstruct", "reference");
     host_array magnitudes;
-    problem why;
 
     o->expected = by_reference(o, device, factors, false);
     magnitudes = by_reference(o, device, factors, true);
-    if (!host_array_convert(&magnitudes, FL_F64, &o->bound, "the check", &why))
-        fail_problem(&why);
+    o->bound = reference_convert(&magnitudes, FL_F64);
     for (int64_t i = 0; i < host_array_size(&o->bound); i++)
-        ((double *)o->bound.data)[i] *= (double)(o->rank + 4) * unit_of(o->dtype);
+        ((double *)o->bound.data)[i] *= (double)(o->rank + 4) * unit_roundoff(o->dtype);
     host_array_free(&magnitudes);
     fl_device_close(device);
 }
@@ -124,7 +81,7 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
 /* The sums of each run of vt's rows: rank x runs. */
 static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
 {
-    double *sums = doubles(o->rank * o->runs);
+    double *sums = reference_doubles(o->rank * o->runs);
 
     for (int64_t p = 0; p < o->rank; p++)
         for (int64_t j = 0; j < o->columns; j++)
@@ -136,7 +93,7 @@ static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
  * the element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    double *vt_sums = vt_sums_of(o, n), *squares = doubles(o->columns);
+    double *vt_sums = vt_sums_of(o, n), *squares = reference_doubles(o->columns);
 
     for (int64_t i = 0; i < o->rows; i++) {
         double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
@@ -164,10 +121,10 @@ static void expect_all_sums(reconstruct_oracle *o)
     random_state random = random_start(o->seed);
 
     o->runs = (o->columns + RUN - 1) / RUN;
-    o->signs = doubles(o->columns);
-    o->sums = doubles(o->batch * o->rows * o->runs);
-    o->u_norms = doubles(o->batch * o->rows);
-    o->vt_norms = doubles(o->batch * o->runs);
+    o->signs = reference_doubles(o->columns);
+    o->sums = reference_doubles(o->batch * o->rows * o->runs);
+    o->u_norms = reference_doubles(o->batch * o->rows);
+    o->vt_norms = reference_doubles(o->batch * o->runs);
     for (int64_t j = 0; j < o->columns; j++)
         o->signs[j] = random_below(&random, 2) ? 1 : -1;
     for (int64_t n = 0; n < o->batch; n++)
@@ -187,15 +144,16 @@ static void compare_element(const reconstruct_oracle *o, const host_array *resul
         magnitude += fabsl(term);
     }
     compare_add(found, at, host_array_get(result, at), o->dtype == FL_F32 ? (double)(float)sum : (double)sum,
-                (double)(o->rank + 4) * unit_of(o->dtype) * (double)magnitude);
+                (double)(o->rank + 4) * unit_roundoff(o->dtype) * (double)magnitude);
 }
 
 /* Whether the run's sum is as expected; the second term of the bound is what the expected one may be off by. */
 static bool run_is_right(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run)
 {
-    const int64_t first = run * RUN, count = smaller(RUN, o->columns - first), n = row / o->rows;
+    const int64_t first = run * RUN, count = int64_smaller(RUN, o->columns - first), n = row / o->rows;
     const double magnitude = (double)count * o->u_norms[row] * o->vt_norms[n * o->runs + run];
-    const double units = (double)(o->rank + 4) * unit_of(o->dtype) + (double)(o->rank + 2 * RUN) * DBL_EPSILON / 2;
+    const double units =
+        (double)(o->rank + 4) * unit_roundoff(o->dtype) + (double)(o->rank + 2 * RUN) * DBL_EPSILON / 2;
     double sum = 0;
 
     for (int64_t j = first; j < first + count; j++)
@@ -211,8 +169,8 @@ static compare_result compare_sums(const reconstruct_oracle *o, const host_array
 
     for (int64_t row = 0; row < rows; row++)
         for (int64_t run = 0; run < o->runs; run++)
-            for (int64_t j = run * RUN; !run_is_right(o, result, row, run) && j < smaller((run + 1) * RUN, o->columns);
-                 j++)
+            for (int64_t j = run * RUN;
+                 !run_is_right(o, result, row, run) && j < int64_smaller((run + 1) * RUN, o->columns); j++)
                 compare_element(o, result, row * o->columns + j, &found);
     compare_element(o, result, 0, &found);
     compare_element(o, result, size - 1, &found);
@@ -230,11 +188,10 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     const host_array *const factors[] = {u, s, vt};
     reconstruct_oracle *o = calloc(1, sizeof *o);
     bool whole;
-    problem why;
 
     if (!o)
         fail(EXIT_BROKEN, "out of host memory");
-    o->dtype = u->dtype == FL_F32 && s->dtype == FL_F32 && vt->dtype == FL_F32 ? FL_F32 : FL_F64;
+    o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, s->dtype, vt->dtype}, 3);
     o->batch = u->ndim == 3 ? u->shape[0] : 1;
     o->rows = u->shape[u->ndim - 2];
     o->k = u->shape[u->ndim - 1];
@@ -248,10 +205,9 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
         expect_every_element(o, factors);
         return o;
     }
-    if (!host_array_convert(u, FL_F64, &o->u, "the check", &why) ||
-        !host_array_convert(s, FL_F64, &o->s, "the check", &why) ||
-        !host_array_convert(vt, FL_F64, &o->vt, "the check", &why))
-        fail_problem(&why);
+    o->u = reference_convert(u, FL_F64);
+    o->s = reference_convert(s, FL_F64);
+    o->vt = reference_convert(vt, FL_F64);
     expect_all_sums(o);
     return o;
 }

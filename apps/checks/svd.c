@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "svd.h"
 
-#include "harness/exercise.h"
+#include "harness/reference.h"
 #include "support/fail.h"
 
 #include <float.h>
@@ -19,38 +19,9 @@ struct svd_oracle {
 
 /* ------------------------------------------------------------------------------------------- on the device ---- */
 
-static fl_device *open_processor(void)
-{
-    static const char *const names[] = {"omp", "simd", "serial"};
-    fl_device *device;
-
-    for (int i = 0; i < 3; i++)
-        if (fl_device_open(names[i], &device) == FL_OK)
-            return device;
-    fail(EXIT_CANNOT_RUN, "no backend here can check the results; expected omp, simd or serial");
-}
-
-static host_array create(int ndim, const int64_t *shape)
-{
-    host_array array;
-    problem why;
-
-    exercise_must(host_array_create(&array, FL_F64, ndim, shape, "the check", &why), &why);
-    return array;
-}
-
-static host_array to_f64(const host_array *array)
-{
-    host_array copy;
-    problem why;
-
-    exercise_must(host_array_convert(array, FL_F64, &copy, "the check", &why), &why);
-    return copy;
-}
-
 static host_array transpose(const host_array *x)
 {
-    host_array t = create(2, (int64_t[]){x->shape[1], x->shape[0]});
+    host_array t = reference_array(FL_F64, 2, (int64_t[]){x->shape[1], x->shape[0]});
 
     for (int64_t i = 0; i < x->shape[0]; i++)
         for (int64_t j = 0; j < x->shape[1]; j++)
@@ -58,30 +29,22 @@ static host_array transpose(const host_array *x)
     return t;
 }
 
-static fl_array *upload(fl_device *device, const host_array *array)
-{
-    fl_array *there = NULL;
-
-    must(fl_array_from_host(device, array->dtype, array->ndim, array->shape, array->data, &there));
-    return there;
-}
-
 /* x y, in f64: a reconstruction from factors all of whose values are 1. */
 static host_array multiply(const svd_oracle *oracle, const host_array *x, const host_array *y)
 {
     const int64_t inner = x->shape[1];
-    host_array ones = create(1, &inner), product = create(2, (int64_t[]){x->shape[0], y->shape[1]});
+    host_array ones = reference_array(FL_F64, 1, &inner), product;
     fl_array *arrays[4];
 
     for (int64_t i = 0; i < inner; i++)
         ((double *)ones.data)[i] = 1;
-    arrays[0] = upload(oracle->device, x);
-    arrays[1] = upload(oracle->device, &ones);
-    arrays[2] = upload(oracle->device, y);
-    must(fl_array_create(oracle->device, FL_F64, 2, product.shape, &arrays[3]));
+    arrays[0] = reference_upload(oracle->device, x, false);
+    arrays[1] = reference_upload(oracle->device, &ones, false);
+    arrays[2] = reference_upload(oracle->device, y, false);
+    must(fl_array_create(oracle->device, FL_F64, 2, (int64_t[]){x->shape[0], y->shape[1]}, &arrays[3]));
     must(fl_reconstruct(oracle->device, arrays[0], arrays[1], arrays[2], inner, arrays[3], NULL));
-    must(fl_array_to_host(arrays[3], product.data));
-    for (int i = 0; i < 4; i++)
+    product = reference_fetch(arrays[3]);
+    for (int i = 0; i < 3; i++)
         fl_array_free(arrays[i]);
     host_array_free(&ones);
     return product;
@@ -89,7 +52,7 @@ static host_array multiply(const svd_oracle *oracle, const host_array *x, const 
 
 static void decompose(svd_oracle *o)
 {
-    fl_array *a = upload(o->device, &o->a), *u = NULL, *s = NULL, *vt = NULL;
+    fl_array *a = reference_upload(o->device, &o->a, false), *u = NULL, *s = NULL, *vt = NULL;
 
     must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->m, o->least}, &u));
     must(fl_array_create(o->device, FL_F64, 1, &o->least, &s));
@@ -108,12 +71,12 @@ svd_oracle *svd_oracle_create(const host_array *a)
 
     if (!o)
         fail(EXIT_BROKEN, "out of memory: the check");
-    o->device = open_processor();
+    o->device = reference_device("svd", NULL);
     o->m = a->shape[0];
     o->n = a->shape[1];
     o->least = o->m < o->n ? o->m : o->n;
-    o->a = to_f64(a);
-    o->values = create(1, &o->least);
+    o->a = reference_convert(a, FL_F64);
+    o->values = reference_array(FL_F64, 1, &o->least);
     decompose(o);
     return o;
 }
@@ -206,7 +169,8 @@ compare_result svd_oracle_check(const svd_oracle *o, const host_array *u, const 
     const double relative = (16 + 4 * sqrt(longest)) * (u->dtype == FL_F32 ? FLT_EPSILON : DBL_EPSILON);
     const bounds b = {relative, relative * first,
                       relative * first + (randomized ? svd_oracle_randomized(o, s->shape[0]) : 0)};
-    host_array u64 = to_f64(u), ut = transpose(&u64), v64 = to_f64(vt), left = multiply(o, &ut, &o->a);
+    host_array u64 = reference_convert(u, FL_F64), ut = transpose(&u64), v64 = reference_convert(vt, FL_F64),
+               left = multiply(o, &ut, &o->a);
     compare_result found = compare_start();
 
     check_values(o, s, &b, &found);

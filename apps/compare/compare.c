@@ -16,37 +16,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_AGAINST = KEY_OWN, KEY_MARKDOWN, MOST_ARGUMENTS = 32 };
+enum { MOST_ARGUMENTS = 32 };
 
 typedef struct compare_options {
-    const char *arguments[MOST_ARGUMENTS]; /* exercises, or with --against the newer file */
+    const char *const *arguments; /* exercises, or with --against the newer file */
     int count;
     const char *against;
     bool markdown;
 } compare_options;
 
-static const struct argp_option own_options[] = {
-    {"against", KEY_AGAINST, "OLD.json", 0, "Compare a saved run, NEW.json (or one that is made now), with this one",
-     0},
-    {"markdown", KEY_MARKDOWN, NULL, 0, "Print the table in Markdown", 0},
+static const own_option own_options[] = {
+    {"against", OPTION_TEXT, offsetof(compare_options, against), "OLD.json",
+     .help = "Compare a saved run, NEW.json (or one that is made now), with this one"},
+    {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    compare_options *own = state->input;
-
-    switch (key) {
-    case KEY_AGAINST: own->against = value; return 0;
-    case KEY_MARKDOWN: own->markdown = true; return 0;
-    case ARGP_KEY_ARG:
-        if (own->count == MOST_ARGUMENTS)
-            return ARGP_ERR_UNKNOWN;
-        own->arguments[own->count++] = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char summary[] = "Runs every exercise on every backend that can run here (or those that are named), "
                               "checks the answers, and puts the "
@@ -81,21 +65,21 @@ static json_t *failure(const char *exercise, const child_result *r)
 
 /* One document of all exercises. What cannot run at all (exit codes 2 and 3) ends the command as it would end the
  * exercise's own; any other failure is listed. */
-static json_t *run_all(const common_options *common, const char *const *names, int count)
+static json_t *run_all(const common_options *common, const exercise_kind *const *kinds, int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
 
     for (int i = 0; i < count; i++) {
-        child_words words = child_words_start(names[i]);
+        child_words words = child_words_start(kinds[i]->name);
         child_result r;
-        progress("%d of %d: %s", i + 1, count, names[i]);
-        child_words_common(&words, common);
+        progress("%d of %d: %s", i + 1, count, kinds[i]->name);
+        child_words_common(&words, exercise_takes(kinds[i]), common);
         r = child_run(&words);
         child_words_free(&words);
         if (!r.document && (r.exit_code == EXIT_BAD_INPUT || r.exit_code == EXIT_CANNOT_RUN) && count == 1)
-            fail(r.exit_code, "%s: %s", names[i], r.message);
+            fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document) {
-            json_append(failed, failure(names[i], &r));
+            json_append(failed, failure(kinds[i]->name, &r));
             continue;
         }
         move_rows(r.document, rows);
@@ -134,15 +118,31 @@ static void write_json(const json_t *document, const common_options *common)
         fail_problem(&why);
 }
 
+/* The named exercises, or all. */
+static json_t *run_named(const common_options *common, const compare_options *own)
+{
+    const exercise_kind *kinds[MOST_ARGUMENTS];
+    unsigned takes = 0;
+    int count = 0;
+
+    for (int i = 0; i < own->count && !own->against; i++)
+        kinds[count++] = exercise_named(own->arguments[i], "compare", exercise_runs_among_others);
+    for (int i = 0; exercises[i] && (own->count == 0 || own->against); i++)
+        if (exercise_runs_among_others(exercises[i]))
+            kinds[count++] = exercises[i];
+    for (int i = 0; i < count; i++)
+        takes |= exercise_takes(kinds[i]);
+    option_refuse(common, TAKES_SIZE & ~takes, "%s takes none", kinds[0]->name);
+    option_refuse(common, TAKES_CHECK & ~takes, "%s takes none", kinds[0]->name);
+    option_refuse(common, TAKES_SEED & ~takes, "%s takes none", kinds[0]->name);
+    return run_all(common, kinds, count);
+}
+
 static int compare_now(const common_options *common, const compare_options *own)
 {
-    const char *names[MOST_ARGUMENTS];
-    json_t *document;
+    json_t *document = run_named(common, own);
     bool right;
 
-    for (int i = 0; i < own->count; i++)
-        names[i] = exercise_named(own->arguments[i], "compare");
-    document = run_all(common, own->count ? names : exercise_names, own->count ? own->count : EXERCISES);
     compare_table_fill(document);
     write_json(document, common);
     if (!common->json || common->json_file)
@@ -158,7 +158,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
 
     if (own->count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
-    newer = own->count ? compare_runs_load(own->arguments[0]) : run_all(common, exercise_names, EXERCISES);
+    newer = own->count ? compare_runs_load(own->arguments[0]) : run_named(common, own);
     verdicts = compare_runs(older, newer);
     write_json(verdicts, common);
     if (!common->json || common->json_file)
@@ -174,15 +174,17 @@ int command_compare(int argc, char **argv)
     compare_options own = {.against = NULL};
     const command_line line = {"flynn compare",
                                "[EXERCISE...]|[NEW.json]",
+                               MOST_ARGUMENTS,
                                summary,
-                               TAKES_BACKEND | TAKES_RUN | TAKES_JSON,
+                               TAKES_RUN | TAKES_JSON,
                                own_options,
-                               parse,
                                &own};
     common_options common;
     int code;
 
     options_parse(&line, argc, argv, &common);
+    own.arguments = common.arguments;
+    own.count = common.argument_count;
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
     code = own.against ? compare_saved(&common, &own) : compare_now(&common, &own);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn allclose: are two arrays the same to a tolerance?
+ * flynn allclose: compare two arrays within a tolerance.
  */
-#include "commands.h"
+#include "registry.h"
 
-#include "harness/exercise.h"
 #include "harness/reference.h"
 #include "support/fail.h"
-#include "support/options.h"
+#include "view/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,244 +14,182 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COURSE_SIZE = 4096 };
-enum { KEY_RTOL = KEY_OWN, KEY_ATOL, KEY_EQUAL_NAN };
 /* What fl_closeness says, as the exercise's output: i64. */
-enum { DIFFERING, WORST_INDEX, WORST_EXCESS, TOLD };
+enum { DIFFERING, WORST_INDEX, WORST_EXCESS, ANSWERS };
 
-/* What only this command has. */
 typedef struct allclose_options {
-    const char *file[2];
     double relative, absolute;
     bool equal_nan;
 } allclose_options;
 
-static const struct argp_option own_options[] = {
-    {"rtol", KEY_RTOL, "X", 0, "Tolerance relative to B's element (1e-5)", 0},
-    {"atol", KEY_ATOL, "X", 0, "Absolute tolerance (1e-8)", 0},
-    {"equal-nan", KEY_EQUAL_NAN, 0, 0, "NaN is close to NaN", 0},
+static const own_option options[] = {
+    {"rtol", OPTION_REAL, offsetof(allclose_options, relative), "X",
+     .help = "Tolerance relative to B's element (1e-5)"},
+    {"atol", OPTION_REAL, offsetof(allclose_options, absolute), "X", .help = "Absolute tolerance (1e-8)"},
+    {"equal-nan", OPTION_FLAG, offsetof(allclose_options, equal_nan), .help = "NaN is close to NaN"},
     {0},
 };
 
-static double tolerance(const char *option, const char *value)
+/* The course's: square roots of 0, 1, 2 ... computed by the first backend (0) and by the host (1). */
+static host_array make(const exercise *e, int i)
 {
-    char *end;
-    double number = strtod(value, &end);
+    const int64_t size = exercise_size(e);
+    host_array roots = exercise_array(FL_F32, 1, &size);
+    float *values = roots.data;
+    fl_array *in, *out;
 
-    if (end == value || *end || !(number >= 0))
-        option_fail(option, "'%s' is no tolerance; expected a number of at least 0", value);
-    return number;
+    for (int64_t n = 0; n < size; n++)
+        values[n] = i == 0 ? (float)n : sqrtf((float)n);
+    if (i == 1)
+        return roots;
+    in = reference_upload(e->backends->open[0].device, &roots, false);
+    must(fl_array_create(e->backends->open[0].device, FL_F32, 1, &size, &out));
+    must(fl_sqrt(e->backends->open[0].device, in, out, NULL));
+    must(fl_array_to_host(out, values));
+    fl_array_free(in);
+    fl_array_free(out);
+    return roots;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static void plan(exercise *e)
 {
-    allclose_options *own = state->input;
+    const host_array *a = &e->inputs[0], *b = &e->inputs[1];
+    const allclose_options *own = e->own;
 
-    switch (key) {
-    case KEY_RTOL: own->relative = tolerance("rtol", value); return 0;
-    case KEY_ATOL: own->absolute = tolerance("atol", value); return 0;
-    case KEY_EQUAL_NAN: own->equal_nan = true; return 0;
-    case ARGP_KEY_ARG:
-        if (own->file[1])
-            return ARGP_ERR_UNKNOWN;
-        own->file[own->file[0] ? 1 : 0] = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    exercise_one_shape(e);
+    exercise_output(e, FL_I64, 1, (int64_t[]){ANSWERS});
+    exercise_title(e, "allclose: %s %s, %s; rtol %g, atol %g", format_shape(a->ndim, a->shape).text,
+                   fl_dtype_name(a->dtype), fl_dtype_name(b->dtype), own->relative, own->absolute);
 }
 
-static const char summary[] =
-    "Compares two arrays as numpy.allclose does: |a - b| <= atol + rtol * |b| for every element. Tells how many differ "
-    "and which of them the most; the exit code is 1 when any does.\v"
-    "A and B are .npy or .png files of one shape; without them, the square roots of 0, 1, 2 ... 4095 (--size) in f32, "
-    "computed by the first backend (A) and by the host (B). f32 with f32 is compared in f32, all else in f64.";
-
-/* ----------------------------------------------------------------------------------------------- inputs ---- */
-
-/* The course's: a device's result and the host's. */
-static void make_inputs(const common_options *common, fl_device *device, host_array *inputs)
+static fl_status find(const exercise *e, fl_device *device, fl_array *const *in, const fl_run *run, int64_t *answers)
 {
-    int64_t size = common->size ? common->size : COURSE_SIZE;
-    fl_array *range, *roots;
-    problem why;
-
-    for (int i = 0; i < 2; i++)
-        exercise_must(host_array_create(&inputs[i], FL_F32, 1, &size, "--size", &why), &why);
-    for (int64_t i = 0; i < size; i++)
-        ((float *)inputs[1].data)[i] = (float)i;
-    must(fl_array_from_host(device, FL_F32, 1, &size, inputs[1].data, &range));
-    must(fl_array_create(device, FL_F32, 1, &size, &roots));
-    must(fl_sqrt(device, range, roots, NULL));
-    must(fl_array_to_host(roots, inputs[0].data));
-    fl_array_free(range);
-    fl_array_free(roots);
-    for (int64_t i = 0; i < size; i++)
-        ((float *)inputs[1].data)[i] = sqrtf((float)i);
-}
-
-static void read_inputs(const allclose_options *own, host_array *inputs)
-{
-    bool same;
-
-    if (!own->file[1])
-        fail(EXIT_BAD_INPUT, "%s alone; expected two files, or none for the course's", own->file[0]);
-    for (int i = 0; i < 2; i++)
-        inputs[i] = exercise_read(own->file[i], "input", 1, FL_MAX_DIMS);
-    same = inputs[0].ndim == inputs[1].ndim;
-    for (int d = 0; same && d < inputs[0].ndim; d++)
-        same = inputs[0].shape[d] == inputs[1].shape[d];
-    if (!same)
-        fail(EXIT_BAD_INPUT, "%s is %s, %s is %s; expected one shape", own->file[0],
-             format_shape(inputs[0].ndim, inputs[0].shape).text, own->file[1],
-             format_shape(inputs[1].ndim, inputs[1].shape).text);
-    if (host_array_size(&inputs[0]) == 0)
-        fail(EXIT_BAD_INPUT, "%s: the input is %s; expected at least one element", own->file[0],
-             format_shape(inputs[0].ndim, inputs[0].shape).text);
-}
-
-static void take_inputs(const common_options *common, const allclose_options *own, fl_device *first, host_array *inputs)
-{
-    if (own->file[0] && common->size)
-        fail(EXIT_BAD_INPUT, "--size: is for the course's input; %s has its own size", own->file[0]);
-    if (own->file[0])
-        read_inputs(own, inputs);
-    else
-        make_inputs(common, first, inputs);
-    for (int i = 0; i < 2 && common->has_dtype; i++)
-        exercise_convert(&inputs[i], common->dtype);
-}
-
-/* ----------------------------------------------------------------------------------------- the exercise ---- */
-
-/* What `call` and `check` need besides the arrays. */
-typedef struct setting {
-    const allclose_options *own;
-    int64_t *told; /* by the call under way, until it is copied to the output */
-    int64_t expected[TOLD];
-} setting;
-
-static void pack(const fl_closeness *found, int64_t *told)
-{
-    told[DIFFERING] = found->differing;
-    told[WORST_INDEX] = found->worst_index;
-    memcpy(&told[WORST_EXCESS], &found->worst_excess, sizeof told[WORST_EXCESS]);
-}
-
-/* The verdict comes back to the host; from there it goes into the output, as a result to check. */
-static fl_status call_allclose(fl_device *device, fl_array *const *in, fl_array *const *out, const void *more,
-                               const fl_run *run)
-{
-    const setting *s = more;
+    const allclose_options *own = e->own;
     fl_closeness found;
-    fl_status status =
-        fl_allclose(device, in[0], in[1], s->own->relative, s->own->absolute, s->own->equal_nan, &found, run);
+    fl_status status = fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
 
     if (status != FL_OK)
         return status;
-    pack(&found, s->told);
-    return fl_array_write(out[0], s->told, run->stream);
+    answers[DIFFERING] = found.differing;
+    answers[WORST_INDEX] = found.worst_index;
+    memcpy(&answers[WORST_EXCESS], &found.worst_excess, sizeof answers[WORST_EXCESS]);
+    return FL_OK;
+}
+
+/* What is expected, and the answers of the call under way until they are copied to the output. */
+typedef struct allclose_answers {
+    int64_t expected[ANSWERS], found[ANSWERS];
+} allclose_answers;
+
+/* The verdict comes back to the host; from there it goes into the output, as a result to check. */
+static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run)
+{
+    allclose_answers *answers = e->expected;
+    fl_status status = find(e, device, in, run, answers->found);
+
+    return status == FL_OK ? fl_array_write(out[0], answers->found, run->stream) : status;
+}
+
+static void expect(exercise *e)
+{
+    fl_device *device = reference_device("allclose", "reference");
+    allclose_answers *answers = calloc(1, sizeof *answers);
+    fl_array *in[2];
+
+    if (!answers)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < 2; i++)
+        in[i] = reference_upload(device, &e->inputs[i], false);
+    must(find(e, device, in, &(fl_run){.variant = "reference"}, answers->expected));
+    fl_array_free(in[0]);
+    fl_array_free(in[1]);
+    fl_device_close(device);
+    e->expected = answers;
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const setting *s = e->more;
-    const int64_t *got = m->results[0].data;
+    const int64_t *got = m->results[0].data, *expected = ((const allclose_answers *)e->expected)->expected;
     compare_result found = compare_start();
 
     snprintf(method, size, "reference, exactly");
-    for (int i = 0; i < TOLD; i++)
-        compare_add(&found, i, got[i] == s->expected[i] ? 0 : 1, 0, 0);
+    for (int i = 0; i < ANSWERS; i++)
+        compare_add(&found, i, got[i] == expected[i] ? 0 : 1, 0, 0);
     return found;
 }
 
-/* "omp:2: not close: 3 of 4096 differ; the worst is [7]: 1.5 and 1.25, 4.2 times its bound" */
-static void print_verdict(const exercise *e, const measurement *m)
+static void release(exercise *e)
 {
-    const int64_t *told = m->results[0].data, index = told[WORST_INDEX];
-    const host_array *a = &e->inputs[0], *b = &e->inputs[1];
+    free(e->expected);
+}
+
+static double worst_excess(const measurement *m)
+{
     double excess;
 
-    memcpy(&excess, &told[WORST_EXCESS], sizeof excess);
-    if (told[DIFFERING] == 0)
-        printf("%s: close: none of %" PRId64 " differs\n", m->device.resource, host_array_size(a));
+    memcpy(&excess, (const int64_t *)m->results[0].data + WORST_EXCESS, sizeof excess);
+    return excess;
+}
+
+static void add_json(const exercise *e, const measurement *m, json_t *row)
+{
+    const int64_t *answers = m->results[0].data;
+
+    (void)e;
+    json_put(row, "close", json_boolean(answers[DIFFERING] == 0));
+    json_put(row, "differing", json_whole(answers[DIFFERING]));
+    json_put(row, "worst", json_whole(answers[WORST_INDEX]));
+    json_put(row, "worst_excess", json_number(worst_excess(m)));
+}
+
+/* "omp:2: not close: 3 of 4096 differ; the worst is [7]: 1.5 and 1.25, 4.2 times its bound" */
+static void print(const exercise *e, const measurement *m)
+{
+    const int64_t *answers = m->results[0].data, index = answers[WORST_INDEX];
+    const host_array *a = &e->inputs[0], *b = &e->inputs[1];
+
+    if (answers[DIFFERING] == 0)
+        printf("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, host_array_size(a));
     else if (index >= 0 && index < host_array_size(a))
         printf("%s: not close: %" PRId64 " of %" PRId64
                " differ; the worst is %s: %.9g and %.9g, %.3g times its bound\n",
-               m->device.resource, told[DIFFERING], host_array_size(a), format_index(index, a->ndim, a->shape).text,
-               host_array_get(a, index), host_array_get(b, index), excess);
+               m->device.resource, answers[DIFFERING], host_array_size(a), format_index(index, a->ndim, a->shape).text,
+               host_array_get(a, index), host_array_get(b, index), worst_excess(m));
 }
 
-static void add_verdict(const exercise *e, const measurement *m, json_t *row)
+static int exit_code(const exercise *e)
 {
-    const int64_t *told = m->results[0].data, index = told[WORST_INDEX];
-    double excess;
-
-    memcpy(&excess, &told[WORST_EXCESS], sizeof excess);
-    json_object_set_new(row, "close", json_boolean(told[DIFFERING] == 0));
-    json_object_set_new(row, "differing", json_integer(told[DIFFERING]));
-    json_object_set_new(row, "worst", json_integer(index));
-    json_object_set_new(row, "worst_excess", isfinite(excess) ? json_real(excess) : json_null());
-    (void)e;
+    return ((const allclose_answers *)e->expected)->expected[DIFFERING] ? EXIT_WRONG_RESULT : EXIT_DONE;
 }
 
-/* What the oracle finds. */
-static void find_expected(setting *s, const host_array *inputs)
-{
-    fl_device *device = oracle_device("allclose");
-    fl_array *a, *b;
-    fl_closeness found;
-
-    must(fl_array_from_host(device, inputs[0].dtype, inputs[0].ndim, inputs[0].shape, inputs[0].data, &a));
-    must(fl_array_from_host(device, inputs[1].dtype, inputs[1].ndim, inputs[1].shape, inputs[1].data, &b));
-    must(fl_allclose(device, a, b, s->own->relative, s->own->absolute, s->own->equal_nan, &found,
-                     &(fl_run){.variant = "reference"}));
-    pack(&found, s->expected);
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_device_close(device);
-}
-
-static exercise make_exercise(const host_array *inputs, const setting *s)
-{
-    exercise e = {.name = "allclose",
-                  .input_count = 2,
-                  .inputs = {inputs[0], inputs[1]},
-                  .more = s,
-                  .call = call_allclose,
-                  .check = check,
-                  .add_json = add_verdict,
-                  .print_more = print_verdict};
-
-    exercise_output(&e, FL_I64, 1, (int64_t[]){TOLD});
-    snprintf(e.title, sizeof e.title, "allclose: %s %s, %s; rtol %g, atol %g",
-             format_shape(inputs[0].ndim, inputs[0].shape).text, fl_dtype_name(inputs[0].dtype),
-             fl_dtype_name(inputs[1].dtype), s->own->relative, s->own->absolute);
-    return e;
-}
-
-int command_allclose(int argc, char **argv)
-{
-    allclose_options own = {.relative = 1e-5, .absolute = 1e-8};
-    const command_line line = {"flynn allclose", "[A B]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options,      parse,   &own};
-    common_options common;
-    host_array inputs[2] = {0};
-    int64_t told[TOLD];
-    setting s = {.own = &own, .told = told};
-    result_list results;
-    int code;
-
-    options_parse(&line, argc, argv, &common);
-    backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    take_inputs(&common, &own, backends.open[0].device, inputs);
-    find_expected(&s, inputs);
-    exercise e = make_exercise(inputs, &s);
-    code = exercise_run(&e, &common, &backends, &results);
-
-    result_list_free(&results);
-    backends_close(&backends);
-    host_array_free(&inputs[0]);
-    host_array_free(&inputs[1]);
-    options_free(&common);
-    return code != EXIT_DONE ? code : s.expected[DIFFERING] ? EXIT_WRONG_RESULT : EXIT_DONE;
-}
+const exercise_kind allclose_exercise = {
+    .name = "allclose",
+    .summary = "compare two arrays within a tolerance",
+    .help = "Compares two arrays as numpy.allclose does, |a - b| <= atol + rtol * |b| for every element. Reports how "
+            "many elements differ and which one differs most; the exit status is 1 if any does.\v"
+            "A and B are .npy or .png files of one shape. Without them: the square roots of 0, 1, 2 ... 4095 (--size) "
+            "in f32, computed by the first backend (A) and by the host (B). f32 with f32 is compared in f32, every "
+            "other pair in f64.",
+    .arguments = "[A B]",
+    .input_count = 2,
+    .inputs = {{"input", 1, FL_MAX_DIMS, false}, {"input", 1, FL_MAX_DIMS, false}},
+    .least_files = 2,
+    .dtypes = DTYPES_ALL,
+    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_RESULT,
+    .options = options,
+    .own_size = sizeof(allclose_options),
+    .own = &(const allclose_options){.relative = 1e-5, .absolute = 1e-8},
+    .made = "the course's square roots",
+    .size = 4096,
+    .only_alone = true,
+    .make = make,
+    .plan = plan,
+    .call = call,
+    .expect = expect,
+    .check = check,
+    .release = release,
+    .add_json = add_json,
+    .print = print,
+    .exit_code = exit_code,
+};

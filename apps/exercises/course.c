@@ -1,20 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "course.h"
 
+#include "harness/exercise.h"
+
 #include <math.h>
 #include <string.h>
 
 enum { TILE = 16, IMPULSE = 8, TAPS = 15, COLUMNS = 2048 };
 
-bool course_image(int64_t edge, fl_dtype dtype, host_array *image, problem *why)
+const char *const course_modes[] = {[FL_FULL] = "full", [FL_SAME] = "same", [FL_VALID] = "valid", NULL};
+const char *const course_gaussians[] = {[GAUSSIAN_WIDE] = "wide", [GAUSSIAN_NARROW] = "narrow", NULL};
+
+static host_array zeros(fl_dtype dtype, int ndim, const int64_t *shape)
 {
-    if (!host_array_create(image, dtype, 2, (int64_t[]){edge, edge}, "--size", why))
-        return false;
-    memset(image->data, 0, host_array_bytes(image));
+    host_array array = exercise_array(dtype, ndim, shape);
+
+    memset(array.data, 0, host_array_bytes(&array));
+    return array;
+}
+
+host_array course_image(int64_t edge, fl_dtype dtype)
+{
+    host_array image = zeros(dtype, 2, (int64_t[]){edge, edge});
+
     for (int64_t y = IMPULSE; y < edge; y += TILE)
         for (int64_t x = IMPULSE; x < edge; x += TILE)
-            host_array_set(image, y * edge + x, 1);
-    return true;
+            host_array_set(&image, y * edge + x, 1);
+    return image;
+}
+
+host_array course_signal(int64_t size, fl_dtype dtype)
+{
+    host_array signal = zeros(dtype, 1, &size);
+
+    for (int64_t row = IMPULSE * COLUMNS; row < size; row += TILE * COLUMNS)
+        for (int64_t i = row + IMPULSE; i < row + COLUMNS && i < size; i += TILE)
+            host_array_set(&signal, i, 1);
+    return signal;
 }
 
 /* np.linspace(-2, 2, 15)[i]: start + i * step, the last element the end itself. */
@@ -23,38 +45,63 @@ static double place(int i)
     return i == TAPS - 1 ? 2 : i * (4.0 / (TAPS - 1)) - 2;
 }
 
-bool course_gaussian(gaussian_width width, fl_dtype dtype, host_array *kernel, problem *why)
+static double gaussian(int width, int y, int x)
 {
-    if (!host_array_create(kernel, dtype, 2, (int64_t[]){TAPS, TAPS}, "--gaussian", why))
-        return false;
-    double divisor = width == GAUSSIAN_WIDE ? 2 : 1;
-    for (int y = 0; y < TAPS; y++)
-        for (int x = 0; x < TAPS; x++)
-            host_array_set(kernel, y * TAPS + x, exp(-(place(x) * place(x) + place(y) * place(y)) / divisor));
-    return true;
+    return exp(-(place(x) * place(x) + place(y) * place(y)) / (width == GAUSSIAN_WIDE ? 2 : 1));
 }
 
-bool course_signal(int64_t size, fl_dtype dtype, host_array *signal, problem *why)
+host_array course_gaussian(int width, fl_dtype image)
 {
-    if (!host_array_create(signal, dtype, 1, &size, "--size", why))
-        return false;
-    memset(signal->data, 0, host_array_bytes(signal));
-    for (int64_t row = IMPULSE * COLUMNS; row < size; row += TILE * COLUMNS)
-        for (int64_t i = row + IMPULSE; i < row + COLUMNS && i < size; i += TILE)
-            host_array_set(signal, i, 1);
-    return true;
+    host_array kernel = exercise_array(image == FL_F32 ? FL_F32 : FL_F64, 2, (int64_t[]){TAPS, TAPS});
+
+    for (int i = 0; i < TAPS * TAPS; i++)
+        host_array_set(&kernel, i, gaussian(width, i / TAPS, i % TAPS));
+    return kernel;
 }
 
-bool course_gaussian_line(gaussian_width width, bool whole, fl_dtype dtype, host_array *kernel, problem *why)
+host_array course_gaussian_line(int width, bool whole, fl_dtype signal)
 {
-    const int64_t taps = whole ? TAPS * TAPS : TAPS, step = whole ? 1 : TAPS + 1;
-    host_array square;
+    const int64_t taps = whole ? TAPS * TAPS : TAPS;
+    host_array kernel = exercise_array(signal == FL_F32 ? FL_F32 : FL_F64, 1, &taps);
 
-    if (!course_gaussian(width, dtype, &square, why))
-        return false;
-    bool made = host_array_create(kernel, dtype, 1, &taps, "--taps", why);
-    for (int64_t i = 0; made && i < taps; i++)
-        host_array_set(kernel, i, host_array_get(&square, i * step));
-    host_array_free(&square);
-    return made;
+    for (int i = 0; i < taps; i++)
+        host_array_set(&kernel, i, whole ? gaussian(width, i / TAPS, i % TAPS) : gaussian(width, i, i));
+    return kernel;
+}
+
+/* Ten ellipses: value, half axes, centre, degrees that it is turned by.
+ * Shepp and Logan, "The Fourier reconstruction of a head section", IEEE Trans. Nucl. Sci. 21, 1974, with the contrast
+ * of Toft, "The Radon transform", 1996. */
+static const double ellipses[][6] = {
+    {1, 0.69, 0.92, 0, 0, 0},          {-0.8, 0.6624, 0.8740, 0, -0.0184, 0},
+    {-0.2, 0.11, 0.31, 0.22, 0, -18},  {-0.2, 0.16, 0.41, -0.22, 0, 18},
+    {0.1, 0.21, 0.25, 0, 0.35, 0},     {0.1, 0.046, 0.046, 0, 0.1, 0},
+    {0.1, 0.046, 0.046, 0, -0.1, 0},   {0.1, 0.046, 0.023, -0.08, -0.605, 0},
+    {0.1, 0.023, 0.023, 0, -0.606, 0}, {0.1, 0.023, 0.046, 0.06, -0.605, 0},
+};
+
+static double phantom_at(double x, double y)
+{
+    double value = 0;
+
+    for (size_t i = 0; i < sizeof ellipses / sizeof *ellipses; i++) {
+        const double *e = ellipses[i], turn = e[5] * acos(-1) / 180, dx = x - e[3], dy = y - e[4];
+        const double along = (dx * cos(turn) + dy * sin(turn)) / e[1],
+                     across = (dy * cos(turn) - dx * sin(turn)) / e[2];
+        if (along * along + across * across <= 1)
+            value += e[0];
+    }
+    return value;
+}
+
+/* The middles of edge x edge pixels of the square from -1 to 1, from the top down. */
+host_array course_phantom(int64_t edge)
+{
+    host_array image = exercise_array(FL_F32, 2, (int64_t[]){edge, edge});
+
+    for (int64_t i = 0; i < edge; i++)
+        for (int64_t j = 0; j < edge; j++)
+            host_array_set(&image, i * edge + j,
+                           phantom_at((2 * (double)j + 1) / (double)edge - 1, 1 - (2 * (double)i + 1) / (double)edge));
+    return image;
 }

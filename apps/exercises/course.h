@@ -1,26 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * course.h - the inputs that the courses make, for exercises that are given none.
+ * course.h - the inputs that the courses make, for exercises without a file.
  */
 #ifndef FLYNN_APPS_EXERCISES_COURSE_H
 #define FLYNN_APPS_EXERCISES_COURSE_H
 
 #include "support/host_array.h"
+#include "support/options.h"
 
 /* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the
- * bottom. f32 or f64. false as host_array_create, --size being to blame. */
-bool course_image(int64_t edge, fl_dtype dtype, host_array *image, problem *why);
+ * bottom. f32 or f64. */
+host_array course_image(int64_t edge, fl_dtype dtype);
 
-typedef enum gaussian_width { GAUSSIAN_WIDE = 0, GAUSSIAN_NARROW = 1 } gaussian_width;
+enum { GAUSSIAN_WIDE, GAUSSIAN_NARROW };
 
-/* The 15x15 kernel exp(-r^2 / 2) (wide) or exp(-r^2) (narrow) over np.linspace(-2, 2, 15) squared, computed in f64; f32
- * is rounded from that. */
-bool course_gaussian(gaussian_width width, fl_dtype dtype, host_array *kernel, problem *why);
+/* The 15x15 kernel exp(-r^2 / 2) (wide) or exp(-r^2) (narrow) over np.linspace(-2, 2, 15) squared, computed in f64; for
+ * an image of f32 it is rounded to f32. */
+host_array course_gaussian(int width, fl_dtype image);
 
-/* The first `size` elements (at least 1) of such an image of 2048 columns and any number of rows, row after row. */
-bool course_signal(int64_t size, fl_dtype dtype, host_array *signal, problem *why);
+/* The first `size` elements (at least 1) of such an image with 2048 columns and any number of rows, row after row. */
+host_array course_signal(int64_t size, fl_dtype dtype);
 
 /* That kernel as a vector: its diagonal (15 elements), or all of it, row after row (225). */
-bool course_gaussian_line(gaussian_width width, bool whole, fl_dtype dtype, host_array *kernel, problem *why);
+host_array course_gaussian_line(int width, bool whole, fl_dtype signal);
+
+/* The head that reconstructions from X-rays are tried on, edge x edge pixels of f32. */
+host_array course_phantom(int64_t edge);
+
+/* Options that both convolutions have, of a struct with the members `mode` and `gaussian`. */
+extern const char *const course_modes[], *const course_gaussians[];
+#define COURSE_MODE_OPTION(own, help_text) \
+    { \
+        "mode", OPTION_CHOICE, offsetof(own, mode), "MODE", .help = help_text, .names = course_modes \
+    }
+#define COURSE_GAUSSIAN_OPTION(own) \
+    { \
+        "gaussian", OPTION_CHOICE, offsetof(own, gaussian), "WIDTH", \
+            .help = "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", \
+            .names = course_gaussians, .void_with = 2 \
+    }
 
 #endif

@@ -2,12 +2,10 @@
  *
  * flynn primes: the primes below a number, by trial division or by a sieve, number by number or all at once.
  */
-#include "commands.h"
+#include "registry.h"
 
-#include "files/files.h"
-#include "harness/exercise.h"
 #include "support/fail.h"
-#include "support/options.h"
+#include "view/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,16 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_UPTO = KEY_OWN, KEY_METHOD, KEY_LAUNCH };
-enum { COURSE_UPTO = 10000 };
+enum { TRIAL, SQRT, SIEVE };
+enum { EACH, ALL };
 
-typedef enum method { TRIAL = 0, SQRT = 1, SIEVE = 2 } method;
-typedef enum launching { EACH = 0, ALL = 1 } launching;
+static const char *const methods[] = {[TRIAL] = "trial", [SQRT] = "sqrt", [SIEVE] = "sieve", NULL};
+static const char *const launches[] = {[EACH] = "each", [ALL] = "all", NULL};
 
-static const char *const methods[] = {[TRIAL] = "trial", [SQRT] = "sqrt", [SIEVE] = "sieve"};
-static const char *const launchings[] = {[EACH] = "each", [ALL] = "all"};
-
-/* The variants, and how far each goes within minutes. */
+/* The variants, and how far each gets within minutes. */
 static const struct {
     const char *variant;
     int64_t most;
@@ -34,84 +29,69 @@ static const struct {
     [SIEVE] = {{"sieve", FL_PRIMES_MOST}, {"sieve", FL_PRIMES_MOST}},
 };
 
-/* What only this command has. */
 typedef struct primes_options {
     int64_t upto;
-    bool has_method, has_launch;
-    method method;
-    launching launch;
-    const char *output;
+    int method, launch; /* -1: not given */
 } primes_options;
 
-static const struct argp_option own_options[] = {
-    {"upto", KEY_UPTO, "N", 0, "The primes below N (10000)", 0},
-    {"method", KEY_METHOD, "METHOD", 0,
-     "trial: divide n by 2, 3 ... n/2, as the course does (default); sqrt: up to the root of n; sieve: of Eratosthenes",
-     0},
-    {"launch", KEY_LAUNCH, "HOW", 0,
-     "all: decide all numbers in one launch (default); each: one launch and one copy for each number (not sieve)", 0},
-    {"output", 'o', "FILE", 0, "Write the primes: .npy", 0},
+static const own_option options[] = {
+    {"upto", OPTION_INTEGER, offsetof(primes_options, upto), "N", .help = "The primes below N (10000)",
+     .most = FL_PRIMES_MOST},
+    {"method", OPTION_CHOICE, offsetof(primes_options, method), "METHOD",
+     .help = "trial: divide n by 2, 3 ... n/2, as the course does (default); sqrt: up to the root of n; sieve: of "
+             "Eratosthenes",
+     .names = methods},
+    {"launch", OPTION_CHOICE, offsetof(primes_options, launch), "HOW",
+     .help = "all: decide all numbers in one launch (default); each: one launch and one copy a number (not sieve)",
+     .names = launches},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    primes_options *own = state->input;
-
-    switch (key) {
-    case KEY_UPTO: own->upto = option_integer("upto", value, 0, FL_PRIMES_MOST); return 0;
-    case KEY_METHOD:
-        own->method = (method)option_choice("method", value, methods, 3);
-        own->has_method = true;
-        return 0;
-    case KEY_LAUNCH:
-        own->launch = (launching)option_choice("launch", value, launchings, 2);
-        own->has_launch = true;
-        return 0;
-    case 'o': own->output = value; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const char summary[] =
-    "Finds the primes below a number, holds them against a sieve of its own and tells the time in its parts.\v"
-    "N goes up to 10000000 by trial and to 1000000000 by sqrt (with --launch=each: to 100000 and 1000000), and by "
-    "sieve "
-    "to 1099511627776 (2^40), as far as there is memory for the result: 8 bytes a prime on the device and on the "
-    "host, where pi(N) is at most 1.26 N / ln N. What a device needs besides stays below 128 MiB. --variant=trial-all, "
-    "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.";
-
-/* --------------------------------------------------------------------------------------------- what to run ---- */
 
 /* --variant as method and launch. */
 static void take_variant(const char *variant, primes_options *own)
 {
-    const char *names[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve"};
-    int chosen = option_choice("variant", variant, names, 5);
+    static const char *const names[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve", NULL};
+    const int chosen = option_choice("variant", variant, names);
 
-    if (own->has_method || own->has_launch)
-        fail(EXIT_BAD_INPUT, "--variant: '%s' is method and launch in one; expected either it or --%s", variant,
-             own->has_method ? "method" : "launch");
-    own->method = (method)(chosen / 2);
-    own->launch = (launching)(chosen % 2);
+    if (own->method >= 0 || own->launch >= 0)
+        fail(EXIT_BAD_INPUT, "--variant: '%s' is method and launch in one word; expected either it or --%s", variant,
+             own->method >= 0 ? "method" : "launch");
+    own->method = chosen / 2;
+    own->launch = chosen % 2;
 }
 
-/* Holds the options against each other. */
-static void settle(common_options *common, primes_options *own)
+static void settle(exercise *e)
 {
-    if (common->size)
-        fail(EXIT_BAD_INPUT, "--size: primes has none; expected --upto=N");
-    if (common->has_dtype && common->dtype != FL_I64)
-        fail(EXIT_BAD_INPUT, "--dtype: primes are of i64, not of %s", fl_dtype_name(common->dtype));
+    common_options *common = &e->common;
+    primes_options *own = e->own;
+
     if (common->has_variant && strcmp(common->variant, "auto") != 0)
         take_variant(common->variant, own);
-    if (own->method == SIEVE && own->has_launch && own->launch == EACH)
+    else if (own->method == SIEVE && own->launch == EACH)
         fail(EXIT_BAD_INPUT, "--launch: a sieve decides all numbers at once; expected all, or --method=trial or sqrt");
+    own->method = own->method < 0 ? TRIAL : own->method;
+    own->launch = own->launch < 0 ? ALL : own->launch;
     common->variant = ways[own->method][own->launch].variant;
     common->has_variant = true; /* methods are not variants of one way: a saved sweep must not swap them */
     if (own->upto > ways[own->method][own->launch].most)
-        fail(EXIT_BAD_INPUT, "--upto: %" PRId64 " is too much for %s; expected at most %" PRId64, own->upto,
+        fail(EXIT_BAD_INPUT, "--upto: %" PRId64 " is too large for %s; expected at most %" PRId64, own->upto,
              common->variant, ways[own->method][own->launch].most);
+}
+
+static void plan(exercise *e)
+{
+    const primes_options *own = e->own;
+
+    exercise_output(e, FL_I64, 1, (int64_t[]){fl_primes_bound(own->upto)});
+    exercise_output(e, FL_I64, 1, (int64_t[]){1});
+    exercise_title(e, "primes below %" PRId64 ": %s", own->upto, e->common.variant);
+}
+
+static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run)
+{
+    (void)in;
+    return fl_primes(device, ((const primes_options *)e->own)->upto, out[0], out[1], run);
 }
 
 /* --------------------------------------------------------------------------------------------- the check ---- */
@@ -163,16 +143,10 @@ static void host_sieve_segment(host_sieve *s, int64_t first)
     }
 }
 
-static void host_sieve_end(host_sieve *s)
-{
-    free(s->base);
-    free(s);
-}
-
 /* Each prime must be the next one of the result, which must end with the last. */
-static compare_result check_primes(const exercise *e, const measurement *m, char *method_text, size_t size)
+static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const int64_t upto = ((const primes_options *)e->more)->upto, count = m->results[0].shape[0];
+    const int64_t upto = ((const primes_options *)e->own)->upto, count = m->results[0].shape[0];
     const int64_t *result = m->results[0].data;
     compare_result found = compare_start();
     host_sieve *s = host_sieve_start(upto);
@@ -186,22 +160,14 @@ static compare_result check_primes(const exercise *e, const measurement *m, char
                 k++;
             }
     }
-    host_sieve_end(s);
-    if (*(const int64_t *)m->results[1].data != k) /* too many: those that are expected were all there */
-        compare_add(&found, k, (double)*(const int64_t *)m->results[1].data, (double)k, 0);
-    found.ok = found.failed == 0; /* of none there are none */
-    snprintf(method_text, size, "a sieve on the host: each prime, and their number");
+    free(s->base);
+    free(s);
+    exercise_check_count(m, k, &found);
+    snprintf(method, size, "a sieve on the host: each prime, and their number");
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------ the exercise ---- */
-
-static fl_status call_primes(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
-                             const fl_run *run)
-{
-    (void)inputs;
-    return fl_primes(device, ((const primes_options *)more)->upto, outputs[0], outputs[1], run);
-}
+/* ---------------------------------------------------------------------------------------------- the answer ---- */
 
 static int64_t sum_of(const host_array *primes)
 {
@@ -214,57 +180,51 @@ static int64_t sum_of(const host_array *primes)
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
-    const primes_options *own = e->more;
+    const primes_options *own = e->own;
 
-    json_object_set_new(row, "upto", json_integer(own->upto));
-    json_object_set_new(row, "method", json_string(methods[own->method]));
-    json_object_set_new(row, "launch", json_string(launchings[own->launch]));
-    json_object_set_new(row, "count", json_integer(m->results[0].shape[0]));
-    json_object_set_new(row, "sum", json_integer(sum_of(&m->results[0])));
+    json_put(row, "upto", json_whole(own->upto));
+    json_put(row, "method", json_text(methods[own->method]));
+    json_put(row, "launch", json_text(launches[own->launch]));
+    json_put(row, "count", json_whole(m->results[0].shape[0]));
+    json_put(row, "sum", json_whole(sum_of(&m->results[0])));
 }
 
-static void print_more(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m)
 {
-    const int64_t count = m->results[0].shape[0];
+    const int64_t count = m->results[0].shape[0], *primes = m->results[0].data;
 
     (void)e;
     if (count > 0)
         printf("%s: %" PRId64 " primes, the last one %" PRId64 ", their sum %" PRId64 "\n", m->device.resource, count,
-               ((const int64_t *)m->results[0].data)[count - 1], sum_of(&m->results[0]));
+               primes[count - 1], sum_of(&m->results[0]));
     else
         printf("%s: no primes\n", m->device.resource);
 }
 
-int command_primes(int argc, char **argv)
-{
-    primes_options own = {.upto = COURSE_UPTO, .method = TRIAL, .launch = ALL};
-    const command_line line = {"flynn primes", NULL,  summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options,    parse, &own};
-    exercise e = {.name = "primes",
-                  .counted = true,
-                  .more = &own,
-                  .call = call_primes,
-                  .check = check_primes,
-                  .add_json = add_json,
-                  .print_more = print_more};
-    common_options common;
-    result_list results;
-    problem why;
-    int code;
-
-    options_parse(&line, argc, argv, &common);
-    settle(&common, &own);
-    if (own.output)
-        exercise_must(file_check_output(own.output, &why), &why);
-    backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    exercise_output(&e, FL_I64, 1, (int64_t[]){fl_primes_bound(own.upto)});
-    exercise_output(&e, FL_I64, 1, (int64_t[]){1});
-    snprintf(e.title, sizeof e.title, "primes below %" PRId64 ": %s", own.upto, common.variant);
-    code = exercise_run(&e, &common, &backends, &results);
-    exercise_write(&results, 0, own.output);
-
-    result_list_free(&results);
-    backends_close(&backends);
-    options_free(&common);
-    return code;
-}
+const exercise_kind primes_exercise = {
+    .name = "primes",
+    .summary = "find the primes below a number, by trial division or a sieve",
+    .help =
+        "Finds the primes below a number, and checks them with a sieve on the host.\v"
+        "N is at most 10000000 with trial and 1000000000 with sqrt (with --launch=each 100000 and 1000000), and with "
+        "sieve 1099511627776 (2^40), if there is memory for the result: 8 bytes a prime on the device and on the "
+        "host, where pi(N) is at most 1.26 N / ln N. A device needs less than 128 MiB besides. --variant=trial-all, "
+        "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.",
+    .dtypes = 1u << FL_I64,
+    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE,
+    .options = options,
+    .own_size = sizeof(primes_options),
+    .own = &(const primes_options){.upto = 10000, .method = -1, .launch = -1},
+    .size_option = "upto",
+    .laws_size = 100000000,
+    .power = 1,
+    .laws_option = "--method=sieve",
+    .own_methods = true,
+    .counted = true,
+    .settle = settle,
+    .plan = plan,
+    .call = call,
+    .check = check,
+    .add_json = add_json,
+    .print = print,
+};

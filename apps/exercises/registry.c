@@ -3,20 +3,71 @@
 
 #include "support/fail.h"
 
+#include <stdio.h>
 #include <string.h>
 
-const char *const exercise_names[EXERCISES] = {"increment", "sqrt",   "maximum",    "log_of_sum",
-                                               "sort",      "select", "primes",     "convolve1d",
-                                               "convolve",  "svd",    "reconstruct"};
+extern const exercise_kind increment_exercise, sqrt_exercise, maximum_exercise, log_of_sum_exercise, sort_exercise,
+    select_exercise, primes_exercise, convolve1d_exercise, convolve_exercise, svd_exercise, reconstruct_exercise,
+    allclose_exercise;
 
-const char *exercise_named(const char *name, const char *verb)
+const exercise_kind *const exercises[] = {
+    &increment_exercise,
+    &sqrt_exercise,
+    &maximum_exercise,
+    &log_of_sum_exercise,
+    &sort_exercise,
+    &select_exercise,
+    &primes_exercise,
+    &convolve1d_exercise,
+    &convolve_exercise,
+    &svd_exercise,
+    &reconstruct_exercise,
+    &allclose_exercise,
+    NULL,
+};
+enum { EXERCISES = sizeof exercises / sizeof *exercises - 1 };
+
+const exercise_kind *exercise_find(const char *name)
 {
-    const char *nearest;
-
     for (int i = 0; i < EXERCISES; i++)
-        if (strcmp(exercise_names[i], name) == 0)
-            return exercise_names[i];
-    nearest = fl_nearest_name(name, exercise_names, EXERCISES);
-    fail(EXIT_BAD_INPUT, "'%s' is no exercise to %s%s%s%s; expected increment, sqrt ... as `flynn --help` lists them",
-         name, verb, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        if (strcmp(exercises[i]->name, name) == 0)
+            return exercises[i];
+    return NULL;
+}
+
+bool exercise_runs_among_others(const exercise_kind *kind)
+{
+    return !kind->only_alone;
+}
+
+bool exercise_shows_taxonomy(const exercise_kind *kind)
+{
+    return kind->taxonomy_size > 0;
+}
+
+void exercises_refuse(const common_options *common, unsigned takes)
+{
+    option_refuse(common, TAKES_SEED & ~takes, "the exercise makes no random numbers");
+    option_refuse(common, TAKES_CHECK & ~takes, "the exercise's check takes no samples");
+}
+
+const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *))
+{
+    const exercise_kind *found = exercise_find(name);
+    const char *names[EXERCISES], *nearest;
+    char list[256] = "";
+    size_t count = 0;
+
+    if (found && fits(found))
+        return found;
+    for (int i = 0; i < EXERCISES; i++) {
+        if (!fits(exercises[i]))
+            continue;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", exercises[i]->name);
+        names[count++] = exercises[i]->name;
+    }
+    nearest = fl_nearest_name(name, names, count);
+    if (nearest)
+        fail(EXIT_BAD_INPUT, "'%s' is not an exercise that %s runs; did you mean '%s'?", name, command, nearest);
+    fail(EXIT_BAD_INPUT, "'%s' is not an exercise that %s runs; expected one of %s", name, command, list);
 }

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * registry.h - the exercises that commands of many runs can run by their names.
+ * registry.h - all exercises by name. Commands of many runs ask it, and name no exercise themselves.
+ *
+ * This room has one file an exercise: its table (harness/exercise.h) and the functions in it.
  */
 #ifndef FLYNN_APPS_EXERCISES_REGISTRY_H
 #define FLYNN_APPS_EXERCISES_REGISTRY_H
 
-enum { EXERCISES = 11 };
-extern const char *const exercise_names[EXERCISES];
+#include "harness/exercise.h"
 
-/* The one of that name; ends the command (exit code 2) where there is none: "'sorrt' is no exercise to <verb>". */
-const char *exercise_named(const char *name, const char *verb);
+/* In the order in which `flynn --help` lists them; NULL ends them. */
+extern const exercise_kind *const exercises[];
+
+/* The exercise of that name; NULL: there is none. */
+const exercise_kind *exercise_find(const char *name);
+
+/* The same for a command that runs those for which `fits` is true: ends the command with exit code 2 where there is
+ * none: "'sorrt' is not an exercise that compare runs; did you mean 'sort'?". */
+const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *));
+
+/* Ends the command if --seed or --check was given on the command line and no exercise of the run takes it. */
+void exercises_refuse(const common_options *common, unsigned takes);
+
+/* For compare, sweep and laws; and for taxonomy. */
+bool exercise_runs_among_others(const exercise_kind *kind);
+bool exercise_shows_taxonomy(const exercise_kind *kind);
 
 #endif

@@ -2,106 +2,58 @@
  *
  * flynn select: the elements of an array that are not zero, in their order.
  */
-#include "commands.h"
+#include "registry.h"
 
-#include "files/files.h"
-#include "harness/exercise.h"
-#include "support/fail.h"
-#include "support/options.h"
 #include "support/random.h"
+#include "view/json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { USUAL_SIZE = 1 << 24 };
-
-/* What only this command has. */
-typedef struct select_options {
-    const char *file; /* NULL: random numbers */
-    const char *output;
-} select_options;
-
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0, "Write the elements that are not zero: .npy", 0},
-    {0},
-};
-
-static error_t parse(int key, char *value, struct argp_state *state)
+/* 1 to 100, or with the same probability 0. */
+static host_array make(const exercise *e, int i)
 {
-    select_options *own = state->input;
+    random_state random = random_start(e->common.seed);
+    const int64_t size = exercise_size(e);
+    host_array array = exercise_array(exercise_dtype(e, FL_I32), 1, &size);
 
-    switch (key) {
-    case 'o': own->output = value; return 0;
-    case ARGP_KEY_ARG:
-        if (own->file)
-            return ARGP_ERR_UNKNOWN;
-        own->file = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const char summary[] =
-    "Keeps the elements of an array that are not zero, in their order, as x[x != 0] in NumPy; checks them and tells "
-    "the "
-    "time in its parts.\v"
-    "FILE is a .npy or .png file of up to four dimensions, taken row by row; without it, --size (16777216) numbers of "
-    "--dtype (i32), of which a coin that --seed decides makes half 0. NaN is not zero, -0 is.";
-
-/* ----------------------------------------------------------------------------------------------- inputs ---- */
-
-/* 1 to 100, or 0 as often. */
-static host_array coins(const common_options *common)
-{
-    random_state random = random_start(common->seed);
-    host_array array;
-    problem why;
-
-    exercise_must(host_array_create(&array, common->has_dtype ? common->dtype : FL_I32, 1,
-                                    (int64_t[]){common->size ? common->size : USUAL_SIZE}, "--size", &why),
-                  &why);
-    for (int64_t i = 0; i < array.shape[0]; i++) {
+    for (int64_t n = i; n < size; n++) {
         uint64_t drawn = random_next(&random);
-        host_array_set(&array, i, drawn >> 63 ? (double)(drawn % 100 + 1) : 0);
+        host_array_set(&array, n, drawn >> 63 ? (double)(drawn % 100 + 1) : 0);
     }
     return array;
 }
 
-static host_array take_input(const common_options *common, const select_options *own)
+static void plan(exercise *e)
 {
-    host_array array;
+    host_array *in = &e->inputs[0];
 
-    if (common->size && own->file)
-        fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own->file);
-    if (!own->file)
-        return coins(common);
-    array = exercise_read(own->file, "input", 1, FL_MAX_DIMS);
-    if (common->has_dtype)
-        exercise_convert(&array, common->dtype);
-    array.shape[0] = host_array_size(&array); /* one row after the other */
-    array.ndim = 1;
-    for (int d = 1; d < FL_MAX_DIMS; d++)
-        array.shape[d] = 1;
-    return array;
+    *in = (host_array){in->dtype, 1, {host_array_size(in), 1, 1, 1}, in->data}; /* one row after the other */
+    exercise_output(e, in->dtype, 1, in->shape);
+    exercise_output(e, FL_I64, 1, (int64_t[]){1});
+    exercise_title(e, "select: the elements other than zero of %" PRId64 " %s", in->shape[0], fl_dtype_name(in->dtype));
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
+static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run)
+{
+    (void)e;
+    return fl_select(device, in[0], out[0], out[1], run);
+}
 
+/* By the dtype: a double does not hold every i64. */
 static bool is_zero(const host_array *array, int64_t i)
 {
     switch (array->dtype) {
-    case FL_U8: return ((const uint8_t *)array->data)[i] == 0;
-    case FL_I32: return ((const int32_t *)array->data)[i] == 0;
     case FL_I64: return ((const int64_t *)array->data)[i] == 0;
-    case FL_F32: return ((const float *)array->data)[i] == 0;
-    default: return ((const double *)array->data)[i] == 0;
+    default: return host_array_get(array, i) == 0;
     }
 }
 
 /* Each element that is not zero must be the next one of the result, bit for bit, which must end with the last. */
-static compare_result check_select(const exercise *e, const measurement *m, char *method, size_t size)
+static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const host_array *in = &e->inputs[0], *result = &m->results[0];
     const size_t width = fl_dtype_size(in->dtype);
@@ -114,71 +66,48 @@ static compare_result check_select(const exercise *e, const measurement *m, char
         const char *wanted = (const char *)in->data + (size_t)i * width;
         bool same = k < result->shape[0] && memcmp((const char *)result->data + (size_t)k * width, wanted, width) == 0;
         double expected = host_array_get(in, i), got = k < result->shape[0] ? host_array_get(result, k) : (double)NAN;
-        if (same)
-            compare_add(&found, k, expected, expected, 0);
-        else /* two that are one as doubles differ all the same */
-            compare_add(&found, k, got == expected || (isnan(got) && isnan(expected)) ? INFINITY : got, expected, 0);
+        if (!same && (got == expected || (isnan(got) && isnan(expected)))) /* different bits, equal as doubles */
+            got = INFINITY;
+        compare_add(&found, k, same ? expected : got, expected, 0);
         k++;
     }
-    if (*(const int64_t *)m->results[1].data != k) /* too many: those that are expected were all there */
-        compare_add(&found, k, (double)*(const int64_t *)m->results[1].data, (double)k, 0);
-    found.ok = found.failed == 0; /* of none there are none */
+    exercise_check_count(m, k, &found);
     snprintf(method, size, "a loop on the host: each element bit for bit, and their number");
     return found;
-}
-
-/* ------------------------------------------------------------------------------------------ the exercise ---- */
-
-static fl_status call_select(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
-                             const fl_run *run)
-{
-    (void)more;
-    return fl_select(device, inputs[0], outputs[0], outputs[1], run);
 }
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     (void)e;
-    json_object_set_new(row, "count", json_integer(m->results[0].shape[0]));
+    json_put(row, "count", json_whole(m->results[0].shape[0]));
 }
 
-static void print_more(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m)
 {
     printf("%s: kept %" PRId64 " of %" PRId64 "\n", m->device.resource, m->results[0].shape[0], e->inputs[0].shape[0]);
 }
 
-int command_select(int argc, char **argv)
-{
-    select_options own = {0};
-    const command_line line = {"flynn select", "[FILE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options,    parse,    &own};
-    exercise e = {.name = "select",
-                  .input_count = 1,
-                  .counted = true,
-                  .call = call_select,
-                  .check = check_select,
-                  .add_json = add_json,
-                  .print_more = print_more};
-    common_options common;
-    result_list results;
-    problem why;
-    int code;
-
-    options_parse(&line, argc, argv, &common);
-    if (own.output)
-        exercise_must(file_check_output(own.output, &why), &why);
-    backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    e.inputs[0] = take_input(&common, &own);
-    exercise_output(&e, e.inputs[0].dtype, 1, e.inputs[0].shape);
-    exercise_output(&e, FL_I64, 1, (int64_t[]){1});
-    snprintf(e.title, sizeof e.title, "select: what is not zero of %" PRId64 " %s", e.inputs[0].shape[0],
-             fl_dtype_name(e.inputs[0].dtype));
-    code = exercise_run(&e, &common, &backends, &results);
-    exercise_write(&results, 0, own.output);
-
-    result_list_free(&results);
-    backends_close(&backends);
-    host_array_free(&e.inputs[0]);
-    options_free(&common);
-    return code;
-}
+const exercise_kind select_exercise = {
+    .name = "select",
+    .summary = "keep the elements of an array that are not zero",
+    .help = "Keeps the elements of an array that are not zero, in their order, as x[x != 0] in NumPy; NaN is kept, -0 "
+            "is not.\v"
+            "FILE is a .npy or .png file of up to four dimensions, taken row by row. Without it: --size (16777216) "
+            "numbers of --dtype (i32), each of them 0 with a probability of one half, from --seed.",
+    .arguments = "[FILE]",
+    .input_count = 1,
+    .inputs = {{"input", 1, FL_MAX_DIMS, true}},
+    .dtypes = DTYPES_ALL,
+    .lacks = TAKES_CHECK,
+    .made = "the random numbers",
+    .size = 1 << 24,
+    .laws_size = 1 << 24,
+    .power = 1,
+    .counted = true,
+    .make = make,
+    .plan = plan,
+    .call = call,
+    .check = check,
+    .add_json = add_json,
+    .print = print,
+};

@@ -48,26 +48,30 @@ static void add_backends(child_words *w, const common_options *common)
     child_words_add(w, "--backend=%s", common->all_backends ? "all" : list);
 }
 
-void child_words_common(child_words *w, const common_options *common)
+void child_words_common(child_words *w, unsigned takes, const common_options *common)
 {
     static const char *const checks[] = {[CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled"};
 
     add_backends(w, common);
-    if (common->has_variant)
+    if (common->has_variant && takes & TAKES_VARIANT)
         child_words_add(w, "--variant=%s", common->variant);
-    if (common->has_dtype)
+    if (common->has_dtype && takes & TAKES_DTYPE)
         child_words_add(w, "--dtype=%s", fl_dtype_name(common->dtype));
-    if (common->size)
+    if (common->size && takes & TAKES_SIZE)
         child_words_add(w, "--size=%" PRId64, common->size);
-    if (common->block[0])
+    if (common->block[0] && takes & TAKES_BLOCK)
         child_words_add(w, "--block=%dx%dx%d", common->block[0], common->block[1], common->block[2]);
-    if (common->repeat)
+    if (common->repeat && takes & TAKES_REPEAT)
         child_words_add(w, "--repeat=%d", common->repeat);
-    child_words_add(w, "--warmup=%d", common->warmup);
-    child_words_add(w, "--min-time=%.17g", common->min_time_s);
-    child_words_add(w, "--seed=%" PRIu64, common->seed);
-    child_words_add(w, "--check=%s", checks[common->check]);
-    if (common->pageable)
+    if (takes & TAKES_WARMUP)
+        child_words_add(w, "--warmup=%d", common->warmup);
+    if (takes & TAKES_MIN_TIME)
+        child_words_add(w, "--min-time=%.17g", common->min_time_s);
+    if (takes & TAKES_SEED)
+        child_words_add(w, "--seed=%" PRIu64, common->seed);
+    if (takes & TAKES_CHECK)
+        child_words_add(w, "--check=%s", checks[common->check]);
+    if (common->pageable && takes & TAKES_PAGEABLE)
         child_words_add(w, "--pageable");
 }
 

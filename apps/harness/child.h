@@ -21,8 +21,9 @@ typedef struct child_words {
 /* A command line of `command`, with --json; then words as by printf. Free with child_words_free. */
 child_words child_words_start(const char *command);
 void child_words_add(child_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The shared options as they were parsed, without those of the output. The environment is passed on anyway. */
-void child_words_common(child_words *w, const common_options *common);
+/* The shared options of TAKES_RUN as they were parsed, those that the command takes (TAKES_...). The environment is
+ * passed on anyway. */
+void child_words_common(child_words *w, unsigned takes, const common_options *common);
 void child_words_free(child_words *w);
 
 /* What came of it. */

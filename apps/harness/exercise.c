@@ -1,75 +1,107 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
+
+#include "reference.h"
 #include "tuned.h"
 
 #include "files/files.h"
 #include "support/fail.h"
+#include "support/options.h"
 #include "support/progress.h"
-#include "support/random.h"
 
-#include <math.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
-void exercise_must(bool done, const problem *why)
+/* ---------------------------------------------------------------------------------------------- options ---- */
+
+unsigned exercise_takes(const exercise_kind *kind)
 {
-    if (!done)
-        fail_problem(why);
+    const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
+                         TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
+
+    return all & ~kind->lacks;
 }
 
-/* ----------------------------------------------------------------------------------------------- inputs ---- */
-
-/* "2 dimensions", "1 to 4 dimensions" */
-static const char *dimensions_text(char *text, size_t size, int least, int most)
+bool exercise_has_option(const exercise_kind *kind, const char *name)
 {
-    if (least == most)
-        snprintf(text, size, "%d dimension%s", least, least == 1 ? "" : "s");
-    else
-        snprintf(text, size, "%d to %d dimensions", least, most);
-    return text;
+    for (const own_option *o = kind->options; o && o->name; o++)
+        if (strcmp(o->name, name) == 0)
+            return true;
+    return false;
 }
 
-host_array exercise_read(const char *path, const char *role, int least, int most)
+static void start(exercise *e, const exercise_kind *kind)
 {
-    char expected[40];
-    host_array array;
-    problem why;
-
-    exercise_must(file_read(path, &array, &why), &why);
-    if (array.ndim < least || array.ndim > most)
-        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, role, format_shape(array.ndim, array.shape).text,
-             dimensions_text(expected, sizeof expected, least, most));
-    return array;
+    *e = (exercise){.kind = kind, .own = calloc(1, kind->own_size + 1)};
+    if (!e->own)
+        fail(EXIT_BROKEN, "out of host memory");
+    if (kind->own)
+        memcpy(e->own, kind->own, kind->own_size);
 }
 
-void exercise_convert(host_array *array, fl_dtype dtype)
+static void parse(exercise *e, int argc, char **argv)
 {
-    host_array converted;
-    problem why;
+    const exercise_kind *kind = e->kind;
+    static char name[64]; /* messages begin with it as long as the command runs */
+    const command_line line = {.name = name,
+                               .arguments = kind->arguments,
+                               .most_arguments = kind->input_count,
+                               .summary = kind->help,
+                               .takes = exercise_takes(kind),
+                               .options = kind->options,
+                               .own = e->own};
 
-    if (array->dtype == dtype)
-        return;
-    exercise_must(host_array_convert(array, dtype, &converted, "the input", &why), &why);
-    host_array_free(array);
-    *array = converted;
+    snprintf(name, sizeof name, "flynn %s", kind->name);
+    options_parse(&line, argc, argv, &e->common);
 }
 
-host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
+/* What the command line alone shows to be wrong. */
+static void refuse(exercise *e)
 {
-    random_state random = random_start(seed);
-    host_array array;
-    problem why;
+    const exercise_kind *kind = e->kind;
+    common_options *c = &e->common;
+    const char *file = c->argument_count ? c->arguments[0] : NULL;
 
-    exercise_must(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
-    for (int64_t i = 0, n = host_array_size(&array); i < n; i++) {
-        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
-        double value = low + unit * (high - low);
-        host_array_set(&array, i, dtype == FL_F32 || dtype == FL_F64 ? value : floor(value));
+    if (c->has_dtype && !(kind->dtypes & 1u << c->dtype))
+        fail(EXIT_BAD_INPUT, "--dtype: %s computes in %s, not in %s", kind->name, dtypes_text(kind->dtypes).text,
+             fl_dtype_name(c->dtype));
+    if (file && c->argument_count < kind->least_files)
+        fail(EXIT_BAD_INPUT, "%d argument%s given; expected %.*s, or none for %s", c->argument_count,
+             c->argument_count == 1 ? " is" : "s are", (int)strlen(kind->arguments) - 2, kind->arguments + 1,
+             kind->made);
+    if (file) {
+        option_refuse(c, TAKES_SIZE, "it is the size of %s, and '%s' is given instead", kind->made, file);
+        c->size = 0;
     }
-    return array;
+    if (c->argument_count == kind->input_count && file && !kind->seeds_calls)
+        option_refuse(c, TAKES_SEED, "'%s' is given, and no random numbers are made", file);
+    if (kind->largest && c->size > kind->largest)
+        fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
+             kind->largest);
+    if (kind->settle)
+        kind->settle(e);
 }
+
+/* Before long work: every file that is asked for can be written. */
+static void check_outputs(const exercise *e)
+{
+    problem why;
+
+    if (e->common.output)
+        exercise_must(file_check_output(e->common.output, &why), &why);
+    for (const own_option *o = e->kind->options; o && o->name; o++) {
+        const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
+        if (path)
+            exercise_must(file_check_writable(path, &why), &why);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- the plan ---- */
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape)
 {
@@ -81,9 +113,60 @@ void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape
         o->shape[d] = d < ndim ? shape[d] : 1;
 }
 
+void exercise_title(exercise *e, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(e->title, sizeof e->title, format, arguments);
+    va_end(arguments);
+}
+
+/* Inputs, outputs, and what is expected. */
+static void prepare(exercise *e, bool random)
+{
+    const char *ending = e->common.output ? strrchr(e->common.output, '.') : NULL;
+
+    exercise_take_inputs(e);
+    if (random) {
+        host_array made = e->inputs[0];
+        e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
+        host_array_free(&made);
+    }
+    e->kind->plan(e);
+    if (ending && strcasecmp(ending, ".png") == 0 && e->outputs[0].ndim != 2)
+        fail(EXIT_BAD_INPUT,
+             "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
+             e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
+    if (e->kind->expect)
+        e->kind->expect(e);
+    else if (!e->kind->check)
+        reference_expect(e);
+}
+
+void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
+{
+    start(e, kind);
+    e->common = *common;
+    e->common.argument_count = 0;
+    e->common.output = NULL;
+    prepare(e, true);
+}
+
+void exercise_free(exercise *e)
+{
+    if (e->kind->release)
+        e->kind->release(e);
+    else
+        reference_free(e);
+    for (int i = 0; i < e->input_count; i++)
+        host_array_free(&e->inputs[i]);
+    free(e->own);
+}
+
 /* ---------------------------------------------------------------------------------------------- running ---- */
 
-/* Do the arrays of all backends fit into memory beside each other? Of the host's at most a quarter, since each array is
+/* Do the arrays of all backends fit into memory beside each other? Into a quarter of the host's, since each array is
  * there up to three times. */
 static bool fit_together(const exercise *e, int backends)
 {
@@ -91,28 +174,25 @@ static bool fit_together(const exercise *e, int backends)
 
     for (int i = 0; i < e->input_count; i++)
         bytes += (double)host_array_bytes(&e->inputs[i]);
-    for (int i = 0; i < e->output_count; i++) {
-        double output = (double)fl_dtype_size(e->outputs[i].dtype);
-        for (int d = 0; d < e->outputs[i].ndim; d++)
-            output *= (double)e->outputs[i].shape[d];
-        bytes += output;
-    }
+    for (int i = 0; i < e->output_count; i++)
+        bytes += (double)output_size(&e->outputs[i]) * (double)fl_dtype_size(e->outputs[i].dtype);
     return bytes * backends < memory / 4;
 }
 
 /* Each backend in turn, from its first pass to its last. */
-static void run_in_turn(const exercise *e, const measure_plan *plans, const backend_list *backends,
-                        result_list *results)
+static void run_in_turn(const exercise *e, const measure_plan *plans, result_list *results)
 {
+    const backend_list *backends = e->backends;
+
     for (int i = 0; i < backends->count; i++)
         *result_add(results) = measure(e, &plans[i], backends->open[i].requested, backends->open[i].device);
 }
 
 /* All backends in rounds: a machine that slows down meanwhile slows all of them down. */
-static void run_interleaved(const exercise *e, const measure_plan *plans, const backend_list *backends,
-                            result_list *results)
+static void run_interleaved(const exercise *e, const measure_plan *plans, result_list *results)
 {
     enum { ROUNDS = 4 };
+    const backend_list *backends = e->backends;
     measuring **under_way = calloc((size_t)backends->count, sizeof *under_way);
     bool more = true;
 
@@ -130,74 +210,123 @@ static void run_interleaved(const exercise *e, const measure_plan *plans, const 
     free(under_way);
 }
 
-/* What a saved sweep found best on the device, where neither an option nor a variable says what to run. */
+/* The variant that a saved sweep found best on the device, where neither an option nor a variable names one. */
 static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
 {
     const fl_device_info *info = fl_device_describe(device);
+    const char *name = e->kind->name;
     fl_dtype dtype = e->outputs[0].dtype;
-    const tuned_work work = {e->name, fl_dtype_name(dtype), exercise_elements(e), info->resource, info->name};
+    const tuned_work work = {name, fl_dtype_name(dtype), exercise_elements(e), info->resource, info->name};
     tuned_way way;
     fl_variant_info v;
 
     if (!tuned_find(&work, &way))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, e->name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype))
+        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype))
             continue;
         plan->variant = v.variant;
         memcpy(plan->block, way.block, sizeof plan->block);
         plan->tuned = true;
         return;
     }
-    note("%s has no variant '%s' any more, which a saved sweep found best: auto runs; `flynn sweep --forget %s` ends "
-         "this",
-         info->resource, way.variant, e->name);
+    note("%s no longer has the variant '%s', which a saved sweep found best; auto runs instead (`flynn sweep --forget "
+         "%s` removes the saved choice)",
+         info->resource, way.variant, name);
 }
 
 /* A plan for each backend. */
-static measure_plan *plans_for(const exercise *e, const common_options *common, const backend_list *backends)
+static measure_plan *plans_for(const exercise *e)
 {
-    measure_plan *plans = calloc((size_t)backends->count, sizeof *plans);
+    measure_plan *plans = calloc((size_t)e->backends->count, sizeof *plans);
 
     if (!plans)
         fail(EXIT_BROKEN, "out of host memory");
-    for (int i = 0; i < backends->count; i++) {
-        plans[i] = measure_plan_of(common);
-        if (!common->has_variant && common->block[0] == 0)
-            take_saved(e, backends->open[i].device, &plans[i]);
+    for (int i = 0; i < e->backends->count; i++) {
+        plans[i] = measure_plan_of(&e->common);
+        if (!e->common.has_variant && e->common.block[0] == 0)
+            take_saved(e, e->backends->open[i].device, &plans[i]);
     }
     return plans;
 }
 
-int exercise_run(const exercise *e, const common_options *common, const backend_list *backends, result_list *results)
+static bool check_all(const exercise *e, result_list *results)
 {
-    measure_plan *plans = plans_for(e, common, backends);
     bool ok = true;
 
-    *results = result_list_start(common, backends);
-    (backends->count > 1 && fit_together(e, backends->count) ? run_interleaved : run_in_turn)(e, plans, backends,
-                                                                                              results);
-    free(plans);
     for (int i = 0; i < results->count; i++) {
         measurement *m = &results->list[i];
         progress("%s: checking", m->requested);
-        m->check = e->check(e, m, m->check_method, sizeof m->check_method);
+        m->check = (e->kind->check ? e->kind->check : reference_check)(e, m, m->check_method, sizeof m->check_method);
         ok = ok && m->check.ok;
     }
     progress_end();
-    results_show(results, e);
-    return ok ? EXIT_DONE : EXIT_WRONG_RESULT;
+    return ok;
 }
 
-void exercise_write(const result_list *results, int i, const char *path)
+void exercise_check_count(const measurement *m, int64_t count, compare_result *found)
+{
+    const int64_t got = *(const int64_t *)m->results[1].data;
+
+    if (got != count)
+        compare_add(found, count, (double)got, (double)count, 0);
+    found->ok = found->failed == 0;
+}
+
+const host_array *exercise_right_output(const result_list *results, int i, const char *path)
 {
     const measurement *first = &results->list[0];
+
+    if (first->check.ok)
+        return &first->results[i];
+    note("the result of %s is wrong: %s was not written", first->requested, path);
+    return NULL;
+}
+
+static void write_outputs(const exercise *e, const result_list *results)
+{
+    const char *path = e->common.output;
+    const host_array *result;
     problem why;
 
-    if (!path)
+    if ((e->kind->write && e->kind->write(e, results)) || !path)
         return;
-    if (first->check.ok)
-        exercise_must(file_write(path, &first->results[i], &why), &why);
-    else
-        note("the result of %s is wrong: %s was not written", first->requested, path);
+    result = exercise_right_output(results, 0, path);
+    if (result)
+        exercise_must(file_write(path, result, &why), &why);
+}
+
+static int run(exercise *e)
+{
+    measure_plan *plans = plans_for(e);
+    result_list results = result_list_start(&e->common, e->backends);
+    int code;
+
+    (e->backends->count > 1 && fit_together(e, e->backends->count) ? run_interleaved : run_in_turn)(e, plans, &results);
+    code = !check_all(e, &results) ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;
+    results_show(&results, e);
+    write_outputs(e, &results);
+    result_list_free(&results);
+    free(plans);
+    return code;
+}
+
+int exercise_main(const exercise_kind *kind, int argc, char **argv)
+{
+    backend_list backends;
+    exercise e;
+    int code;
+
+    start(&e, kind);
+    parse(&e, argc, argv);
+    refuse(&e);
+    check_outputs(&e);
+    backends = backends_open(&e.common); /* before any work: one that cannot run ends the command */
+    e.backends = &backends;
+    prepare(&e, false);
+    code = run(&e);
+    exercise_free(&e);
+    backends_close(&backends);
+    options_free(&e.common);
+    return code;
 }

@@ -1,37 +1,98 @@
 /* SPDX-License-Identifier: MIT
  *
- * exercise.h - what the commands of exercises share: taking inputs, running on every backend, writing the result.
+ * exercise.h - what an exercise is: one table, and the one way in which all of them are run: options, files, backends,
+ * inputs, expected result, measurement, check, output.
  *
- * All of these end the command with one line when something is wrong with a file, an option or the memory.
+ * The functions here end the command with one line when something is wrong with a file, an option or the memory.
  */
 #ifndef FLYNN_APPS_HARNESS_EXERCISE_H
 #define FLYNN_APPS_HARNESS_EXERCISE_H
 
+#include "inputs.h"
 #include "results.h"
 
-/* Ends the command unless `done`. */
-void exercise_must(bool done, const problem *why);
+struct exercise_kind {
+    const char *name;    /* of the command, and of the library's operation: "sort" */
+    const char *summary; /* for `flynn --help` */
+    const char *help;    /* for `flynn sort --help`: a sentence, then '\v' and more */
 
-/* Reads an array of `least` to `most` dimensions (both at least 1), in its own dtype. `role` is for the message: "the
- * <role> is 3x4x5; expected two dimensions". */
-host_array exercise_read(const char *path, const char *role, int least, int most);
+    const char *arguments; /* "[IMAGE [KERNEL]]"; NULL: the exercise has no inputs */
+    int input_count;
+    input_kind inputs[MOST_INPUTS];
+    int least_files;      /* no files, or at least this many */
+    bool numbers;         /* an argument may be a number, which stands for an array of it */
+    unsigned dtypes;      /* a bit 1 << FL_... for each that --dtype may name */
+    unsigned file_dtypes; /* and that files may have; 0: all */
 
-/* Turns the array into another dtype, as C converts. */
-void exercise_convert(host_array *array, fl_dtype dtype);
+    unsigned lacks;            /* TAKES_...: shared options without effect for it */
+    bool seeds_calls;          /* --seed has an effect with files too */
+    const own_option *options; /* NULL: none */
+    size_t own_size;
+    const void *own; /* the own options' defaults; NULL: zeros */
 
-/* An array of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order
- * from one seed. --size is to blame when it is too large. */
-host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed);
+    const char *made;        /* what is made where no file is given: "the course's image" */
+    int64_t size, largest;   /* of --size: the course's, and the largest; 0: no limit */
+    const char *size_option; /* the option that says the size; NULL: "size" */
+
+    int64_t laws_size;       /* for `flynn laws`: large enough for many threads */
+    int power;               /* the work grows with the size to this power */
+    const char *laws_option; /* an option for `laws` where no variant is named; NULL: none */
+    int64_t taxonomy_size;   /* for `flynn taxonomy`; 0: not among its exercises */
+    bool own_methods;        /* its variants are methods that the user chooses: none replaces another */
+    bool only_alone;         /* not among the exercises of compare, sweep and laws */
+
+    bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
+    bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
+    double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
+
+    /* Refuses options that do not go together, before any work. NULL: nothing to refuse. */
+    void (*settle)(exercise *e);
+    /* The i-th input where no file is given. */
+    host_array (*make)(const exercise *e, int i);
+    /* From the inputs: the outputs, the title, and what else must be known before the work. */
+    void (*plan)(exercise *e);
+    /* Queues the operation. */
+    fl_status (*call)(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run);
+    /* Once for all backends: e->expected. NULL: the `reference` variant's result, for an exercise without `check`. */
+    void (*expect)(exercise *e);
+    /* Compares one measurement's results with that, and says in `method` how. NULL: by the reference, see `ulps`. */
+    compare_result (*check)(const exercise *e, const measurement *m, char *method, size_t size);
+    void (*release)(exercise *e); /* frees e->expected; NULL: nothing to free */
+
+    /* What few exercises need; NULL elsewhere. */
+    void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
+    void (*print)(const exercise *e, const measurement *m);                 /* a line about it below the table */
+    bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */
+    int (*exit_code)(const exercise *e);                          /* where all results are right */
+};
+
+/* The command `flynn <kind->name>`. */
+int exercise_main(const exercise_kind *kind, int argc, char **argv);
+
+/* The shared options that the exercise takes, TAKES_... */
+unsigned exercise_takes(const exercise_kind *kind);
+bool exercise_has_option(const exercise_kind *kind, const char *name);
+
+/* For commands that call an exercise's functions themselves: its inputs for `common` and its own defaults, planned,
+ * with what is expected. The first input is random, in -1..1: the course's are mostly zeros, which hide the order of
+ * sums. */
+void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common);
+void exercise_free(exercise *e);
+
+/* ------------------------------------------------------------------------------------ for the exercises ---- */
 
 /* Adds an output to what is run. */
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);
 
-/* Runs, checks and shows the exercise on every backend that is open. `results` then holds a measurement of each: free
- * it with result_list_free. EXIT_DONE, or EXIT_WRONG_RESULT when a check failed. */
-int exercise_run(const exercise *e, const common_options *common, const backend_list *backends, result_list *results);
+/* The table's first line. */
+void exercise_title(exercise *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes the i-th output of the first backend to `path` (NULL: not asked for) if its check was passed; else notes that
- * no file was written. */
-void exercise_write(const result_list *results, int i, const char *path);
+/* For the check of a counted output of which all `count` expected elements were compared: it must have as many, and an
+ * empty one is right. */
+void exercise_check_count(const measurement *m, int64_t count, compare_result *found);
+
+/* The first backend's i-th output, if it is right; else NULL, with a note that `path` was not written. */
+const host_array *exercise_right_output(const result_list *results, int i, const char *path);
 
 #endif

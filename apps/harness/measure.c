@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "measure.h"
+#include "exercise.h"
 
 #include "support/fail.h"
 #include "support/progress.h"
@@ -33,6 +33,15 @@ struct measuring {
     fl_run run;
 };
 
+int64_t output_size(const output_spec *o)
+{
+    int64_t size = 1;
+
+    for (int d = 0; d < o->ndim; d++)
+        size *= o->shape[d];
+    return size;
+}
+
 int64_t exercise_elements(const exercise *e)
 {
     int64_t most = 0;
@@ -42,9 +51,7 @@ int64_t exercise_elements(const exercise *e)
         most = size > most ? size : most;
     }
     for (int i = 0; i < e->output_count; i++) {
-        int64_t size = 1;
-        for (int d = 0; d < e->outputs[i].ndim; d++)
-            size *= e->outputs[i].shape[d];
+        int64_t size = output_size(&e->outputs[i]);
         most = size > most ? size : most;
     }
     return most;
@@ -143,7 +150,7 @@ static void restore(measuring *s)
 
 static fl_status call(measuring *s, const fl_run *run)
 {
-    return s->exercise->call(s->device, s->inputs, s->outputs, s->exercise->more, run);
+    return s->exercise->kind->call(s->exercise, s->device, s->inputs, s->outputs, run);
 }
 
 static void queue_call(measuring *s, const fl_run *run)
@@ -177,9 +184,9 @@ static void queue_outputs(measuring *s)
     const exercise *e = s->exercise;
     fl_array *part;
 
-    for (int i = e->counted ? 1 : 0; i < e->output_count; i++)
+    for (int i = e->kind->counted ? 1 : 0; i < e->output_count; i++)
         must(fl_array_read(s->outputs[i], s->host_out[i], s->stream));
-    if (!e->counted)
+    if (!e->kind->counted)
         return;
     must(fl_array_view(s->outputs[0], (int64_t[]){0}, &s->count, &part));
     must(fl_array_read(part, s->host_out[0], s->stream));
@@ -191,7 +198,7 @@ static void read_count(measuring *s)
 {
     int64_t most = s->exercise->outputs[0].shape[0];
 
-    if (!s->exercise->counted)
+    if (!s->exercise->kind->counted)
         return;
     must(fl_array_read(s->outputs[1], s->host_out[1], s->stream));
     must(fl_stream_wait(s->stream));
@@ -292,7 +299,7 @@ static void fetch_results(measuring *s)
     read_count(s);
     for (int i = 0; i < e->output_count; i++)
         must(fl_array_to_host(s->outputs[i], s->results[i].data));
-    if (e->counted)
+    if (e->kind->counted)
         s->results[0].shape[0] = s->count;
 }
 
@@ -335,7 +342,7 @@ bool measure_more(const measure_plan *plan, int count, double spent)
 /* As many launches as make a time that can be taken between events: one, unless the kernel is short. */
 static int launches_for(const exercise *e, double kernel)
 {
-    if (kernel >= SHORT_S || (e->in_place && !e->steady))
+    if (kernel >= SHORT_S || (e->in_place && !e->kind->steady))
         return 1;
     return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
 }

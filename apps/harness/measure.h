@@ -5,6 +5,7 @@
 #ifndef FLYNN_APPS_HARNESS_MEASURE_H
 #define FLYNN_APPS_HARNESS_MEASURE_H
 
+#include "backends.h"
 #include "verdict.h"
 
 #include "support/host_array.h"
@@ -22,27 +23,22 @@ typedef struct output_spec {
 } output_spec;
 
 typedef struct measurement measurement;
+typedef struct exercise_kind exercise_kind;
 
-/* What is run: `inputs` in host memory to outputs in host memory. */
+/* One exercise with its inputs: what is run, from host memory to host memory. */
 typedef struct exercise {
-    const char *name; /* "convolve" */
-    char title[400];  /* the table's first line */
+    const exercise_kind *kind;
+    common_options common;
+    void *own;                    /* the values of the kind's own options */
+    const backend_list *backends; /* NULL where exercise_prepare made it */
+    char title[400];              /* the table's first line */
     int input_count;
     host_array inputs[MOST_INPUTS];
+    bool numbers; /* all inputs were given as numbers */
     int output_count;
-    output_spec outputs[MOST_OUTPUTS]; /* the first is the one that table and JSON tell of */
-    bool in_place;    /* the first output is the first input, which is filled anew before it is timed */
-    bool steady;      /* in place, and takes as long on its own output: a short one may be queued many times */
-    bool counted;     /* the second output is one i64: so many leading elements of the first are the result */
-    const void *more; /* what the functions below need besides */
-    /* Queues the operation. */
-    fl_status (*call)(fl_device *device, fl_array *const *inputs, fl_array *const *outputs, const void *more,
-                      const fl_run *run);
-    /* Holds one measurement's results against what is expected; says in `method` how. */
-    compare_result (*check)(const struct exercise *e, const measurement *m, char *method, size_t size);
-    /* Adds keys of its own to a result in the JSON, and lines below the table; NULL: nothing more to say. */
-    void (*add_json)(const struct exercise *e, const measurement *m, json_t *row);
-    void (*print_more)(const struct exercise *e, const measurement *m);
+    output_spec outputs[MOST_OUTPUTS]; /* table and JSON describe the first */
+    bool in_place;  /* the first output is the first input, which is filled anew before it is timed */
+    void *expected; /* what results are compared with; the kind's */
 } exercise;
 
 /* How it is run. */
@@ -76,6 +72,9 @@ struct measurement {
     compare_result check;
     char check_method[96];
 };
+
+/* Elements of an output. */
+int64_t output_size(const output_spec *o);
 
 /* How large the work is: the elements of its largest array. */
 int64_t exercise_elements(const exercise *e);

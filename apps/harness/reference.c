@@ -3,31 +3,187 @@
 
 #include "support/fail.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static bool offers_reference(const fl_device *device, const char *operation)
+static bool offers(const fl_device *device, const char *operation, const char *variant)
 {
     fl_variant_info info;
 
     for (size_t i = 0; i < fl_variant_count(device); i++)
         if (fl_variant_get(device, i, &info) == FL_OK && strcmp(info.operation, operation) == 0 &&
-            strcmp(info.variant, "reference") == 0)
+            (!variant || strcmp(info.variant, variant) == 0))
             return true;
     return false;
 }
 
-/* The plainest backends, which have the lowest scores, first: opening a GPU to look is dear. */
-fl_device *oracle_device(const char *operation)
+/* The plainest backends have the lowest scores: serial comes first, and opening a GPU takes long. */
+fl_device *reference_device(const char *operation, const char *variant)
 {
     for (size_t i = fl_backend_count(); i-- > 0;) {
         const fl_backend_info *backend = fl_backend_get(i);
         fl_device *device;
         if (!backend->usable || backend->emulation || fl_device_open(backend->name, &device) != FL_OK)
             continue;
-        if (offers_reference(device, operation))
+        if (offers(device, operation, variant))
             return device;
         fl_device_close(device);
     }
-    fail(EXIT_CANNOT_RUN,
-         "no plugin here has the variant `reference` of %s, with which results are checked; build `serial`", operation);
+    fail(EXIT_CANNOT_RUN, "results are checked by %s%s%s, and no plugin here has it; build the plugin serial",
+         operation, variant ? ", variant " : "", variant ? variant : "");
+}
+
+/* ----------------------------------------------------------------------------------------------- arrays ---- */
+
+host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    host_array array;
+    problem why;
+
+    exercise_must(host_array_create(&array, dtype, ndim, shape, "the check", &why), &why);
+    return array;
+}
+
+host_array reference_convert(const host_array *array, fl_dtype dtype)
+{
+    host_array copy;
+    problem why;
+
+    exercise_must(host_array_convert(array, dtype, &copy, "the check", &why), &why);
+    return copy;
+}
+
+fl_array *reference_upload(fl_device *device, const host_array *array, bool absolute)
+{
+    host_array copy;
+    fl_array *there;
+
+    if (!absolute) {
+        must(fl_array_from_host(device, array->dtype, array->ndim, array->shape, array->data, &there));
+        return there;
+    }
+    copy = reference_convert(array, array->dtype == FL_F32 ? FL_F32 : FL_F64);
+    for (int64_t i = 0, n = host_array_size(&copy); i < n; i++)
+        host_array_set(&copy, i, fabs(host_array_get(&copy, i)));
+    there = reference_upload(device, &copy, false);
+    host_array_free(&copy);
+    return there;
+}
+
+host_array reference_fetch(fl_array *result)
+{
+    const int ndim = fl_array_ndim(result);
+    int64_t shape[FL_MAX_DIMS];
+    host_array values;
+
+    for (int d = 0; d < ndim; d++)
+        shape[d] = fl_array_shape(result, d);
+    values = reference_array(fl_array_dtype(result), ndim, shape);
+    must(fl_array_to_host(result, values.data));
+    fl_array_free(result);
+    return values;
+}
+
+double *reference_doubles(int64_t count)
+{
+    double *values = calloc((size_t)(count > 0 ? count : 1), sizeof *values);
+
+    if (!values)
+        fail(EXIT_BROKEN, "out of host memory for the check");
+    return values;
+}
+
+int64_t int64_larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+int64_t int64_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool has_negative_element(const host_array *array)
+{
+    for (int64_t i = 0; i < host_array_size(array); i++)
+        if (host_array_get(array, i) < 0)
+            return true;
+    return false;
+}
+
+int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel)
+{
+    return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : int64_smaller(image, kernel) - 1;
+}
+
+double unit_roundoff(fl_dtype dtype)
+{
+    return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+}
+
+/* ------------------------------------------------------------------------------------------- every element ---- */
+
+void reference_expect(exercise *e)
+{
+    const output_spec *o = &e->outputs[0];
+    fl_device *device = reference_device(e->kind->name, "reference");
+    host_array *expected = malloc(sizeof *expected);
+    fl_array *inputs[MOST_INPUTS] = {0}, *out;
+
+    if (!expected)
+        fail(EXIT_BROKEN, "out of host memory");
+    for (int i = 0; i < e->input_count; i++)
+        inputs[i] = reference_upload(device, &e->inputs[i], false);
+    must(fl_array_create(device, o->dtype, o->ndim, o->shape, &out));
+    must(e->kind->call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    *expected = reference_fetch(out);
+    for (int i = 0; i < e->input_count; i++)
+        fl_array_free(inputs[i]);
+    fl_device_close(device);
+    e->expected = expected;
+}
+
+/* From |x| to the next number of that dtype. */
+static double unit_in_last_place(fl_dtype dtype, double x)
+{
+    x = fabs(x);
+    return dtype == FL_F32 ? (double)nextafterf((float)x, INFINITY) - x : nextafter(x, (double)INFINITY) - x;
+}
+
+/* A double does not hold every i64 beyond 2^53: two different ones must stay different. */
+static double integer_result(int64_t result, int64_t expected)
+{
+    double value = (double)result;
+
+    return result == expected || value != (double)expected ? value : nextafter(value, (double)INFINITY);
+}
+
+compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size)
+{
+    const host_array *expected = e->expected, *result = &m->results[0];
+    const double ulps = e->kind->ulps;
+    compare_result found = compare_start();
+
+    if (ulps > 0)
+        snprintf(method, size, "reference, %g units in the last place", ulps);
+    else
+        snprintf(method, size, "reference, exactly");
+    for (int64_t i = 0, n = host_array_size(expected); i < n; i++) {
+        double wanted = host_array_get(expected, i), got = host_array_get(result, i);
+        if (expected->dtype == FL_I64)
+            got = integer_result(((int64_t *)result->data)[i], ((int64_t *)expected->data)[i]);
+        compare_add(&found, i, got, wanted, ulps > 0 ? ulps * unit_in_last_place(expected->dtype, wanted) : 0);
+    }
+    return found;
+}
+
+void reference_free(exercise *e)
+{
+    if (!e->expected)
+        return;
+    host_array_free(e->expected);
+    free(e->expected);
 }

@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * reference.h - the device that results are checked with.
+ * reference.h - what results are compared with: the `reference` variant of an operation, on a device of this machine.
  */
 #ifndef FLYNN_APPS_HARNESS_REFERENCE_H
 #define FLYNN_APPS_HARNESS_REFERENCE_H
 
-#include <flynn/flynn.h>
+#include "exercise.h"
 
-/* Opens a device of this machine that offers the operation's `reference` variant; ends the command with exit code 3
- * when there is none. Close it with fl_device_close. */
-fl_device *oracle_device(const char *operation);
+/* Opens the plainest device of this machine that offers this variant of the operation (NULL: any); ends the command
+ * with exit code 3 when there is none. Close it with fl_device_close. */
+fl_device *reference_device(const char *operation, const char *variant);
+
+/* Copies an array to the device, or, with `absolute`, its absolute values: a sum over those bounds a sum's rounding. */
+fl_array *reference_upload(fl_device *device, const host_array *array, bool absolute);
+
+/* Copies a result to the host and frees it on the device. */
+host_array reference_fetch(fl_array *result);
+
+/* An array and a copy in another dtype, for a check: the command ends where memory is short. */
+host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape);
+host_array reference_convert(const host_array *array, fl_dtype dtype);
+
+/* `count` zeros. */
+double *reference_doubles(int64_t count);
+
+int64_t int64_larger(int64_t a, int64_t b);
+int64_t int64_smaller(int64_t a, int64_t b);
+bool has_negative_element(const host_array *array);
+
+/* Where a convolution's result begins within the full one, in a dimension (flynn.h). */
+int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel);
+
+/* Half the distance from 1 to the next number: the largest relative error of one rounding. */
+double unit_roundoff(fl_dtype dtype);
+
+/* For kinds without `expect` and `check`: the first output by the `reference` variant, and each element compared with
+ * it, which may be off by kind->ulps units in the last place. */
+void reference_expect(exercise *e);
+compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size);
+void reference_free(exercise *e);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "results.h"
+#include "exercise.h"
 #include "ceilings.h"
 #include "machine.h"
 
 #include "support/fail.h"
 #include "support/statistics.h"
+#include "view/columns.h"
 #include "view/csv.h"
 #include "view/json.h"
-#include "view/table.h"
+#include "view/row.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,168 +50,6 @@ measure_plan measure_plan_of(const common_options *common)
 
     memcpy(plan.block, common->block, sizeof plan.block);
     return plan;
-}
-
-/* --------------------------------------------------------------------------------------- comparing rows ---- */
-
-static double total_of(const measurement *m)
-{
-    return median(m->total.s, m->total.count);
-}
-
-static bool ranked(const measurement *m)
-{
-    return m->check.ok && !m->device.emulation;
-}
-
-/* The place by total time among the ranked; 0: not ranked. */
-static int rank_of(const result_list *results, const measurement *m)
-{
-    int rank = 1;
-
-    if (!ranked(m))
-        return 0;
-    for (int i = 0; i < results->count; i++)
-        rank += ranked(&results->list[i]) && total_of(&results->list[i]) < total_of(m);
-    return rank;
-}
-
-/* What speed-ups are over: the scalar backend if it is there, else the first; of the right ones. NULL: none is. */
-static const measurement *baseline(const result_list *results)
-{
-    const measurement *first = NULL;
-
-    for (int i = 0; i < results->count; i++) {
-        const measurement *m = &results->list[i];
-        if (ranked(m) && strcmp(m->device.flynn_class, "SISD") == 0)
-            return m;
-        if (ranked(m) && !first)
-            first = m;
-    }
-    return first;
-}
-
-/* How near the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
- * ceiling is not known. An emulation has none. */
-static double percent_of_ceiling(const measurement *m)
-{
-    ceilings c = ceilings_load(&m->device);
-
-    if (m->device.emulation)
-        return NAN;
-    return 100 * ceilings_least_s(&c, m->results[0].dtype, m->timing.bytes, m->timing.flops) / m->timing.kernel_s;
-}
-
-/* ------------------------------------------------------------------------------------------------ table ---- */
-
-static const table_column columns[] = {
-    {"backend", 0},     {"class", 0}, {"variant", 0},   {"block", 0}, {"open", 1},    {"cold", 1},    {"h2d", 1},
-    {"kernel", 1},      {"d2h", 1},   {"total", 1},     {"GB/s", 1},  {"GFLOP/s", 1}, {"ceiling", 1}, {"speed-up", 1},
-    {"with copies", 1}, {"rank", 1},  {"max error", 1}, {"check", 0}, {NULL, 0},
-};
-
-typedef struct cell {
-    char text[128];
-} cell;
-
-static cell rank_cell(const result_list *results, const measurement *m)
-{
-    int rank = rank_of(results, m);
-    cell c = {"-"};
-
-    if (rank > 0)
-        snprintf(c.text, sizeof c.text, "%d", rank);
-    return c;
-}
-
-/* "ok", or where it is wrong and how. */
-static cell check_cell(const measurement *m)
-{
-    cell c = {"ok"};
-
-    if (!m->check.ok)
-        snprintf(c.text, sizeof c.text, "WRONG at %s",
-                 format_index(m->check.worst_index, m->results[0].ndim, m->results[0].shape).text);
-    else if (m->device.emulation)
-        strcpy(c.text, "ok (emulation: times mean nothing)");
-    return c;
-}
-
-static cell percent_cell(double percent)
-{
-    cell c = {"-"};
-
-    if (isfinite(percent))
-        snprintf(c.text, sizeof c.text, percent >= 10 ? "%.0f %%" : "%.2g %%", percent);
-    return c;
-}
-
-/* Three digits, and no exponent for what a reader would write without one. */
-static cell rate_cell(double rate)
-{
-    cell c;
-
-    snprintf(c.text, sizeof c.text, rate >= 1000 ? "%.0f" : "%.3g", rate);
-    return c;
-}
-
-static double factor(double base, double time, bool comparable)
-{
-    return comparable && time > 0 ? base / time : (double)NAN;
-}
-
-static void add_row(table *t, const result_list *results, const measurement *base, const measurement *m)
-{
-    bool comparable = base && ranked(m);
-    double kernel = m->timing.kernel_s;
-
-    table_add(t, (const char *const[]){
-                     m->device.resource, m->device.flynn_class, m->timing.variant, format_block(m->timing.block).text,
-                     format_seconds(m->device.open_s).text, format_seconds(m->cold_s).text,
-                     format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(kernel).text,
-                     format_seconds(median(m->d2h.s, m->d2h.count)).text, format_seconds(total_of(m)).text,
-                     rate_cell(m->timing.bytes / kernel / 1e9).text, rate_cell(m->timing.flops / kernel / 1e9).text,
-                     percent_cell(percent_of_ceiling(m)).text,
-                     format_factor(factor(comparable ? base->timing.kernel_s : 0, kernel, comparable)).text,
-                     format_factor(factor(comparable ? total_of(base) : 0, total_of(m), comparable)).text,
-                     rank_cell(results, m).text, format_number(m->check.max_abs).text, check_cell(m).text});
-}
-
-/* What a clock says that is stopped when the call returns. */
-static void show_wrong_timing(const measurement *m)
-{
-    double call = median(m->call.s, m->call.count), kernel = m->timing.kernel_s;
-
-    if (m->call.count == 0)
-        return;
-    printf("%s: stopped when the call returned, a clock shows %s; the work takes %s%s\n", m->device.resource,
-           format_seconds(call).text, format_seconds(kernel).text,
-           call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
-}
-
-static void show_table(const result_list *results, const exercise *e)
-{
-    const measurement *base = baseline(results);
-    table *t = table_create(columns);
-
-    for (int i = 0; i < results->count; i++)
-        add_row(t, results, base, &results->list[i]);
-    printf("%s\n", e->title);
-    table_print(t, stdout);
-    table_free(t);
-    for (int i = 0; i < results->count; i++)
-        printf("%s: %s\n", results->list[i].device.resource, results->list[i].device.name);
-    for (int i = 0; i < results->count; i++)
-        if (results->list[i].tuned)
-            printf("%s: variant and block as `flynn sweep --save` found them best\n", results->list[i].device.resource);
-    for (int i = 0; i < results->backends->skipped_count; i++)
-        printf("skipped %s: %s\n", results->backends->skipped[i].name, results->backends->skipped[i].reason);
-    if (results->count > 0)
-        printf("checked against: %s\n", results->list[0].check_method);
-    for (int i = 0; i < results->count; i++)
-        show_wrong_timing(&results->list[i]);
-    for (int i = 0; i < results->count && e->print_more; i++)
-        e->print_more(e, &results->list[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------- JSON ---- */
@@ -272,6 +112,17 @@ void results_put_device(json_t *row, const char *requested, const fl_device_info
     json_put(row, "flynn_class", json_text(device->flynn_class));
 }
 
+/* How near the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
+ * ceiling is not known. An emulation has none. */
+static double percent_of_ceiling(const measurement *m)
+{
+    ceilings c = ceilings_load(&m->device);
+
+    if (m->device.emulation)
+        return NAN;
+    return 100 * ceilings_least_s(&c, m->results[0].dtype, m->timing.bytes, m->timing.flops) / m->timing.kernel_s;
+}
+
 static void put_times(json_t *row, const measurement *m)
 {
     double kernel = m->timing.kernel_s;
@@ -281,7 +132,7 @@ static void put_times(json_t *row, const measurement *m)
     json_put(row, "h2d_s", json_number(median(m->h2d.s, m->h2d.count)));
     json_put(row, "kernel_s", json_number(kernel));
     json_put(row, "d2h_s", json_number(median(m->d2h.s, m->d2h.count)));
-    json_put(row, "total_s", json_number(total_of(m)));
+    json_put(row, "total_s", json_number(median(m->total.s, m->total.count)));
     json_put(row, "call_s", json_number(median(m->call.s, m->call.count)));
     json_put(row, "times_s", json_times(m));
     json_put(row, "bytes", json_number(m->timing.bytes));
@@ -292,7 +143,7 @@ static void put_times(json_t *row, const measurement *m)
     json_put(row, "percent_of_ceiling", json_number(percent_of_ceiling(m)));
 }
 
-/* What the runtime told of the kernel; null where it did not. */
+/* What the runtime says of the kernel; null where it says nothing. */
 static void put_kernel(json_t *row, const fl_timing *t)
 {
     bool known = t->registers > 0;
@@ -305,9 +156,8 @@ static void put_kernel(json_t *row, const fl_timing *t)
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     json_t *row = json_new_object(), *inputs = json_new_list();
-    int rank = rank_of(results, m);
 
-    json_put(row, "exercise", json_text(e->name));
+    json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));
@@ -321,10 +171,9 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
     put_times(row, m);
     put_kernel(row, &m->timing);
-    json_put(row, "rank", rank ? json_whole(rank) : json_null());
     json_put(row, "check", json_check(m));
-    if (e->add_json)
-        e->add_json(e, m, row);
+    if (e->kind->add_json)
+        e->kind->add_json(e, m, row);
     return row;
 }
 
@@ -372,14 +221,76 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
+/* ------------------------------------------------------------------------------------------------ table ---- */
+
+static const column columns[] = {
+    {"backend", "resource", AS_TEXT, NULL},
+    {"class", "flynn_class", AS_TEXT, NULL},
+    {"variant", "variant", AS_TEXT, NULL},
+    {"block", "block", AS_BLOCK, NULL},
+    {"open", "open_s", AS_SECONDS, NULL},
+    {"cold", "cold_s", AS_SECONDS, NULL},
+    {"h2d", "h2d_s", AS_SECONDS, NULL},
+    {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"d2h", "d2h_s", AS_SECONDS, NULL},
+    {"total", "total_s", AS_SECONDS, NULL},
+    {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
+    {"GFLOP/s", "gflops", AS_COUNT, NULL},
+    {"ceiling", "percent_of_ceiling", AS_PERCENTAGE, NULL},
+    {"speed-up", "speed_up", AS_FACTOR, NULL},
+    {"with copies", "speed_up_with_copies", AS_FACTOR, NULL},
+    {"rank", "rank", AS_COUNT, NULL},
+    {"max error", "check.max_abs", AS_NUMBER, NULL},
+    {"check", "check", AS_CHECK, NULL},
+    {NULL, NULL, AS_TEXT, NULL},
+};
+
+/* What a clock shows that is stopped when the call returns. */
+static void show_wrong_timing(const measurement *m)
+{
+    double call = median(m->call.s, m->call.count), kernel = m->timing.kernel_s;
+
+    if (m->call.count == 0)
+        return;
+    printf("%s: a clock that is stopped when the call returns shows %s; the work takes %s%s\n", m->device.resource,
+           format_seconds(call).text, format_seconds(kernel).text,
+           call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
+}
+
+void results_print_skipped(const backend_list *backends)
+{
+    for (int i = 0; i < backends->skipped_count; i++)
+        printf("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
+}
+
+static void show_table(const result_list *results, const exercise *e, const json_t *rows)
+{
+    printf("%s\n", e->title);
+    columns_print(columns, rows, TABLE_TEXT, stdout);
+    for (int i = 0; i < results->count; i++) {
+        const measurement *m = &results->list[i];
+        printf("%s: %s%s\n", m->device.resource, m->device.name,
+               m->device.emulation ? " (an emulation: its times mean nothing)" : "");
+        if (m->tuned)
+            printf("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
+        show_wrong_timing(m);
+    }
+    results_print_skipped(results->backends);
+    if (results->count > 0)
+        printf("checked against: %s\n", results->list[0].check_method);
+    for (int i = 0; i < results->count && e->kind->print; i++)
+        e->kind->print(e, &results->list[i]);
+}
+
 void results_show(const result_list *results, const exercise *e)
 {
     json_t *rows = json_new_list(), *document;
 
     for (int i = 0; i < results->count; i++)
         json_append(rows, json_result(results, e, &results->list[i]));
+    rows_rank(rows);
     document = results_document(results->backends, rows);
     if (results_write(results->common, document))
-        show_table(results, e);
+        show_table(results, e, rows);
     json_decref(document);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * results.h - what a command measured, as a table, as JSON and as CSV. docs/output.md describes each column and key.
+ * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column and key.
  */
 #ifndef FLYNN_APPS_HARNESS_RESULTS_H
 #define FLYNN_APPS_HARNESS_RESULTS_H
@@ -29,12 +29,15 @@ measure_plan measure_plan_of(const common_options *common);
  * cannot be written. */
 void results_show(const result_list *results, const exercise *e);
 
-/* For commands whose rows are not of one operation: the keys of a result that tell of its device; the document around a
- * list of results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left
- * for a table. */
+/* For commands with rows of their own: the keys of a result that describe its device; the document around a list of
+ * results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left for a
+ * table. */
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
 json_t *results_document(const backend_list *backends, json_t *rows);
 bool results_write(const common_options *common, const json_t *document);
+
+/* Prints a line for each backend that --backend=all left out. */
+void results_print_skipped(const backend_list *backends);
 
 void result_list_free(result_list *results);
 

@@ -5,12 +5,13 @@
 #include "commands.h"
 #include "show.h"
 
+#include "exercises/registry.h"
 #include "harness/child.h"
 #include "support/fail.h"
 #include "support/options.h"
 #include "support/progress.h"
-#include "support/statistics.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,36 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_THREADS = KEY_OWN, KEY_BATCH, FEWEST_POINTS = 4, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
-
-/* An exercise: its size unless --size says another (large enough for many threads), and how its work grows: with the
- * size to this power. Of convolve and reconstruct the kernel and the rank stay as they are; of sort and primes radix
- * and sieve are meant, whose work is linear but for a slowly growing factor. */
-static const struct law_exercise {
-    const char *name;
-    const char *option;
-    int64_t size;
-    int power;
-    const char *more; /* a word of its own command line, where no variant is asked for; NULL: none */
-} exercises[] = {
-    {"convolve", "size", 2048, 2, NULL},
-    {"convolve1d", "size", 1 << 22, 1, NULL},
-    {"increment", "size", 1 << 24, 1, NULL},
-    {"sqrt", "size", 1 << 24, 1, NULL},
-    {"maximum", "size", 256, 3, NULL},
-    {"log_of_sum", "size", 10000000, 1, NULL},
-    {"sort", "size", 1 << 22, 1, NULL},
-    {"select", "size", 1 << 24, 1, NULL},
-    {"primes", "upto", 100000000, 1, "--method=sieve"},
-    {"svd", "size", 512, 3, NULL},
-    {"reconstruct", "size", 2048, 2, NULL},
-};
-enum { EXERCISES = sizeof exercises / sizeof *exercises, COURSE_RECONSTRUCT = 512 };
+enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 4, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
 
 typedef struct laws_options {
     const char *exercise, *threads, *batch; /* NULL: not given */
     /* What they come to. */
-    const struct law_exercise *what;
+    const exercise_kind *what;
     int count;
     int64_t n[MOST_POINTS];
     int64_t size;
@@ -56,55 +33,25 @@ typedef struct laws_options {
     fl_device_info device;
 } laws_options;
 
-static const struct argp_option own_options[] = {
-    {"threads", KEY_THREADS, "1,N,...", 0,
-     "Threads to measure with, at least four numbers that begin with 1 (default: up to the processors that the process "
-     "may use)",
-     0},
-    {"batch", KEY_BATCH, "1,N,...", 0, "On a GPU: batches to measure, likewise (default: 1,2,4,8,16)", 0},
+static const own_option own_options[] = {
+    {"threads", OPTION_TEXT, offsetof(laws_options, threads), "1,N,...",
+     .help = "Threads to measure with: at least four numbers that begin with 1 (default: up to the processors that the "
+             "process may use)"},
+    {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
+     .help = "Batches to measure on a GPU, likewise (default: 1,2,4,8,16)"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    laws_options *own = state->input;
-
-    switch (key) {
-    case KEY_THREADS: own->threads = value; return 0;
-    case KEY_BATCH: own->batch = value; return 0;
-    case ARGP_KEY_ARG:
-        if (own->exercise)
-            return ARGP_ERR_UNKNOWN;
-        own->exercise = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char summary[] =
     "Measures how an exercise (convolve, if none is named) scales over threads, and fits Amdahl's and Gustafson's laws "
     "to it.\v"
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
-    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/laws.md tells how the laws are "
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the "
+    "laws are "
     "fitted.";
 
 /* ------------------------------------------------------------------------------------------------- options ---- */
-
-static const struct law_exercise *exercise_named(const char *name)
-{
-    const char *names[EXERCISES], *nearest;
-
-    for (int i = 0; i < EXERCISES; i++) {
-        names[i] = exercises[i].name;
-        if (strcmp(names[i], name) == 0)
-            return &exercises[i];
-    }
-    nearest = fl_nearest_name(name, names, EXERCISES);
-    fail(EXIT_BAD_INPUT,
-         "'%s' is no exercise that scales; expected convolve, sort ... as docs/laws.md lists them%s%s%s", name,
-         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
@@ -120,11 +67,11 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
             option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);
         own->n[own->count] = option_integer(option, word, 1, most);
         if (own->count ? own->n[own->count] <= own->n[own->count - 1] : own->n[0] != 1)
-            option_fail(option, "'%s' does not fit; %s", value, expected);
+            option_fail(option, "'%s' is not ascending from 1; %s", value, expected);
     }
     free(copy);
     if (own->count < FEWEST_POINTS)
-        option_fail(option, "'%s' has %d; a fit needs more: %s", value, own->count, expected);
+        option_fail(option, "'%s' has %d numbers, and a fit needs four; %s", value, own->count, expected);
 }
 
 /* All up to eight processors; of more the powers of two, and all of them at once. */
@@ -137,10 +84,9 @@ static void default_threads(laws_options *own)
     own->n[own->count++] = processors;
     if (own->count < FEWEST_POINTS)
         fail(EXIT_BAD_INPUT,
-             "--threads: the %d processor%s that this process may use give%s %d point%s, and a fit needs four; name "
-             "more, such as --threads=1,2,3,4 (more threads than processors are allowed, and marked as oversubscribed)",
-             processors, processors == 1 ? "" : "s", processors == 1 ? "s" : "", own->count,
-             own->count == 1 ? "" : "s");
+             "--threads: this process may use %d processor%s, which makes %d point%s, and a fit needs four; name more, "
+             "such as --threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)",
+             processors, processors == 1 ? "" : "s", own->count, own->count == 1 ? "" : "s");
 }
 
 /* Is one of the items behind the name a number? */
@@ -172,7 +118,7 @@ static void look_at_backend(const common_options *common, laws_options *own)
     fl_device *device;
 
     if (!spec)
-        option_fail("backend", "laws are those of one backend; expected one, such as omp");
+        option_fail("backend", "laws measures one backend; expected one, such as omp");
     if (strcmp(spec, "auto") == 0)
         spec = "omp";
     fl_status status = fl_device_open(spec, &device);
@@ -193,8 +139,12 @@ static bool is_gpu(const laws_options *own)
 static void settle(const common_options *common, laws_options *own)
 {
     look_at_backend(common, own);
-    own->what = exercise_named(own->exercise ? own->exercise : is_gpu(own) ? "reconstruct" : "convolve");
-    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->size;
+    own->what = exercise_named(own->exercise ? own->exercise
+                               : is_gpu(own) ? "reconstruct"
+                                             : "convolve",
+                               "laws", exercise_runs_among_others);
+    exercises_refuse(common, exercise_takes(own->what));
+    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws_size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
     if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
@@ -234,10 +184,10 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     common.backends = (char *[]){(char *)backends};
     common.backend_count = 1;
     common.size = 0;
-    child_words_common(&w, &common);
-    child_words_add(&w, "--%s=%" PRId64, run->own->what->option, size);
-    if (run->own->what->more && strcmp(common.variant, "auto") == 0)
-        child_words_add(&w, "%s", run->own->what->more);
+    child_words_common(&w, exercise_takes(run->own->what), &common);
+    child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
+    if (run->own->what->laws_option && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "%s", run->own->what->laws_option);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
     r = child_run(&w);
@@ -247,9 +197,9 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
              r.message);
     json_array_foreach(json_object_get(r.document, "results"), i, row)
     {
-        if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok")))
-            fail(EXIT_WRONG_RESULT, "%s on %s: the result is wrong, and no law is fitted to wrong ones",
-                 run->own->what->name, json_string_value(json_object_get(row, "resource")));
+        if (!row_is_right(row))
+            fail(EXIT_WRONG_RESULT, "%s on %s: the result is wrong; a law is fitted to right ones only",
+                 run->own->what->name, row_text(row, "resource"));
         json_array_append(run->rows, row);
     }
     if (run->document)
@@ -264,27 +214,17 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
 static law_point point_of(const laws_run *run, int result, int64_t n, int64_t size, double work)
 {
     const json_t *row = json_array_get(run->rows, (size_t)result);
-    const json_t *times = json_object_get(json_object_get(row, "times_s"), "kernel");
-    int count = (int)json_array_size(times);
-    double *s = malloc(((size_t)count + 1) * sizeof *s);
-    bool gpu = is_gpu(run->own);
+    const statistics kernel = row_times(row, "kernel");
 
-    if (!s)
-        fail(EXIT_BROKEN, "out of memory for %d times", count);
-    for (int i = 0; i < count; i++)
-        s[i] = json_number_value(json_array_get(times, (size_t)i));
-    statistics found = statistics_of(s, count);
-    free(s);
-    const json_t *percent = json_object_get(row, "percent_of_ceiling");
     return (law_point){.result = result,
                        .n = n,
                        .size = size,
                        .work = work,
-                       .kernel_s = found.median,
-                       .spread_s = found.spread,
-                       .bytes_per_s = json_number_value(json_object_get(row, "bytes")) / found.median,
-                       .percent_of_ceiling = json_is_number(percent) ? json_number_value(percent) : (double)NAN,
-                       .oversubscribed = !gpu && n > run->own->device.threads};
+                       .kernel_s = kernel.median,
+                       .spread_s = kernel.spread,
+                       .bytes_per_s = row_number(row, "bytes") / kernel.median,
+                       .percent_of_ceiling = row_number(row, "percent_of_ceiling"),
+                       .oversubscribed = !is_gpu(run->own) && n > run->own->device.threads};
 }
 
 /* Of `points`, all of it zero. */
@@ -368,21 +308,18 @@ static laws_found *measure_all(laws_run *run)
 int command_laws(int argc, char **argv)
 {
     laws_options own = {.exercise = NULL};
-    const command_line line = {"flynn laws", "[EXERCISE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON,
-                               own_options,  parse,        &own};
+    const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON, own_options, &own};
     common_options common;
-    problem why;
 
     options_parse(&line, argc, argv, &common);
+    own.exercise = common.argument_count ? common.arguments[0] : NULL;
     settle(&common, &own);
     laws_run run = {.common = &common, .own = &own, .rows = json_new_list()};
     const laws_found *found = measure_all(&run);
     json_put(run.document, "results", run.rows);
     json_put(run.document, "laws", laws_json(found));
-    if (common.json && !json_write(run.document, common.json_file, &why))
-        fail_problem(&why);
-    if (!common.json || common.json_file)
-        laws_show(found);
+    if (results_write(&common, run.document))
+        laws_show(found, json_object_get(run.document, "laws"));
     json_decref(run.document);
     options_free(&common);
     return EXIT_DONE;

@@ -2,8 +2,10 @@
 #include "show.h"
 
 #include "support/fail.h"
+#include "view/columns.h"
 #include "view/json.h"
-#include "view/table.h"
+#include "view/row.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -189,12 +191,14 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
     const law_point *p = &points->list[i];
     json_t *entry = json_new_object();
 
+    json_put(entry, "scaling", json_text(points->kind));
     json_put(entry, "n", json_whole(p->n));
     json_put(entry, "result", json_whole(p->result));
     json_put(entry, "size", json_whole(p->size));
     json_put(entry, "work", json_number(p->work));
     json_put(entry, "kernel_s", json_number(p->kernel_s));
     json_put(entry, "spread_s", json_number(p->spread_s));
+    json_put(entry, "spread", json_number(p->spread_s / p->kernel_s));
     json_put(entry, "gbytes_per_s", json_number(p->bytes_per_s / 1e9));
     json_put(entry, "speed_up", json_number(p->p.speed_up));
     json_put(entry, "speed_up_spread", json_number(p->p.spread));
@@ -252,45 +256,56 @@ json_t *laws_json(const laws_found *found)
 
 /* --------------------------------------------------------------------------------------------------- table ---- */
 
-enum { COLUMNS = 12 };
-
-static void add_row(table *t, const laws_found *found, const law_points *points, int i)
+static cell speed_up_cell(const json_t *point)
 {
-    const law_point *p = &points->list[i];
-    char cells[COLUMNS][64];
-    const char *pointers[COLUMNS];
-    double deviation = scaling_deviation(points->law, found->fits[points->law].fraction, &p->p);
+    cell c;
 
-    snprintf(cells[0], 64, "%s", points->kind);
-    snprintf(cells[1], 64, "%" PRId64, p->n);
-    snprintf(cells[2], 64, "%" PRId64, p->size);
-    snprintf(cells[3], 64, "%s", format_seconds(p->kernel_s).text);
-    snprintf(cells[4], 64, "%.1f %%", 100 * p->spread_s / p->kernel_s);
-    snprintf(cells[5], 64, "%.3g", p->bytes_per_s / 1e9);
-    snprintf(cells[6], 64, "%.2f +- %.2f", p->p.speed_up, p->p.spread);
-    snprintf(cells[7], 64, "%.0f %%", 100 * p->p.speed_up / p->p.n);
-    snprintf(cells[8], 64, "%.2f", scaling_value(AMDAHL, found->fits[AMDAHL].fraction, p->p.n));
-    snprintf(cells[9], 64, "%.2f", scaling_value(GUSTAFSON, found->fits[GUSTAFSON].fraction, p->p.n));
-    snprintf(cells[10], 64, "%+.1f %%", 100 * deviation);
-    snprintf(cells[11], 64, "%s%s", p->oversubscribed ? "oversubscribed " : "",
-             is_off(found, points, i) ? "not described" : "");
-    for (int c = 0; c < COLUMNS; c++)
-        pointers[c] = cells[c];
-    table_add(t, pointers);
+    snprintf(c.text, sizeof c.text, "%.2f +- %.2f", row_number(point, "speed_up"),
+             row_number(point, "speed_up_spread"));
+    return c;
 }
 
-static void show_table(const laws_found *found)
+static cell deviation_cell(const json_t *point)
 {
-    const table_column columns[] = {{"scaling", 0},   {found->unit, 1}, {"size", 1}, {"kernel", 1}, {"spread", 1},
-                                    {"GB/s", 1},      {"speed-up", 1},  {"of n", 1}, {"Amdahl", 1}, {"Gustafson", 1},
-                                    {"deviation", 1}, {"", 0},          {NULL, 0}};
-    table *t = table_create(columns);
+    cell c;
+
+    snprintf(c.text, sizeof c.text, "%+.1f %%", 100 * row_number(point, "deviation"));
+    return c;
+}
+
+static cell remark_cell(const json_t *point)
+{
+    cell c;
+
+    snprintf(c.text, sizeof c.text, "%s%s",
+             json_is_true(json_object_get(point, "oversubscribed")) ? "oversubscribed " : "",
+             json_is_true(json_object_get(point, "described")) ? "" : "not described");
+    return c;
+}
+
+static void show_table(const laws_found *found, const json_t *laws)
+{
+    const column columns[] = {
+        {"scaling", "scaling", AS_TEXT, NULL},
+        {found->unit, "n", AS_COUNT, NULL},
+        {"size", "size", AS_NUMBER, NULL},
+        {"kernel", "kernel_s", AS_SECONDS, NULL},
+        {"spread", "spread", AS_PART, NULL},
+        {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
+        {"speed-up", NULL, AS_NUMBER, speed_up_cell},
+        {"of n", "efficiency", AS_PART, NULL},
+        {"Amdahl", "amdahl", AS_NUMBER, NULL},
+        {"Gustafson", "gustafson", AS_NUMBER, NULL},
+        {"deviation", NULL, AS_NUMBER, deviation_cell},
+        {"", NULL, AS_TEXT, remark_cell},
+        {NULL, NULL, AS_TEXT, NULL},
+    };
+    json_t *points = json_new_list();
 
     for (int k = 0; k < found->kinds; k++)
-        for (int i = 0; i < found->points[k].count; i++)
-            add_row(t, found, &found->points[k], i);
-    table_print(t, stdout);
-    table_free(t);
+        json_array_extend(points, json_object_get(laws, found->points[k].kind));
+    columns_print(columns, points, TABLE_TEXT, stdout);
+    json_decref(points);
 }
 
 static void show_fit(const laws_found *found, scaling_law law)
@@ -312,16 +327,15 @@ static void show_fit(const laws_found *found, scaling_law law)
     printf("\n");
 }
 
-void laws_show(const laws_found *found)
+void laws_show(const laws_found *found, const json_t *laws)
 {
+    const json_t *remarks = json_object_get(laws, "remarks"), *remark;
+    size_t i;
+
     printf("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
-           found->emulation ? "; an emulation, whose times mean nothing" : "");
-    show_table(found);
+           found->emulation ? "; an emulation: its times mean nothing" : "");
+    show_table(found, laws);
     for (int law = AMDAHL; law <= GUSTAFSON; law++)
         show_fit(found, (scaling_law)law);
-    for (int k = 0; k < found->kinds; k++) {
-        words w = failing(found, &found->points[k]);
-        if (w.text[0])
-            printf("%s\n", w.text);
-    }
+    json_array_foreach(remarks, i, remark) printf("%s\n", json_string_value(remark));
 }

@@ -50,7 +50,7 @@ void laws_fit_all(laws_found *found);
 /* The document's key "laws". */
 json_t *laws_json(const laws_found *found);
 
-/* The table, the fits, and where they fail, to stdout. */
-void laws_show(const laws_found *found);
+/* Prints the table, the fits, and where they fail; `laws` is that key's value. */
+void laws_show(const laws_found *found, const json_t *laws);
 
 #endif

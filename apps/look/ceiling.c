@@ -397,8 +397,10 @@ static const char summary[] =
 
 int command_ceiling(int argc, char **argv)
 {
-    const command_line line = {
-        "flynn ceiling", NULL, summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON, NULL, NULL, NULL};
+    const command_line line = {.name = "flynn ceiling",
+                               .summary = summary,
+                               .takes = TAKES_BACKEND | TAKES_TRACE | TAKES_SIZE | TAKES_REPEAT | TAKES_MIN_TIME |
+                                        TAKES_JSON};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

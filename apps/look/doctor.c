@@ -296,20 +296,11 @@ static void write_json(const diagnosis *d, const char *path)
 
 /* ------------------------------------------------------------------------------------------------- command ---- */
 
-enum { KEY_ROOT = KEY_OWN };
-
-static const struct argp_option own_options[] = {
-    {"root", KEY_ROOT, "FOLDER", 0, "Look at the /proc, /sys and /dev below this folder", 0},
+static const own_option own_options[] = {
+    {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
+     .help = "Look at the /proc, /sys and /dev below this folder"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    if (key != KEY_ROOT)
-        return ARGP_ERR_UNKNOWN;
-    ((diagnosis *)state->input)->root = value;
-    return 0;
-}
 
 static const char summary[] =
     "Looks at the machine and at every backend, tries each one, and says what would mend what is broken.\v"
@@ -318,7 +309,7 @@ static const char summary[] =
 int command_doctor(int argc, char **argv)
 {
     static diagnosis d = {.root = ""};
-    const command_line line = {"flynn doctor", NULL, summary, TAKES_JSON, own_options, parse, &d};
+    const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.h - what `flynn report` tells of documents of `flynn batch` (docs/batch.md).
+ * batch.h - what `flynn report` tells of documents of `flynn batch` (docs/commands/batch.md).
  */
 #ifndef FLYNN_APPS_REPORT_BATCH_H
 #define FLYNN_APPS_REPORT_BATCH_H

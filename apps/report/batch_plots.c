@@ -33,7 +33,7 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
 
 /* --------------------------------------------------------------------------------- how busy everything was ---- */
 
-/* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/batch.md). */
+/* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/commands/batch.md). */
 typedef struct worker {
     char name[32];
     double busy; /* of wall */

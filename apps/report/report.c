@@ -25,43 +25,33 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { KEY_PLOTS = KEY_OWN, KEY_PICTURE, MOST_FILES = 256 };
+enum { MOST_FILES = 256 };
 
 typedef struct report_options {
-    const char *files[MOST_FILES];
+    const char *const *files;
     const char *pictures[MOST_FILES];
     int count, picture_count;
     const char *output, *plots;
 } report_options;
 
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0, "Write the page to this file instead of report.html", 0},
-    {"plots", KEY_PLOTS, "FOLDER", 0, "Write each plot as .svg and .png too; the folder is made where it is missing",
-     0},
-    {"picture", KEY_PICTURE, "FILE.png[:CAPTION]", 0, "Show this picture; may be given several times", 0},
+static void add_picture(const char *option, const char *value, void *options)
+{
+    report_options *own = options;
+
+    if (own->picture_count == MOST_FILES)
+        option_fail(option, "too many pictures; expected at most %d", MOST_FILES);
+    own->pictures[own->picture_count++] = value;
+}
+
+static const own_option own_options[] = {
+    {"output", OPTION_WRITTEN, offsetof(report_options, output), "FILE",
+     .help = "Write the page to this file instead of report.html", .letter = 'o'},
+    {"plots", OPTION_TEXT, offsetof(report_options, plots), "FOLDER",
+     .help = "Write each plot as .svg and .png too; the folder is made where it is missing"},
+    {"picture", OPTION_CUSTOM, 0, "FILE.png[:CAPTION]", .help = "Show this picture; may be given several times",
+     .parse = add_picture},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    report_options *own = state->input;
-
-    switch (key) {
-    case 'o': own->output = value; return 0;
-    case KEY_PLOTS: own->plots = value; return 0;
-    case KEY_PICTURE:
-        if (own->picture_count == MOST_FILES)
-            option_fail("picture", "too many pictures; expected at most %d", MOST_FILES);
-        own->pictures[own->picture_count++] = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (own->count == MOST_FILES)
-            return ARGP_ERR_UNKNOWN;
-        own->files[own->count++] = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char summary[] =
     "Makes one page of what other commands saved with --json: tables, times as bars, the roofline, and what went "
@@ -117,7 +107,7 @@ static json_t *run_compare(const common_options *common)
     child_words words = child_words_start("compare");
     child_result r;
 
-    child_words_common(&words, common);
+    child_words_common(&words, TAKES_RUN, common);
     progress("all exercises on all backends");
     r = child_run(&words);
     progress_end();
@@ -438,14 +428,15 @@ static void look_first(const report_options *own)
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
-    const command_line line = {
-        "flynn report", "[SAVED.json...]", summary, TAKES_BACKEND | TAKES_RUN, own_options, parse, &own};
+    const command_line line = {"flynn report", "[SAVED.json...]", MOST_FILES, summary, TAKES_RUN, own_options, &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     problem why;
     int failures;
 
     options_parse(&line, argc, argv, &common);
+    own.files = common.arguments;
+    own.count = common.argument_count;
     look_first(&own);
     take_pictures(&page, &own);
     take_all(&page, &own, &common);

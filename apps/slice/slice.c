@@ -17,7 +17,6 @@
 #include <string.h>
 
 enum { USUAL_EDGE = 8192, LARGEST_EDGE = 1 << 20, MOST_PARTS = 16 };
-enum { KEY_SLICE = KEY_OWN };
 
 /* What only this command has. */
 typedef struct slice_options {
@@ -26,30 +25,12 @@ typedef struct slice_options {
     const char *output;
 } slice_options;
 
-static const struct argp_option own_options[] = {
-    {"slice", KEY_SLICE, "RANGES", 0,
-     "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
-     "(default: rows, columns and a block, small and large)",
-     0},
-    {"output", 'o', "FILE", 0, "With --slice: write the slice, as .npy, or .png (grey, clipped to 0..1)", 0},
+static const own_option own_options[] = {
+    {"slice", OPTION_TEXT, offsetof(slice_options, slice), "RANGES",
+     .help = "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
+             "(default: rows, columns and a block, small and large)"},
     {0},
 };
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    slice_options *own = state->input;
-
-    switch (key) {
-    case KEY_SLICE: own->slice = value; return 0;
-    case 'o': own->output = value; return 0;
-    case ARGP_KEY_ARG:
-        if (own->file)
-            return ARGP_ERR_UNKNOWN;
-        own->file = value;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char summary[] =
     "Brings slices of a large array from the device to the host in three ways, compares each with the array, and tells "
@@ -171,20 +152,13 @@ static host_array take_array(const common_options *common, const slice_options *
     int64_t edge = common->size ? common->size : USUAL_EDGE;
     host_array array;
 
-    if (strcmp(common->variant, "auto") != 0)
-        fail(EXIT_BAD_INPUT, "--variant: slice always compares its three ways; expected none");
-    if (common->wrong_timing)
-        fail(EXIT_BAD_INPUT, "--wrong-timing: is for operations; slice has copies, which it waits for");
     if (common->size && own->file)
         fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own->file);
     if (edge > LARGEST_EDGE)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large an edge; expected at most %d", edge, LARGEST_EDGE);
     if (!own->file)
         return exercise_random(dtype, 2, (int64_t[]){edge, edge}, 0, 100, common->seed);
-    array = exercise_read(own->file, "array", 1, FL_MAX_DIMS);
-    if (host_array_size(&array) == 0)
-        fail(EXIT_BAD_INPUT, "%s: the array is %s, without elements; expected at least one", own->file,
-             format_shape(array.ndim, array.shape).text);
+    array = exercise_read(own->file, &(input_kind){"array", 1, FL_MAX_DIMS, false});
     if (common->has_dtype)
         exercise_convert(&array, common->dtype);
     return array;
@@ -240,13 +214,21 @@ static slice_outcome *measure_all(const host_array *array, const part_list *part
 int command_slice(int argc, char **argv)
 {
     slice_options own = {0};
-    const command_line line = {"flynn slice", "[ARRAY]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
-                               own_options,   parse,     &own};
+    const command_line line = {"flynn slice",
+                               "[ARRAY]",
+                               1,
+                               summary,
+                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
+                                   TAKES_RESULT,
+                               own_options,
+                               &own};
     common_options common;
     problem why;
     bool right;
 
     options_parse(&line, argc, argv, &common);
+    own.file = common.argument_count ? common.arguments[0] : NULL;
+    own.output = common.output;
     if (own.output && !own.slice)
         fail(EXIT_BAD_INPUT, "--output: there are several slices to write; expected --slice as well");
     if (own.output)

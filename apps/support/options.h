@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h - the command line: the options that commands share, on glibc's argp, and their twins in the environment.
+ * options.h - the command line: the options that commands share, a command's own options as a table, and their twins
+ * in the environment. glibc's argp reads the words.
  *
- * Every option --some-name of a command has a variable FLYNN_SOME_NAME; an option beats it, and it beats the default. A
- * variable set to nothing counts as not set; for an option without a value it is 0 or 1; --json and --csv, whose value
- * may be left out, take 1 for that.
+ * Every option --some-name of a command has a variable FLYNN_SOME_NAME. An option beats its variable, which beats the
+ * default. A variable that is empty counts as not set; for an option without a value it is 0 or 1; --json and --csv,
+ * whose value may be left out, take 1 for that.
  *
- * Whatever is wrong ends the command with exit code 2 and one line that names the option or variable.
+ * A command lists the options that it honours, and every other one is refused. An option on the command line that
+ * another option or a file makes void is refused too; such a variable is ignored.
+ *
+ * Any mistake ends the command with exit code 2 and one line that names the option or variable.
  */
 #ifndef FLYNN_APPS_SUPPORT_OPTIONS_H
 #define FLYNN_APPS_SUPPORT_OPTIONS_H
 
 #include <flynn/flynn.h>
 
-#include <argp.h>
+#include <stddef.h>
+#include <stdnoreturn.h>
+
+/* The shared options, a bit each. --quiet, --help, --usage and --version belong to every command. */
+enum {
+    TAKES_BACKEND = 1 << 0,
+    TAKES_TRACE = 1 << 1,
+    TAKES_VARIANT = 1 << 2,
+    TAKES_SIZE = 1 << 3,
+    TAKES_BLOCK = 1 << 4,
+    TAKES_DTYPE = 1 << 5,
+    TAKES_REPEAT = 1 << 6,
+    TAKES_WARMUP = 1 << 7,
+    TAKES_MIN_TIME = 1 << 8,
+    TAKES_SEED = 1 << 9,
+    TAKES_PAGEABLE = 1 << 10,
+    TAKES_WRONG_TIMING = 1 << 11,
+    TAKES_CHECK = 1 << 12,
+    TAKES_JSON = 1 << 13,
+    TAKES_CSV = 1 << 14,
+    TAKES_RESULT = 1 << 15, /* --output */
+};
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
 
@@ -21,69 +46,94 @@ typedef struct common_options {
     char **backends; /* as --backend names them; all_backends: none */
     int backend_count;
     bool all_backends;   /* --backend=all */
-    bool has_variant;    /* what to run was chosen: "auto" given is not the same as nothing given */
+    bool has_variant;    /* "auto" given is not the same as nothing given */
     const char *variant; /* "auto" unless given */
-    bool has_dtype;      /* --dtype was given */
+    bool has_dtype;
     fl_dtype dtype;
     int64_t size; /* 0: not given */
     int block[3]; /* x, y, z; all 0: not given */
-    int repeat;   /* timed passes; 0: not given, as many as min_time_s asks for */
+    int repeat;   /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
     uint64_t seed;
     bool pageable;
-    bool wrong_timing; /* also show what is measured without waiting */
+    bool wrong_timing; /* also time the call without waiting for its work */
     check_choice check;
     bool json, csv;                   /* asked for */
     const char *json_file, *csv_file; /* NULL: stdout */
     const char *trace_file;           /* NULL: no trace */
+    const char *output;               /* file of the result; NULL: none */
     bool quiet;
+    unsigned given;         /* TAKES_... of the options on the command line */
+    const char **arguments; /* the words that are not options */
+    int argument_count;
 } common_options;
 
-/* Which of the shared options a command takes. --quiet, --help, --usage and --version are taken by all. */
-enum {
-    TAKES_BACKEND = 1, /* --backend --trace */
-    TAKES_WHAT = 2,    /* --variant --size --block */
-    TAKES_HOW = 16,    /* --dtype --repeat --warmup --min-time --seed --pageable --wrong-timing --check */
-    TAKES_RUN = TAKES_WHAT | TAKES_HOW,
-    TAKES_JSON = 4, /* --json */
-    TAKES_CSV = 8,  /* --csv */
-};
+typedef enum option_type {
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char *, not empty */
+    OPTION_WRITTEN, /* likewise: a file that the command writes */
+    OPTION_CHOICE,  /* int: the place in `names` */
+    OPTION_INTEGER, /* int64_t, from `least` to `most` */
+    OPTION_REAL,    /* double, at least 0 */
+    OPTION_NUMBERS, /* int64_t[most]: `least` to `most` numbers of at least 1 with an x between them, then zeros */
+    OPTION_CUSTOM,  /* what `parse` makes of it */
+} option_type;
+
+/* An option that only one command has. */
+typedef struct own_option {
+    const char *name; /* "mode"; NULL ends a table */
+    option_type type;
+    size_t place;      /* offset of the value in the command's own values */
+    const char *value; /* for --help: "MODE"; NULL for a flag */
+    const char *help;
+    char letter;              /* 'o' for -o; 0: none */
+    const char *const *names; /* OPTION_CHOICE: ended by NULL */
+    int64_t least, most;      /* OPTION_INTEGER and OPTION_NUMBERS */
+    const char *needs;        /* another own option, without which this one has no effect */
+    int void_with;            /* n > 0: has no effect where the n-th argument is given */
+    /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
+    void (*parse)(const char *option, const char *value, void *own);
+} own_option;
 
 typedef struct command_line {
-    const char *name;                  /* "flynn convolve" */
-    const char *arguments;             /* "[IMAGE [KERNEL]]"; NULL: the command takes none */
-    const char *summary;               /* for --help: a sentence, then '\v' and more text if there is more to say */
-    unsigned takes;                    /* TAKES_... */
-    const struct argp_option *options; /* its own, ended by {0}; NULL: none. Keys: letters, or KEY_OWN and up */
-    /* Takes the command's own options and ARGP_KEY_ARG; returns ARGP_ERR_UNKNOWN for any other key, and for an argument
-     * that is one too many. Of `state` only `input` may be used. NULL: none. */
-    error_t (*parse)(int key, char *value, struct argp_state *state);
-    void *input; /* state->input of `parse` */
+    const char *name;          /* "flynn convolve" */
+    const char *arguments;     /* "[IMAGE [KERNEL]]"; NULL: the command takes none */
+    int most_arguments;        /* how many of them */
+    const char *summary;       /* for --help: a sentence, then '\v' and more text if there is more to say */
+    unsigned takes;            /* TAKES_... */
+    const own_option *options; /* NULL: none */
+    void *own;                 /* the command's own values, with their defaults */
 } command_line;
 
-/* Keys of a command's own options without a letter begin here. */
-enum { KEY_OWN = 0x200 };
-
-/* Reads environment and options into `common`, which starts from the defaults, and the command's own by `parse`. Sets
- * the command's name and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
+/* Reads environment and options into `common`, which starts from the defaults, and the command's own values. Sets the
+ * command's name and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
 void options_parse(const command_line *command, int argc, char **argv, common_options *common);
 
 /* Frees what `common` owns. */
 void options_free(common_options *common);
 
-/* For `parse`, `option` being the long name without dashes ("mode"): the value, or the end of the command. */
+/* Ends the command if the option with this bit was given on the command line: "--size: has no effect: <why>". */
+void option_refuse(const common_options *common, unsigned bit, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* For OPTION_CUSTOM, `option` being the long name without dashes ("mode"): the value, or the end of the command. */
 
 /* A whole number from `least` to `most`. */
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
-/* The place of the value in `names`; the message lists them, and the nearest one. */
-int option_choice(const char *option, const char *value, const char *const *names, int count);
-/* `count` numbers of at least 1 with an x between them: "64x48" as HxW. */
-void option_numbers(const char *option, const char *value, int least_count, int most_count, const char *expected,
-                    int64_t *numbers);
+/* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
+int option_choice(const char *option, const char *value, const char *const *names);
 /* A block: "16x16" is {16, 16, 1}. */
 void option_block(const char *option, const char *value, int *block);
 /* Ends the command: "--mode: 'fulll' is ...; expected ...", or FLYNN_MODE where that is where the value is from. */
-_Noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
+noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Options that many commands take together; TAKES_RUN: those that commands of many runs pass on to each. */
+enum {
+    TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_PAGEABLE,
+    TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV,
+    TAKES_RUN = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING |
+                TAKES_CHECK,
+};
 
 #endif

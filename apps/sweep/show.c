@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/table.h"
+#include "view/units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,63 +85,35 @@ void sweep_table_fill(json_t *document)
 
 /* ----------------------------------------------------------------------------------------------- the table ---- */
 
-static const table_column columns[] = {
-    {"exercise", 0}, {"backend", 0}, {"variant", 0},   {"size", 1},      {"block", 0},    {"kernel", 1}, {"spread", 1},
-    {"GB/s", 1},     {"GFLOP/s", 1}, {"registers", 1}, {"occupancy", 1}, {"relative", 1}, {"check", 0},  {NULL, 0},
-};
+static const column block_column = {"block", "block", AS_BLOCK, NULL};
 
-typedef struct cell {
-    char text[48];
-} cell;
-
-static cell number_cell(const char *format, double number)
+static cell block_of(const json_t *entry)
 {
-    cell c = {"-"};
+    cell room;
 
-    if (isfinite(number))
-        snprintf(c.text, sizeof c.text, format, number);
-    return c;
-}
-
-static quantity block_cell(const json_t *entry, const char *key)
-{
-    const json_t *list = json_object_get(entry, key);
-    int block[3] = {0};
-
-    for (size_t i = 0; i < 3; i++)
-        block[i] = (int)json_integer_value(json_array_get(list, i));
-    return format_block(block);
+    column_text(&block_column, entry, &room);
+    return room;
 }
 
 /* The size that was asked for, else the result's shape. */
-static cell size_cell(const json_t *row)
+static cell size_of(const json_t *row)
 {
-    const json_t *size = json_object_get(row, "size"), *shape = json_object_get(row, "shape");
-    cell c = {"-"};
-    size_t used = 0;
+    const column c = {"size", json_is_integer(json_object_get(row, "size")) ? "size" : "shape", AS_TEXT, NULL};
+    cell room;
 
-    if (json_is_integer(size))
-        snprintf(c.text, sizeof c.text, "%" PRId64, (int64_t)json_integer_value(size));
-    for (size_t i = 0; !json_is_integer(size) && i < json_array_size(shape) && used < sizeof c.text; i++)
-        used += (size_t)snprintf(c.text + used, sizeof c.text - used, "%s%" PRId64, i ? "x" : "",
-                                 (int64_t)json_integer_value(json_array_get(shape, i)));
-    return c;
+    column_text(&c, row, &room);
+    return room;
 }
 
-static void add_row(table *t, const json_t *row)
-{
-    const char *check = !row_is_right(row) ? "WRONG" : row_is_ranked(row) ? "ok" : "ok (emulation)";
-
-    table_add(t, (const char *const[]){row_text(row, "exercise"), row_text(row, "resource"), row_text(row, "variant"),
-                                       size_cell(row).text, block_cell(row, "block").text,
-                                       format_seconds(row_number(row, "kernel_s")).text,
-                                       number_cell("%.1f %%", 100 * row_number(row, "spread")).text,
-                                       number_cell("%.3g", row_number(row, "gbytes_per_s")).text,
-                                       number_cell("%.3g", row_number(row, "gflops")).text,
-                                       number_cell("%.0f", row_number(row, "registers")).text,
-                                       number_cell("%.0f %%", 100 * row_number(row, "occupancy")).text,
-                                       number_cell("%.2f", row_number(row, "relative")).text, check});
-}
+static const column columns[] = {
+    {"exercise", "exercise", AS_TEXT, NULL},   {"backend", "resource", AS_TEXT, NULL},
+    {"variant", "variant", AS_TEXT, NULL},     {"size", NULL, AS_NUMBER, size_of},
+    {"block", "block", AS_BLOCK, NULL},        {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"spread", "spread", AS_PART, NULL},       {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
+    {"GFLOP/s", "gflops", AS_COUNT, NULL},     {"registers", "registers", AS_COUNT, NULL},
+    {"occupancy", "occupancy", AS_PART, NULL}, {"relative", "relative", AS_NUMBER, NULL},
+    {"check", "check", AS_CHECK, NULL},        {NULL, NULL, AS_TEXT, NULL},
+};
 
 static void show_ties(const json_t *best)
 {
@@ -149,8 +121,8 @@ static void show_ties(const json_t *best)
     size_t i;
     json_t *other;
 
-    json_array_foreach(ties, i, other) printf(
-        "%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_cell(other, "block").text);
+    json_array_foreach(ties, i, other)
+        printf("%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_of(other).text);
     if (json_array_size(ties) > 0)
         printf(" may be as fast\n");
 }
@@ -164,9 +136,8 @@ static void show_best(const json_t *rows, const json_t *best)
     {
         if (!same_place(row, best))
             continue;
-        printf("best of size %s on %s: %s, block %s, %s%s\n", size_cell(row).text, row_text(best, "resource"),
-               row_text(best, "variant"), block_cell(best, "block").text,
-               format_seconds(row_number(best, "kernel_s")).text,
+        printf("best of size %s on %s: %s, block %s, %s%s\n", size_of(row).text, row_text(best, "resource"),
+               row_text(best, "variant"), block_of(best).text, format_seconds(row_number(best, "kernel_s")).text,
                json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
     }
@@ -175,8 +146,8 @@ static void show_best(const json_t *rows, const json_t *best)
 
 static void print_combination(const json_t *entry)
 {
-    printf("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_cell(entry).text,
-           block_cell(entry, "block").text);
+    printf("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_of(entry).text,
+           block_of(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */
@@ -200,14 +171,11 @@ static void show_reasons(const json_t *list)
 void sweep_table_show(const json_t *document)
 {
     const json_t *rows = json_object_get(document, "results");
-    table *t = table_create(columns);
     size_t i;
     json_t *entry;
 
-    json_array_foreach(rows, i, entry) add_row(t, entry);
     if (json_array_size(rows) > 0)
-        table_print(t, stdout);
-    table_free(t);
+        columns_print(columns, rows, TABLE_TEXT, stdout);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_VARIANTS = KEY_OWN, KEY_SIZES, KEY_BLOCKS, KEY_RANK, KEY_SAVE, KEY_FORGET };
 enum { MOST_VALUES = 32, MOST_NAME = 40 };
 
 /* The values of an option. */
@@ -31,23 +30,14 @@ typedef struct value_list {
 } value_list;
 
 typedef struct sweep_options {
-    const char *exercise;
+    const exercise_kind *kind; /* NULL: none is named */
+    const char *exercise;      /* its name */
     value_list variants, sizes, blocks;
     int64_t size[MOST_VALUES];
     int block[MOST_VALUES][3];
     int64_t rank; /* 0: not given */
     bool save, forget;
 } sweep_options;
-
-static const struct argp_option own_options[] = {
-    {"variant", KEY_VARIANTS, "NAME[,NAME...]", 0, "Variants (default: all that a backend offers)", 0},
-    {"size", KEY_SIZES, "N[,N...]", 0, "Sizes of the input; of primes, N of --upto (default: the course's)", 0},
-    {"block", KEY_BLOCKS, "X[xY[xZ]][,...]", 0, "Blocks, or cache tiles on a CPU (default: each variant's own)", 0},
-    {"rank", KEY_RANK, "K", 0, "Singular values, of svd and reconstruct (default: theirs)", 0},
-    {"save", KEY_SAVE, NULL, 0, "Keep the best: the exercise runs it in place of auto from then on", 0},
-    {"forget", KEY_FORGET, NULL, 0, "Run nothing; forget what --save kept, of the exercise or of all", 0},
-    {0},
-};
 
 /* Splits "8x8,16x16". */
 static void take_list(const char *option, const char *value, value_list *list)
@@ -68,39 +58,44 @@ static void take_list(const char *option, const char *value, value_list *list)
     }
 }
 
-static void take_sizes(const char *value, sweep_options *own)
+static void take_variants(const char *option, const char *value, void *own)
 {
-    take_list("size", value, &own->sizes);
+    take_list(option, value, &((sweep_options *)own)->variants);
+}
+
+static void take_sizes(const char *option, const char *value, void *options)
+{
+    sweep_options *own = options;
+
+    take_list(option, value, &own->sizes);
     for (int i = 0; i < own->sizes.count; i++)
-        own->size[i] = option_integer("size", own->sizes.word[i], 1, INT64_MAX);
+        own->size[i] = option_integer(option, own->sizes.word[i], 1, INT64_MAX);
 }
 
-static void take_blocks(const char *value, sweep_options *own)
+static void take_blocks(const char *option, const char *value, void *options)
 {
-    take_list("block", value, &own->blocks);
+    sweep_options *own = options;
+
+    take_list(option, value, &own->blocks);
     for (int i = 0; i < own->blocks.count; i++)
-        option_block("block", own->blocks.word[i], own->block[i]);
+        option_block(option, own->blocks.word[i], own->block[i]);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    sweep_options *own = state->input;
-
-    switch (key) {
-    case KEY_VARIANTS: take_list("variant", value, &own->variants); return 0;
-    case KEY_SIZES: take_sizes(value, own); return 0;
-    case KEY_BLOCKS: take_blocks(value, own); return 0;
-    case KEY_RANK: own->rank = option_integer("rank", value, 1, INT64_MAX); return 0;
-    case KEY_SAVE: own->save = true; return 0;
-    case KEY_FORGET: own->forget = true; return 0;
-    case ARGP_KEY_ARG:
-        if (own->exercise)
-            return ARGP_ERR_UNKNOWN;
-        own->exercise = exercise_named(value, "sweep");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+static const own_option own_options[] = {
+    {"variant", OPTION_CUSTOM, 0, "NAME[,NAME...]", .help = "Variants (default: all that a backend offers)",
+     .parse = take_variants},
+    {"size", OPTION_CUSTOM, 0, "N[,N...]", .help = "Sizes of the input; of primes, N of --upto (default: the course's)",
+     .parse = take_sizes},
+    {"block", OPTION_CUSTOM, 0, "X[xY[xZ]][,...]",
+     .help = "Blocks, or cache tiles on a CPU (default: each variant's own)", .parse = take_blocks},
+    {"rank", OPTION_INTEGER, offsetof(sweep_options, rank), "K",
+     .help = "Singular values, of svd and reconstruct (default: theirs)", .least = 1, .most = INT64_MAX},
+    {"save", OPTION_FLAG, offsetof(sweep_options, save),
+     .help = "Keep the fastest: from then on the exercise runs it in place of auto"},
+    {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
+     .help = "Run nothing; remove what --save kept, of the exercise or of all"},
+    {0},
+};
 
 static const char summary[] =
     "Runs an exercise in every combination of backend, variant, size and block, each in a process of its own, checks "
@@ -231,7 +226,7 @@ static child_result run_child(const sweep *s, const combination *c)
 {
     child_words words = child_words_start(s->own->exercise);
     common_options one = *s->common;
-    bool upto = strcmp(s->own->exercise, "primes") == 0;
+    const char *size = s->own->kind->size_option;
     child_result r;
 
     one.backends = (char **)&c->backend;
@@ -239,12 +234,12 @@ static child_result run_child(const sweep *s, const combination *c)
     one.all_backends = false;
     one.variant = c->variant;
     one.has_variant = true;
-    one.size = upto ? 0 : c->size;
+    one.size = size ? 0 : c->size;
     if (c->block)
         memcpy(one.block, c->block, sizeof one.block);
-    child_words_common(&words, &one);
-    if (upto && c->size)
-        child_words_add(&words, "--upto=%" PRId64, c->size);
+    child_words_common(&words, exercise_takes(s->own->kind), &one);
+    if (size && c->size)
+        child_words_add(&words, "--%s=%" PRId64, size, c->size);
     if (s->own->rank)
         child_words_add(&words, "--rank=%" PRId64, s->own->rank);
     r = child_run(&words);
@@ -386,7 +381,7 @@ static int forget(const sweep_options *own)
 
 /* ---------------------------------------------------------------------------------------------- command ---- */
 
-static void settle(common_options *common, const sweep_options *own)
+static void settle(const common_options *common, const sweep_options *own)
 {
     /* They are lists here, which an exercise would not understand. */
     unsetenv("FLYNN_VARIANT");
@@ -396,13 +391,13 @@ static void settle(common_options *common, const sweep_options *own)
         return;
     if (!own->exercise)
         fail(EXIT_BAD_INPUT, "no exercise; expected increment, sqrt ... as `flynn --help` lists them");
-    if (own->rank && strcmp(own->exercise, "svd") != 0 && strcmp(own->exercise, "reconstruct") != 0)
-        fail(EXIT_BAD_INPUT, "--rank: %s has none; expected svd or reconstruct", own->exercise);
-    if (own->save && strcmp(own->exercise, "primes") == 0)
-        fail(EXIT_BAD_INPUT, "--save: the variants of primes are methods, none of which is taken for another");
-    if (common->trace_file)
-        note("--trace is not for a sweep, whose combinations are processes of their own: no trace is written");
-    common->trace_file = NULL;
+    if (own->rank && !exercise_has_option(own->kind, "rank"))
+        fail(EXIT_BAD_INPUT, "--rank: %s has no rank; expected an exercise with --rank, such as svd or reconstruct",
+             own->exercise);
+    if (own->save && own->kind->own_methods)
+        fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
+             own->exercise);
+    exercises_refuse(common, exercise_takes(own->kind));
 }
 
 /* The document without results, and what the backends offer, of which this process opens none. */
@@ -465,12 +460,21 @@ static int run_sweep(const common_options *common, const sweep_options *own)
 int command_sweep(int argc, char **argv)
 {
     sweep_options own = {.exercise = NULL};
-    const command_line line = {"flynn sweep", "[EXERCISE]", summary, TAKES_BACKEND | TAKES_HOW | TAKES_JSON,
-                               own_options,   parse,        &own};
+    const command_line line = {"flynn sweep",
+                               "[EXERCISE]",
+                               1,
+                               summary,
+                               (TAKES_RUN & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK)) | TAKES_JSON,
+                               own_options,
+                               &own};
     common_options common;
     int code;
 
     options_parse(&line, argc, argv, &common);
+    if (common.argument_count) {
+        own.kind = exercise_named(common.arguments[0], "sweep", exercise_runs_among_others);
+        own.exercise = own.kind->name;
+    }
     settle(&common, &own);
     code = own.forget ? forget(&own) : run_sweep(&common, &own);
     free(own.variants.text);

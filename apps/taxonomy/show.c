@@ -2,8 +2,10 @@
 #include "show.h"
 
 #include "support/fail.h"
+#include "view/columns.h"
 #include "view/json.h"
 #include "view/table.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -91,7 +93,7 @@ static double per_element(const taxonomy_found *found, const taxonomy_step *s)
 static json_t *json_step(const taxonomy_found *found, const taxonomy_step *s)
 {
     const fl_device_info *d = &s->device;
-    json_t *entry = json_new_object();
+    json_t *entry = json_new_object(), *check = json_new_object();
 
     json_put(entry, "result", json_whole(s->result));
     json_put(entry, "resource", json_text(d->resource));
@@ -109,10 +111,14 @@ static json_t *json_step(const taxonomy_found *found, const taxonomy_step *s)
     json_put(entry, "instructions_reason", s->reason[0] ? json_text(s->reason) : json_null());
     json_put(entry, "kernel_s", json_number(s->kernel_s));
     json_put(entry, "spread_s", json_number(s->spread_s));
+    json_put(entry, "spread", json_number(s->spread_s / s->kernel_s));
     json_put(entry, "total_s", json_number(s->total_s));
     json_put(entry, "speed_up", json_number(s->speed_up));
     json_put(entry, "speed_up_with_copies", json_number(s->speed_up_with_copies));
+    json_put(entry, "variant", json_text(s->variant));
     json_put(entry, "ok", json_boolean(s->right));
+    json_put(check, "ok", json_boolean(s->right));
+    json_put(entry, "check", check);
     return entry;
 }
 
@@ -175,44 +181,20 @@ json_t *taxonomy_json(const taxonomy_found *found)
 
 /* -------------------------------------------------------------------------------------------------- tables ---- */
 
-static void show_steps(const taxonomy_found *found, const json_t *results)
-{
-    static const table_column columns[] = {
-        {"class", 0},
-        {"backend", 0},
-        {"what makes it so", 0},
-        {"variant", 0},
-        {"instructions/element", 1},
-        {"kernel", 1},
-        {"spread", 1},
-        {"total", 1},
-        {"step", 1},
-        {"with copies", 1},
-        {"check", 0},
-        {NULL, 0},
-    };
-    table *t = table_create(columns);
-
-    for (int i = 0; i < found->step_count; i++) {
-        const taxonomy_step *s = &found->steps[i];
-        const json_t *row = json_array_get(results, (size_t)s->result);
-        const reason_text what = what_makes_it(found, &s->device);
-        const quantity kernel = format_seconds(s->kernel_s), total = format_seconds(s->total_s),
-                       step = format_factor(s->speed_up), copies = format_factor(s->speed_up_with_copies);
-        char instructions[32] = "-", spread[32];
-        if (s->instructions >= 0)
-            snprintf(instructions, sizeof instructions, "%.3g", per_element(found, s));
-        snprintf(spread, sizeof spread, "%.1f %%", 100 * s->spread_s / s->kernel_s);
-        table_add(t, (const char *const[]){s->device.flynn_class, s->device.resource, what.text,
-                                           json_string_value(json_object_get(row, "variant")), instructions,
-                                           kernel.text, spread, total.text, step.text, copies.text,
-                                           !s->right             ? "WRONG"
-                                           : s->device.emulation ? "ok (emulation)"
-                                                                 : "ok"});
-    }
-    table_print(t, stdout);
-    table_free(t);
-}
+static const column step_columns[] = {
+    {"class", "flynn_class", AS_TEXT, NULL},
+    {"backend", "resource", AS_TEXT, NULL},
+    {"what makes it so", "what", AS_TEXT, NULL},
+    {"variant", "variant", AS_TEXT, NULL},
+    {"instructions/element", "instructions_per_element", AS_NUMBER, NULL},
+    {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"spread", "spread", AS_PART, NULL},
+    {"total", "total_s", AS_SECONDS, NULL},
+    {"step", "speed_up", AS_FACTOR, NULL},
+    {"with copies", "speed_up_with_copies", AS_FACTOR, NULL},
+    {"check", "check", AS_CHECK, NULL},
+    {NULL, NULL, AS_TEXT, NULL},
+};
 
 /* A row and a column for each variant: "same" bits, or the largest difference. */
 static void show_misd(const taxonomy_found *found)
@@ -244,14 +226,14 @@ static void show_misd(const taxonomy_found *found)
     table_free(t);
 }
 
-void taxonomy_show(const taxonomy_found *found, const json_t *results)
+void taxonomy_show(const taxonomy_found *found, const json_t *taxonomy)
 {
     printf("%s, %" PRId64 " %s: the same operation by Flynn's classes\n", found->exercise, found->elements,
            fl_dtype_name(found->dtype));
-    show_steps(found, results);
+    columns_print(step_columns, json_object_get(taxonomy, "steps"), TABLE_TEXT, stdout);
     printf("step, with copies: the kernel and the total of the step before over this one's\n");
     if (found->steps[0].instructions < 0)
-        printf("instructions/element is not told: %s\n", found->steps[0].reason);
+        printf("instructions/element is unknown: %s\n", found->steps[0].reason);
     if (found->no_gpu[0])
         printf("no GPU shows SIMT here: %s\n", found->no_gpu);
     printf("\nMISD: %s\n", misd_means);

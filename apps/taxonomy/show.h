@@ -17,6 +17,7 @@ enum { MOST_STEPS = 16, MOST_VARIANTS = 16 };
 typedef struct taxonomy_step {
     int result;            /* its place in "results" */
     fl_device_info device; /* as it was opened here */
+    const char *variant;
     bool right;
     double kernel_s, spread_s, total_s; /* medians; interquartile range of the kernel's times */
     int64_t instructions;               /* of one call; -1: see `reason` */
@@ -50,7 +51,7 @@ void taxonomy_speed_ups(taxonomy_found *found);
 /* The document's key "taxonomy". */
 json_t *taxonomy_json(const taxonomy_found *found);
 
-/* Both tables, to stdout. `results` are the exercise's. */
-void taxonomy_show(const taxonomy_found *found, const json_t *results);
+/* Prints both tables; `taxonomy` is that key's value. */
+void taxonomy_show(const taxonomy_found *found, const json_t *taxonomy);
 
 #endif

@@ -6,14 +6,16 @@
 #include "commands.h"
 #include "instructions.h"
 #include "show.h"
-#include "subject.h"
 
+#include "exercises/registry.h"
 #include "harness/child.h"
+#include "harness/reference.h"
 #include "support/fail.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,38 +25,12 @@
 enum { COUNTS = 3 };
 
 static const char summary[] =
-    "Runs one operation (convolve1d, convolve, maximum or reconstruct; convolve1d if none is named) as SISD, SIMD, "
-    "MIMD and "
-    "SIMT, "
-    "and shows what makes each one so and what each step gains; then all its variants on one backend, the answers "
-    "compared.\v"
+    "Runs one operation (convolve1d, convolve, maximum or reconstruct; default: convolve1d) as SISD, SIMD, MIMD and "
+    "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
+    "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
-    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. docs/taxonomy.md tells "
-    "more.";
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-    const char **exercise = state->input;
-
-    if (key != ARGP_KEY_ARG || *exercise)
-        return ARGP_ERR_UNKNOWN;
-    *exercise = value;
-    return 0;
-}
-
-static const char *exercise_named(const char *name)
-{
-    const char *names[16], *nearest;
-    int count = 0;
-
-    for (; count < 16 && (names[count] = subject_name(count)) != NULL; count++)
-        if (strcmp(names[count], name) == 0)
-            return names[count];
-    nearest = fl_nearest_name(name, names, (size_t)count);
-    fail(EXIT_BAD_INPUT,
-         "'%s' is no exercise that is shown; expected convolve1d, convolve, maximum or reconstruct%s%s%s", name,
-         nearest ? " (the nearest is " : "", nearest ? nearest : "", nearest ? ")" : "");
-}
+    "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
+    "docs/commands/taxonomy.md.";
 
 /* ---------------------------------------------------------------------------------------------- the backends ---- */
 
@@ -127,11 +103,11 @@ static void choose_backends(char *list, size_t size, taxonomy_found *found)
 /* ------------------------------------------------------------------------------------------------- the steps ---- */
 
 /* The exercise on all backends, in turns in one process. */
-static json_t *run_exercise(const common_options *common, taxonomy_found *found)
+static json_t *run_exercise(const exercise_kind *kind, const common_options *common, taxonomy_found *found)
 {
     common_options asked = *common;
     char list[512], *one = list;
-    child_words words = child_words_start(found->exercise);
+    child_words words = child_words_start(kind->name);
     child_result r;
 
     if (common->backend_count == 1 && strcmp(common->backends[0], "auto") == 0) {
@@ -142,30 +118,51 @@ static json_t *run_exercise(const common_options *common, taxonomy_found *found)
         asked.has_variant = true;
         asked.variant = "naive";
     }
-    asked.dtype = found->dtype;
-    asked.has_dtype = true;
-    asked.size = found->size;
-    child_words_common(&words, &asked);
-    progress("%s on all backends", found->exercise);
+    child_words_common(&words, exercise_takes(kind), &asked);
+    progress("%s on all backends", kind->name);
     r = child_run(&words);
     progress_end();
     child_words_free(&words);
     if (!r.document)
-        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s: %s", found->exercise, r.message);
+        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s: %s", kind->name, r.message);
     return r.document;
 }
 
-static double number_of(const json_t *row, const char *key)
+/* The operation's arrays on a device. */
+typedef struct placed {
+    fl_device *device;
+    fl_array *in[MOST_INPUTS], *out;
+} placed;
+
+static placed place(const exercise *e, fl_device *device)
 {
-    return json_number_value(json_object_get(row, key));
+    const output_spec *o = &e->outputs[0];
+    placed p = {.device = device};
+
+    for (int i = 0; i < e->input_count; i++)
+        p.in[i] = reference_upload(device, &e->inputs[i], false);
+    must(fl_array_create(device, o->dtype, o->ndim, o->shape, &p.out));
+    return p;
+}
+
+static void free_placed(placed *p)
+{
+    for (int i = 0; i < MOST_INPUTS; i++)
+        fl_array_free(p->in[i]);
+    fl_array_free(p->out);
+}
+
+static void call(const exercise *e, placed *p, const char *variant)
+{
+    must(e->kind->call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
 }
 
 /* The least of a few calls, after one that starts threads and touches memory. */
-static void count_instructions(const subject *s, fl_device *device, const char *variant, instruction_counter *counter,
+static void count_instructions(const exercise *e, fl_device *device, const char *variant, instruction_counter *counter,
                                taxonomy_step *step)
 {
     const fl_device_info *d = fl_device_describe(device);
-    subject_arrays arrays;
+    placed p;
 
     step->instructions = -1;
     snprintf(step->reason, sizeof step->reason, "%s",
@@ -175,51 +172,36 @@ static void count_instructions(const subject *s, fl_device *device, const char *
                                  : "");
     if (step->reason[0])
         return;
-    arrays = subject_arrays_create(s, device);
+    p = place(e, device);
     for (int i = 0; i < COUNTS + 1; i++) {
         instructions_start(counter);
-        must(subject_call(s, &arrays, &(fl_run){.variant = variant}));
+        call(e, &p, variant);
         must(fl_device_wait(device));
         int64_t now = instructions_stop(counter);
         if (i > 0 && now >= 0 && (step->instructions < 0 || now < step->instructions))
             step->instructions = now;
     }
-    subject_arrays_free(&arrays);
+    free_placed(&p);
     if (step->instructions < 0)
         snprintf(step->reason, sizeof step->reason, "the counter was shared with others");
 }
 
-/* The interquartile range of the kernel's times. */
-static double spread_of(const json_t *row)
-{
-    const json_t *times = json_object_get(json_object_get(row, "times_s"), "kernel");
-    const int count = (int)json_array_size(times);
-    double *s = malloc(((size_t)count + 1) * sizeof *s), spread;
-
-    if (!s)
-        fail(EXIT_BROKEN, "out of memory for %d times", count);
-    for (int i = 0; i < count; i++)
-        s[i] = json_number_value(json_array_get(times, (size_t)i));
-    spread = statistics_of(s, count).spread;
-    free(s);
-    return spread;
-}
-
-static void take_step(const subject *s, const json_t *row, instruction_counter *counter, taxonomy_step *step)
+static void take_step(const exercise *e, const json_t *row, instruction_counter *counter, taxonomy_step *step)
 {
     fl_device *device;
 
     must(fl_device_open(json_string_value(json_object_get(row, "resource")), &device));
     step->device = *fl_device_describe(device);
-    step->right = json_is_true(json_object_get(json_object_get(row, "check"), "ok"));
-    step->kernel_s = number_of(row, "kernel_s");
-    step->spread_s = spread_of(row);
-    step->total_s = number_of(row, "total_s");
-    count_instructions(s, device, json_string_value(json_object_get(row, "variant")), counter, step);
+    step->variant = row_text(row, "variant"); /* the document outlives it */
+    step->right = row_is_right(row);
+    step->kernel_s = row_number(row, "kernel_s");
+    step->spread_s = row_times(row, "kernel").spread;
+    step->total_s = row_number(row, "total_s");
+    count_instructions(e, device, step->variant, counter, step);
     fl_device_close(device);
 }
 
-static void take_steps(const subject *s, const json_t *rows, taxonomy_found *found)
+static void take_steps(const exercise *e, const json_t *rows, taxonomy_found *found)
 {
     /* Before any device is open: threads that were there already would not be counted. */
     instruction_counter counter = instructions_open();
@@ -229,7 +211,7 @@ static void take_steps(const subject *s, const json_t *rows, taxonomy_found *fou
             option_fail("backend", "too many backends; expected at most %d", MOST_STEPS);
         taxonomy_step *step = &found->steps[found->step_count++];
         step->result = (int)i;
-        take_step(s, json_array_get(rows, i), &counter, step);
+        take_step(e, json_array_get(rows, i), &counter, step);
     }
     instructions_close(&counter);
     taxonomy_speed_ups(found);
@@ -237,21 +219,26 @@ static void take_steps(const subject *s, const json_t *rows, taxonomy_found *fou
 
 /* -------------------------------------------------------------------------------------------------------- MISD ---- */
 
-static void take_answer(subject *s, const subject_arrays *arrays, const char *variant, taxonomy_answer *a)
+static void take_answer(const exercise *e, placed *p, const char *variant, taxonomy_answer *a)
 {
-    problem why;
+    const output_spec *o = &e->outputs[0];
+    measurement m = {.timing = {.variant = strdup(variant)}}; /* a device's strings end with it */
 
-    a->variant = strdup(variant); /* a device's strings end with it */
-    if (!a->variant)
+    if (!m.timing.variant)
         fail(EXIT_BROKEN, "out of host memory");
-    a->check = subject_check(s, arrays, variant, a->method, sizeof a->method);
-    if (!host_array_convert(&s->result, s->dtype, &a->answer, "--size", &why))
-        fail_problem(&why);
+    m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
+    memset(m.results[0].data, 0xff, host_array_bytes(&m.results[0])); /* NaN: what was there before is no answer */
+    must(fl_array_write(p->out, m.results[0].data, NULL));
+    call(e, p, variant);
+    must(fl_array_to_host(p->out, m.results[0].data));
+    a->variant = m.timing.variant;
+    a->check = (e->kind->check ? e->kind->check : reference_check)(e, &m, a->method, sizeof a->method);
+    a->answer = m.results[0];
 }
 
 /* All variants on the last backend that is no emulation; `auto` is one of the others, and `reference` is what they are
  * checked against. */
-static void take_answers(subject *s, taxonomy_found *found)
+static void take_answers(const exercise *e, taxonomy_found *found)
 {
     int last = found->step_count - 1;
     fl_device *device;
@@ -261,14 +248,14 @@ static void take_answers(subject *s, taxonomy_found *found)
         last--;
     found->misd_device = found->steps[last].device;
     must(fl_device_open(found->misd_device.resource, &device));
-    subject_arrays arrays = subject_arrays_create(s, device);
+    placed p = place(e, device);
     for (size_t i = 0; i < fl_variant_count(device) && found->answer_count < MOST_VARIANTS; i++) {
         must(fl_variant_get(device, i, &v));
-        if (strcmp(v.operation, s->name) == 0 && v.dtypes & 1u << s->dtype && strcmp(v.variant, "auto") != 0 &&
-            strcmp(v.variant, "reference") != 0)
-            take_answer(s, &arrays, v.variant, &found->answers[found->answer_count++]);
+        if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << found->dtype &&
+            strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0)
+            take_answer(e, &p, v.variant, &found->answers[found->answer_count++]);
     }
-    subject_arrays_free(&arrays);
+    free_placed(&p);
     fl_device_close(device);
 }
 
@@ -293,42 +280,44 @@ static bool all_right(const taxonomy_found *found)
     return right;
 }
 
-static void settle(const common_options *common, const char *exercise, taxonomy_found *found)
-{
-    found->exercise = exercise_named(exercise ? exercise : "convolve1d");
-    found->dtype = common->has_dtype ? common->dtype : FL_F32;
-    found->size = common->size ? common->size : subject_default_size(found->exercise);
-    if (found->dtype != FL_F32 && found->dtype != FL_F64)
-        option_fail("dtype", "%s is not shown; expected f32 or f64", fl_dtype_name(found->dtype));
-}
-
 int command_taxonomy(int argc, char **argv)
 {
     static taxonomy_found found;
-    const char *exercise = NULL;
-    const command_line line = {
-        "flynn taxonomy", "[EXERCISE]", summary, TAKES_BACKEND | TAKES_RUN | TAKES_JSON, NULL, parse, &exercise};
+    const command_line line = {.name = "flynn taxonomy",
+                               .arguments = "[EXERCISE]",
+                               .most_arguments = 1,
+                               .summary = summary,
+                               .takes = TAKES_RUN | TAKES_JSON};
+    const exercise_kind *kind;
     common_options common;
     json_t *document, *rows;
-    problem why;
+    exercise e;
     bool right;
 
     options_parse(&line, argc, argv, &common);
-    settle(&common, exercise, &found);
-    document = run_exercise(&common, &found);
+    kind =
+        exercise_named(common.argument_count ? common.arguments[0] : "convolve1d", "taxonomy", exercise_shows_taxonomy);
+    common.dtype = common.has_dtype ? common.dtype : FL_F32;
+    common.has_dtype = true;
+    common.size = common.size ? common.size : kind->taxonomy_size;
+    exercises_refuse(&common, exercise_takes(kind));
+    if (!fl_dtype_is_float(common.dtype))
+        option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
+    found.exercise = kind->name;
+    found.dtype = common.dtype;
+    found.size = common.size;
+    document = run_exercise(kind, &common, &found);
     rows = json_object_get(document, "results");
-    subject *s = subject_create(found.exercise, found.size, found.dtype, common.seed);
-    found.elements = host_array_size(&s->result);
-    take_steps(s, rows, &found);
-    take_answers(s, &found);
+    exercise_prepare(&e, kind, &common);
+    found.elements = output_size(&e.outputs[0]);
+    take_steps(&e, rows, &found);
+    take_answers(&e, &found);
     json_put(document, "taxonomy", taxonomy_json(&found));
-    if (common.json && !json_write(document, common.json_file, &why))
-        fail_problem(&why);
-    if (!common.json || common.json_file)
-        taxonomy_show(&found, rows);
+    if (results_write(&common, document))
+        taxonomy_show(&found, json_object_get(document, "taxonomy"));
     right = all_right(&found);
     free_answers(&found);
-    subject_free(s);
+    exercise_free(&e);
     json_decref(document);
     options_free(&common);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * row.h - reading a result as an exercise wrote it in its JSON (docs/output.md).
+ * row.h - reading a result as an exercise wrote it in its JSON (docs/commands/output.md).
  */
 #ifndef FLYNN_APPS_VIEW_ROW_H
 #define FLYNN_APPS_VIEW_ROW_H
@@ -25,10 +25,23 @@ bool row_is_right(const json_t *row);
 /* Can it be compared with others? It is right, and no emulation's. */
 bool row_is_ranked(const json_t *row);
 
+/* Of a list of times. */
+statistics row_statistics(const json_t *times);
+
 /* Of a quantity's samples: "total", "kernel". */
 statistics row_times(const json_t *row, const char *quantity);
 
 /* Their interquartile range over their median. */
 double row_spread(const json_t *row, const char *quantity);
+
+/* Adds to each row what it is beside the ranked rows of its exercise: `rank` (its place by total_s), `relative` (its
+ * total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of the scalar backend, or else
+ * of the first ranked row, over its own); null where the row itself is not ranked. Also `spread`, that of its totals,
+ * to each. */
+void rows_rank(json_t *rows);
+
+/* A list of the objects under `key` of each row, with the row's own texts, numbers and truth values added to them: the
+ * stages of runs, the quantities of ceilings. A new reference. */
+json_t *rows_within(const json_t *rows, const char *key);
 
 #endif

@@ -82,6 +82,14 @@ ok "times all over the place" compare --against=base.json wild.json --json
 check "tell nothing" json "$work/out" "set($verdicts) == {'unclear'}"
 ok "in words" compare --against=base.json half.json
 check "a row for each" test "$(grep -c 'faster' "$work/out")" -ge 6
+
+ok "what an earlier version saved" compare --against="$saved/compare.json" "$saved/compare.json" --json
+check "is the same as itself" "$PYTHON" -c '
+import json, sys
+pairs, rows = json.load(open(sys.argv[1]))["pairs"], json.load(open(sys.argv[2]))["results"]
+assert len(rows) == 12 and [(p["exercise"], p["kernel"]["older_s"], p["total"]["older_s"], p["total"]["ratio"]) for p in pairs] == [
+    (r["exercise"], r["kernel_s"], r["total_s"], 1) for r in rows]
+assert {p[k]["verdict"] for p in pairs for k in ("kernel", "total")} == {"same", "unclear"}' "$work/out" "$saved/compare.json"
 refused "a file that is not there" 2 none.json compare --against=none.json base.json
 echo '{}' >other.json
 refused "another document" 2 "schema flynn/1" compare --against=other.json base.json

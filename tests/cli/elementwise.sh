@@ -92,7 +92,7 @@ check "is null in JSON" json "$work/out" 'd["results"][0]["value"] is None'
 refused "u8" 2 "u8" increment bytes.npy
 refused "u8 asked for" 2 "--dtype" maximum --dtype=u8
 refused "two shapes" 2 "expected one shape" maximum x.npy small.npy
-refused "one input alone" 2 "expected two" maximum x.npy
+refused "one input alone" 2 "1 argument is given; expected X Y" maximum x.npy
 refused "three inputs" 2 "" log_of_sum 1 2 3
 refused "no number, no file" 2 "6x" log_of_sum 6x 7
 refused "a number where there are none" 2 "6" maximum 6 7

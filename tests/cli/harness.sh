@@ -8,6 +8,7 @@ flynn=$FLYNN
 here=$FLYNN_SOURCE/tests/cli
 operations=$FLYNN_SOURCE/tests/operations
 slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
+saved=$FLYNN_SOURCE/tests/data/saved
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do
     [ "$variable" = FLYNN_TEST_FAULTS ] || unset "$variable"

@@ -80,8 +80,8 @@ ok "the reference" reconstruct --size=40 --rank=9 --variant=reference --backend=
 check "three operations a term" json "$work/out" 'd["results"][0]["flops"] == 3 * 40 * 40 * 9'
 
 # Bad input.
-refused "one file" 2 "expected three" reconstruct u.npy
-refused "two files" 2 "expected three" reconstruct u.npy s.npy
+refused "one file" 2 "1 argument is given; expected U S VT" reconstruct u.npy
+refused "two files" 2 "2 arguments are given; expected U S VT" reconstruct u.npy s.npy
 refused "four files" 2 "s4.npy" reconstruct u.npy s.npy vt.npy s4.npy
 refused "a rank too large" 2 "3 singular values" reconstruct u.npy s.npy vt.npy --rank=4
 refused "a rank of 0" 2 --rank reconstruct --rank=0

@@ -146,7 +146,6 @@ t = [open(f, encoding="utf-8").read() for f in glob.glob("machines/*-2-*.svg") +
 xml.dom.minidom.parseString(t[0])
 assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
 
-h200=$here/../../docs/h200
 ok "batches beside other documents of the host" report batch.json compare.json images.json batch.json -o batch.html --plots=batch
 check "are told of together, each once" page batch.html '
     tags.count("h1") == 1 and "Comparison" in s and s.count("8 matrices made here, 40x40 f32, rank 5") == 1 and
@@ -159,7 +158,10 @@ check "stages in the order of an image" page batch.html '
     ["reconstruct", "read", "decode", "decompose", "reconstruct", "check", "encode", "write"]'
 svg=(batch/0[12]-batch-*8-matrices*.svg) png=(batch/0[34]-batch-*1-images*.png)
 check "two plots of each batch" test "${#svg[@]} ${#png[@]}" = "2 2"
-ok "a batch of a GPU" report "$h200/batch.json" "$h200/laws-hip.json" -o gpu.html --plots=gpu
+ok "what earlier versions saved" report "$saved"/*.json -o saved.html
+check "has a row for each result" page saved.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:maximum|convolve|reconstruct|select|slice)<", t)) == 17 and
+    all(w in s for w in ("Comparison", "Ceilings", "Sweep", "Scaling", "256 matrices made here, 512x512 f32, rank 100"))'
+ok "a batch of a GPU" report "$saved/batch.json" "$saved/laws-hip.json" -o gpu.html --plots=gpu
 cat >told.py <<'PY'
 import json, re, statistics, sys
 batch = json.load(open(sys.argv[1]))["batch"]
@@ -186,7 +188,7 @@ for r in batch["runs"]:
         expect(r["resource"], name, s["stage"], "-", seconds(s["busy_s"]), f"{100 * s['utilization']:.3g} %", plain(s["count"]),
                seconds(s["busy_s"] / s["count"]), three(s["bytes"] / s["busy_s"] / 1e9) + " GB/s")
 PY
-check "its numbers" "$PYTHON" told.py "$h200/batch.json"
+check "its numbers" "$PYTHON" told.py "$saved/batch.json"
 # Bars are polygons in the order in which they are drawn, a row's from the left.
 cat >bars.py <<'PY'
 import glob, json, re, sys
@@ -201,7 +203,7 @@ def alike(widths, numbers, gap):
 alike(widths("gpu/01-batch-wall*.svg"), [s for r in runs for s in (r["wall_s"], r["link"]["limit_s"])], 0)
 alike(widths("gpu/02-batch-busy*.svg"), [s["utilization"] for r in runs for s in r["stages"]], 1)
 PY
-check "bars as long as the times" "$PYTHON" bars.py "$h200/batch.json"
+check "bars as long as the times" "$PYTHON" bars.py "$saved/batch.json"
 check "what bounds it" grep -q 'hip-nvidia:0 streams:6, bound by copy to host' gpu/02-batch-busy*.svg
 check "matrices a second over the batch" grep -q 'matrices a second' gpu/01-laws-reconstruct--hip.svg
 ok "walls far apart" report slow.json -o slow.html
@@ -227,9 +229,9 @@ check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "seria
 check "sweep" page hostile.html '"Sweep" in s and "8x8x1" in s and "too <large>" in s'
 ok "two runs" report against.json -o against.html
 check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
-run report --backend=serial --size=100 "${quick[@]}" --quiet -o run.html
-check "no file: a comparison is run, in which primes has no --size" test "$status" = 1
-check "and shown" page run.html '"primes could not be run: --size" in s and s.count("reconstruct") >= 2'
+run report --backend=serial --size=50 "${quick[@]}" --quiet -o run.html
+check "no file: a comparison is run, in which reconstruct's rank is too large" test "$status" = 1
+check "and shown" page run.html '"reconstruct could not be run: --rank" in s and s.count("maximum") >= 2'
 
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json

@@ -62,7 +62,7 @@ check "no result either" npy out.npy 'shape == (0,) and descr == "<f8"'
 check "nothing but right" json "$work/out" 'all(r["check"]["ok"] is True for r in d["results"])'
 
 # Bad input.
-refused "u8" 2 "u8; expected f32, f64, i32 or i64" sort bytes.npy -o out.npy
+refused "u8" 2 "u8; expected i32, i64, f32 and f64" sort bytes.npy -o out.npy
 refused "--dtype=u8" 2 --dtype sort --dtype=u8
 refused "a matrix" 2 "expected 1 dimension" sort image.npy
 refused "a picture" 2 "expected 1 dimension" sort "$slice"

@@ -21,7 +21,7 @@ check "near the least, within what is expected" json "$work/out" 'all(r["variant
 ok "jacobi" svd --variant=jacobi --size=96 --rank=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
 check "jacobi ran" json "$work/out" 'all(r["variant"] == "jacobi" and r["check"]["ok"] for r in d["results"])'
 ok "the table" svd --size=64 --rank=5 --backend=serial "${quick[@]}"
-for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least for rank 5" reconstruct; do
+for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least possible with rank 5" reconstruct; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
 done
 
@@ -56,7 +56,7 @@ check "the matrix again" close out.npy image.npy 1e-5
 
 # What is wrong.
 refused "a rank that is none" 2 --rank svd --rank=0
-refused "more than there are" 2 "no more than 3 singular values, not 4" svd image.npy --rank=4
+refused "more than there are" 2 "4 is more than the 3 singular values" svd image.npy --rank=4
 refused "more than the phantom has" 2 --rank svd --size=16 --rank=17
 refused "not finite" 2 "not finite" svd nan.npy
 refused "no such file" 2 nothing.npy svd nothing.npy

@@ -106,7 +106,7 @@ ok "to be run" "${sorted[@]}" --size=1000
 check "as it was kept" json "$work/out" 'd["results"][0]["variant"] == "bitonic" and d["results"][0]["tuned"]'
 sed -i 's/"bitonic"/"panic"/' "$work/cache/sweeps.json"
 ok "a variant that is gone" "${sorted[@]}" --size=1000
-check "is told" grep -q "no variant 'panic'" "$work/err"
+check "is told" grep -q "no longer has the variant 'panic'" "$work/err"
 check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
 ok "forgetting one" sweep --forget sort
 check "leaves the other" json "$work/cache/sweeps.json" '[e["exercise"] for l in d.values() for e in l] == ["reconstruct"]'
@@ -135,11 +135,11 @@ refused "no exercise" 2 "no exercise" sweep
 refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
 refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
-refused "a size" 2 "'x' does not fit" sweep sort --size=8,x
+refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
 refused "an empty value" 2 "lacks a value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
-refused "a rank" 2 "sort has none" sweep sort --rank=3
+refused "a rank" 2 "sort has no rank" sweep sort --rank=3
 refused "methods" 2 "primes are methods" sweep primes --save
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell
 FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \

@@ -83,7 +83,7 @@ run taxonomy convolve --backend=serial,wrong --size=64 "${quick[@]}"
 check "and both are shown" test "$(grep -c 'WRONG *$' "$work/out")" = 2
 unset FLYNN_PLUGIN_PATH
 
-refused "no such exercise" 2 "the nearest is maximum" taxonomy maximun
+refused "no such exercise" 2 "did you mean 'maximum'" taxonomy maximun
 refused "another dtype" 2 --dtype taxonomy --dtype=i32
 refused "two exercises" 2 maximum taxonomy convolve1d maximum
 refused "a backend that is none" 2 seriell taxonomy --backend=seriell

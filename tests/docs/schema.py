@@ -24,6 +24,7 @@ import batch  # noqa: E402 (what follows from what in flynn batch's document)
 SCHEMA = json.loads((SOURCE / "docs/schema/flynn-1.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 QUICK = ["--repeat=3", "--warmup=0", "--backend=serial,omp:2"]
+SAVED = SOURCE / "tests/data/saved"
 SLICE = str(SOURCE / "tests/data/mri/slice_072.png")
 
 
@@ -59,8 +60,8 @@ def ranked(row):
     return row["check"]["ok"] and not row["emulation"]
 
 
-def check_result(row):
-    """Yields (key, told, recomputed) for each number that follows from other numbers of the result."""
+def check_result(row, spread_of):
+    """Yields (key, found, recomputed) for each number that follows from other numbers of the result."""
     for key, samples in row["times_s"].items():
         yield f"{key}_s", row[f"{key}_s"], part(samples, 0.5)
     if row["exercise"] == "slice":
@@ -68,16 +69,21 @@ def check_result(row):
         return
     yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
     yield "gflops", row["gflops"], over(row["flops"] / 1e9, row["kernel_s"])
-    if "speed_up" in row:
-        total = row["times_s"]["total"]
-        yield "spread", row["spread"], (part(total, 0.75) - part(total, 0.25)) / part(total, 0.5)
+    if "spread" in row:
+        times = row["times_s"][spread_of]
+        yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
 
 
-def check_results(rows, together):
-    """The same for what a result is among the others of its exercise, where they ran together: sweep and laws rank within
+def check_results(rows, together, spread_of):
+    """The same, and the rank and speed-ups among the results of an exercise that ran together; sweep and laws rank within
     each of their runs."""
     for row in rows:
-        yield from check_result(row)
+        yield from check_result(row, spread_of)
+        if "speed_up_over_whole" in row:
+            key = (row["backend_requested"], row["slice"], "whole")
+            whole = next(o for o in rows if (o["backend_requested"], o["slice"], o["variant"]) == key)
+            factor = over(whole["total_s"], row["total_s"])
+            yield "speed_up_over_whole", row["speed_up_over_whole"], factor if ranked(row) and ranked(whole) else None
         if row["exercise"] == "slice" or not together:
             continue
         others = [o for o in rows if o["exercise"] == row["exercise"] and ranked(o)]
@@ -116,7 +122,8 @@ def check_percentages(rows, ceilings):
 
 def wrong_numbers(document, ceilings=()):
     together = "best" not in document and "laws" not in document
-    checks = [check_results(document.get("results", []), together), check_ceilings(document.get("ceilings", [])),
+    spread_of = "kernel" if "best" in document else "total"
+    checks = [check_results(document.get("results", []), together, spread_of), check_ceilings(document.get("ceilings", [])),
               check_pairs(document.get("pairs", []))]
     if "batch" in document:
         checks.append(batch.derived(document["batch"]))
@@ -241,10 +248,9 @@ def main():
     good("sweep", run("sweep", "sort", "--size=1000,2000", "--variant=radix,bitonic", "--backend=serial", "--repeat=3"))
     good("laws", run("laws", "sort", "--size=2000", "--threads=1,2,3,4", "--repeat=3"))
     good("taxonomy", run("taxonomy", "--size=2000", "--repeat=3"))
-    for saved in sorted((SOURCE / "docs" / "h200").glob("*.json")):
-        document = json.loads(saved.read_text(encoding="utf-8"))
-        if "traceEvents" not in document:
-            expect(f"{saved.name}, saved on a GPU", problems(document))
+    saved = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in SAVED.glob("*.json")}
+    for name, document in saved.items():
+        good(f"saved {name}", document, saved["ceiling"]["ceilings"] if name == "compare" else ())
     good("all backends, the others skipped", run("sort", "--size=1000", "--repeat=3", "--backend=all"))
     good("an exercise that failed", run("compare", "sort", "select", "--dtype=u8", "--size=100", *QUICK))
     pathlib.Path("saved.json").write_text(json.dumps(compared), encoding="utf-8")

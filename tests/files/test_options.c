@@ -15,35 +15,21 @@
 
 enum { MOST_WORDS = 12 };
 
-/* A command with two options of its own and up to one argument. */
+/* A command with options of its own and up to one argument. */
 typedef struct own {
-    const char *output, *argument;
+    const char *picture;
+    int64_t zoom, shape[2];
     int mode;
 } own;
 
-enum { KEY_MODE = KEY_OWN };
-
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0, "Where to", 0},
-    {"mode", KEY_MODE, "full|same|valid", 0, "Which", 0},
+static const char *const modes[] = {"full", "same", "valid", NULL};
+static const own_option own_options[] = {
+    {"picture", OPTION_TEXT, offsetof(own, picture), "FILE", .help = "Draw"},
+    {"zoom", OPTION_INTEGER, offsetof(own, zoom), "N", .help = "Larger", .least = 1, .most = 9, .needs = "picture"},
+    {"mode", OPTION_CHOICE, offsetof(own, mode), "full|same|valid", .help = "Which", .names = modes},
+    {"shape", OPTION_NUMBERS, offsetof(own, shape), "HxW", .help = "How large", .least = 1, .most = 2, .void_with = 1},
     {0},
 };
-
-static error_t parse_own(int key, char *value, struct argp_state *state)
-{
-    static const char *const modes[] = {"full", "same", "valid"};
-    own *mine = state->input;
-    switch (key) {
-    case 'o': mine->output = value; return 0;
-    case KEY_MODE: mine->mode = option_choice("mode", value, modes, 3); return 0;
-    case ARGP_KEY_ARG:
-        if (mine->argument != NULL)
-            return ARGP_ERR_UNKNOWN;
-        mine->argument = value;
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
-}
 
 /* Parses words of a command line; those with a capital first are variables: "FLYNN_SEED=3". */
 static common_options parse(const char *const *words, own *mine)
@@ -63,10 +49,10 @@ static common_options parse(const char *const *words, own *mine)
         .name = "flynn convolve",
         .arguments = "[IMAGE]",
         .summary = "Convolves.\vMore.",
-        .takes = TAKES_BACKEND | TAKES_RUN | TAKES_JSON | TAKES_CSV,
+        .most_arguments = 1,
+        .takes = TAKES_RUN | TAKES_JSON | TAKES_CSV | TAKES_RESULT,
         .options = own_options,
-        .parse = parse_own,
-        .input = mine,
+        .own = mine,
     };
     common_options common;
     options_parse(&command, argc, argv, &common);
@@ -103,7 +89,7 @@ Test(options, values)
               common.warmup == 0);
     cr_assert(common.block[0] == 32 && common.block[1] == 4 && common.block[2] == 1);
     cr_assert(common.min_time_s == 0.01 && common.pageable);
-    cr_assert(eq(str, (char *)mine.argument, "in.npy"));
+    cr_assert(eq(str, (char *)common.arguments[0], "in.npy"));
     options_free(&common);
 
     common = parse(
@@ -112,8 +98,8 @@ Test(options, values)
     cr_assert(common.all_backends && common.backend_count == 0 && common.check == CHECK_SAMPLED && common.seed == 0);
     cr_assert(common.json && common.json_file == NULL && common.quiet);
     cr_assert(eq(str, (char *)common.csv_file, "a.csv"));
-    cr_assert(eq(str, (char *)mine.output, "x.npy"));
-    cr_assert(eq(str, (char *)mine.argument, "--a"));
+    cr_assert(eq(str, (char *)common.output, "x.npy"));
+    cr_assert(eq(str, (char *)common.arguments[0], "--a"));
     options_free(&common);
 }
 
@@ -133,6 +119,20 @@ Test(options, an_option_beats_the_environment_which_beats_the_default)
     cr_assert(eq(str, common.backends[0], "omp"));
     cr_assert(eq(str, (char *)common.json_file, "a.json"));
     cr_assert(eq(int, mine.mode, 2));
+    options_free(&common);
+}
+
+Test(options, of_the_command_itself)
+{
+    own mine;
+    common_options common = parse(WORDS("--picture=a.png", "--zoom=3", "--shape=7", NULL), &mine);
+    cr_assert(eq(str, (char *)mine.picture, "a.png"));
+    cr_assert(mine.zoom == 3 && mine.shape[0] == 7 && mine.shape[1] == 0 && mine.mode == 0);
+    cr_assert(common.given == 0);
+    options_free(&common);
+    common = parse(WORDS("FLYNN_SHAPE=3x4", "FLYNN_ZOOM=2", "FLYNN_SEED=5", "a.npy", "--size=9", NULL), &mine);
+    cr_assert(mine.shape[0] == 3 && mine.shape[1] == 4 && mine.zoom == 2); /* variables without effect are no error */
+    cr_assert(common.given == TAKES_SIZE && common.seed == 5);
     options_free(&common);
 }
 
@@ -157,42 +157,47 @@ Test(options, what_is_wrong_gets_one_line)
         {{"--block=99999999999x1"}, "--block: '99999999999x1' is too large"},
         {{"--block", "--quiet"}, "--block: '--quiet' is not a block"},
         {{"FLYNN_BLOCK=16y16"}, "FLYNN_BLOCK: '16y16' is not a block"},
-        {{"FLYNN_MIN_TIME=soon"}, "FLYNN_MIN_TIME: 'soon' does not fit; expected seconds"},
-        {{"FLYNN_PAGEABLE=maybe"}, "FLYNN_PAGEABLE: 'maybe' is no switch; expected 0 or 1"},
-        {{"FLYNN_MODE=ful"}, "FLYNN_MODE: 'ful' is not known; expected full, same or valid (the nearest is full)"},
-        {{"--mode=xyz"}, "--mode: 'xyz' is not known; expected full, same or valid"},
-        {{"--size=0"}, "--size: '0' does not fit; expected a whole number from 1"},
-        {{"--size=-1"}, "--size: '-1' does not fit"},
-        {{"--size=4096x"}, "--size: '4096x' does not fit"},
-        {{"--size=9223372036854775808"}, "--size: '9223372036854775808' does not fit"},
-        {{"--size="}, "--size: '' does not fit"},
-        {{"--repeat=1.5"}, "--repeat: '1.5' does not fit"},
-        {{"--min-time=nan"}, "--min-time: 'nan' does not fit"},
-        {{"--min-time=-1"}, "--min-time: '-1' does not fit"},
-        {{"--min-time=1s"}, "--min-time: '1s' does not fit"},
-        {{"--dtype=f16"}, "--dtype: 'f16' is not known; expected u8, i32, i64, f32 or f64"},
-        {{"--check=none"}, "--check: 'none' is not known; expected auto, full or sampled"},
-        {{"--backend="}, "--backend: '' lacks a name"},
-        {{"--backend=serial,,omp"}, "--backend: 'serial,,omp' lacks a name"},
+        {{"FLYNN_MIN_TIME=soon"}, "FLYNN_MIN_TIME: 'soon' is not a time; expected seconds"},
+        {{"FLYNN_PAGEABLE=maybe"}, "FLYNN_PAGEABLE: 'maybe' is not a switch; expected 0 or 1"},
+        {{"FLYNN_MODE=ful"}, "FLYNN_MODE: 'ful' is unknown; expected full, same or valid (the nearest is full)"},
+        {{"--mode=xyz"}, "--mode: 'xyz' is unknown; expected full, same or valid"},
+        {{"--size=0"}, "--size: '0' is out of range; expected a whole number from 1"},
+        {{"--size=-1"}, "--size: '-1' is out of range"},
+        {{"--size=4096x"}, "--size: '4096x' is not a whole number (example: --size=16)"},
+        {{"--size=9223372036854775808"}, "--size: '9223372036854775808' is out of range"},
+        {{"--size="}, "--size: '' is not a whole number"},
+        {{"--repeat=1.5"}, "--repeat: '1.5' is not a whole number"},
+        {{"--min-time=nan"}, "--min-time: 'nan' is not a time"},
+        {{"--min-time=-1"}, "--min-time: '-1' is not a time"},
+        {{"--min-time=1s"}, "--min-time: '1s' is not a time"},
+        {{"--dtype=f16"}, "--dtype: 'f16' is unknown; expected u8, i32, i64, f32 or f64"},
+        {{"--check=none"}, "--check: 'none' is unknown; expected auto, full or sampled"},
+        {{"--backend="}, "--backend: '' has an empty name"},
+        {{"--backend=serial,,omp"}, "--backend: 'serial,,omp' has an empty name"},
         {{"--backend=all,omp"}, "--backend: 'all,omp' names all and others"},
-        {{"--variant="}, "--variant: '' names no variant"},
-        {{"--json="}, "--json: '' is no file name"},
-        {{"--json", "--csv"}, "--csv: stdout is --json's already"},
+        {{"--variant="}, "--variant: the value is empty"},
+        {{"--json="}, "--json: the value is empty"},
+        {{"--json", "--csv"}, "--csv: --json already goes to stdout"},
         {{"--pagable"}, "--pagable: no such option; the nearest is --pageable"},
         {{"--backnd=omp"}, "--backnd: no such option; the nearest is --backend"},
-        {{"--xyzzy"}, "--xyzzy: no such option; expected one that `flynn convolve --help` shows"},
+        {{"--xyzzy"}, "--xyzzy: this command does not take it; expected one of --picture, --zoom,"},
         {{"a.npy", "--pagable", "b.npy"}, "--pagable: no such option"},
         {{"--b=omp"}, "--b: more than one option begins so; expected one of --backend, --block"},
-        {{"--block"}, "--block: lacks its value; expected --block=X[xY[xZ]]"},
-        {{"--bloc"}, "--block: lacks its value"},
-        {{"-o"}, "-o: lacks its value; expected -o FILE"},
-        {{"-qo"}, "-o: lacks its value"},
-        {{"--quiet=1"}, "--quiet: '1' is one value too many; expected --quiet alone"},
-        {{"-z"}, "-z: no such option; expected one that `flynn convolve --help` shows"},
+        {{"--block"}, "--block: the value is missing; expected --block=X[xY[xZ]]"},
+        {{"--bloc"}, "--block: the value is missing"},
+        {{"-o"}, "-o: the value is missing; expected -o FILE"},
+        {{"-qo"}, "-o: the value is missing"},
+        {{"--quiet=1"}, "--quiet: takes no value, and '1' is given"},
+        {{"--wrong-timing"}, "--wrong-timing: this command does not take it; expected one of --picture"},
+        {{"--trace=a"}, "--trace: this command does not take it"},
+        {{"--zoom=2"}, "--zoom: has no effect without --picture; expected --picture=FILE as well"},
+        {{"--shape=2", "a.npy"}, "--shape: has no effect: 'a.npy' is given instead"},
+        {{"--shape=2x3x4"}, "--shape: '2x3x4' is not HxW; expected whole numbers"},
+        {{"-z"}, "-z: no such option; `flynn convolve --help` lists them"},
         {{"-qz"}, "-z: no such option"},
         {{"-zq"}, "-z: no such option"},
         {{"a.npy", "b.npy"}, "'b.npy': one argument too many; expected [IMAGE]"},
-        {{"--xy\nz"}, "--xy?z: no such option"},
+        {{"--xy\nz"}, "--xy?z: this command does not take it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[256];

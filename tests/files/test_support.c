@@ -107,10 +107,7 @@ Test(course, golden_totals)
 {
     static const double totals[] = {1182763.8256, 627658.2459};
     for (int w = 0; w < 2; w++) {
-        problem why;
-        host_array image, kernel;
-        cr_assert(course_image(2048, FL_F64, &image, &why) &&
-                  course_gaussian((gaussian_width)w, FL_F64, &kernel, &why));
+        host_array image = course_image(2048, FL_F64), kernel = course_gaussian(w, FL_F64);
         double ones = 0, sum = 0;
         for (int64_t i = 0; i < host_array_size(&image); i++)
             ones += host_array_get(&image, i);
@@ -129,23 +126,24 @@ Test(course, golden_totals)
 Test(course, edges_that_are_no_multiple_of_the_tile)
 {
     for (int64_t edge = 1; edge < 40; edge++) {
-        problem why;
-        host_array image;
-        cr_assert(course_image(edge, FL_F32, &image, &why));
+        host_array image = course_image(edge, FL_F32);
         for (int64_t i = 0; i < edge * edge; i++)
             cr_assert(host_array_get(&image, i) == (i / edge % 16 == 8 && i % edge % 16 == 8), "edge %d", (int)edge);
         host_array_free(&image);
     }
 }
 
+static void make_image(void *edge)
+{
+    course_image(*(const int64_t *)edge, FL_F64);
+}
+
 Test(course, sizes_that_no_machine_has)
 {
-    problem why;
-    host_array image;
-    cr_assert(not(course_image(INT64_MAX, FL_F64, &image, &why)));
-    cr_assert(why.exit_code == 2 && strncmp(why.text, "--size: ", 8) == 0, "%s", why.text);
-    cr_assert(not(course_image(1000000000, FL_F64, &image, &why)));
-    cr_assert(why.exit_code == 4 && strstr(why.text, "out of memory") != NULL, "%s", why.text);
+    ended how = run_apart(make_image, &(int64_t){INT64_MAX});
+    cr_assert(how.exit_code == 2 && strstr(how.err, "--size: ") != NULL, "%s", how.err);
+    how = run_apart(make_image, &(int64_t){1000000000});
+    cr_assert(how.exit_code == 4 && strstr(how.err, "out of memory") != NULL, "%s", how.err);
 }
 
 /* -------------------------------------------------------------------------------------------------- statistics ---- */

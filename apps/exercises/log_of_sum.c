@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn log_of_sum: log(x + y) for each element.
+ */
+#include "elementwise.h"
+
+#include "view/json.h"
+
+#include <stdio.h>
+
+static host_array make(const exercise *e, int i)
+{
+    return elementwise_random(e, 1, i);
+}
+
+static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run)
+{
+    (void)e;
+    return fl_log_of_sum(device, in[0], in[1], out[0], run);
+}
+
+/* Of two numbers the value itself is the answer. */
+static void add_json(const exercise *e, const measurement *m, json_t *row)
+{
+    if (e->numbers)
+        json_put(row, "value", json_number(host_array_get(&m->results[0], 0)));
+}
+
+static void print(const exercise *e, const measurement *m)
+{
+    if (e->numbers)
+        printf("%s: log(%g + %g) = %.17g\n", m->device.resource, host_array_get(&e->inputs[0], 0),
+               host_array_get(&e->inputs[1], 0), host_array_get(&m->results[0], 0));
+}
+
+const exercise_kind log_of_sum_exercise = {
+    .name = "log_of_sum",
+    .summary = "log(x + y) for each element",
+    .help = "Computes log(x + y) for each element; f32 with f32 is computed in f32, every other pair in f64.\v"
+            "X and Y are .npy files of one shape with up to four dimensions, or numbers (flynn log_of_sum 6 7). "
+            "Without them: two vectors of ten million random f32 in 0..1 (--size, --dtype, --seed).",
+    .arguments = "[X Y]",
+    .input_count = 2,
+    .inputs = {{"input", 1, FL_MAX_DIMS, false}, {"input", 1, FL_MAX_DIMS, false}},
+    .least_files = 2,
+    .numbers = true,
+    .dtypes = DTYPES_ALL,
+    .lacks = TAKES_CHECK,
+    .made = "the random vectors",
+    .size = 10000000,
+    .laws_size = 10000000,
+    .power = 1,
+    .ulps = 4, /* flynn.h */
+    .make = make,
+    .plan = elementwise_float_plan,
+    .call = call,
+    .add_json = add_json,
+    .print = print,
+};

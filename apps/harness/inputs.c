@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "exercise.h"
+
+#include "files/files.h"
+#include "support/fail.h"
+#include "support/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void exercise_must(bool done, const problem *why)
+{
+    if (!done)
+        fail_problem(why);
+}
+
+dtypes_list dtypes_text(unsigned dtypes)
+{
+    dtypes_list list = {""};
+
+    for (int d = 0; d < FL_DTYPE_COUNT; d++) {
+        unsigned above = dtypes >> (d + 1);
+        if (dtypes & 1u << d)
+            snprintf(list.text + strlen(list.text), sizeof list.text - strlen(list.text), "%s%s",
+                     fl_dtype_name((fl_dtype)d),
+                     !above                ? ""
+                     : above & (above - 1) ? ", "
+                                           : " and ");
+    }
+    return list;
+}
+
+int64_t exercise_size(const exercise *e)
+{
+    return e->common.size ? e->common.size : e->kind->size;
+}
+
+fl_dtype exercise_dtype(const exercise *e, fl_dtype usual)
+{
+    return e->common.has_dtype ? e->common.dtype : usual;
+}
+
+host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    host_array array;
+    problem why;
+
+    exercise_must(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
+    return array;
+}
+
+host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
+{
+    random_state random = random_start(seed);
+    host_array array = exercise_array(dtype, ndim, shape);
+
+    for (int64_t i = 0, n = host_array_size(&array); i < n; i++) {
+        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
+        double value = low + unit * (high - low);
+        host_array_set(&array, i, dtype == FL_F32 || dtype == FL_F64 ? value : floor(value));
+    }
+    return array;
+}
+
+/* "2 dimensions", "1 to 4 dimensions" */
+static const char *dimensions_text(char *text, size_t size, int least, int most)
+{
+    if (least == most)
+        snprintf(text, size, "%d dimension%s", least, least == 1 ? "" : "s");
+    else
+        snprintf(text, size, "%d to %d dimensions", least, most);
+    return text;
+}
+
+host_array exercise_read(const char *path, const input_kind *input)
+{
+    char expected[64];
+    host_array array;
+    problem why;
+
+    exercise_must(file_read(path, &array, &why), &why);
+    if (array.ndim < input->least_ndim || array.ndim > input->most_ndim)
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, input->role,
+             format_shape(array.ndim, array.shape).text,
+             dimensions_text(expected, sizeof expected, input->least_ndim, input->most_ndim));
+    if (!input->may_be_empty && host_array_size(&array) == 0)
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected at least one element", path, input->role,
+             format_shape(array.ndim, array.shape).text);
+    return array;
+}
+
+static bool is_number(const exercise *e, const char *argument, double *value)
+{
+    char *end;
+
+    if (!e->kind->numbers || !argument || !*argument)
+        return false;
+    *value = strtod(argument, &end);
+    return *end == '\0';
+}
+
+/* The number wherever the other input has an element, and in its dtype if that is a floating-point one. */
+static host_array spread(double value, const host_array *other)
+{
+    fl_dtype dtype = other && other->dtype == FL_F32 ? FL_F32 : FL_F64;
+    host_array array = exercise_array(dtype, other ? other->ndim : 1, other ? other->shape : (int64_t[]){1});
+
+    for (int64_t i = 0; i < host_array_size(&array); i++)
+        host_array_set(&array, i, value);
+    return array;
+}
+
+void exercise_convert(host_array *array, fl_dtype dtype)
+{
+    host_array converted;
+    problem why;
+
+    if (array->dtype == dtype)
+        return;
+    exercise_must(host_array_convert(array, dtype, &converted, "the input", &why), &why);
+    host_array_free(array);
+    *array = converted;
+}
+
+/* --dtype converts a file of a dtype that the exercise does not take. */
+static void check_dtype(const exercise *e, const host_array *array, const char *path)
+{
+    const unsigned dtypes = e->kind->file_dtypes ? e->kind->file_dtypes : DTYPES_ALL;
+
+    if (!e->common.has_dtype && !(dtypes & 1u << array->dtype))
+        fail(EXIT_BAD_INPUT, "%s: the input is of %s; expected %s (--dtype=i32 converts it)", path,
+             fl_dtype_name(array->dtype), dtypes_text(dtypes).text);
+}
+
+static const char *argument_of(const exercise *e, int i)
+{
+    return i < e->common.argument_count ? e->common.arguments[i] : NULL;
+}
+
+/* Files, numbers, and what the exercise makes; in that order, since a number takes the shape of the other input. */
+void exercise_take_inputs(exercise *e)
+{
+    double value[MOST_INPUTS];
+    bool number[MOST_INPUTS];
+
+    e->input_count = e->kind->input_count;
+    e->numbers = e->input_count > 0;
+    for (int i = 0; i < e->input_count; i++) {
+        number[i] = is_number(e, argument_of(e, i), &value[i]);
+        e->numbers = e->numbers && number[i];
+        if (argument_of(e, i) && !number[i]) {
+            e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
+            check_dtype(e, &e->inputs[i], argument_of(e, i));
+        } else if (!number[i]) {
+            e->inputs[i] = e->kind->make(e, i);
+        }
+    }
+    for (int i = 0; i < e->input_count; i++) {
+        if (number[i])
+            e->inputs[i] = spread(value[i], e->numbers ? NULL : &e->inputs[i ? 0 : 1]);
+        if (e->common.has_dtype)
+            exercise_convert(&e->inputs[i], e->common.dtype);
+    }
+}
+
+fl_dtype exercise_float_dtype(const exercise *e)
+{
+    fl_dtype dtypes[MOST_INPUTS];
+
+    for (int i = 0; i < e->input_count; i++)
+        dtypes[i] = e->inputs[i].dtype;
+    return fl_dtype_float_result(dtypes, e->input_count);
+}
+
+void exercise_one_shape(const exercise *e)
+{
+    const host_array *a = &e->inputs[0], *b = &e->inputs[e->input_count - 1];
+
+    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
+        fail(EXIT_BAD_INPUT, "%s is %s, %s is %s; expected one shape", e->common.arguments[0],
+             format_shape(a->ndim, a->shape).text, e->common.arguments[1], format_shape(b->ndim, b->shape).text);
+}

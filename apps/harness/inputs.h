@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inputs.h - the inputs of exercises: read from files, made of numbers, or made by the exercise. The functions here end
+ * the command with one line when something is wrong with a file or the memory.
+ */
+#ifndef FLYNN_APPS_HARNESS_INPUTS_H
+#define FLYNN_APPS_HARNESS_INPUTS_H
+
+#include "measure.h"
+
+/* An input: a file, or what `make` makes. */
+typedef struct input_kind {
+    const char *role; /* for messages: "image" */
+    int least_ndim, most_ndim;
+    bool may_be_empty;
+} input_kind;
+
+enum {
+    DTYPES_FLOAT = 1u << FL_F32 | 1u << FL_F64,
+    DTYPES_SIGNED = DTYPES_FLOAT | 1u << FL_I32 | 1u << FL_I64,
+    DTYPES_ALL = DTYPES_SIGNED | 1u << FL_U8,
+};
+
+/* "f32, f64 and i32", of bits 1 << FL_... */
+typedef struct dtypes_list {
+    char text[40];
+} dtypes_list;
+dtypes_list dtypes_text(unsigned dtypes);
+
+/* Reads an array in its own dtype; checks its dimensions. */
+host_array exercise_read(const char *path, const input_kind *input);
+/* Turns the array into another dtype, as C converts. */
+void exercise_convert(host_array *array, fl_dtype dtype);
+/* Fills e->inputs. */
+void exercise_take_inputs(exercise *e);
+
+/* Ends the command unless `done`. */
+void exercise_must(bool done, const problem *why);
+
+/* --size, or the course's. */
+int64_t exercise_size(const exercise *e);
+/* --dtype, or `usual`. */
+fl_dtype exercise_dtype(const exercise *e, fl_dtype usual);
+
+/* An array; --size is to blame when it is too large. */
+host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape);
+/* One of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order from
+ * one seed. */
+host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed);
+
+/* f32 if all inputs are of f32, else f64. */
+fl_dtype exercise_float_dtype(const exercise *e);
+
+/* Ends the command unless two inputs have one shape. */
+void exercise_one_shape(const exercise *e);
+
+#endif
