@@ -41,8 +41,9 @@ static void add_backend(const fl_backend_info *backend)
 size_t every_backend(const struct on **all)
 {
     resource_count = 0;
+    const char *family = getenv("FLYNN_TEST_FAMILY");
     for (size_t i = 0; i < fl_backend_count(); i++)
-        if (fl_backend_get(i)->usable)
+        if (fl_backend_get(i)->usable && (!family || strcmp(fl_backend_get(i)->family, family) == 0))
             add_backend(fl_backend_get(i));
     *all = resources;
     return resource_count;

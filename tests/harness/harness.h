@@ -20,7 +20,7 @@ struct on {
 };
 
 /* Every resource that can be opened here: each plugin that can run, by itself, at each instruction set, and at one and
- * at two threads where a number means threads. Returns how many. */
+ * at two threads where a number means threads. FLYNN_TEST_FAMILY (cpu, hip) leaves out the others. Returns how many. */
 size_t every_backend(const struct on **all);
 
 /* A test that runs once for each of them, in which `on->resource` names the device; all in one process, where what
