@@ -6,6 +6,7 @@
 # functions through the host's table.
 function(flynn_add_plugin name)
     add_library(plugin-${name} MODULE ${ARGN})
+    add_dependencies(programs plugin-${name})
     target_link_libraries(plugin-${name} PRIVATE flynn_headers flynn_warnings)
     set_target_properties(plugin-${name} PROPERTIES PREFIX "" OUTPUT_NAME flynn-${name}
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)

@@ -322,7 +322,7 @@ for pipeline in "${pipelines[@]}"; do
         check "a file too large, $pipeline: what was before is done" test "$(find out -name '*.png' | wc -l)" = 6
 done
 mkdir disk
-trap 'umount "$work/files/disk" 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
+trap 'umount "$work/files/disk" 2>/dev/null; clean_up' EXIT
 if mount -t tmpfs -o size=400k tmpfs disk 2>"$work/err"; then
     for pipeline in "${pipelines[@]}"; do
         find disk -name '*.png' -delete

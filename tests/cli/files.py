@@ -7,11 +7,14 @@
     csv FILE EXPRESSION       the same about the rows, a list of dictionaries
     png FILE EXPRESSION       the same about w, h, depth, colour and px(x, y), a tuple of 8-bit samples
     npy FILE EXPRESSION       the same about descr, shape and v, the values
+    serve                     does what stdin says, one after the other: the number of words, the folder, the action and
+                              its arguments, each ended by a zero byte; writes a line for each, "ok" or what is wrong
 """
 import ast
 import csv
 import json
 import math
+import os
 import pathlib
 import struct
 import sys
@@ -214,9 +217,33 @@ def check_npy(path, expression):
     holds(expression, {"descr": descr, "shape": shape, "v": values})
 
 
+def words(stream):
+    """The words of each request."""
+    def word():
+        read = bytearray()
+        while (byte := stream.read(1)) not in (b"\0", b""):
+            read += byte
+        return read.decode()
+
+    while count := word():
+        yield [word() for _ in range(int(count))]
+
+
+def serve():
+    replies, sys.stdout = sys.stdout, sys.stderr  # an expression may print
+    for folder, action, *arguments in words(sys.stdin.buffer):
+        os.chdir(folder)
+        try:
+            actions[action](*arguments)
+            reply = "ok"
+        except Exception as error:  # whatever it is, it is the answer
+            reply = f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(reply, file=replies, flush=True)
+
+
 if __name__ == "__main__":
     actions = {"fixtures": fixtures, "close": close, "json": check_json, "csv": check_csv, "png": check_png,
-               "npy": check_npy}
+               "npy": check_npy, "serve": serve}
     try:
         actions[sys.argv[1]](*sys.argv[2:])
     except (AssertionError, ValueError, KeyError, struct.error, zlib.error, OSError) as error:

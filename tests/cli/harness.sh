@@ -16,11 +16,27 @@ done
 export LC_ALL=C FLYNN_CACHE
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-cli.XXXXXX")
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+python=
+clean_up() {
+    [ -z "$python" ] || { kill "$python"; wait "$python"; }
+    chmod -R u+w "$work"
+    rm -rf "$work"
+} 2>/dev/null
+trap clean_up EXIT
 mkdir "$work/files" "$work/cache"
 FLYNN_CACHE=$work/cache # what was measured on this machine before decides nothing
 cd "$work/files" || exit 1
-"$PYTHON" "$here/files.py" fixtures . || exit 1
+
+# One Python for all that a script asks of it: ask ACTION ARGUMENT... of files.py. The copies of its ends are for subshells.
+coproc files { exec "$PYTHON" "$here/files.py" serve; }
+python=$files_PID
+exec {answers}<&"${files[0]}" {questions}>&"${files[1]}"
+ask() {
+    local answer
+    printf '%s\0' $(($# + 1)) "$PWD" "$@" >&"$questions" && IFS= read -r answer <&"$answers" || return 1
+    [ "$answer" = ok ] || { echo "$answer"; return 1; }
+}
+ask fixtures . || exit 1
 
 passed=0
 failed=0
@@ -97,11 +113,11 @@ refused() {
 }
 
 # For `check`. close A B TOLERANCE: two .npy files of one shape. json FILE EXPRESSION: of Python, about the document d.
-close() { "$PYTHON" "$here/files.py" close "$@"; }
-json() { "$PYTHON" "$here/files.py" json "$@"; }
-csv() { "$PYTHON" "$here/files.py" csv "$@"; }
-png() { "$PYTHON" "$here/files.py" png "$@"; }
-npy() { "$PYTHON" "$here/files.py" npy "$@"; }
+close() { ask close "$@"; }
+json() { ask json "$@"; }
+csv() { ask csv "$@"; }
+png() { ask png "$@"; }
+npy() { ask npy "$@"; }
 
 summary() {
     echo "$passed passed, $failed failed"

@@ -29,7 +29,7 @@ static void expect_numbers(const fl_array *array, size_t count, const int32_t *w
         cr_expect(got[i] == wanted[i], "%s: element %zu is %d, expected %d", what, i, got[i], wanted[i]);
 }
 
-ON_EVERY_BACKEND(array, what_it_is, .timeout = 240)
+ON_EVERY_BACKEND(array, what_it_is)
 {
     fl_device *device = open_device(on->resource);
     for (int dtype = 0; dtype < FL_DTYPE_COUNT; dtype++)
@@ -50,7 +50,7 @@ ON_EVERY_BACKEND(array, what_it_is, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, there_and_back, .timeout = 240)
+ON_EVERY_BACKEND(array, there_and_back)
 {
     fl_device *device = open_device(on->resource);
     for (int dtype = 0; dtype < FL_DTYPE_COUNT; dtype++) {
@@ -66,7 +66,7 @@ ON_EVERY_BACKEND(array, there_and_back, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views, .timeout = 240)
+ON_EVERY_BACKEND(array, views)
 {
     fl_device *device = open_device(on->resource);
     fl_array *cube = counting(device, 3, (int64_t[]){3, 4, 5}), *part, *inner, *row;
@@ -84,7 +84,7 @@ ON_EVERY_BACKEND(array, views, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views_of_four_dimensions, .timeout = 240)
+ON_EVERY_BACKEND(array, views_of_four_dimensions)
 {
     fl_device *device = open_device(on->resource);
     fl_array *whole = counting(device, 4, (int64_t[]){2, 3, 2, 4}), *view;
@@ -106,7 +106,7 @@ ON_EVERY_BACKEND(array, views_of_four_dimensions, .timeout = 240)
 }
 
 /* Every view of a small array, its dimensions packed together or not, read against the definition. */
-ON_EVERY_BACKEND(array, every_view, .timeout = 120)
+ON_EVERY_BACKEND(array, every_view)
 {
     enum { A = 2, B = 3, C = 2, D = 3 };
     fl_device *device = open_device(on->resource);
@@ -138,7 +138,7 @@ ON_EVERY_BACKEND(array, every_view, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 240)
+ON_EVERY_BACKEND(array, views_out_of_range)
 {
     static const int64_t wrong[][4] = {
         {0, 0, 4, 5},  {0, 0, 3, 6},  {1, 0, 3, 5},         {0, 2, 3, 4},         {-1, 0, 2, 2},
@@ -157,7 +157,7 @@ ON_EVERY_BACKEND(array, views_out_of_range, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, without_elements, .timeout = 240)
+ON_EVERY_BACKEND(array, without_elements)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = NULL, *copy = NULL;
@@ -175,7 +175,7 @@ ON_EVERY_BACKEND(array, without_elements, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, wrong_shapes, .timeout = 240)
+ON_EVERY_BACKEND(array, wrong_shapes)
 {
     static const struct {
         int ndim;
@@ -206,7 +206,7 @@ ON_EVERY_BACKEND(array, wrong_shapes, .timeout = 240)
 }
 
 /* A pebibyte: more than any device has, less than overflows. */
-ON_EVERY_BACKEND(array, out_of_memory, .timeout = 240)
+ON_EVERY_BACKEND(array, out_of_memory)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = NULL;
@@ -218,7 +218,7 @@ ON_EVERY_BACKEND(array, out_of_memory, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(array, pinned_memory, .timeout = 240)
+ON_EVERY_BACKEND(array, pinned_memory)
 {
     fl_device *device = open_device(on->resource);
     int32_t *pinned = NULL;
@@ -246,12 +246,13 @@ ON_EVERY_BACKEND(array, pinned_memory, .timeout = 240)
 }
 
 /* From each backend to each other, views too. */
-ON_EVERY_BACKEND(array, copies_between_devices, .timeout = 120)
+ON_EVERY_BACKEND(array, copies_between_devices)
 {
     fl_device *device = open_device(on->resource);
-    struct criterion_test_params all = every_backend();
-    for (size_t i = 0; i < all.length; i++) {
-        fl_device *other = open_device(((struct on *)all.params)[i].resource);
+    const struct on *all;
+    const size_t count = every_backend(&all);
+    for (size_t i = 0; i < count; i++) {
+        fl_device *other = open_device(all[i].resource);
         fl_array *array = counting(device, 2, (int64_t[]){4, 6}), *view, *copy, *again;
         must(fl_array_view(array, (int64_t[]){1, 2}, (int64_t[]){2, 3}, &view));
         must(fl_array_to_device(view, other, &copy));
@@ -270,7 +271,7 @@ ON_EVERY_BACKEND(array, copies_between_devices, .timeout = 120)
 }
 
 /* What the course's pupils meet: an array of one device given to another. */
-ON_EVERY_BACKEND(array, on_the_wrong_device, .timeout = 240)
+ON_EVERY_BACKEND(array, on_the_wrong_device)
 {
     fl_device *device = open_device(on->resource), *other = open_device(on->resource);
     const char *resource = fl_device_describe(other)->resource;
@@ -292,7 +293,7 @@ ON_EVERY_BACKEND(array, on_the_wrong_device, .timeout = 240)
     fl_device_close(other);
 }
 
-ON_EVERY_BACKEND(array, outlives_its_device, .timeout = 240)
+ON_EVERY_BACKEND(array, outlives_its_device)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array = counting(device, 2, (int64_t[]){2, 3}), *view;

@@ -39,7 +39,7 @@ static void expect_not_opened(fl_status wanted, const char *resource, const char
         fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(device, describes_itself, .timeout = 240)
+ON_EVERY_BACKEND(device, describes_itself)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -61,7 +61,7 @@ ON_EVERY_BACKEND(device, describes_itself, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(device, offers_convolve, .timeout = 240)
+ON_EVERY_BACKEND(device, offers_convolve)
 {
     static const char *const expected[] = {"naive", "tiled", "separable"};
     fl_device *device = open_device(on->resource);

@@ -73,7 +73,7 @@ static void expect_floats(const fl_array *array, int count, const float *wanted,
 
 /* ------------------------------------------------------------------------------------------- there and back ---- */
 
-ON_EVERY_BACKEND(dlpack, every_dtype_and_number_of_dimensions, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, every_dtype_and_number_of_dimensions)
 {
     static const dlpack_dtype dtypes[] = {[FL_U8] = {1, 8, 1},
                                           [FL_I32] = {0, 32, 1},
@@ -108,7 +108,7 @@ ON_EVERY_BACKEND(dlpack, every_dtype_and_number_of_dimensions, .timeout = 240)
 }
 
 /* A view's tensor: the strides of the whole, the values of the part, and still there when the arrays are not. */
-ON_EVERY_BACKEND(dlpack, views, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, views)
 {
     fl_device *device = open_device(on->resource);
     float numbers[60];
@@ -132,7 +132,7 @@ ON_EVERY_BACKEND(dlpack, views, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(dlpack, a_tensor_that_nobody_takes, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, a_tensor_that_nobody_takes)
 {
     fl_device *device = open_device(on->resource);
     fl_array *array;
@@ -145,7 +145,7 @@ ON_EVERY_BACKEND(dlpack, a_tensor_that_nobody_takes, .timeout = 240)
 }
 
 /* From one of Flynn's own devices to another that uses the same memory: a device opened twice, `serial` and `omp`. */
-ON_EVERY_BACKEND(dlpack, from_device_to_device, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, from_device_to_device)
 {
     fl_device *from = open_device(on->resource);
     bool processor = fl_device_describe(from)->dlpack_type == DLPACK_CPU;
@@ -164,7 +164,7 @@ ON_EVERY_BACKEND(dlpack, from_device_to_device, .timeout = 240)
 }
 
 /* What a tensor says of its memory stays true when it goes through Flynn: pinned memory stays pinned. */
-ON_EVERY_BACKEND(dlpack, pinned_memory, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, pinned_memory)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -201,7 +201,7 @@ ON_EVERY_BACKEND(dlpack, pinned_memory, .timeout = 240)
 /* -------------------------------------------------------------------------------------------------- the deleter ----
  */
 
-ON_EVERY_BACKEND(dlpack, deleter_is_called_once_and_last, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, deleter_is_called_once_and_last)
 {
     for (int order = 0; order < 6; order++) { /* array, view and exported tensor go in every order */
         static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -226,7 +226,7 @@ ON_EVERY_BACKEND(dlpack, deleter_is_called_once_and_last, .timeout = 240)
     }
 }
 
-ON_EVERY_BACKEND(dlpack, deleter_is_none_or_after_the_device_was_closed, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, deleter_is_none_or_after_the_device_was_closed)
 {
     fl_device *device = open_device(on->resource);
     struct produced p, q;
@@ -261,7 +261,7 @@ static void look(struct DLManagedTensor *tensor)
     looking->produced.deleted++;
 }
 
-ON_EVERY_BACKEND(dlpack, deleter_waits_for_queued_work, .timeout = 120)
+ON_EVERY_BACKEND(dlpack, deleter_waits_for_queued_work)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_create(FL_F32, EDGE, EDGE);
@@ -300,7 +300,7 @@ ON_EVERY_BACKEND(dlpack, deleter_waits_for_queued_work, .timeout = 120)
 /* ------------------------------------------------------------------------------------------------------ layouts ----
  */
 
-ON_EVERY_BACKEND(dlpack, layouts, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, layouts)
 {
     static const struct {
         const char *what;
@@ -342,7 +342,7 @@ ON_EVERY_BACKEND(dlpack, layouts, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(dlpack, without_elements, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, without_elements)
 {
     fl_device *device = open_device(on->resource);
     struct produced p = {.deleted = 0};
@@ -367,7 +367,7 @@ ON_EVERY_BACKEND(dlpack, without_elements, .timeout = 240)
 /* -------------------------------------------------------------------------------------------------- operations ---- */
 
 /* Convolves a strided tensor into a strided tensor: right, into the producer's memory, and beside nothing. */
-ON_EVERY_BACKEND(dlpack, operations_on_other_memory, .timeout = 120)
+ON_EVERY_BACKEND(dlpack, operations_on_other_memory)
 {
     fl_device *device = open_device(on->resource);
     struct matrix kernel = matrix_random(FL_F32, 3, 5, 7);
@@ -421,7 +421,7 @@ static void take_swapped(struct produced *p, fl_device *device, fl_array **array
     must(fl_array_from_dlpack(device, &p->tensor, array));
 }
 
-ON_EVERY_BACKEND(dlpack, operations_on_swapped_dimensions, .timeout = 120)
+ON_EVERY_BACKEND(dlpack, operations_on_swapped_dimensions)
 {
     fl_device *device = open_device(on->resource);
     float y[60], larger[60], root[60], memory[64];
@@ -472,7 +472,7 @@ ON_EVERY_BACKEND(dlpack, operations_on_swapped_dimensions, .timeout = 120)
 }
 
 /* Two tensors of one memory: an output over an input is noticed by its address. */
-ON_EVERY_BACKEND(dlpack, outputs_over_inputs, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, outputs_over_inputs)
 {
     fl_device *device = open_device(on->resource);
     struct produced p, q = {.deleted = 0};
@@ -510,7 +510,7 @@ static void expect_refused(fl_device *device, struct produced *p, fl_status want
         fl_array_free(array);
 }
 
-ON_EVERY_BACKEND(dlpack, refused_layouts, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, refused_layouts)
 {
     static const struct {
         int ndim;
@@ -556,7 +556,7 @@ ON_EVERY_BACKEND(dlpack, refused_layouts, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(dlpack, refused_dtypes, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, refused_dtypes)
 {
     static const struct {
         dlpack_dtype dtype;
@@ -590,7 +590,7 @@ ON_EVERY_BACKEND(dlpack, refused_dtypes, .timeout = 240)
 }
 
 /* Which kinds of memory a device takes: a processor any host memory; a GPU its own, and what is pinned for it. */
-ON_EVERY_BACKEND(dlpack, refused_devices, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, refused_devices)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -616,7 +616,7 @@ ON_EVERY_BACKEND(dlpack, refused_devices, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(dlpack, arguments_that_are_null, .timeout = 240)
+ON_EVERY_BACKEND(dlpack, arguments_that_are_null)
 {
     fl_device *device = open_device(on->resource);
     struct produced p;

@@ -36,7 +36,7 @@ static void work_free(struct work *work)
     fl_array_free(work->out);
 }
 
-ON_EVERY_BACKEND(stream, events_measure, .timeout = 240)
+ON_EVERY_BACKEND(stream, events_measure)
 {
     fl_device *device = open_device(on->resource);
     struct work work = work_create(device);
@@ -68,7 +68,7 @@ ON_EVERY_BACKEND(stream, events_measure, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(stream, events_on_the_default_stream, .timeout = 240)
+ON_EVERY_BACKEND(stream, events_on_the_default_stream)
 {
     fl_device *device = open_device(on->resource);
     struct work work = work_create(device);
@@ -88,7 +88,7 @@ ON_EVERY_BACKEND(stream, events_on_the_default_stream, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(stream, never_recorded, .timeout = 240)
+ON_EVERY_BACKEND(stream, never_recorded)
 {
     fl_device *device = open_device(on->resource);
     fl_event *event, *recorded;
@@ -108,7 +108,7 @@ ON_EVERY_BACKEND(stream, never_recorded, .timeout = 240)
 }
 
 /* Streams and events of another device are refused. */
-ON_EVERY_BACKEND(stream, of_another_device, .timeout = 240)
+ON_EVERY_BACKEND(stream, of_another_device)
 {
     fl_device *device = open_device(on->resource), *other = open_device(on->resource);
     struct work work = work_create(device);
@@ -133,7 +133,7 @@ ON_EVERY_BACKEND(stream, of_another_device, .timeout = 240)
 }
 
 /* Copies and work in one stream are done in order. */
-ON_EVERY_BACKEND(stream, in_order, .timeout = 240)
+ON_EVERY_BACKEND(stream, in_order)
 {
     fl_device *device = open_device(on->resource);
     struct matrix kernel = matrix_create(FL_F32, 1, 1);
@@ -169,7 +169,7 @@ ON_EVERY_BACKEND(stream, in_order, .timeout = 240)
 }
 
 /* Everything is freed while work that uses it is queued; the last result, read before, is right. */
-ON_EVERY_BACKEND(stream, freed_while_queued, .timeout = 240)
+ON_EVERY_BACKEND(stream, freed_while_queued)
 {
     fl_device *device = open_device(on->resource);
     for (int i = 0; i < 20; i++) {
@@ -191,7 +191,7 @@ ON_EVERY_BACKEND(stream, freed_while_queued, .timeout = 240)
     work_free(&work);
 }
 
-ON_EVERY_BACKEND(stream, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(stream, wrong_arguments)
 {
     fl_device *device = open_device(on->resource);
     fl_stream *stream = NULL;

@@ -66,9 +66,10 @@ static void work(fl_device *device, const char *variant)
     matrix_free(&kernel);
 }
 
-ON_EVERY_BACKEND(trace, host_copies_and_kernels, .timeout = 240)
+ON_EVERY_BACKEND(trace, host_copies_and_kernels)
 {
     static struct told told;
+    told.count = 0;
     fl_trace_mark mark;
     int64_t lost = -1;
     must(fl_trace_start());
@@ -103,7 +104,7 @@ ON_EVERY_BACKEND(trace, host_copies_and_kernels, .timeout = 240)
 }
 
 /* Devices that were closed within a trace still tell their times, and a second trace begins from nothing. */
-ON_EVERY_BACKEND(trace, closed_devices_and_a_second_trace, .timeout = 240)
+ON_EVERY_BACKEND(trace, closed_devices_and_a_second_trace)
 {
     static struct told told;
     for (int i = 0; i < 2; i++) {

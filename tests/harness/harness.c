@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +38,32 @@ static void add_backend(const fl_backend_info *backend)
     }
 }
 
-struct criterion_test_params every_backend(void)
+size_t every_backend(const struct on **all)
 {
     resource_count = 0;
+    const char *family = getenv("FLYNN_TEST_FAMILY");
     for (size_t i = 0; i < fl_backend_count(); i++)
-        if (fl_backend_get(i)->usable)
+        if (fl_backend_get(i)->usable && (!family || strcmp(fl_backend_get(i)->family, family) == 0))
             add_backend(fl_backend_get(i));
-    return cr_make_param_array(struct on, resources, resource_count);
+    *all = resources;
+    return resource_count;
+}
+
+/* The resource that a test runs on, for messages; empty outside of such a test. */
+static const char *running_on = "";
+
+void for_every_backend(void (*test)(const struct on *on))
+{
+    const struct on *all;
+    size_t count = every_backend(&all);
+    cr_assert(count > 0, "no backend can run here");
+    for (size_t i = 0; i < count; i++) {
+        const struct on on = all[i];
+        running_on = on.resource;
+        cr_log_info("on %s", on.resource);
+        test(&on);
+    }
+    running_on = "";
 }
 
 fl_device *open_device(const char *resource)
@@ -75,8 +95,8 @@ const char *variant_of(const fl_device *device, const char *operation, fl_dtype 
 
 void check_status(fl_status wanted, fl_status got, const char *call, const char *file, int line)
 {
-    cr_assert(got == wanted, "%s:%d: %s: expected %s, got %s: %s", file, line, call, fl_status_name(wanted),
-              fl_status_name(got), got ? fl_last_error() : "");
+    cr_assert(got == wanted, "%s:%d: %s%s%s: expected %s, got %s: %s", file, line, running_on, *running_on ? ": " : "",
+              call, fl_status_name(wanted), fl_status_name(got), got ? fl_last_error() : "");
     if (wanted != FL_OK)
         cr_assert(fl_last_error()[0] && !strchr(fl_last_error(), '\n'),
                   "%s:%d: %s: expected a message of one line, got '%s'", file, line, call, fl_last_error());
@@ -95,18 +115,6 @@ void matrix_free(struct matrix *matrix)
 {
     free(matrix->data);
     matrix->data = NULL;
-}
-
-double matrix_get(const struct matrix *matrix, int64_t row, int64_t column)
-{
-    int64_t i = row * matrix->shape[1] + column;
-    switch (matrix->dtype) {
-    case FL_U8: return ((uint8_t *)matrix->data)[i];
-    case FL_I32: return ((int32_t *)matrix->data)[i];
-    case FL_I64: return (double)((int64_t *)matrix->data)[i];
-    case FL_F32: return ((float *)matrix->data)[i];
-    default: return ((double *)matrix->data)[i];
-    }
 }
 
 void matrix_set(struct matrix *matrix, int64_t row, int64_t column, double value)
@@ -224,6 +232,59 @@ fl_array *array_inside(fl_device *device, const struct matrix *matrix)
 
 /* ----------------------------------------------------------------------------------------- the expected result ---- */
 
+enum { SLOTS = 1 << 12 };
+
+static struct kept {
+    uint64_t key;
+    size_t size;
+    void *data;
+    struct kept *next;
+} * kept[SLOTS];
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)bytes + i, size - i < sizeof word ? size - i : sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return (hash ^ size) * 0xbf58476d1ce4e5b9u;
+}
+
+uint64_t hash_matrix(uint64_t hash, const struct matrix *matrix)
+{
+    const int64_t head[] = {matrix->dtype, matrix->shape[0], matrix->shape[1]};
+    size_t size = (size_t)(matrix->shape[0] * matrix->shape[1]) * fl_dtype_size(matrix->dtype);
+    return hash_bytes(hash_bytes(hash, head, sizeof head), matrix->data, size);
+}
+
+bool recall(uint64_t key, void *data, size_t size)
+{
+    pthread_mutex_lock(&kept_lock);
+    const struct kept *found = kept[key % SLOTS];
+    while (found && (found->key != key || found->size != size))
+        found = found->next;
+    pthread_mutex_unlock(&kept_lock);
+    if (found)
+        memcpy(data, found->data, size);
+    return found != NULL;
+}
+
+void remember(uint64_t key, const void *data, size_t size)
+{
+    struct kept *one = malloc(sizeof *one);
+    cr_assert(one != NULL);
+    *one = (struct kept){key, size, malloc(size + 1), NULL};
+    cr_assert(one->data != NULL);
+    memcpy(one->data, data, size);
+    pthread_mutex_lock(&kept_lock);
+    one->next = kept[key % SLOTS];
+    kept[key % SLOTS] = one;
+    pthread_mutex_unlock(&kept_lock);
+}
+
 static void expected_element(struct expected *expected, const struct matrix *image, const struct matrix *kernel,
                              int64_t row, int64_t column, int64_t i)
 {
@@ -247,21 +308,25 @@ struct expected expected_convolve(const struct matrix *image, const struct matri
     bool swapped = mode == FL_VALID && (kernel->shape[0] > image->shape[0] || kernel->shape[1] > image->shape[1]);
     const struct matrix *smaller = swapped ? image : kernel, *larger = swapped ? kernel : image;
     size_t size = (size_t)(expected.shape[0] * expected.shape[1]);
-    expected.value = calloc(size, sizeof(double));
-    expected.magnitude = calloc(size, sizeof(double));
+    /* The magnitudes lie behind the values. */
+    expected.value = calloc(2 * size, sizeof(double));
+    expected.magnitude = expected.value + size;
+    uint64_t key = hash_matrix(hash_matrix((uint64_t)mode, image), kernel);
+    if (recall(key, expected.value, 2 * size * sizeof(double)))
+        return expected;
     int64_t origin[2];
     for (int d = 0; d < 2; d++)
         origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel->shape[d] - 1) / 2 : smaller->shape[d] - 1;
     for (int64_t i = 0; i < expected.shape[0]; i++)
         for (int64_t j = 0; j < expected.shape[1]; j++)
             expected_element(&expected, larger, smaller, i + origin[0], j + origin[1], i * expected.shape[1] + j);
+    remember(key, expected.value, 2 * size * sizeof(double));
     return expected;
 }
 
 void expected_free(struct expected *expected)
 {
     free(expected->value);
-    free(expected->magnitude);
 }
 
 /* A sum of n products in any order is wrong by at most n units of rounding of the sum over absolute values (Higham,

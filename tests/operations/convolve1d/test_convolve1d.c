@@ -56,7 +56,7 @@ static void check_golden(fl_device *device, const char *name, bool finite, const
 }
 
 /* Infinities and NaN among them: exactly where numpy.convolve has them. */
-ON_EVERY_BACKEND(convolve1d, golden_files, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, golden_files)
 {
     fl_device *device = open_device(on->resource);
     FILE *manifest = fopen(FLYNN_TEST_OPERATIONS "/convolve1d/golden/manifest.txt", "r");
@@ -101,7 +101,7 @@ static void check_exercise(fl_device *device, const char *variant, fl_dtype dtyp
     matrix_free(&got);
 }
 
-ON_EVERY_BACKEND(convolve1d, exercise_totals, .timeout = 120)
+ON_EVERY_BACKEND(convolve1d, exercise_totals)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(floats); i++) {
@@ -114,7 +114,7 @@ ON_EVERY_BACKEND(convolve1d, exercise_totals, .timeout = 120)
 /* -------------------------------------------------------------------------------------------- random and edges ---- */
 
 /* Either may be the longer one. */
-ON_EVERY_BACKEND(convolve1d, random_shapes, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, random_shapes)
 {
     fl_device *device = open_device(on->resource);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -127,7 +127,7 @@ ON_EVERY_BACKEND(convolve1d, random_shapes, .timeout = 240)
 
 /* One below, at and one above what tiles (7 x 128 outputs of a block, 8192 bytes of a cache), pieces of the kernel (256
  * taps, 4096 bytes) and packs of 16 bytes are made of. */
-ON_EVERY_BACKEND(convolve1d, block_edges, .timeout = 120)
+ON_EVERY_BACKEND(convolve1d, block_edges)
 {
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 895, 896, 897, 1023, 1024, 1025, 1793, 2047, 2049, 2689};
     static const int64_t taps[] = {1, 2, 7, 8, 9, 15, 16, 255, 256, 257, 511, 513, 1025};
@@ -139,7 +139,7 @@ ON_EVERY_BACKEND(convolve1d, block_edges, .timeout = 120)
 }
 
 /* Several pieces of the kernel, and several blocks of the FFT. */
-ON_EVERY_BACKEND(convolve1d, long_ones, .timeout = 120)
+ON_EVERY_BACKEND(convolve1d, long_ones)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(floats); i++) {
@@ -152,7 +152,7 @@ ON_EVERY_BACKEND(convolve1d, long_ones, .timeout = 120)
 }
 
 /* More than the FFT's blocks that are transformed at once, against the naive variant. */
-ON_EVERY_BACKEND(convolve1d, long_signal, .timeout = 120)
+ON_EVERY_BACKEND(convolve1d, long_signal)
 {
     const int64_t size = (5 << 19) + 77;
     fl_device *device = open_device(on->resource);
@@ -176,7 +176,7 @@ ON_EVERY_BACKEND(convolve1d, long_signal, .timeout = 120)
 }
 
 /* Loads and stores of several elements at once must bear any start. */
-ON_EVERY_BACKEND(convolve1d, starts_anywhere, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, starts_anywhere)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(floats); i++) {
@@ -194,7 +194,7 @@ ON_EVERY_BACKEND(convolve1d, starts_anywhere, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve1d, mixed_dtypes, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, mixed_dtypes)
 {
     fl_device *device = open_device(on->resource);
     for (int a = 0; a < FL_DTYPE_COUNT; a++)
@@ -210,7 +210,7 @@ ON_EVERY_BACKEND(convolve1d, mixed_dtypes, .timeout = 240)
 }
 
 /* Negative zeros are zeros; the smallest and the largest numbers come through. */
-ON_EVERY_BACKEND(convolve1d, extremes, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, extremes)
 {
     static const double values[] = {-0.0, 0x1p-149, -0x1p-126, 0x1p100, 0.0, 3, -0x1p100};
     fl_device *device = open_device(on->resource);
@@ -261,16 +261,17 @@ static size_t check_reference(const char *resource)
 
 Test(convolve1d, reference_is_rounded_once, .timeout = 240)
 {
-    struct criterion_test_params all = every_backend();
+    const struct on *all;
+    const size_t count = every_backend(&all);
     size_t offered = 0;
-    for (size_t i = 0; i < all.length; i++)
-        offered += check_reference(((struct on *)all.params)[i].resource);
+    for (size_t i = 0; i < count; i++)
+        offered += check_reference(all[i].resource);
     cr_expect(offered > 0, "no backend offers the oracle");
 }
 
 /* On small integers, where every order of the sum is exact: a * b = b * a, and a kernel with a one at p moves the
  * signal by p. fft, which is not exact, is held to its bound elsewhere. */
-ON_EVERY_BACKEND(convolve1d, identities, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, identities)
 {
     const int64_t p = 5;
     fl_device *device = open_device(on->resource);

@@ -12,7 +12,7 @@
 /* ------------------------------------------------------------------------------------------------------ blocks ---- */
 
 /* No whole number of packs, more threads than outputs, several dimensions. */
-ON_EVERY_BACKEND(convolve1d, odd_blocks, .timeout = 120)
+ON_EVERY_BACKEND(convolve1d, odd_blocks)
 {
     static const int blocks[][3] = {{7, 0, 0}, {1, 1, 0},  {1024, 1, 0}, {513, 1, 1},
                                     {8, 8, 8}, {33, 5, 0}, {512, 0, 0}};
@@ -76,7 +76,7 @@ static void expect_usable(fl_device *device, struct small_problem *problem)
     check_variants(device, &problem->signal, &problem->kernel, FL_FULL, true, &problem->sums);
 }
 
-ON_EVERY_BACKEND(convolve1d, blocks_that_are_refused, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, blocks_that_are_refused)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -101,7 +101,7 @@ ON_EVERY_BACKEND(convolve1d, blocks_that_are_refused, .timeout = 240)
 
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
-ON_EVERY_BACKEND(convolve1d, wrong_output, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, wrong_output)
 {
     static const struct {
         fl_dtype dtype;
@@ -121,7 +121,7 @@ ON_EVERY_BACKEND(convolve1d, wrong_output, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(convolve1d, wrong_inputs, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, wrong_inputs)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     struct small_problem problem = small_problem_create(device);
@@ -159,7 +159,7 @@ ON_EVERY_BACKEND(convolve1d, wrong_inputs, .timeout = 240)
 }
 
 /* The output may lie beside an input in one array, and not on it. */
-ON_EVERY_BACKEND(convolve1d, overlapping_output, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, overlapping_output)
 {
     fl_device *device = open_device(on->resource);
     struct matrix data = matrix_random(FL_F32, 1, 100, 1), kernel = matrix_random(FL_F32, 1, 3, 2);
@@ -225,7 +225,7 @@ Test(convolve1d, shapes)
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
 
-ON_EVERY_BACKEND(convolve1d, timing_is_filled, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, timing_is_filled)
 {
     fl_device *device = open_device(on->resource);
     struct matrix signal = matrix_random(FL_F32, 1, 3000, 1), kernel = matrix_random(FL_F32, 1, 15, 2);
@@ -297,7 +297,7 @@ static void *convolve_on_own_stream(void *argument)
     return NULL;
 }
 
-ON_EVERY_BACKEND(convolve1d, threads_share_a_device, .timeout = 240)
+ON_EVERY_BACKEND(convolve1d, threads_share_a_device)
 {
     fl_device *device = open_device(on->resource);
     struct worker workers[4];

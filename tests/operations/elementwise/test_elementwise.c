@@ -148,7 +148,7 @@ static struct matrix rounded(const struct matrix *m, fl_dtype dtype)
     return r;
 }
 
-ON_EVERY_BACKEND(elementwise, numpy_special_values, .timeout = 120)
+ON_EVERY_BACKEND(elementwise, numpy_special_values)
 {
     fl_device *device = open_device(on->resource);
     for (size_t o = 0; o < COUNT(operations); o++)
@@ -168,7 +168,7 @@ ON_EVERY_BACKEND(elementwise, numpy_special_values, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, numpy_two_dtypes, .timeout = 120)
+ON_EVERY_BACKEND(elementwise, numpy_two_dtypes)
 {
     fl_device *device = open_device(on->resource);
     for (size_t a = 0; a < COUNT(numbers); a++)
@@ -311,7 +311,7 @@ static const struct shape {
     {4, {2, 3, 5, 7}}, {4, {5, 1, 3, 1}}, {4, {1, 4, 1, 33}}, {4, {3, 2, 9, 5}}, {4, {2, 2, 2, 40}},
 };
 
-ON_EVERY_BACKEND(elementwise, shapes_and_views, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, shapes_and_views)
 {
     fl_device *device = open_device(on->resource);
     for (size_t s = 0; s < COUNT(shapes); s++)
@@ -323,7 +323,7 @@ ON_EVERY_BACKEND(elementwise, shapes_and_views, .timeout = 240)
 }
 
 /* More elements than the blocks of a grid-stride loop have threads, or than a thread of a CPU takes at a time. */
-ON_EVERY_BACKEND(elementwise, many_elements, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, many_elements)
 {
     static const struct shape large[] = {{1, {1000003}}, {2, {1009, 211}}, {3, {61, 67, 59}}};
     fl_device *device = open_device(on->resource);
@@ -344,7 +344,7 @@ ON_EVERY_BACKEND(elementwise, many_elements, .timeout = 240)
 }
 
 /* A grid that would need more blocks along y and z than a GPU has: they are taken again and again. */
-ON_EVERY_BACKEND(elementwise, more_planes_than_blocks, .timeout = 120)
+ON_EVERY_BACKEND(elementwise, more_planes_than_blocks)
 {
     static const struct shape tall[] = {{3, {70001, 1, 2}}, {3, {2, 70001, 1}}, {2, {140003, 1}}};
     fl_device *device = open_device(on->resource);
@@ -363,7 +363,7 @@ ON_EVERY_BACKEND(elementwise, more_planes_than_blocks, .timeout = 120)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, no_elements, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, no_elements)
 {
     fl_device *device = open_device(on->resource);
     for (size_t o = 0; o < COUNT(operations); o++)
@@ -384,7 +384,7 @@ ON_EVERY_BACKEND(elementwise, no_elements, .timeout = 240)
 /* -------------------------------------------------------------------------------------------------------- blocks ----
  */
 
-ON_EVERY_BACKEND(elementwise, odd_blocks, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, odd_blocks)
 {
     static const int blocks[][3] = {{1, 0, 0},   {33, 0, 0}, {1024, 0, 0}, {7, 5, 3}, {8, 8, 8},
                                     {16, 16, 1}, {1, 1, 64}, {1, 64, 2},   {1, 1, 1}, {128, 8, 1}};
@@ -428,7 +428,7 @@ static void expect_limit(fl_device *device, const char *variant, int x, int y, i
     guarded_free(&out);
 }
 
-ON_EVERY_BACKEND(elementwise, block_beyond_the_limits, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, block_beyond_the_limits)
 {
     fl_device *device = open_device(on->resource);
     const fl_device_info *info = fl_device_describe(device);
@@ -450,7 +450,7 @@ ON_EVERY_BACKEND(elementwise, block_beyond_the_limits, .timeout = 240)
 /* ------------------------------------------------------------------------------------------------ in place, overlap
  * ---- */
 
-ON_EVERY_BACKEND(elementwise, in_place, .timeout = 120)
+ON_EVERY_BACKEND(elementwise, in_place)
 {
     static const struct shape some[] = {{1, {1003}}, {2, {33, 7}}, {3, {3, 5, 9}}};
     fl_device *device = open_device(on->resource);
@@ -477,7 +477,7 @@ ON_EVERY_BACKEND(elementwise, in_place, .timeout = 120)
 }
 
 /* The course's increment: twice from ones is 3. One array may be both inputs. */
-ON_EVERY_BACKEND(elementwise, again_and_with_itself, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, again_and_with_itself)
 {
     fl_device *device = open_device(on->resource);
     double ones[300], got[300];
@@ -500,7 +500,7 @@ ON_EVERY_BACKEND(elementwise, again_and_with_itself, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, overlap_is_refused, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, overlap_is_refused)
 {
     fl_device *device = open_device(on->resource);
     struct guarded whole = guarded_create(device, FL_F32, 2, (int64_t[]){20, 12}, 0);
@@ -529,7 +529,7 @@ ON_EVERY_BACKEND(elementwise, overlap_is_refused, .timeout = 240)
  * ---- */
 
 /* u8 where it is taken; a sum of integers is one of their values in f64. */
-ON_EVERY_BACKEND(elementwise, integers_into_f64, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, integers_into_f64)
 {
     fl_device *device = open_device(on->resource);
     uint8_t bytes[] = {0, 1, 2, 200, 255};
@@ -565,7 +565,7 @@ ON_EVERY_BACKEND(elementwise, integers_into_f64, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(elementwise, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     fl_array *a, *longer, *flat, *foreign;
@@ -602,7 +602,7 @@ ON_EVERY_BACKEND(elementwise, wrong_arguments, .timeout = 240)
     fl_device_close(other);
 }
 
-ON_EVERY_BACKEND(elementwise, timing_is_filled, .timeout = 240)
+ON_EVERY_BACKEND(elementwise, timing_is_filled)
 {
     fl_device *device = open_device(on->resource);
     for (size_t o = 0; o < COUNT(operations); o++) {

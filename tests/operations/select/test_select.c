@@ -57,8 +57,11 @@ static void check_select(fl_device *device, const struct matrix *in, const void 
     guarded_copy(&out, got, what);
     cr_assert(found == kept, "%s: expected %lld, got %lld", what, (long long)kept, (long long)found);
     cr_expect(memcmp(got, expected, (size_t)kept * size) == 0, "%s: other elements than expected", what);
-    for (size_t i = (size_t)kept * size; i < (size_t)room * size; i++)
-        cr_assert(got[i] == PATTERN, "%s: wrote behind the result, at byte %zu of %zu", what, i, (size_t)kept * size);
+    size_t end = (size_t)kept * size;
+    while (end < (size_t)room * size && got[end] == PATTERN)
+        end++;
+    cr_assert(end == (size_t)room * size, "%s: wrote behind the result, at byte %zu of %zu", what, end,
+              (size_t)kept * size);
     free(got);
     guarded_free(&out);
     guarded_free(&count);
@@ -73,7 +76,7 @@ static void check_by_definition(fl_device *device, const struct matrix *in, cons
     free(expected);
 }
 
-ON_EVERY_BACKEND(select, golden_files, .timeout = 120)
+ON_EVERY_BACKEND(select, golden_files)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(dtypes); d++) {
@@ -102,7 +105,7 @@ static struct matrix sprinkled(fl_dtype dtype, int64_t length, int zeros, uint64
 }
 
 /* Around what warps, blocks, tiles (128 threads x 8), pieces (16 KiB) and shares of threads are made of. */
-ON_EVERY_BACKEND(select, sizes, .timeout = 240)
+ON_EVERY_BACKEND(select, sizes)
 {
     static const int64_t sizes[] = {0,   1,   2,   3,    7,    31,   32,   33,   63,    64,    65,
                                     127, 128, 129, 1023, 1024, 1025, 4095, 4097, 16383, 16385, 70001};
@@ -122,7 +125,7 @@ ON_EVERY_BACKEND(select, sizes, .timeout = 240)
 }
 
 /* Long enough that several threads share the work, and that a block has several tiles. */
-ON_EVERY_BACKEND(select, large, .timeout = 240)
+ON_EVERY_BACKEND(select, large)
 {
     fl_device *device = open_device(on->resource);
     const bool emulation = fl_device_describe(device)->emulation;
@@ -136,7 +139,7 @@ ON_EVERY_BACKEND(select, large, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(select, one_element_alone, .timeout = 120)
+ON_EVERY_BACKEND(select, one_element_alone)
 {
     static const int64_t places[] = {0, 1, 1023, 1024, 5000};
     fl_device *device = open_device(on->resource);
@@ -152,13 +155,15 @@ ON_EVERY_BACKEND(select, one_element_alone, .timeout = 120)
 }
 
 /* Blocks that are no whole warps, of one thread, of all that can be, and in three dimensions. */
-ON_EVERY_BACKEND(select, blocks, .timeout = 240)
+ON_EVERY_BACKEND(select, blocks)
 {
     static const int blocks[][3] = {{1, 0, 0},  {2, 0, 0},   {31, 0, 0},  {33, 0, 0},  {64, 0, 0},
                                     {96, 0, 0}, {100, 0, 0}, {512, 0, 0}, {16, 16, 0}, {3, 5, 7}};
     fl_device *device = open_device(on->resource);
-    if (!is_gpu(device))
-        cr_skip_test("blocks are a GPU's");
+    if (!is_gpu(device)) { /* blocks are a GPU's */
+        fl_device_close(device);
+        return;
+    }
     for (size_t b = 0; b < COUNT(blocks); b++)
         for (size_t d = 0; d < COUNT(dtypes); d++) {
             fl_run run = {.variant = "scan", .block = {blocks[b][0], blocks[b][1], blocks[b][2]}};
@@ -173,7 +178,7 @@ ON_EVERY_BACKEND(select, blocks, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(select, timing, .timeout = 240)
+ON_EVERY_BACKEND(select, timing)
 {
     fl_device *device = open_device(on->resource);
     struct matrix in = sprinkled(FL_I32, 10000, 4, 5);
@@ -195,7 +200,7 @@ ON_EVERY_BACKEND(select, timing, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(select, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(select, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const int64_t one = 1, two = 2, length = 100, less = 99;

@@ -23,22 +23,17 @@ struct numbers {
 struct numbers numbers_create(fl_dtype dtype, int64_t n, enum kind kind, uint64_t seed);
 void numbers_free(struct numbers *numbers);
 
-/* What is expected: the values in NumPy's order, and their bits, in the order of the bits as unsigned numbers. */
-struct sorted {
-    void *values, *bits;
-};
-
-struct sorted sorted_of(const struct numbers *numbers);
-void sorted_free(struct sorted *sorted);
+/* What is expected: the numbers in NumPy's order; freed by the caller. */
+void *sorted_of(const struct numbers *numbers);
 
 /* Whether element i is the same number in both, all NaN being the same. */
 bool is_same(fl_dtype dtype, const void *a, const void *b, int64_t i);
 
 /* Fails the test unless `got` is in the expected order and has exactly the elements of the input. */
-void expect_sorted(const struct sorted *expected, const struct numbers *got, const char *what);
+void expect_sorted(const void *expected, const struct numbers *got, const char *what);
 
 /* Sorts a view into a larger array; fails the test unless the result is right and nothing around it was touched. */
-void check_sort(fl_device *device, const struct numbers *input, const struct sorted *expected, bool in_place,
-                const fl_run *run, const char *what);
+void check_sort(fl_device *device, const struct numbers *input, const void *expected, bool in_place, const fl_run *run,
+                const char *what);
 
 #endif

@@ -181,7 +181,7 @@ static const char *const golden[] = {
     "graded",     "tiny_f32",   "tiny_f64",   "tiniest_f64", "huge_f32", "huge_f64", "hugest_f64",   "integers",
 };
 
-ON_EVERY_BACKEND(svd, as_scipy_has_it, .timeout = 120)
+ON_EVERY_BACKEND(svd, as_scipy_has_it)
 {
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(golden); i++) {
@@ -198,7 +198,7 @@ ON_EVERY_BACKEND(svd, as_scipy_has_it, .timeout = 120)
 }
 
 /* A slice through a brain, whole, in bytes: by what auto takes, and by the sketch. */
-ON_EVERY_BACKEND(svd, a_brain, .timeout = 120)
+ON_EVERY_BACKEND(svd, a_brain)
 {
     fl_device *device = open_device(on->resource);
     struct matrix a = matrix_golden("svd", "brain.a"), values = matrix_golden("svd", "brain.s");
@@ -216,7 +216,7 @@ ON_EVERY_BACKEND(svd, a_brain, .timeout = 120)
 
 /* A matrix made of known factors: random orthonormal ones are those of a random matrix, by the oracle `jacobi`. Here
  * the values are known because the matrix is diagonal, in any order and of any sign. */
-ON_EVERY_BACKEND(svd, random_shapes_of_diagonals, .timeout = 120)
+ON_EVERY_BACKEND(svd, random_shapes_of_diagonals)
 {
     fl_device *device = open_device(on->resource);
     uint64_t state = 11;
@@ -238,7 +238,7 @@ ON_EVERY_BACKEND(svd, random_shapes_of_diagonals, .timeout = 120)
 }
 
 /* Every dtype of integers is computed in f64. */
-ON_EVERY_BACKEND(svd, integers, .timeout = 240)
+ON_EVERY_BACKEND(svd, integers)
 {
     static const fl_dtype dtypes[] = {FL_U8, FL_I32, FL_I64};
     fl_device *device = open_device(on->resource);
@@ -258,7 +258,7 @@ ON_EVERY_BACKEND(svd, integers, .timeout = 240)
 
 /* Values that fall slowly, so that the sketch has something to miss: within the bound; the same for the same seed,
  * another for another, and better than a sketch without powers would be on average, by far. */
-ON_EVERY_BACKEND(svd, a_sketch_is_near_and_reproducible, .timeout = 240)
+ON_EVERY_BACKEND(svd, a_sketch_is_near_and_reproducible)
 {
     const int64_t k = 12;
     fl_device *device = open_device(on->resource);
@@ -319,7 +319,7 @@ static void small_problem_free(struct small_problem *p)
 }
 
 /* What has no decomposition is refused, by every variant, and nothing is written; the input stays as it is. */
-ON_EVERY_BACKEND(svd, not_finite, .timeout = 240)
+ON_EVERY_BACKEND(svd, not_finite)
 {
     static const double values[] = {NAN, INFINITY, -INFINITY};
     fl_device *device = open_device(on->resource);
@@ -349,7 +349,7 @@ ON_EVERY_BACKEND(svd, not_finite, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(svd, wrong_outputs, .timeout = 240)
+ON_EVERY_BACKEND(svd, wrong_outputs)
 {
     static const struct {
         int place; /* of u, s, vt */
@@ -378,7 +378,7 @@ ON_EVERY_BACKEND(svd, wrong_outputs, .timeout = 240)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(svd, wrong_arguments, .timeout = 240)
+ON_EVERY_BACKEND(svd, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *elsewhere = open_device(on->resource);
     struct small_problem p = small_problem_create(device), q = small_problem_create(elsewhere);
@@ -413,7 +413,7 @@ ON_EVERY_BACKEND(svd, wrong_arguments, .timeout = 240)
 }
 
 /* No output lies on the input or on another output. */
-ON_EVERY_BACKEND(svd, overlapping, .timeout = 240)
+ON_EVERY_BACKEND(svd, overlapping)
 {
     fl_device *device = open_device(on->resource);
     struct matrix a = matrix_random(FL_F32, 20, 4, 1);
@@ -435,7 +435,7 @@ ON_EVERY_BACKEND(svd, overlapping, .timeout = 240)
 }
 
 /* auto is one of the exact ones, and what ran is told with its work. */
-ON_EVERY_BACKEND(svd, timing_is_filled, .timeout = 240)
+ON_EVERY_BACKEND(svd, timing_is_filled)
 {
     fl_device *device = open_device(on->resource);
     struct matrix a = matrix_random(FL_F32, 64, 48, 1);
@@ -495,7 +495,7 @@ static void *decompose_on_own_stream(void *argument)
     return NULL;
 }
 
-ON_EVERY_BACKEND(svd, threads_share_a_device, .timeout = 240)
+ON_EVERY_BACKEND(svd, threads_share_a_device)
 {
     fl_device *device = open_device(on->resource);
     struct worker workers[3];
@@ -561,7 +561,7 @@ static void *rebuild(void *argument)
 
 /* Each variant by several threads of one device, while others use the same libraries on another device:
  * with another number of threads, or the same. */
-ON_EVERY_BACKEND(svd, threads_rebuild_on_several_devices, .timeout = 300)
+ON_EVERY_BACKEND(svd, threads_rebuild_on_several_devices)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const char *variant;
