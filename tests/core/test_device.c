@@ -93,7 +93,7 @@ static bool is_restricted(const fl_variant_info *info)
     return false;
 }
 
-ON_EVERY_BACKEND(device, restricted_variants, .timeout = 240)
+ON_EVERY_BACKEND(device, restricted_variants)
 {
     fl_device *device = open_device(on->resource);
     fl_variant_info info;
