@@ -34,17 +34,10 @@ static const double *u_row(const reconstruct_oracle *o, int64_t n, int64_t i)
     return (const double *)o->u.data + (n * o->rows + i) * o->k;
 }
 
-static const double *s_of(const reconstruct_oracle *o, int64_t n)
-{
-    return (const double *)o->s.data + n * o->k;
-}
-
 static const double *vt_row(const reconstruct_oracle *o, int64_t n, int64_t p)
 {
     return (const double *)o->vt.data + (n * o->k + p) * o->columns;
 }
-
-/* ---------------------------------------------------------------------------------------- every element ---- */
 
 /* The reference's result for the factors, or for their absolute values. */
 static host_array by_reference(const reconstruct_oracle *o, fl_device *device, const host_array *const *factors,
@@ -77,41 +70,32 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     fl_device_close(device);
 }
 
-/* ------------------------------------------------------------------------------------- sums of neighbours ---- */
-
-/* The sums of each run of vt's rows: rank x runs. */
-static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
-{
-    double *sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double));
-
-    for (int64_t p = 0; p < o->rank; p++)
-        for (int64_t j = 0; j < o->columns; j++)
-            sums[p * o->runs + j / RUN] += o->signs[j] * vt_row(o, n, p)[j];
-    return sums;
-}
-
-/* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is no less than
- * the element's sum over absolute values. */
+/* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is at least the
+ * element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    double *vt_sums = vt_sums_of(o, n), *squares = memory_zeroed((size_t)(o->columns), sizeof(double));
+    double *vt_sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double)); /* of each run of vt's rows */
+    double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
 
-    for (int64_t i = 0; i < o->rows; i++) {
-        double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
-        for (int64_t p = 0; p < o->rank; p++) {
-            const double us = u_row(o, n, i)[p] * s_of(o, n)[p], *of_vt = vt_sums + p * o->runs;
-            norm += us * us;
-            for (int64_t run = 0; run < o->runs; run++)
-                sums[run] += us * of_vt[run];
-        }
-        o->u_norms[n * o->rows + i] = sqrt(norm);
-    }
     for (int64_t p = 0; p < o->rank; p++)
-        for (int64_t j = 0; j < o->columns; j++)
-            squares[j] += vt_row(o, n, p)[j] * vt_row(o, n, p)[j];
+        for (int64_t j = 0; j < o->columns; j++) {
+            const double value = vt_row(o, n, p)[j];
+            vt_sums[p * o->runs + j / RUN] += o->signs[j] * value;
+            squares[j] += value * value;
+        }
     for (int64_t j = 0; j < o->columns; j++) {
         double *norm = &o->vt_norms[n * o->runs + j / RUN];
         *norm = fmax(*norm, sqrt(squares[j]));
+    }
+    for (int64_t i = 0; i < o->rows; i++) {
+        double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
+        for (int64_t p = 0; p < o->rank; p++) {
+            const double us = u_row(o, n, i)[p] * host_array_get(&o->s, n * o->k + p);
+            norm += us * us;
+            for (int64_t run = 0; run < o->runs; run++)
+                sums[run] += us * vt_sums[p * o->runs + run];
+        }
+        o->u_norms[n * o->rows + i] = sqrt(norm);
     }
     free(squares);
     free(vt_sums);
@@ -122,12 +106,11 @@ static void expect_all_sums(reconstruct_oracle *o)
     random_state random = random_start(o->seed);
 
     o->runs = (o->columns + RUN - 1) / RUN;
-    o->signs = memory_zeroed((size_t)(o->columns), sizeof(double));
+    o->signs = memory_zeroed((size_t)o->columns, sizeof(double));
     o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));
     o->u_norms = memory_zeroed((size_t)(o->batch * o->rows), sizeof(double));
     o->vt_norms = memory_zeroed((size_t)(o->batch * o->runs), sizeof(double));
-    for (int64_t j = 0; j < o->columns; j++)
-        o->signs[j] = random_below(&random, 2) ? 1 : -1;
+    random_signs(&random, o->signs, o->columns);
     for (int64_t n = 0; n < o->batch; n++)
         expect_sums(o, n);
 }
@@ -136,7 +119,7 @@ static void expect_all_sums(reconstruct_oracle *o)
 static void compare_element(const reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
 {
     const int64_t j = at % o->columns, i = at / o->columns % o->rows, n = at / o->columns / o->rows;
-    const double *u = u_row(o, n, i), *s = s_of(o, n);
+    const double *u = u_row(o, n, i), *s = (const double *)o->s.data + n * o->k;
     long double sum = 0, magnitude = 0;
 
     for (int64_t p = 0; p < o->rank; p++) {
@@ -181,14 +164,12 @@ static compare_result compare_sums(const reconstruct_oracle *o, const host_array
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------- the oracle ---- */
-
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
                                               int64_t rank, check_choice choice, uint64_t seed)
 {
     const host_array *const factors[] = {u, s, vt};
     reconstruct_oracle *o = memory_zeroed(1, sizeof *o);
-    bool whole;
+    double work;
 
     o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, s->dtype, vt->dtype}, 3);
     o->batch = u->ndim == 3 ? u->shape[0] : 1;
@@ -197,10 +178,8 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     o->columns = vt->shape[vt->ndim - 1];
     o->rank = rank;
     o->seed = seed;
-    whole =
-        choice == CHECK_FULL ||
-        (choice == CHECK_AUTO && (double)o->batch * (double)o->rows * (double)o->columns * (double)rank <= MOST_WORK);
-    if (whole) {
+    work = (double)o->batch * (double)o->rows * (double)o->columns * (double)rank;
+    if (choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK)) {
         expect_every_element(o, factors);
         return o;
     }

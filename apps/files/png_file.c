@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
 /* To grey or RGB of 8 or 16 bits. */
 static void convert_to_colours(png_structp png, png_infop info)
 {
@@ -54,8 +52,6 @@ bool png_read(const char *path, host_array *image, problem *why)
         host_array_free(image);
     return ok;
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 /* Writes 8-bit pixels of one or three channels. */
 static bool write_file(const char *path, int64_t height, int64_t width, int channels, uint8_t *pixels, problem *why)

@@ -26,8 +26,6 @@ static void on_warning(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
 static void take(png_structp png, png_bytep data, size_t size)
 {
     png_job *job = png_get_io_ptr(png);
@@ -115,8 +113,6 @@ void png_job_end(png_job *job)
     }
     png_destroy_read_struct(&job->png, &job->info, NULL);
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static bool write_pixels(png_job *job)
 {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------- decoding ---- */
-
 /* Must libpng replace samples: palette entries by colours, a transparent colour by alpha? */
 static bool needs_expansion(png_structp png, png_infop info)
 {
@@ -85,8 +83,6 @@ bool png_planes_decode(const char *path, const void *data, size_t size, png_plan
         png_planes_free(image);
     return ok;
 }
-
-/* ---------------------------------------------------------------------------------------------- encoding ---- */
 
 /* Puts a channel into the pixels from `at` on: `plane`, or `alpha` if `plane` is NULL. */
 static void put_channel(const png_job *job, const float *plane, const uint16_t *alpha, uint8_t *at)

@@ -21,8 +21,6 @@
 
 enum { USUAL_EDGE = 8192, LARGEST_EDGE = 1 << 20, MOST_PARTS = 16 };
 
-/* ----------------------------------------------------------------------------------------------- slices ---- */
-
 typedef struct part_list {
     int count;
     slice_part list[MOST_PARTS];
@@ -143,8 +141,6 @@ static host_array random_array(const common_options *common)
                            common->seed);
 }
 
-/* -------------------------------------------------------------------------------------------- measuring ---- */
-
 /* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
                            json_t *lines)
@@ -168,8 +164,6 @@ static bool measure_slices(const char *device, slice_session *session, const par
     slice_explain(rows, first, parts->count, lines);
     return right;
 }
-
-/* ---------------------------------------------------------------------------------------------- command ---- */
 
 typedef struct slice_options {
     const char *slice;
