@@ -74,9 +74,11 @@ typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, not empty */
     OPTION_WRITTEN, /* likewise: a file that the command writes */
+    OPTION_STREAM,  /* likewise, but the value may be left out: NULL, for stdout */
     OPTION_CHOICE,  /* int: the place in `names` */
     OPTION_INTEGER, /* int64_t, from `least` to `most` */
-    OPTION_REAL,    /* double, at least 0 */
+    OPTION_COUNT,   /* int, likewise */
+    OPTION_REAL,    /* double, from 0 to `most` (0: without limit) */
     OPTION_NUMBERS, /* int64_t[most]: `least` to `most` numbers of at least 1 with an x between them, then zeros */
     OPTION_CUSTOM,  /* what `parse` makes of it */
 } option_type;
@@ -90,8 +92,9 @@ typedef struct own_option {
     const char *help;
     char letter;              /* 'o' for -o; 0: none */
     const char *const *names; /* OPTION_CHOICE: ended by NULL */
-    int64_t least, most;      /* OPTION_INTEGER and OPTION_NUMBERS */
+    int64_t least, most;      /* of numbers */
     const char *needs;        /* another own option, without which this one has no effect */
+    int group;                /* of shared options: where --help lists it */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
