@@ -84,8 +84,6 @@ static difference difference_of(const host_array *a, const host_array *b)
     return d;
 }
 
-/* ---------------------------------------------------------------------------------------------------- JSON ---- */
-
 static double per_element(const taxonomy_found *found, const taxonomy_step *s)
 {
     return s->instructions < 0 ? (double)NAN : (double)s->instructions / (double)found->elements;
@@ -176,8 +174,6 @@ json_t *taxonomy_json(const taxonomy_found *found)
     json_put(taxonomy, "misd", json_misd(found));
     return taxonomy;
 }
-
-/* -------------------------------------------------------------------------------------------------- tables ---- */
 
 static const column step_columns[] = {
     {"class", "flynn_class", AS_TEXT, NULL},
