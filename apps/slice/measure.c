@@ -23,7 +23,7 @@ struct slice_session {
     const host_array *source;
     const measure_plan *plan;
     fl_array *array;
-    char *host_whole, *host_part;
+    void *host_whole, *host_part;
     fl_stream *stream;
     fl_event *event[3]; /* around the packing and the copy */
 
