@@ -136,7 +136,7 @@ refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
 refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
 refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
-refused "an empty value" 2 "lacks a value" sweep sort --variant=radix,
+refused "an empty value" 2 "has an empty value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
 refused "a rank" 2 "sort has no rank" sweep sort --rank=3
