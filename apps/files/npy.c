@@ -235,16 +235,12 @@ static void widen(const element *kind, const unsigned char *from, void *to)
         uint32_t u4;
     } value;
     memcpy(&value, from, (size_t)kind->bytes);
-    if (strcmp(kind->code, "i1") == 0)
-        *(int32_t *)to = value.i1;
-    else if (strcmp(kind->code, "i2") == 0)
-        *(int32_t *)to = value.i2;
-    else if (strcmp(kind->code, "u2") == 0)
-        *(int32_t *)to = value.u2;
-    else if (strcmp(kind->code, "u4") == 0)
+    if (kind->dtype == FL_F32)
+        *(float *)to = half_to_float(value.u2);
+    else if (kind->dtype == FL_I64)
         *(int64_t *)to = value.u4;
     else
-        *(float *)to = half_to_float(value.u2);
+        *(int32_t *)to = kind->bytes == 1 ? value.i1 : kind->code[0] == 'i' ? value.i2 : value.u2;
 }
 
 /* The file's elements were read to the end of the array's memory. Moves each to its place, front to back: since no
@@ -339,17 +335,9 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
 /* Does the data after the header have exactly the array's bytes? */
 static bool check_length(const char *path, const header *h, int element_bytes, int64_t left, problem *why)
 {
-    int64_t need = element_bytes;
-    bool overflow = false, empty = false;
-    for (int d = 0; d < h->ndim; d++) {
-        overflow |= __builtin_mul_overflow(need, h->shape[d], &need);
-        empty |= h->shape[d] == 0;
-    }
-    if (empty) {
-        need = 0;
-        overflow = false;
-    }
-    if (overflow || need > left)
+    int64_t need;
+
+    if (!shape_bytes(h->ndim, h->shape, (size_t)element_bytes, &need) || need > left)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: is truncated: %" PRId64 " bytes of data for shape %s with %d bytes per element", path,
                            left, format_shape(h->ndim, h->shape).text, element_bytes);

@@ -44,6 +44,9 @@ typedef struct host_range {
 } host_range;
 host_range host_array_normalize(host_array *array);
 
+/* The bytes of an array of this shape; false if they exceed an int64_t. */
+bool shape_bytes(int ndim, const int64_t *shape, size_t element_bytes, int64_t *bytes);
+
 /* "2048x2048", "7"; "scalar" without dimensions. */
 typedef struct shape_text {
     char text[96];
