@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "npy.h"
-#include "input.h"
+#include "file_bytes.h"
 #include "output.h"
 
 #include <inttypes.h>
@@ -367,7 +367,7 @@ bool npy_read(const char *path, host_array *array, problem *why)
 {
     *array = (host_array){0};
     int64_t bytes;
-    FILE *stream = input_open(path, "a .npy file", &bytes, why);
+    FILE *stream = file_open(path, "a .npy file", &bytes, why);
     if (stream == NULL)
         return false;
     bool ok = read_stream(stream, path, bytes, array, why);

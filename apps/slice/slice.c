@@ -115,30 +115,22 @@ static part_list make_parts(const char *slice, const host_array *a)
     return parts;
 }
 
-static host_array read_array(const char *path, const common_options *common)
+/* That of the file, or random numbers. */
+static host_array make_array(const char *path, const common_options *common)
 {
-    host_array array, converted;
-    problem why;
+    static const input_kind kind = {"array", 1, FL_MAX_DIMS, false};
+    const int64_t edge = common->size ? common->size : USUAL_EDGE;
+    host_array array;
 
-    must_do(file_read(path, &array, &why), &why);
-    if (array.ndim == 0 || host_array_size(&array) == 0)
-        fail(EXIT_BAD_INPUT, "%s: an array of shape %s has no slices", path,
-             format_shape(array.ndim, array.shape).text);
-    if (!common->has_dtype)
-        return array;
-    must_do(host_array_convert(&array, common->dtype, &converted, path, &why), &why);
-    host_array_free(&array);
-    return converted;
-}
-
-static host_array random_array(const common_options *common)
-{
-    int64_t edge = common->size ? common->size : USUAL_EDGE;
-
-    if (edge > LARGEST_EDGE)
+    if (!path && edge > LARGEST_EDGE)
         fail(EXIT_BAD_INPUT, "--size: an edge of %" PRId64 " is too large; the largest is %d", edge, LARGEST_EDGE);
-    return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
-                           common->seed);
+    if (!path)
+        return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
+                               common->seed);
+    array = exercise_read(path, &kind);
+    if (common->has_dtype)
+        exercise_convert(&array, common->dtype);
+    return array;
 }
 
 /* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
@@ -210,7 +202,7 @@ int command_slice(int argc, char **argv)
     if (output)
         must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    host_array array = file ? read_array(file, &common) : random_array(&common);
+    host_array array = make_array(file, &common);
     part_list parts = make_parts(own.slice, &array);
     measure_plan plan = measure_plan_of(&common);
     plan.min_time_s /= 4; /* many slices, three ways each */
