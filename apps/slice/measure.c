@@ -114,18 +114,15 @@ static char *slice_on_host(const host_array *a, const slice_part *part, int d, c
 /* Queues the device's work, with events around its two steps if `events`. */
 static void queue(const slice_session *s, bool events)
 {
-    fl_run run = {.stream = s->stream};
+    fl_array *const sources[] = {[SLICE_WHOLE] = s->array, [SLICE_VIEW] = s->view, [SLICE_PACKED] = s->packed};
 
     if (events)
         must(fl_event_record(s->event[0], s->stream));
     if (s->way == SLICE_PACKED)
-        must(fl_convert(s->device, s->view, s->packed, &run));
+        must(fl_convert(s->device, s->view, s->packed, &(fl_run){.stream = s->stream}));
     if (events)
         must(fl_event_record(s->event[1], s->stream));
-    if (s->way == SLICE_WHOLE)
-        must(fl_array_read(s->array, s->host_whole, s->stream));
-    else
-        must(fl_array_read(s->way == SLICE_VIEW ? s->view : s->packed, s->host_part, s->stream));
+    must(fl_array_read(sources[s->way], s->way == SLICE_WHOLE ? s->host_whole : s->host_part, s->stream));
     if (events)
         must(fl_event_record(s->event[2], s->stream));
 }

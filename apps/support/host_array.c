@@ -2,7 +2,6 @@
 #include "host_array.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,20 +93,6 @@ bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *cop
     for (int64_t i = 0; i < size; i++)
         host_array_set(copy, i, host_array_get(array, i));
     return true;
-}
-
-host_range host_array_normalize(host_array *array)
-{
-    const int64_t n = host_array_size(array);
-    double least = INFINITY, most = -INFINITY;
-
-    for (int64_t i = 0; i < n; i++) {
-        least = fmin(least, host_array_get(array, i));
-        most = fmax(most, host_array_get(array, i));
-    }
-    for (int64_t i = 0; i < n; i++)
-        host_array_set(array, i, most > least ? (host_array_get(array, i) - least) / (most - least) : 0);
-    return (host_range){least, most - least};
 }
 
 shape_text format_shape(int ndim, const int64_t *shape)
