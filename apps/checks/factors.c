@@ -6,7 +6,6 @@
 #include "support/memory.h"
 #include "support/random.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +26,12 @@ compare_result batch_check_product(const host_array *u, const host_array *s, con
 void batch_check_samples(const host_array *u, const host_array *s, const host_array *vt, const void *y, int samples,
                          uint64_t seed, compare_result *found)
 {
-    const int64_t rows = u->shape[0], rank = s->shape[0], columns = vt->shape[1];
-    const host_array result = {u->dtype, 2, {rows, columns, 1, 1}, (void *)y};
+    const host_array result = {u->dtype, 2, {u->shape[0], vt->shape[1], 1, 1}, (void *)y};
     random_state random = random_start(seed);
 
-    for (int n = 0; n < samples; n++) {
-        const int64_t i = random_below(&random, rows), j = random_below(&random, columns);
-        double sum = 0, magnitude = 0;
-        for (int64_t p = 0; p < rank; p++) {
-            const double term =
-                host_array_get(u, i * rank + p) * host_array_get(s, p) * host_array_get(vt, p * columns + j);
-            sum += term;
-            magnitude += fabs(term);
-        }
-        compare_add(found, i * columns + j, host_array_get(&result, i * columns + j), sum,
-                    (double)(rank + 4) * (unit_roundoff(u->dtype) + DBL_EPSILON) * magnitude);
-    }
+    for (int n = 0; n < samples; n++)
+        reconstruct_compare_element(u, s, vt, s->shape[0], &result, random_below(&random, host_array_size(&result)),
+                                    found);
 }
 
 /* out = matrix x, or matrix' x. */

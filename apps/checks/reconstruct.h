@@ -32,4 +32,8 @@ void reconstruct_oracle_free(reconstruct_oracle *oracle);
 compare_result reconstruct_oracle_check(const reconstruct_oracle *oracle, const host_array *result, char *method,
                                         size_t size);
 
+/* Adds element `at` of y (row-major; also of a batch) as the definition gives it, with the bound above. */
+void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,
+                                 const host_array *y, int64_t at, compare_result *found);
+
 #endif

@@ -34,6 +34,8 @@ typedef struct header {
 
 /* --------------------------------------------------------- the header, a dictionary as Python writes it ---- */
 
+static const char the_keys[] = "the keys 'descr', 'fortran_order' and 'shape', once each";
+
 typedef struct parser {
     const char *path;
     const char *at; /* ends with '\0' */
@@ -59,6 +61,12 @@ static bool take(parser *p, char c)
         return false;
     p->at++;
     return true;
+}
+
+/* The character must come next. */
+static bool expect(parser *p, char c, const char *expected)
+{
+    return take(p, c) || broken(p, expected);
 }
 
 static bool parse_string(parser *p, char *text, size_t size)
@@ -95,10 +103,10 @@ static bool parse_dimension(parser *p, int64_t *value)
 
 static bool parse_shape(parser *p, header *h)
 {
-    if (!take(p, '('))
-        return broken(p, "a shape such as (2, 3)");
-    h->ndim = 0;
     bool comma = true;
+    h->ndim = 0;
+    if (!expect(p, '(', "a shape such as (2, 3)"))
+        return false;
     while (!take(p, ')')) {
         if (!comma)
             return broken(p, "a comma or parenthesis after a dimension");
@@ -145,10 +153,10 @@ static bool parse_item(parser *p, header *h, unsigned *seen)
     while (k < 3 && strcmp(key, keys[k]) != 0)
         k++;
     if (k == 3 || (*seen & 1u << k) != 0)
-        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
+        return broken(p, the_keys);
     *seen |= 1u << k;
-    if (!take(p, ':'))
-        return broken(p, "':' after a key");
+    if (!expect(p, ':', "':' after a key"))
+        return false;
     return k == 0 ? parse_descr(p, h) : k == 1 ? parse_order(p, &h->fortran_order) : parse_shape(p, h);
 }
 
@@ -156,8 +164,8 @@ static bool parse_header(parser *p, header *h)
 {
     unsigned seen = 0;
     bool comma = true;
-    if (!take(p, '{'))
-        return broken(p, "a dictionary");
+    if (!expect(p, '{', "a dictionary"))
+        return false;
     while (!take(p, '}')) {
         if (!comma)
             return broken(p, "a comma or brace after a value");
@@ -168,9 +176,7 @@ static bool parse_header(parser *p, header *h)
     skip_space(p);
     if (*p->at != '\0')
         return broken(p, "nothing after the dictionary");
-    if (seen != 7)
-        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
-    return true;
+    return seen == 7 || broken(p, the_keys);
 }
 
 /* ----------------------------------------------------------------------------------------- the elements ---- */

@@ -17,7 +17,7 @@
 /* Sets the name that begins every message, such as "flynn convolve" (initially "flynn"). `name` must stay valid. */
 void fail_set_command(const char *name);
 const char *fail_command(void);
-/* true: note() prints nothing. */
+/* true: note() and progress() print nothing. */
 void fail_set_quiet(bool quiet);
 
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */

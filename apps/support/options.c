@@ -3,7 +3,6 @@
 
 #include "fail.h"
 #include "memory.h"
-#include "progress.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -540,7 +539,6 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
     fail_set_quiet(common->quiet);
-    progress_set_quiet(common->quiet);
 }
 
 void options_free(common_options *common)
