@@ -84,14 +84,15 @@ static void draw_row(const host_array *array, int64_t y, range r, int64_t zoom, 
 /* Room for height x width elements, `zoom` x `zoom` pixels each. */
 static bool create(picture *colours, int64_t height, int64_t width, int64_t zoom, const char *what, problem *why)
 {
-    int64_t bytes = 3;
-    if (__builtin_mul_overflow(height, zoom, &colours->height) ||
-        __builtin_mul_overflow(width, zoom, &colours->width) ||
-        __builtin_mul_overflow(bytes, colours->height, &bytes) || __builtin_mul_overflow(bytes, colours->width, &bytes))
+    int64_t bytes;
+
+    if (!shape_bytes(4, (int64_t[]){height, zoom, width, zoom}, 3, &bytes))
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: %" PRId64 "x%" PRId64 " elements with --zoom=%" PRId64
                            " are too many pixels; use a smaller --zoom or --crop",
                            what, height, width, zoom);
+    colours->height = height * zoom;
+    colours->width = width * zoom;
     colours->rgb = malloc((size_t)bytes);
     return colours->rgb != NULL || problem_no_memory(why, what, (double)bytes);
 }

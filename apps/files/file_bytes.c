@@ -26,28 +26,24 @@ static bool check_kind(const char *path, const char *expected, const struct stat
     return true;
 }
 
-FILE *file_open(const char *path, const char *expected, int64_t *bytes, problem *why)
+FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why)
 {
     /* O_NONBLOCK: opening a pipe must not wait for a writer. Regular files ignore it. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
+    FILE *stream = NULL;
+
     if (file < 0 || fstat(file, &info) != 0) {
         problem_set(why, is_system_error(errno) ? EXIT_BROKEN : EXIT_BAD_INPUT, "%s: cannot be read (%s); expected %s",
                     path, strerror(errno), expected);
-        if (file >= 0)
-            close(file);
-        return NULL;
+    } else if (check_kind(path, expected, &info, why)) {
+        *size = info.st_size;
+        stream = fdopen(file, "rb");
+        if (stream == NULL)
+            problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
     }
-    if (!check_kind(path, expected, &info, why)) {
+    if (stream == NULL && file >= 0)
         close(file);
-        return NULL;
-    }
-    *bytes = info.st_size;
-    FILE *stream = fdopen(file, "rb");
-    if (stream == NULL) {
-        problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
-        close(file);
-    }
     return stream;
 }
 

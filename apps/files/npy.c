@@ -222,15 +222,6 @@ static float half_to_float(unsigned bits)
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-static void reverse(unsigned char *bytes, int count)
-{
-    for (int i = 0; i < count / 2; i++) {
-        unsigned char other = bytes[i];
-        bytes[i] = bytes[count - 1 - i];
-        bytes[count - 1 - i] = other;
-    }
-}
-
 /* Widens one element of this machine's endianness. */
 static void widen(const element *kind, const unsigned char *from, void *to)
 {
@@ -259,9 +250,8 @@ static void convert_in_place(const element *kind, bool swapped, host_array *arra
     unsigned char *to = array->data, *from = to + count * (wide - narrow);
     for (size_t i = 0; i < count; i++, to += wide, from += narrow) {
         unsigned char one[8];
-        memcpy(one, from, narrow);
-        if (swapped)
-            reverse(one, kind->bytes);
+        for (size_t b = 0; b < narrow; b++)
+            one[b] = from[swapped ? narrow - 1 - b : b];
         if (wide == narrow)
             memcpy(to, one, narrow);
         else

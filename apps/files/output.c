@@ -115,14 +115,17 @@ static char *resolve(const char *path, bool *direct, problem *why)
     char *target = NULL;
 
     *direct = exists && !S_ISREG(info.st_mode);
-    if (!exists && (error != ENOENT || path[0] == '\0'))
+    if (!exists && (error != ENOENT || path[0] == '\0')) {
         problem_set(why, EXIT_BROKEN, "'%s': cannot be written (%s); expected a file name", path, strerror(error));
-    else if (exists && S_ISDIR(info.st_mode))
+    } else if (exists && S_ISDIR(info.st_mode)) {
         problem_set(why, EXIT_BROKEN, "%s: is a folder; expected the name of a file to write", path);
-    else if (exists && error != 0)
+    } else if (exists && error != 0) {
         problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a writable file", path, strerror(error));
-    else if ((target = exists && !*direct ? realpath(path, NULL) : strdup(path)) == NULL) /* new: opening may fail */
-        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));
+    } else { /* a new file, or one whose folder is missing: opening will fail */
+        target = exists && !*direct ? realpath(path, NULL) : strdup(path);
+        if (target == NULL)
+            problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));
+    }
     return target;
 }
 

@@ -146,10 +146,8 @@ bool png_job_write(png_job *job, file_bytes *out, problem *why)
     FILE *stream = open_memstream(&data, &out->size);
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
-    bool ok = stream != NULL && job->info != NULL;
-    if (!ok) {
-        problem_no_memory(why, job->path, 0);
-    } else {
+    bool ok = (stream != NULL && job->info != NULL) || problem_no_memory(why, job->path, 0);
+    if (ok) {
         png_init_io(job->png, stream);
         ok = write_pixels(job) || problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message);
     }

@@ -157,12 +157,8 @@ static bool measure_slices(const char *device, slice_session *session, const par
     return right;
 }
 
-typedef struct slice_options {
-    const char *slice;
-} slice_options;
-
 static const own_option own_options[] = {
-    {"slice", OPTION_TEXT, offsetof(slice_options, slice), "RANGES",
+    {"slice", OPTION_TEXT, 0, "RANGES",
      .help = "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
              "(default: rows, columns and a block, small and large)"},
     {0},
@@ -176,7 +172,7 @@ static const char summary[] =
 
 int command_slice(int argc, char **argv)
 {
-    slice_options own = {0};
+    const char *slice = NULL;
     const command_line line = {"flynn slice",
                                "[ARRAY]",
                                1,
@@ -184,7 +180,7 @@ int command_slice(int argc, char **argv)
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
                                    TAKES_RESULT,
                                own_options,
-                               &own};
+                               &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;
@@ -192,27 +188,27 @@ int command_slice(int argc, char **argv)
 
     options_parse(&line, argc, argv, &common);
     const char *file = common.argument_count ? common.arguments[0] : NULL;
-    const char *output = own.slice ? common.output : NULL;
+    const char *output = slice ? common.output : NULL;
     if (file) {
         option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
         option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
     }
-    if (!own.slice)
+    if (!slice)
         option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
     if (output)
         must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     host_array array = make_array(file, &common);
-    part_list parts = make_parts(own.slice, &array);
+    part_list parts = make_parts(slice, &array);
     measure_plan plan = measure_plan_of(&common);
     plan.min_time_s /= 4; /* many slices, three ways each */
 
     for (int i = 0; i < backends.count; i++) {
         slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
-        host_array slice = slice_result(session);
+        host_array result = slice_result(session);
         if (i == 0 && output && fine)
-            must_do(file_write(output, &slice, &why), &why);
+            must_do(file_write(output, &result, &why), &why);
         else if (i == 0 && output)
             note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
         right = right && fine;

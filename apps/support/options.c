@@ -119,11 +119,8 @@ int option_choice(const char *option, const char *value, const char *const *name
     for (; names[count]; count++) {
         if (strcmp(value, names[count]) == 0)
             return (int)count;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                 !count             ? ""
-                 : names[count + 1] ? ", "
-                                    : " or ",
-                 names[count]);
+        const char *between = !count ? "" : names[count + 1] ? ", " : " or ";
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", between, names[count]);
     }
     nearest = fl_nearest_name(value, names, count);
     if (nearest)
@@ -131,7 +128,7 @@ int option_choice(const char *option, const char *value, const char *const *name
     option_fail(option, "'%s' is unknown; expected %s", value, list);
 }
 
-/* `most` = 0: without limit. */
+/* From 0 to `most`, or without limit if that is 0. */
 static double read_real(const char *option, const char *value, int64_t most)
 {
     char *end;
