@@ -45,10 +45,11 @@ bool exercise_shows_taxonomy(const exercise_kind *kind)
     return kind->taxonomy_size > 0;
 }
 
-void exercises_refuse(const common_options *common, unsigned takes)
+void exercise_refuse(const common_options *common, const exercise_kind *kind)
 {
-    option_refuse(common, TAKES_SEED & ~takes, "the exercise makes no random numbers");
-    option_refuse(common, TAKES_CHECK & ~takes, "the exercise's check takes no samples");
+    const unsigned takes = exercise_takes(kind) | (kind->size_option ? TAKES_SIZE : 0);
+
+    option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kind->name);
 }
 
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *))

@@ -17,6 +17,7 @@
 #include "view/table.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,12 +410,13 @@ static int forget(const sweep_options *own)
 
 static void settle(const common_options *common, const sweep_options *own)
 {
-    /* They are lists here, which an exercise would not understand. */
-    unsetenv("FLYNN_VARIANT");
-    unsetenv("FLYNN_SIZE");
-    unsetenv("FLYNN_BLOCK");
-    if (own->forget)
+    if (own->forget) {
+        option_refuse(common, UINT_MAX, "--forget runs nothing");
+        for (const own_option *o = own_options; o->name; o++)
+            if (o->place != offsetof(sweep_options, forget))
+                option_refuse_own(common, own_options, o->name, "--forget runs nothing");
         return;
+    }
     if (!own->exercise)
         fail(EXIT_BAD_INPUT, "no exercise; expected increment, sqrt ... as `flynn --help` lists them");
     if (own->rank && !exercise_has_option(own->kind, "rank"))
@@ -423,7 +425,9 @@ static void settle(const common_options *common, const sweep_options *own)
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->exercise);
-    exercises_refuse(common, exercise_takes(own->kind));
+    exercise_refuse(common, own->kind);
+    if (!(exercise_takes(own->kind) & TAKES_BLOCK))
+        option_refuse_own(common, own_options, "block", "the exercise has no blocks");
 }
 
 /* The document without results, and what the backends offer, of which this process opens none. */

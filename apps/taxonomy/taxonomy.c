@@ -296,7 +296,7 @@ int command_taxonomy(int argc, char **argv)
     common.dtype = common.has_dtype ? common.dtype : FL_F32;
     common.has_dtype = true;
     common.size = common.size ? common.size : kind->taxonomy_size;
-    exercises_refuse(&common, exercise_takes(kind));
+    exercise_refuse(&common, kind);
     if (!fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
     found.exercise = kind->name;
