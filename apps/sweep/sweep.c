@@ -252,7 +252,7 @@ static bool is_blockless(const json_t *row)
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
 }
 
-/* Runs it and keeps what came of it. false: other blocks need not be tried. */
+/* Runs the combination and keeps its result. false: other blocks need not be tried. */
 static bool run_one(sweep *s, const combination *c)
 {
     child_result r;

@@ -81,7 +81,7 @@ static void why_no_gpu(char *text, size_t size)
             snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", b->name, b->probe.cause);
     }
     if (!text[0])
-        snprintf(text, size, "there is no plugin for one");
+        snprintf(text, size, "no plugin for a GPU is installed");
 }
 
 /* "serial,simd:v2,simd:v3,omp,hip": from SISD to SIMT. */
@@ -235,7 +235,7 @@ static json_t *json_steps(const exercise *e, const json_t *rows)
     return steps;
 }
 
-/* The last backend that is no emulation. */
+/* The last backend that is not an emulation. */
 static const char *last_resource(const json_t *steps)
 {
     size_t last = json_array_size(steps) - 1;
