@@ -136,7 +136,7 @@ Test(laws_report, unsteady)
     found->points[0].list[3].spread_s = 0.3 * found->points[0].list[3].kernel_s;
     laws_fit_all(found);
     says(found, "8 (");
-    says(found, "something else ran");
+    says(found, "other programs ran meanwhile");
 }
 
 Test(laws_report, names_the_points)
