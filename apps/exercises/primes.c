@@ -94,8 +94,6 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_primes(device, ((const primes_options *)e->own)->upto, out[0], out[1], run);
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
-
 /* An independent sieve, plain and in segments: odd and even numbers alike, struck out by every prime up to the root. */
 enum { CHECK_SEGMENT = 1 << 18 };
 
@@ -166,8 +164,6 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, "a sieve on the host: each prime, and their number");
     return found;
 }
-
-/* ---------------------------------------------------------------------------------------------- the answer ---- */
 
 static int64_t sum_of(const host_array *primes)
 {

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* -------------------------------------------------------------------------------------- the command line ---- */
-
 void child_words_add(child_words *w, const char *format, ...)
 {
     va_list arguments;
@@ -75,8 +73,6 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
     if (common->pageable && takes & TAKES_PAGEABLE)
         child_words_add(w, "--pageable");
 }
-
-/* ------------------------------------------------------------------------------------------- the process ---- */
 
 /* A file without a name for a child's output: unlike a pipe it never fills up. */
 static int print_file(const char *name)
