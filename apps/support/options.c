@@ -376,6 +376,14 @@ static void add_name(char *list, size_t size, const char *name)
     snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
 }
 
+static bool has_option(const parsing *p, const char *name)
+{
+    for (int i = 0; i < p->count; i++)
+        if (strcmp(p->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* For an option that other commands have, lists this one's; for a misspelt one names the nearest. */
 static noreturn void explain_unknown(const parsing *p, const char *name)
 {
@@ -393,6 +401,18 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     if (nearest && !shared)
         fail(EXIT_BAD_INPUT, "--%s: no such option; the nearest is --%s", name, nearest);
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
+}
+
+/* A shared option that the command does not take is no abbreviation of another one: batch has no --output, but
+ * --output-dir. */
+static void refuse_foreign(const parsing *p, char **argv)
+{
+    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++)
+        for (int i = 0; i < SHARED && strncmp(*word, "--", 2) == 0; i++) {
+            const char *name = shared_options[i].name, *given = *word + 2;
+            if (strncmp(given, name, strlen(name)) == 0 && strcspn(given, "=") == strlen(name) && !has_option(p, name))
+                explain_unknown(p, name);
+        }
 }
 
 static noreturn void explain_long(const parsing *p, const char *word)
@@ -523,6 +543,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
+    refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
     if (error != 0)
@@ -533,6 +554,8 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->json = p.set & TAKES_JSON;
     common->csv = p.set & TAKES_CSV;
     common->quiet = p.quiet;
+    if (common->repeat > 0)
+        option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
     fail_set_quiet(common->quiet);

@@ -33,7 +33,7 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
     return best;
 }
 
-/* Those that may be as fast: the lower quartile of their times is not above the winner's upper one. */
+/* The combinations that may be as fast: the lower quartile of their times is not above the winner's upper one. */
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
     json_t *list = json_new_list(), *other;

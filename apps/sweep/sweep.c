@@ -17,6 +17,7 @@
 #include "view/units.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,7 @@ static bool is_blockless(const json_t *row)
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
 }
 
-/* Runs it and keeps what came of it. false: other blocks need not be tried. */
+/* Runs the combination and keeps its result. false: other blocks need not be tried. */
 static bool run_one(sweep *s, const combination *c)
 {
     child_result r;
@@ -376,12 +377,13 @@ static int forget(const sweep_options *own)
 
 static void settle(const common_options *common, const sweep_options *own)
 {
-    /* They are lists here, which an exercise would not understand. */
-    unsetenv("FLYNN_VARIANT");
-    unsetenv("FLYNN_SIZE");
-    unsetenv("FLYNN_BLOCK");
-    if (own->forget)
+    if (own->forget) {
+        option_refuse(common, UINT_MAX, "--forget runs nothing");
+        for (const own_option *o = own_options; o->name; o++)
+            if (o->place != offsetof(sweep_options, forget))
+                option_refuse_own(common, own_options, o->name, "--forget runs nothing");
         return;
+    }
     if (!own->kind)
         fail(EXIT_BAD_INPUT, "no exercise is named; `flynn --exercises` lists them");
     if (own->rank && !exercise_has_option(own->kind, "rank"))
@@ -390,7 +392,9 @@ static void settle(const common_options *common, const sweep_options *own)
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->kind->name);
-    exercises_refuse(common, exercise_takes(own->kind));
+    exercise_refuse(common, own->kind);
+    if (!(exercise_takes(own->kind) & TAKES_BLOCK))
+        option_refuse_own(common, own_options, "block", "the exercise has no blocks");
 }
 
 static int exit_code(const sweep *s)

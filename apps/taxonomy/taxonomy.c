@@ -81,7 +81,7 @@ static void why_no_gpu(char *text, size_t size)
             snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", b->name, b->probe.cause);
     }
     if (!text[0])
-        snprintf(text, size, "there is no plugin for one");
+        snprintf(text, size, "no plugin for a GPU is installed");
 }
 
 /* "serial,simd:v2,simd:v3,omp,hip": from SISD to SIMT. */
@@ -235,7 +235,7 @@ static json_t *json_steps(const exercise *e, const json_t *rows)
     return steps;
 }
 
-/* The last backend that is no emulation. */
+/* The last backend that is not an emulation. */
 static const char *last_resource(const json_t *steps)
 {
     size_t last = json_array_size(steps) - 1;
@@ -278,7 +278,7 @@ int command_taxonomy(int argc, char **argv)
     common.dtype = common.has_dtype ? common.dtype : FL_F32;
     common.has_dtype = true;
     common.size = common.size ? common.size : kind->taxonomy_size;
-    exercises_refuse(&common, exercise_takes(kind));
+    exercise_refuse(&common, kind);
     if (!fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
     document = run_exercise(kind, &common, no_gpu, sizeof no_gpu);
