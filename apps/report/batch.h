@@ -12,13 +12,9 @@
 /* What the page needs and the value of a document's key "batch" lacks, in words; NULL: nothing. */
 const char *report_batch_lacks(const json_t *batch);
 
-/* Puts the stages of each run in the order in which an image goes through them. */
-void report_batch_order(json_t *batch);
-
-/* "256 matrices made here, 512x512 f32, rank 100" */
-cell report_batch_title(const json_t *batch);
-/* "streams:6" */
-cell report_batch_pipeline(const json_t *run);
+/* Puts the stages of each run in the order in which an image goes through them, and adds the numbers that older
+ * documents lack. */
+void report_batch_prepare(json_t *batch);
 
 /* Two plots a batch: the wall time of each run, and the part of it that each thread and engine was busy. */
 void report_batch_plots(report_plots *plots, const json_t *batches);

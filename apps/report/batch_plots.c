@@ -2,6 +2,7 @@
 #include "bars.h"
 #include "batch.h"
 
+#include "batch/columns.h"
 #include "support/memory.h"
 #include "view/row.h"
 
@@ -25,7 +26,7 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
         rows[i] =
             (bar_row){.seconds = {row_number(run, "wall_s"), row_number(json_object_get(run, "link"), "limit_s")}};
         snprintf(rows[i].label, sizeof rows[i].label, "%.16s %.12s", row_text(run, "resource"),
-                 report_batch_pipeline(run).text);
+                 batch_pipeline(run).text);
     }
     p = plot_add_times(plots, "batch-wall", title, rows, count);
     snprintf(p->title, sizeof p->title, "Wall");
@@ -47,30 +48,11 @@ typedef struct busy_run {
     worker workers[MOST_WORKERS];
 } busy_run;
 
-static const char *worker_name(const json_t *run, const json_t *stage)
-{
-    static const char *const threads[][2] = {{"read", "read, decode"},
-                                             {"decode", "read, decode"},
-                                             {"check", "check, encode, write"},
-                                             {"encode", "check, encode, write"},
-                                             {"write", "check, encode, write"}};
-    const char *name = row_text(stage, "stage");
-
-    if (!json_is_number(json_object_get(stage, "threads")))
-        return name;
-    if (strcmp(row_text(run, "pipeline"), "full") != 0)
-        return "the host's thread";
-    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
-        if (strcmp(name, threads[i][0]) == 0)
-            return threads[i][1];
-    return name;
-}
-
 static worker *worker_of(busy_run *b, const json_t *stage)
 {
     worker new = {.busy = 0};
 
-    snprintf(new.name, sizeof new.name, "%.24s", worker_name(b->run, stage));
+    snprintf(new.name, sizeof new.name, "%.24s", batch_worker(b->run, stage));
     for (int i = 0; i < b->count; i++)
         if (strcmp(b->workers[i].name, new.name) == 0)
             return &b->workers[i];
@@ -133,7 +115,7 @@ static void put_run(FILE *script, const busy_run *b, double top, double high, co
     char head[128];
 
     snprintf(head, sizeof head, "%.16s %.12s, bound by %.32s", row_text(b->run, "resource"),
-             report_batch_pipeline(b->run).text, row_text(b->run, "bound_by"));
+             batch_pipeline(b->run).text, row_text(b->run, "bound_by"));
     plot_label(script, head, 8, top - HEAD / 2 - 1, f, "left");
     for (int i = 0; i < b->count; i++)
         put_worker(script, &b->workers[i], top - HEAD - (i + 0.5) * BAR, high, f);
@@ -196,7 +178,7 @@ void report_batch_plots(report_plots *plots, const json_t *batches)
     json_array_foreach(batches, i, batch)
     {
         const json_t *runs = json_object_get(batch, "runs");
-        const cell title = report_batch_title(batch);
+        const cell title = batch_title(batch);
         const int count = json_array_size(runs) < MOST_RUNS ? (int)json_array_size(runs) : MOST_RUNS;
         add_wall(plots, runs, count, title.text);
         add_busy(plots, runs, count, title.text);

@@ -139,7 +139,7 @@ static void append_batch(json_t *data, json_t *batch)
     json_t *batches = json_object_get(data, "batches"), *run, *failure;
     size_t i, k;
 
-    report_batch_order(batch);
+    report_batch_prepare(batch);
     if (is_in(batches, batch))
         return;
     json_array_append(batches, batch);
