@@ -14,7 +14,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/table.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "support/fail.h"
 #include "view/columns.h"
 #include "view/json.h"
-#include "view/table.h"
-#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -194,34 +192,27 @@ static const column step_columns[] = {
     {NULL, NULL, AS_TEXT, NULL},
 };
 
-/* A row and a column for each variant: "same" bits, or the largest difference. */
+/* A row and a column for each variant: "same bits", or the largest difference. */
 static void show_misd(const taxonomy_found *found)
 {
-    table_column columns[MOST_VARIANTS + 4] = {{"variant", 0}};
-    const int count = found->answer_count;
-    table *t;
+    column columns[MOST_VARIANTS + 4] = {{.title = "variant", .key = "variant"}}, *next = columns + 1;
+    json_t *rows = json_new_list();
 
-    for (int i = 0; i < count; i++)
-        columns[1 + i] = (table_column){found->answers[i].variant, 1};
-    columns[1 + count] = (table_column){"max error", 1};
-    columns[2 + count] = (table_column){"check", 0};
-    t = table_create(columns);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < found->answer_count; i++) {
         const taxonomy_answer *a = &found->answers[i];
-        quantity texts[MOST_VARIANTS + 1];
-        const char *cells[MOST_VARIANTS + 4] = {a->variant};
-        for (int k = 0; k < count; k++) {
+        json_t *row = json_answer(a);
+        *next++ = (column){.title = a->variant, .key = a->variant, .as = AS_NUMBER};
+        for (int k = 0; k < found->answer_count; k++) {
             const difference d = difference_of(&a->answer, &found->answers[k].answer);
-            texts[k] = format_number(d.largest);
-            cells[1 + k] = k == i ? "" : d.elements == 0 ? "same bits" : texts[k].text;
+            json_put(row, found->answers[k].variant,
+                     d.elements > 0 ? json_number(d.largest) : json_text(k == i ? "" : "same bits"));
         }
-        texts[count] = format_number(a->check.max_abs);
-        cells[1 + count] = texts[count].text;
-        cells[2 + count] = a->check.ok ? "ok" : "WRONG";
-        table_add(t, cells);
+        json_append(rows, row);
     }
-    table_print(t, stdout);
-    table_free(t);
+    *next++ = (column){.title = "max error", .key = "check.max_abs", .as = AS_NUMBER};
+    *next = (column){.title = "check", .key = "check", .as = AS_CHECK};
+    columns_print(columns, rows, TABLE_TEXT, stdout);
+    json_decref(rows);
 }
 
 void taxonomy_show(const taxonomy_found *found, const json_t *taxonomy)

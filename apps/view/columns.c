@@ -113,7 +113,7 @@ const char *column_text(const column *c, const json_t *row, cell *room)
         *room = check_cell(row);
     else if (c->as == AS_BLOCK)
         *room = block_cell(value);
-    else if (c->as == AS_TEXT && json_is_string(value))
+    else if (json_is_string(value) && (c->as == AS_TEXT || c->as == AS_NUMBER))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
         *room = cell_value(value);

@@ -17,7 +17,7 @@ typedef enum cell_form {
     AS_BYTES,      /* 67108864: "64.0 MiB" */
     AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
     AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
-    AS_NUMBER,     /* three digits: "5.96e-08"; an integer in full */
+    AS_NUMBER,     /* three digits: "5.96e-08"; an integer or a string in full */
     AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997"; of a list, how many elements it has */
     AS_FACTOR,     /* 27.9: "27.9x" */
     AS_PART,       /* 0.926: "92.6 %" */
