@@ -127,16 +127,5 @@ void report_batch_write(FILE *out, const json_t *batches, const report_plots *pl
     const json_t *batch;
     size_t i;
 
-    if (json_array_size(batches) == 0)
-        return;
-    fputs("<section><h2>Batch</h2>\n<p class=note>Wall is the median of the timed passes, spread their interquartile "
-          "range. Speed-up: over one-by-one on the same backend. Overlap: seconds that all threads and engines were "
-          "busy, over wall. Bound by: what was busy for the largest part of the time. Link limit: the least time that "
-          "the link takes; reached: that over wall.</p>\n<p class=note>Wall: <span class=kernel></span> wall <span "
-          "class=total></span> link limit. Busy: <span class=kernel></span> compute <span class=total></span> link "
-          "<span class=other></span> CPU <span class=disk></span> I/O; stages that the same threads do are one bar. "
-          "The others wait for the one that is busy all the time, 100 %.</p>\n",
-          out);
     json_array_foreach(batches, i, batch) put_batch(out, batch, &plots->list[2 * i]);
-    fputs("</section>\n", out);
 }

@@ -11,7 +11,8 @@
 
 /* A picture of a PNG file. */
 typedef struct report_picture {
-    const char *path, *caption; /* the caption is "" where there is none */
+    char *path;
+    const char *caption; /* "": none */
     file_bytes file;
 } report_picture;
 

@@ -226,8 +226,8 @@ check "and a page" page hostile.html '"1 result is wrong, 1 exercise could not b
 check "that says where" page hostile.html '"3 of 64 elements are wrong; worst at [5]: 1.5 instead of 2.5" in s and "ended by <signal> 11" in s'
 check "hostile text is text" page hostile.html \
     "'script' not in tags and '</td><script>alert(' in s and 'no NVIDIA <driver> here' in s and \"a'b\" in s"
-check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "serial_fraction" in s'
-check "sweep" page hostile.html '"Sweep" in s and "8x8x1" in s and "too <large>" in s'
+check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "serial fraction" in s'
+check "sweep" page hostile.html '"Sweep" in s and "tiled8x8" in s and "99x99too <large>" in s'
 ok "two runs" report against.json -o against.html
 check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
 run report --backend=serial --size=50 "${quick[@]}" --quiet -o run.html
