@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bars.h"
+#include "plot.h"
 
 #include "view/units.h"
 
@@ -7,40 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { BARS_WIDTH = 400, BAND = 40 };
-
-typedef struct time_axis {
-    double low, high; /* its ends, in seconds */
-    double step;      /* between tics; log: their ratio */
-    bool log;
-} time_axis;
-
-double plot_step(double high, int tics)
-{
-    double step = pow(10, floor(log10(high / tics)));
-
-    return high / step <= tics         ? step
-           : high / (2 * step) <= tics ? 2 * step
-           : high / (5 * step) <= tics ? 5 * step
-                                       : 10 * step;
-}
-
-/* Logarithmic where the bar of the least time would be too short to see. At the right, 62 pixels for a number. */
-static time_axis axis_of(double least, double most, const frame *f)
-{
-    time_axis a = {.log = most > 30 * least};
-    double room = (double)(f->right - f->left) / (f->right - f->left - 62);
-
-    if (a.log) {
-        a.low = pow(10, floor(log10(0.8 * least)));
-        a.high = a.low * pow(most / a.low, room);
-        a.step = log10(a.high / a.low) > 5 ? 100 : 10;
-    } else {
-        a.high = room * most;
-        a.step = plot_step(a.high, (f->right - f->left) / 50);
-    }
-    return a;
-}
+enum { BARS_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number behind the longest bar */
 
 /* False for a time that was not measured or that no axis could show. */
 static bool has_bar(double seconds)
@@ -48,67 +15,64 @@ static bool has_bar(double seconds)
     return seconds > 1e-15 && seconds < 1e15;
 }
 
-static int longest_label(const bar_row *rows, int count)
+/* Writes the axis: logarithmic where the bar of the least time would be too short to see. */
+static axis put_axis(canvas *c, const bar_row *rows, int count)
 {
-    int most = 0;
+    const double room = (double)(c->right - c->left) / (c->right - c->left - NUMBER);
+    double least = INFINITY, most = 0, step;
+    axis a = {.low = 0};
 
-    for (int i = 0; i < count; i++)
-        most = (int)strlen(rows[i].label) > most ? (int)strlen(rows[i].label) : most;
-    return most;
+    for (int i = 0; i < 2 * count; i++) {
+        const double seconds = rows[i / 2].seconds[i % 2];
+        least = has_bar(seconds) ? fmin(least, seconds) : least;
+        most = has_bar(seconds) ? fmax(most, seconds) : most;
+    }
+    if (!(most > 0))
+        least = most = 1;
+    a.log = most > 30 * least;
+    if (a.log) {
+        a.low = pow(10, floor(log10(0.8 * least)));
+        a.high = a.low * pow(most / a.low, room);
+        step = log10(a.high / a.low) > 5 ? 100 : 10;
+        snprintf(c->plot->note, sizeof c->plot->note, "logarithmic");
+    } else {
+        a.high = room * most;
+        step = axis_step(a.high, (c->right - c->left) / 50);
+    }
+    fprintf(c->script, "%sset xtics %g format '%%.0s %%cs' scale 0\nset xrange [%.9g:%.9g]\n",
+            a.log ? "set logscale x\nunset mxtics\n" : "", step, a.low, a.high);
+    return a;
 }
 
-static double pixel_of(const time_axis *a, const frame *f, double seconds)
-{
-    double part = a->log ? log(seconds / a->low) / log(a->high / a->low) : (seconds - a->low) / (a->high - a->low);
-
-    return f->left + part * (f->right - f->left);
-}
-
-/* The bars of a row, `line` bands from the top, with their numbers. */
-static void put_bars(FILE *script, const bar_row *row, int line, const time_axis *a, const frame *f)
+/* The bars of a row around `middle`, with their numbers. */
+static void put_bars(const canvas *c, const bar_row *row, double middle, const axis *a)
 {
     static const char *const colours[] = {BLUE, ORANGE};
     const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
-    double middle = f->top - (line + 0.5) * BAND;
 
-    plot_label(script, row->label, f->left - 8, middle, f, "right");
+    plot_label(c, row->label, c->left - 8, middle, "right");
     for (int k = 0; k < 2; k++) {
-        double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7), x;
+        const double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7);
         if (!has_bar(seconds))
             continue;
-        x = pixel_of(a, f, seconds);
-        plot_bar(script, f->left, x, y, f, colours[k]);
-        plot_label(script, format_seconds(seconds).text, x + 5, y, f, "left");
+        const double x = axis_pixel(a, seconds, c->left, c->right);
+        plot_bar(c, c->left, x, y, colours[k]);
+        plot_label(c, format_seconds(seconds).text, x + 5, y, "left");
     }
 }
 
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count)
 {
-    double least = INFINITY, most = 0;
-    report_plot *p = plot_add(plots, kind, title, BARS_WIDTH, count * BAND + 34);
-    frame f = {p->width, p->height, 12 + LETTER * longest_label(rows, count), p->width - 14, 26, p->height - 8};
-    time_axis a;
-    size_t size;
-    FILE *script = plot_script(p, &size);
+    int letters = 1;
+    canvas c;
+    axis a;
 
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < 2; k++)
-            if (has_bar(rows[i].seconds[k])) {
-                least = fmin(least, rows[i].seconds[k]);
-                most = fmax(most, rows[i].seconds[k]);
-            }
-    if (!(most > 0))
-        least = most = 1;
-    a = axis_of(least, most, &f);
-    if (a.log)
-        snprintf(p->note, sizeof p->note, "logarithmic");
-    plot_frame(script, &f);
-    fprintf(script,
-            "%sset xtics %g format '%%.0s %%cs' scale 0\nset xrange [%.9g:%.9g]\nunset ytics\nset yrange [0:1]\n",
-            a.log ? "set logscale x\nunset mxtics\n" : "", a.step, a.low, a.high);
+        letters = (int)strlen(rows[i].label) > letters ? (int)strlen(rows[i].label) : letters;
+    c = plot_begin(plots, kind, title, BARS_WIDTH, count * BAND + 34, letters);
+    a = put_axis(&c, rows, count);
     for (int i = 0; i < count; i++)
-        put_bars(script, &rows[i], i, &a, &f);
-    fprintf(script, "plot NaN\n");
-    plot_close(script);
-    return p;
+        put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
+    plot_rows_end(&c);
+    return c.plot;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "bars.h"
 #include "batch.h"
 
 #include "batch/columns.h"
@@ -9,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define VIOLET "#8a4fd0"
 
 enum { MOST_RUNS = 64, MOST_WORKERS = 12 };
 
@@ -91,68 +88,59 @@ static const char *colour_of(const json_t *stage)
 }
 
 /* Its stages one after the other, with their names where there is room. */
-static void put_worker(FILE *script, const worker *w, double y, double high, const frame *f)
+static void put_worker(const canvas *c, const worker *w, double y, double high)
 {
-    const double whole = (f->right - f->left) / high, line = f->left + whole;
-    double x = f->left;
+    const double whole = (c->right - c->left) / high, line = c->left + whole;
+    double x = c->left;
     char number[32];
 
-    plot_label(script, w->name, f->left - 8, y, f, "right");
+    plot_label(c, w->name, c->left - 8, y, "right");
     for (int i = 0; i < w->parts; i++) {
         const char *name = row_text(w->stages[i], "stage");
         const double length = whole * row_number(w->stages[i], "utilization");
-        plot_bar(script, x, x + fmax(length - 1, 0.5), y, f, colour_of(w->stages[i]));
-        if (w->parts > 1 && (double)strlen(name) * LETTER < length)
-            plot_label(script, name, x + length / 2, y, f, "center front tc rgb 'white'");
+        plot_bar(c, x, x + fmax(length - 1, 0.5), y, colour_of(w->stages[i]));
+        if (w->parts > 1 && plot_text_width(name) < length)
+            plot_label(c, name, x + length / 2, y, "center front tc rgb 'white'");
         x += length;
     }
     snprintf(number, sizeof number, w->busy < 0.1 ? "%.2g %%" : "%.0f %%", 100 * w->busy);
-    plot_label(script, number, x < line && x + NUMBER > line ? line + 5 : x + 5, y, f, "left");
+    plot_label(c, number, x < line && x + NUMBER > line ? line + 5 : x + 5, y, "left");
 }
 
-static void put_run(FILE *script, const busy_run *b, double top, double high, const frame *f)
+static void put_run(const canvas *c, const busy_run *b, double top, double high)
 {
     char head[128];
 
     snprintf(head, sizeof head, "%.16s %.12s, bound by %.32s", row_text(b->run, "resource"),
              batch_pipeline(b->run).text, row_text(b->run, "bound_by"));
-    plot_label(script, head, 8, top - HEAD / 2 - 1, f, "left");
+    plot_label(c, head, 8, top - HEAD / 2 - 1, "left");
     for (int i = 0; i < b->count; i++)
-        put_worker(script, &b->workers[i], top - HEAD - (i + 0.5) * BAR, high, f);
+        put_worker(c, &b->workers[i], top - HEAD - (i + 0.5) * BAR, high);
 }
 
-static void put_axis(FILE *script, double high)
+static void draw_busy(canvas *c, const busy_run *list, int count, double most)
 {
-    fprintf(script,
-            "set xrange [0:%.9g]\nset xtics %.9g format '%%g %%%%' scale 0\nunset ytics\nset yrange [0:1]\n"
+    const double high = most * (c->right - c->left) / (c->right - c->left - NUMBER);
+    double top = c->top;
+
+    snprintf(c->plot->title, sizeof c->plot->title, "Busy, of wall");
+    fprintf(c->script,
+            "set xrange [0:%.9g]\nset xtics %.9g format '%%g %%%%' scale 0\n"
             "set arrow from 100,graph 0 to 100,graph 1 nohead lw 1 dt 2 lc rgb '" GREY "'\n",
-            100 * high, high < 1.5 ? 25 : plot_step(100 * high, 5));
-}
-
-static void draw_busy(report_plot *p, const busy_run *list, int count, double most, int longest)
-{
-    const frame f = {p->width, p->height, 12 + LETTER * longest, p->width - 14, 26, p->height - 4};
-    const double room = (double)(f.right - f.left) / (f.right - f.left - NUMBER), high = room * most;
-    double top = f.top;
-    size_t size;
-    FILE *script = plot_script(p, &size);
-
-    plot_frame(script, &f);
-    put_axis(script, high);
+            100 * high, high < 1.5 ? 25 : axis_step(100 * high, 5));
     for (int i = 0; i < count; i++) {
-        put_run(script, &list[i], top, high, &f);
+        put_run(c, &list[i], top, high);
         top -= HEAD + list[i].count * BAR;
     }
-    fprintf(script, "plot NaN\n");
-    plot_close(script);
+    plot_rows_end(c);
 }
 
 static void add_busy(report_plots *plots, const json_t *runs, int count, const char *title)
 {
     busy_run *list = memory_zeroed((size_t)count, sizeof *list);
-    int height = 34, longest = 0;
+    int height = 34, letters = 1;
     double most = 1;
-    report_plot *p;
+    canvas c;
 
     for (int i = 0; i < count; i++) {
         list[i].run = json_array_get(runs, (size_t)i);
@@ -160,13 +148,12 @@ static void add_busy(report_plots *plots, const json_t *runs, int count, const c
         height += HEAD + list[i].count * BAR;
         for (int k = 0; k < list[i].count; k++) {
             const worker *w = &list[i].workers[k];
-            longest = (int)strlen(w->name) > longest ? (int)strlen(w->name) : longest;
+            letters = (int)strlen(w->name) > letters ? (int)strlen(w->name) : letters;
             most = fmax(most, w->busy);
         }
     }
-    p = plot_add(plots, "batch-busy", title, BUSY_WIDTH, height);
-    snprintf(p->title, sizeof p->title, "Busy, of wall");
-    draw_busy(p, list, count, most, longest);
+    c = plot_begin(plots, "batch-busy", title, BUSY_WIDTH, height, letters);
+    draw_busy(&c, list, count, most);
     free(list);
 }
 

@@ -6,12 +6,13 @@
 #include "support/memory.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ a plot ---- */
+enum { LETTER = 7 }; /* pixels of a letter at 12 points */
 
-report_plot *plot_add(report_plots *plots, const char *kind, const char *title, int width, int height)
+static report_plot *add(report_plots *plots, const char *kind, const char *title, int width, int height)
 {
     report_plot *p;
     size_t length;
@@ -30,46 +31,72 @@ report_plot *plot_add(report_plots *plots, const char *kind, const char *title, 
     return p;
 }
 
-FILE *plot_script(report_plot *p, size_t *size)
+canvas plot_begin(report_plots *plots, const char *kind, const char *title, int width, int height, int letters)
 {
-    FILE *script = open_memstream(&p->script, size);
+    report_plot *p = add(plots, kind, title, width, height);
+    canvas c = {p, open_memstream(&p->script, &p->script_size), 72, width - 12, 52, height - 10};
 
-    if (!script)
+    if (!c.script)
         fail(EXIT_BROKEN, "out of memory for a plot");
-    fprintf(script, "unset key\nset border 0\nset style fill solid 1 noborder\n"
-                    "set grid xtics lt 1 lc rgb '#cccccc' lw 1\n");
-    return script;
+    if (letters > 0)
+        c = (canvas){p, c.script, 12 + LETTER * letters, width - 14, 26, height - 8};
+    fprintf(c.script,
+            "unset key\nset border 0\nset style fill solid 1 noborder\nset grid xtics lt 1 lc rgb '#cccccc' lw 1\n"
+            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\n"
+            "set tmargin at screen %.6f\n%s\n",
+            (double)c.left / width, (double)c.right / width, (double)c.bottom / height, (double)c.top / height,
+            letters > 0 ? "unset ytics\nset yrange [0:1]" : "set grid ytics lt 1 lc rgb '#cccccc' lw 1");
+    return c;
 }
 
-void plot_close(FILE *script)
+void plot_end(canvas *c)
 {
-    if (fclose(script) != 0)
+    if (fclose(c->script) != 0)
         fail(EXIT_BROKEN, "out of memory for a plot");
 }
 
-void plot_frame(FILE *script, const frame *f)
+void plot_rows_end(canvas *c)
 {
-    fprintf(script,
-            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\nset tmargin at screen "
-            "%.6f\n",
-            (double)f->left / f->width, (double)f->right / f->width, (double)f->bottom / f->height,
-            (double)f->top / f->height);
+    fprintf(c->script, "plot NaN\n");
+    plot_end(c);
 }
 
-void plot_label(FILE *script, const char *text, double x, double y, const frame *f, const char *how)
+double plot_text_width(const char *text)
 {
-    fprintf(script, "set label ");
-    gnuplot_text(script, text);
-    fprintf(script, " at screen %.6f,%.6f %s\n", x / f->width, y / f->height, how);
+    return LETTER * (double)strlen(text);
 }
 
-void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, const char *colour)
+void plot_label(const canvas *c, const char *text, double x, double y, const char *how)
 {
-    fprintf(script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
-            x0 / f->width, (y - 6) / f->height, x1 / f->width, (y + 6) / f->height, colour);
+    fprintf(c->script, "set label ");
+    gnuplot_text(c->script, text);
+    fprintf(c->script, " at screen %.6f,%.6f %s\n", x / c->plot->width, y / c->plot->height, how);
 }
 
-/* -------------------------------------------------------------------------------------------------- drawing ---- */
+void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour)
+{
+    const int width = c->plot->width, height = c->plot->height;
+
+    fprintf(c->script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
+            x0 / width, (y - 6) / height, x1 / width, (y + 6) / height, colour);
+}
+
+double axis_pixel(const axis *a, double value, int from, int to)
+{
+    const double part = a->log ? log(value / a->low) / log(a->high / a->low) : (value - a->low) / (a->high - a->low);
+
+    return from + part * (to - from);
+}
+
+double axis_step(double high, int tics)
+{
+    const double step = pow(10, floor(log10(high / tics)));
+
+    return high / step <= tics         ? step
+           : high / (2 * step) <= tics ? 2 * step
+           : high / (5 * step) <= tics ? 5 * step
+                                       : 10 * step;
+}
 
 file_bytes report_plot_draw(const report_plot *plot, plot_format format)
 {
