@@ -2,9 +2,8 @@
  *
  * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
-#include "columns.h"
+#include "compare.h"
 #include "commands.h"
-#include "runs.h"
 
 #include "exercises/registry.h"
 #include "harness/child.h"
@@ -24,6 +23,28 @@ typedef struct compare_options {
     const char *against;
     bool markdown;
 } compare_options;
+
+const column compare_columns[] = {
+    {.title = "exercise", .key = "exercise"},
+    {.title = "backend", .key = "resource"},
+    {.title = "class", .key = "flynn_class"},
+    {.title = "variant", .key = "variant"},
+    {.title = "dtype", .key = "dtype"},
+    {.title = "cold", .key = "cold_s", .as = AS_SECONDS},
+    {.title = "h2d", .key = "h2d_s", .as = AS_SECONDS},
+    {.title = "kernel", .key = "kernel_s", .as = AS_SECONDS},
+    {.title = "d2h", .key = "d2h_s", .as = AS_SECONDS},
+    {.title = "total", .key = "total_s", .as = AS_SECONDS},
+    {.title = "spread", .key = "spread", .as = AS_PART},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT},
+    {.title = "GFLOP/s", .key = "gflops", .as = AS_COUNT},
+    {.title = "ceiling", .key = "percent_of_ceiling", .as = AS_PERCENTAGE},
+    {.title = "speed-up", .key = "speed_up", .as = AS_FACTOR},
+    {.title = "with copies", .key = "speed_up_with_copies", .as = AS_FACTOR},
+    {.title = "relative", .key = "relative", .as = AS_FACTOR},
+    {.title = "check", .key = "check", .as = AS_CHECK},
+    {0},
+};
 
 static const own_option own_options[] = {
     {"against", OPTION_TEXT, offsetof(compare_options, against), "OLD.json",

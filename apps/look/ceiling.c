@@ -24,43 +24,58 @@
 
 enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
 
-/* ---------------------------------------------------------------------------------------------- measuring ---- */
-
-/* Arrays and streams that the measurements of one device share, and what they found. */
+/* What the measurements of one device share. */
 typedef struct bench {
     fl_device *device;
     const fl_device_info *info;
-    double min_time_s;
-    int repeat;
+    const common_options *common;
+    int64_t bytes; /* of each of the following arrays and buffers */
     fl_stream *stream, *other;
     fl_event *start, *stop;
-    fl_array *from, *to; /* of u8, as large as `bytes` */
-    int64_t bytes;
-    void *host, *host_too;
+    fl_array *from, *to; /* of u8 */
+    void *pinned[2], *pageable;
+    const void *source; /* the host memory of the next copies */
+    void *sink;
     const char *variant;
     fl_array *elements;
     int64_t steps;
-    json_t *quantities;
 } bench;
 
-/* Work that is measured: queues it once, in b->stream. */
 typedef void (*work)(bench *b);
 
+/* ---------------------------------------------------------------------------------------------- the work ---- */
+
+/* Each queues the work once, in b->stream. */
+
+static void queue_copy(bench *b)
+{
+    must(fl_copy_array(b->device, b->from, b->to, &(fl_run){.variant = b->variant, .stream = b->stream}));
+}
+
+static void queue_to_device(bench *b)
+{
+    must(fl_array_write(b->to, b->source, b->stream));
+}
+
+static void queue_to_host(bench *b)
+{
+    must(fl_array_read(b->from, b->sink, b->stream));
+}
+
+static void queue_both_ways(bench *b)
+{
+    must(fl_array_write(b->to, b->source, b->stream));
+    must(fl_array_read(b->from, b->sink, b->other));
+}
+
+static void queue_steps(bench *b)
+{
+    /* The values stay near 1, whatever the steps: no infinities, no denormals, which cost more on some processors. */
+    must(fl_multiply_add(b->device, b->elements, 0.5, 0.5, b->steps, b->elements,
+                         &(fl_run){.variant = b->variant, .stream = b->stream}));
+}
+
 /* The seconds of that many launches of the work. */
-typedef double (*timer)(bench *b, work queue, int launches);
-
-/* What is measured. */
-typedef struct quantity_measured {
-    const char *key, *title;
-    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
-    double amount;    /* bytes or operations of the work */
-    work queue;
-    timer seconds;
-    int launches;
-    const char *operation; /* of which the fastest variant is kept; NULL: there is one way only */
-    fl_dtype dtype;        /* that the variants compute in */
-} quantity_measured;
-
 static double by_events(bench *b, work queue, int launches)
 {
     double seconds;
@@ -84,15 +99,101 @@ static double by_clock(bench *b, work queue, int launches)
     return seconds_now() - start;
 }
 
-static bool wanted(const bench *b, int count, double spent)
+/* ------------------------------------------------------------------------------------- what is measured ---- */
+
+/* Each makes ready what the work needs, and returns the bytes or the operations of it. */
+
+static double use_pinned(bench *b, fl_dtype dtype)
 {
-    if (b->repeat > 0)
-        return count < b->repeat && count < MOST_SAMPLES;
-    return count < FEWEST_SAMPLES || (count < MOST_SAMPLES && spent < b->min_time_s);
+    (void)dtype;
+    b->source = b->pinned[0];
+    b->sink = b->pinned[1];
+    return (double)b->bytes;
 }
 
-/* The first time is not counted. */
-static json_t *sample(bench *b, const quantity_measured *q, const char *variant)
+static double use_pageable(bench *b, fl_dtype dtype)
+{
+    (void)dtype;
+    if (!b->pageable) {
+        b->pageable = memory_zeroed(1, (size_t)b->bytes);
+        memset(b->pageable, 1, (size_t)b->bytes);
+    }
+    b->source = b->sink = b->pageable;
+    return (double)b->bytes;
+}
+
+static double use_both(bench *b, fl_dtype dtype)
+{
+    return 2 * use_pinned(b, dtype);
+}
+
+static void make_elements(bench *b, fl_dtype dtype, int64_t count)
+{
+    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
+
+    must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
+    free(zeros);
+}
+
+/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
+static double use_steps(bench *b, fl_dtype dtype)
+{
+    const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
+    double least = 0;
+
+    make_elements(b, dtype, count);
+    for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
+        b->steps *= 2;
+        least = INFINITY;
+        for (int i = 0; i < 3; i++)
+            least = fmin(least, by_events(b, queue_steps, 1));
+    }
+    return 2 * (double)count * (double)b->steps;
+}
+
+/* A kernel for one element and no steps is all launch; this variant's is the smallest. */
+static double use_nothing(bench *b, fl_dtype dtype)
+{
+    make_elements(b, dtype, 1);
+    b->variant = "naive";
+    b->steps = 0;
+    return NAN;
+}
+
+static const struct quantity_kind {
+    const char *key, *title;
+    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
+    double (*prepare)(bench *b, fl_dtype dtype);
+    work queue;
+    double (*seconds)(bench *b, work queue, int launches);
+    int launches;
+    const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
+    fl_dtype dtype;
+    bool of_link; /* between the host's memory and a device's own */
+} kinds[] = {
+    {"copy", "copy on the device", "byte", use_both, queue_copy, by_events, 1, "copy", FL_U8, false},
+    {"h2d", "host to device, pinned", "byte", use_pinned, queue_to_device, by_clock, 1, NULL, FL_U8, true},
+    {"d2h", "device to host, pinned", "byte", use_pinned, queue_to_host, by_clock, 1, NULL, FL_U8, true},
+    {"both", "both ways at once, pinned", "byte", use_both, queue_both_ways, by_clock, 1, NULL, FL_U8, true},
+    {"h2d_pageable", "host to device, pageable", "byte", use_pageable, queue_to_device, by_clock, 1, NULL, FL_U8, true},
+    {"d2h_pageable", "device to host, pageable", "byte", use_pageable, queue_to_host, by_clock, 1, NULL, FL_U8, true},
+    {"f32", "multiply-add, f32", "flop", use_steps, queue_steps, by_events, 1, "multiply_add", FL_F32, false},
+    {"f64", "multiply-add, f64", "flop", use_steps, queue_steps, by_events, 1, "multiply_add", FL_F64, false},
+    {"launch", "launch, one after the other", NULL, use_nothing, queue_steps, by_events, 1000, NULL, FL_F32, false},
+    {"launch_and_wait", "launch, and wait for it", NULL, use_nothing, queue_steps, by_clock, 1, NULL, FL_F32, false},
+};
+
+/* ---------------------------------------------------------------------------------------------- measuring ---- */
+
+static bool wanted(const common_options *common, int count, double spent)
+{
+    if (common->repeat > 0)
+        return count < common->repeat && count < MOST_SAMPLES;
+    return count < FEWEST_SAMPLES || (count < MOST_SAMPLES && spent < common->min_time_s);
+}
+
+/* The first time is not counted. `variant` is null where there is one way only. */
+static json_t *sample(bench *b, const struct quantity_kind *q, double amount, const char *variant)
 {
     json_t *entry = json_new_object();
     double begin, times[MOST_SAMPLES];
@@ -101,7 +202,7 @@ static json_t *sample(bench *b, const quantity_measured *q, const char *variant)
     q->queue(b);
     must(fl_device_wait(b->device));
     begin = seconds_now();
-    while (wanted(b, count, seconds_now() - begin))
+    while (wanted(b->common, count, seconds_now() - begin))
         times[count++] = q->seconds(b, q->queue, q->launches) / q->launches;
     const statistics s = statistics_of(times, count);
     json_put(entry, "key", json_text(q->key));
@@ -109,24 +210,23 @@ static json_t *sample(bench *b, const quantity_measured *q, const char *variant)
     json_put(entry, "variant", json_text(variant));
     json_put(entry, "seconds", json_number(s.median));
     json_put(entry, "spread_s", json_number(s.spread));
-    json_put(entry, "amount", q->unit ? json_number(q->amount) : json_null());
-    json_put(entry, "per_second", q->unit ? json_number(q->amount / s.median) : json_null());
+    json_put(entry, "amount", json_number(amount));
+    json_put(entry, "per_second", json_number(amount / s.median));
     json_put(entry, "unit", json_text(q->unit));
     json_put(entry, "times_s", json_numbers(times, count));
     return entry;
 }
 
-static json_t *sample_variants(bench *b, const quantity_measured *q)
+static json_t *sample_variants(bench *b, const struct quantity_kind *q, double amount)
 {
     json_t *fastest = NULL;
+    fl_variant_info v;
 
-    for (size_t i = 0; i < fl_variant_count(b->device); i++) {
-        fl_variant_info v;
-        must(fl_variant_get(b->device, i, &v));
+    for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++) {
         if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype))
             continue;
         b->variant = v.variant;
-        json_t *tried = sample(b, q, v.variant);
+        json_t *tried = sample(b, q, amount, v.variant);
         if (fastest && row_number(fastest, "seconds") <= row_number(tried, "seconds")) {
             json_decref(tried);
             continue;
@@ -137,116 +237,19 @@ static json_t *sample_variants(bench *b, const quantity_measured *q)
     return fastest;
 }
 
-static void measure_quantity(bench *b, const quantity_measured *q)
+static json_t *measure_quantity(bench *b, const struct quantity_kind *q)
 {
+    json_t *found;
+    double amount;
+
     progress("%s: %s", b->info->resource, q->title);
-    json_append(b->quantities, q->operation ? sample_variants(b, q) : sample(b, q, NULL));
-}
-
-/* ------------------------------------------------------------------------------------------------- memory ---- */
-
-static void queue_copy(bench *b)
-{
-    must(fl_copy_array(b->device, b->from, b->to, &(fl_run){.variant = b->variant, .stream = b->stream}));
-}
-
-static void queue_to_device(bench *b)
-{
-    must(fl_array_write(b->to, b->host, b->stream));
-}
-
-static void queue_to_host(bench *b)
-{
-    must(fl_array_read(b->from, b->host_too, b->stream));
-}
-
-static void queue_both_ways(bench *b)
-{
-    must(fl_array_write(b->to, b->host, b->stream));
-    must(fl_array_read(b->from, b->host_too, b->other));
-}
-
-static void measure_copy(bench *b, const char *key, const char *title, int times, work queue)
-{
-    measure_quantity(
-        b, &(quantity_measured){key, title, "byte", times * (double)b->bytes, queue, by_clock, 1, NULL, FL_U8});
-}
-
-/* From the one memory to the other, pinned, pageable, and both ways at once. */
-static void measure_link(bench *b)
-{
-    void *pinned = b->host, *pinned_too = b->host_too, *pageable = memory_zeroed(1, (size_t)b->bytes);
-
-    memset(pageable, 1, (size_t)b->bytes);
-    measure_copy(b, "h2d", "host to device, pinned", 1, queue_to_device);
-    measure_copy(b, "d2h", "device to host, pinned", 1, queue_to_host);
-    measure_copy(b, "both", "both ways at once, pinned", 2, queue_both_ways);
-    b->host = b->host_too = pageable;
-    measure_copy(b, "h2d_pageable", "host to device, pageable", 1, queue_to_device);
-    measure_copy(b, "d2h_pageable", "device to host, pageable", 1, queue_to_host);
-    b->host = pinned;
-    b->host_too = pinned_too;
-    free(pageable);
-}
-
-/* ---------------------------------------------------------------------------------------------- arithmetic ---- */
-
-static void queue_steps(bench *b)
-{
-    /* The values stay near 1, whatever the steps: no infinities, no denormals, which cost more on some processors. */
-    must(fl_multiply_add(b->device, b->elements, 0.5, 0.5, b->steps, b->elements,
-                         &(fl_run){.variant = b->variant, .stream = b->stream}));
-}
-
-/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
-static void choose_steps(bench *b)
-{
-    double least = 0;
-
-    for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
-        b->steps *= 2;
-        least = INFINITY;
-        for (int i = 0; i < 3; i++)
-            least = fmin(least, by_events(b, queue_steps, 1));
-    }
-}
-
-static void measure_arithmetic(bench *b, fl_dtype dtype, const char *key, const char *title)
-{
-    const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
-    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
-
-    must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
-    free(zeros);
     b->variant = NULL;
-    choose_steps(b);
-    measure_quantity(b, &(quantity_measured){key, title, "flop", 2 * (double)count * (double)b->steps, queue_steps,
-                                             by_events, 1, "multiply_add", dtype});
+    amount = q->prepare(b, q->dtype);
+    found = q->operation ? sample_variants(b, q, amount) : sample(b, q, amount, NULL);
     fl_array_free(b->elements);
+    b->elements = NULL;
+    return found;
 }
-
-/* A kernel for one element and no steps is all launch. */
-static void measure_launch(bench *b)
-{
-    float one = 1;
-
-    must(fl_array_from_host(b->device, FL_F32, 1, (int64_t[]){1}, &one, &b->elements));
-    b->variant = "naive"; /* the smallest kernel */
-    b->steps = 0;
-    measure_quantity(b, &(quantity_measured){.key = "launch",
-                                             .title = "launch, one after the other",
-                                             .queue = queue_steps,
-                                             .seconds = by_events,
-                                             .launches = 1000});
-    measure_quantity(b, &(quantity_measured){.key = "launch_and_wait",
-                                             .title = "launch, and wait for it",
-                                             .queue = queue_steps,
-                                             .seconds = by_clock,
-                                             .launches = 1});
-    fl_array_free(b->elements);
-}
-
-/* ----------------------------------------------------------------------------------------------- a device ---- */
 
 /* Far larger than any cache, and small beside the memory. */
 static int64_t size_for(const fl_device_info *info)
@@ -258,30 +261,27 @@ static int64_t size_for(const fl_device_info *info)
 
 static void bench_start(bench *b, fl_device *device, const common_options *common)
 {
-    *b = (bench){.device = device,
-                 .info = fl_device_describe(device),
-                 .min_time_s = common->min_time_s,
-                 .repeat = common->repeat,
-                 .quantities = json_new_list()};
+    *b = (bench){.device = device, .info = fl_device_describe(device), .common = common};
     b->bytes = common->size ? common->size : size_for(b->info);
     must(fl_stream_create(device, &b->stream));
     must(fl_stream_create(device, &b->other));
     must(fl_event_create(device, &b->start));
     must(fl_event_create(device, &b->stop));
-    must(fl_host_alloc(device, (size_t)b->bytes, &b->host));
-    must(fl_host_alloc(device, (size_t)b->bytes, &b->host_too));
-    memset(b->host, 1, (size_t)b->bytes); /* pages that were never touched are read from one page of zeros */
-    memset(b->host_too, 1, (size_t)b->bytes);
-    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->host, &b->from));
-    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->host, &b->to));
+    for (int i = 0; i < 2; i++) {
+        must(fl_host_alloc(device, (size_t)b->bytes, &b->pinned[i]));
+        memset(b->pinned[i], 1, (size_t)b->bytes); /* untouched pages are all read from one page of zeros */
+    }
+    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->pinned[0], &b->from));
+    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->pinned[0], &b->to));
 }
 
 static void bench_end(bench *b)
 {
     fl_array_free(b->from);
     fl_array_free(b->to);
-    fl_host_free(b->device, b->host);
-    fl_host_free(b->device, b->host_too);
+    for (int i = 0; i < 2; i++)
+        fl_host_free(b->device, b->pinned[i]);
+    free(b->pageable);
     fl_event_free(b->start);
     fl_event_free(b->stop);
     fl_stream_free(b->stream);
@@ -312,24 +312,20 @@ static void save(const fl_device_info *info, const json_t *row)
 static json_t *measure_device(fl_device *device, const common_options *common)
 {
     const fl_device_info *info = fl_device_describe(device);
-    json_t *row = json_new_object();
+    json_t *row = json_new_object(), *quantities = json_new_list();
     bench b;
 
     bench_start(&b, device, common);
-    measure_quantity(&b, &(quantity_measured){"copy", "copy on the device", "byte", 2 * (double)b.bytes, queue_copy,
-                                              by_events, 1, "copy", FL_U8});
-    if (!info->host_memory)
-        measure_link(&b);
-    measure_arithmetic(&b, FL_F32, "f32", "multiply-add, f32");
-    measure_arithmetic(&b, FL_F64, "f64", "multiply-add, f64");
-    measure_launch(&b);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!kinds[i].of_link || !info->host_memory)
+            json_append(quantities, measure_quantity(&b, &kinds[i]));
     progress_end();
     bench_end(&b);
     json_put(row, "backend", json_text(info->backend));
     json_put(row, "resource", json_text(info->resource));
     json_put(row, "device", json_text(info->name));
     json_put(row, "emulation", json_boolean(info->emulation));
-    json_put(row, "quantities", b.quantities);
+    json_put(row, "quantities", quantities);
     save(info, row);
     return row;
 }
@@ -339,11 +335,15 @@ static json_t *measure_device(fl_device *device, const common_options *common)
 static cell measured(const json_t *quantity)
 {
     const char *unit = row_text(quantity, "unit");
+    const bool timed = strcmp(unit, "-") == 0;
+    const column c = {.key = timed ? "seconds" : "per_second",
+                      .as = timed                       ? AS_SECONDS
+                            : strcmp(unit, "byte") == 0 ? AS_BYTE_RATE
+                                                        : AS_FLOP_RATE};
+    cell room;
 
-    if (strcmp(unit, "-") == 0)
-        return cell_print("%s", format_seconds(row_number(quantity, "seconds")).text);
-    return cell_print(
-        "%s", format_rate(row_number(quantity, "per_second"), strcmp(unit, "byte") == 0 ? "B/s" : "FLOP/s").text);
+    column_text(&c, quantity, &room);
+    return room;
 }
 
 static cell spread(const json_t *quantity)

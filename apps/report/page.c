@@ -3,7 +3,7 @@
 #include "batch.h"
 #include "html.h"
 
-#include "compare/columns.h"
+#include "compare/compare.h"
 #include "laws/show.h"
 #include "look/ceiling.h"
 #include "sweep/show.h"
