@@ -61,8 +61,6 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "became faster or slower by more than their spreads, which are the same, and which are "
                               "unclear.";
 
-/* --------------------------------------------------------------------------------------------- running ---- */
-
 static void move_rows(json_t *document, json_t *rows)
 {
     size_t i;
@@ -123,8 +121,6 @@ static bool all_right(const json_t *document)
     json_array_foreach(json_object_get(document, "results"), i, row) if (!row_is_right(row)) return false;
     return json_array_size(json_object_get(document, "failed")) == 0;
 }
-
-/* -------------------------------------------------------------------------------------------- command ---- */
 
 static table_style style_of(const compare_options *own)
 {

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* ---------------------------------------------------------------------------------------------------- pairs ---- */
-
 static bool equal(const json_t *a, const json_t *b, const char *key)
 {
     return json_equal(json_object_get(a, key), json_object_get(b, key));
@@ -36,8 +34,6 @@ static const json_t *partner(const json_t *rows, const json_t *row)
     }
     return of_class;
 }
-
-/* ------------------------------------------------------------------------------------------------- verdicts ---- */
 
 static const char *verdict_of(const statistics *older, const statistics *newer)
 {
@@ -113,8 +109,6 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
     json_put(document, "unpaired", unpaired);
     return document;
 }
-
-/* ------------------------------------------------------------------------------------------------- the table ---- */
 
 const column compare_pair_columns[] = {
     {.title = "exercise", .key = "exercise"},

@@ -24,6 +24,9 @@
 
 enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
 
+/* The ways of a copy between the host's memory and a device's own. */
+enum { TO_DEVICE = 1, TO_HOST = 2, PAGEABLE = 4 };
+
 /* What the measurements of one device share. */
 typedef struct bench {
     fl_device *device;
@@ -34,38 +37,54 @@ typedef struct bench {
     fl_event *start, *stop;
     fl_array *from, *to; /* of u8 */
     void *pinned[2], *pageable;
-    const void *source; /* the host memory of the next copies */
-    void *sink;
+    int link; /* TO_DEVICE ... */
     const char *variant;
     fl_array *elements;
     int64_t steps;
 } bench;
 
-typedef void (*work)(bench *b);
+typedef struct quantity_kind quantity_kind;
+struct quantity_kind {
+    const char *key, *title;
+    const char *unit;                                    /* "byte", "flop"; NULL: the time itself is the result */
+    double (*prepare)(bench *b, const quantity_kind *q); /* returns the bytes or the operations of the work */
+    void (*queue)(bench *b);                             /* the work, once, in b->stream */
+    double (*seconds)(bench *b, const quantity_kind *q); /* of q->launches of it */
+    int launches;
+    const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
+    fl_dtype dtype;
+    int link; /* TO_DEVICE ...; 0: within the device */
+};
 
 /* ---------------------------------------------------------------------------------------------- the work ---- */
-
-/* Each queues the work once, in b->stream. */
 
 static void queue_copy(bench *b)
 {
     must(fl_copy_array(b->device, b->from, b->to, &(fl_run){.variant = b->variant, .stream = b->stream}));
 }
 
-static void queue_to_device(bench *b)
+static double prepare_copy(bench *b, const quantity_kind *q)
 {
-    must(fl_array_write(b->to, b->source, b->stream));
+    (void)q;
+    return 2 * (double)b->bytes; /* read and written */
 }
 
-static void queue_to_host(bench *b)
+static void queue_link(bench *b)
 {
-    must(fl_array_read(b->from, b->sink, b->stream));
+    if (b->link & TO_DEVICE)
+        must(fl_array_write(b->to, b->link & PAGEABLE ? b->pageable : b->pinned[0], b->stream));
+    if (b->link & TO_HOST)
+        must(fl_array_read(b->from, b->link & PAGEABLE ? b->pageable : b->pinned[1], b->other));
 }
 
-static void queue_both_ways(bench *b)
+static double prepare_link(bench *b, const quantity_kind *q)
 {
-    must(fl_array_write(b->to, b->source, b->stream));
-    must(fl_array_read(b->from, b->sink, b->other));
+    b->link = q->link;
+    if (b->link & PAGEABLE && !b->pageable) {
+        b->pageable = memory_zeroed(1, (size_t)b->bytes);
+        memset(b->pageable, 1, (size_t)b->bytes);
+    }
+    return (double)b->bytes * (b->link == (TO_DEVICE | TO_HOST) ? 2 : 1);
 }
 
 static void queue_steps(bench *b)
@@ -73,58 +92,6 @@ static void queue_steps(bench *b)
     /* The values stay near 1, whatever the steps: no infinities, no denormals, which cost more on some processors. */
     must(fl_multiply_add(b->device, b->elements, 0.5, 0.5, b->steps, b->elements,
                          &(fl_run){.variant = b->variant, .stream = b->stream}));
-}
-
-/* The seconds of that many launches of the work. */
-static double by_events(bench *b, work queue, int launches)
-{
-    double seconds;
-
-    must(fl_event_record(b->start, b->stream));
-    for (int i = 0; i < launches; i++)
-        queue(b);
-    must(fl_event_record(b->stop, b->stream));
-    must(fl_event_elapsed(b->start, b->stop, &seconds));
-    return seconds;
-}
-
-static double by_clock(bench *b, work queue, int launches)
-{
-    double start = seconds_now();
-
-    for (int i = 0; i < launches; i++)
-        queue(b);
-    must(fl_stream_wait(b->stream));
-    must(fl_stream_wait(b->other));
-    return seconds_now() - start;
-}
-
-/* ------------------------------------------------------------------------------------- what is measured ---- */
-
-/* Each makes ready what the work needs, and returns the bytes or the operations of it. */
-
-static double use_pinned(bench *b, fl_dtype dtype)
-{
-    (void)dtype;
-    b->source = b->pinned[0];
-    b->sink = b->pinned[1];
-    return (double)b->bytes;
-}
-
-static double use_pageable(bench *b, fl_dtype dtype)
-{
-    (void)dtype;
-    if (!b->pageable) {
-        b->pageable = memory_zeroed(1, (size_t)b->bytes);
-        memset(b->pageable, 1, (size_t)b->bytes);
-    }
-    b->source = b->sink = b->pageable;
-    return (double)b->bytes;
-}
-
-static double use_both(bench *b, fl_dtype dtype)
-{
-    return 2 * use_pinned(b, dtype);
 }
 
 static void make_elements(bench *b, fl_dtype dtype, int64_t count)
@@ -135,75 +102,86 @@ static void make_elements(bench *b, fl_dtype dtype, int64_t count)
     free(zeros);
 }
 
+static double by_events(bench *b, const quantity_kind *q)
+{
+    double seconds;
+
+    must(fl_event_record(b->start, b->stream));
+    for (int i = 0; i < q->launches; i++)
+        q->queue(b);
+    must(fl_event_record(b->stop, b->stream));
+    must(fl_event_elapsed(b->start, b->stop, &seconds));
+    return seconds;
+}
+
+static double by_clock(bench *b, const quantity_kind *q)
+{
+    double start = seconds_now();
+
+    for (int i = 0; i < q->launches; i++)
+        q->queue(b);
+    must(fl_stream_wait(b->stream));
+    must(fl_stream_wait(b->other));
+    return seconds_now() - start;
+}
+
 /* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
-static double use_steps(bench *b, fl_dtype dtype)
+static double prepare_steps(bench *b, const quantity_kind *q)
 {
     const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
     double least = 0;
 
-    make_elements(b, dtype, count);
+    make_elements(b, q->dtype, count);
     for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
         b->steps *= 2;
         least = INFINITY;
         for (int i = 0; i < 3; i++)
-            least = fmin(least, by_events(b, queue_steps, 1));
+            least = fmin(least, by_events(b, q));
     }
     return 2 * (double)count * (double)b->steps;
 }
 
 /* A kernel for one element and no steps is all launch; this variant's is the smallest. */
-static double use_nothing(bench *b, fl_dtype dtype)
+static double prepare_launch(bench *b, const quantity_kind *q)
 {
-    make_elements(b, dtype, 1);
+    make_elements(b, q->dtype, 1);
     b->variant = "naive";
     b->steps = 0;
     return NAN;
 }
 
-static const struct quantity_kind {
-    const char *key, *title;
-    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
-    double (*prepare)(bench *b, fl_dtype dtype);
-    work queue;
-    double (*seconds)(bench *b, work queue, int launches);
-    int launches;
-    const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
-    fl_dtype dtype;
-    bool of_link; /* between the host's memory and a device's own */
-} kinds[] = {
-    {"copy", "copy on the device", "byte", use_both, queue_copy, by_events, 1, "copy", FL_U8, false},
-    {"h2d", "host to device, pinned", "byte", use_pinned, queue_to_device, by_clock, 1, NULL, FL_U8, true},
-    {"d2h", "device to host, pinned", "byte", use_pinned, queue_to_host, by_clock, 1, NULL, FL_U8, true},
-    {"both", "both ways at once, pinned", "byte", use_both, queue_both_ways, by_clock, 1, NULL, FL_U8, true},
-    {"h2d_pageable", "host to device, pageable", "byte", use_pageable, queue_to_device, by_clock, 1, NULL, FL_U8, true},
-    {"d2h_pageable", "device to host, pageable", "byte", use_pageable, queue_to_host, by_clock, 1, NULL, FL_U8, true},
-    {"f32", "multiply-add, f32", "flop", use_steps, queue_steps, by_events, 1, "multiply_add", FL_F32, false},
-    {"f64", "multiply-add, f64", "flop", use_steps, queue_steps, by_events, 1, "multiply_add", FL_F64, false},
-    {"launch", "launch, one after the other", NULL, use_nothing, queue_steps, by_events, 1000, NULL, FL_F32, false},
-    {"launch_and_wait", "launch, and wait for it", NULL, use_nothing, queue_steps, by_clock, 1, NULL, FL_F32, false},
+enum { BOTH = TO_DEVICE | TO_HOST };
+
+static const quantity_kind kinds[] = {
+    {"copy", "copy on the device", "byte", prepare_copy, queue_copy, by_events, 1, "copy", FL_U8, 0},
+    {"h2d", "host to device, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, TO_DEVICE},
+    {"d2h", "device to host, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, TO_HOST},
+    {"both", "both ways at once, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, BOTH},
+    {"h2d_pageable", "host to device, pageable", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8,
+     TO_DEVICE | PAGEABLE},
+    {"d2h_pageable", "device to host, pageable", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8,
+     TO_HOST | PAGEABLE},
+    {"f32", "multiply-add, f32", "flop", prepare_steps, queue_steps, by_events, 1, "multiply_add", FL_F32, 0},
+    {"f64", "multiply-add, f64", "flop", prepare_steps, queue_steps, by_events, 1, "multiply_add", FL_F64, 0},
+    {"launch", "launch, one after the other", NULL, prepare_launch, queue_steps, by_events, 1000, NULL, FL_F32, 0},
+    {"launch_and_wait", "launch, and wait for it", NULL, prepare_launch, queue_steps, by_clock, 1, NULL, FL_F32, 0},
 };
 
 /* ---------------------------------------------------------------------------------------------- measuring ---- */
 
-static bool wanted(const common_options *common, int count, double spent)
-{
-    if (common->repeat > 0)
-        return count < common->repeat && count < MOST_SAMPLES;
-    return count < FEWEST_SAMPLES || (count < MOST_SAMPLES && spent < common->min_time_s);
-}
-
 /* The first time is not counted. `variant` is null where there is one way only. */
-static json_t *sample(bench *b, const struct quantity_kind *q, double amount, const char *variant)
+static json_t *sample(bench *b, const quantity_kind *q, double amount, const char *variant)
 {
     json_t *entry = json_new_object();
+    const int repeat = b->common->repeat, least = repeat ? repeat : FEWEST_SAMPLES;
     double begin, times[MOST_SAMPLES];
     int count = 0;
 
     q->queue(b);
     must(fl_device_wait(b->device));
     begin = seconds_now();
-    while (wanted(b->common, count, seconds_now() - begin))
-        times[count++] = q->seconds(b, q->queue, q->launches) / q->launches;
+    while (count < MOST_SAMPLES && (count < least || (!repeat && seconds_now() - begin < b->common->min_time_s)))
+        times[count++] = q->seconds(b, q) / q->launches;
     const statistics s = statistics_of(times, count);
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
@@ -217,7 +195,7 @@ static json_t *sample(bench *b, const struct quantity_kind *q, double amount, co
     return entry;
 }
 
-static json_t *sample_variants(bench *b, const struct quantity_kind *q, double amount)
+static json_t *sample_variants(bench *b, const quantity_kind *q, double amount)
 {
     json_t *fastest = NULL;
     fl_variant_info v;
@@ -237,32 +215,25 @@ static json_t *sample_variants(bench *b, const struct quantity_kind *q, double a
     return fastest;
 }
 
-static json_t *measure_quantity(bench *b, const struct quantity_kind *q)
+static json_t *measure_quantity(bench *b, const quantity_kind *q)
 {
-    json_t *found;
-    double amount;
-
     progress("%s: %s", b->info->resource, q->title);
     b->variant = NULL;
-    amount = q->prepare(b, q->dtype);
-    found = q->operation ? sample_variants(b, q, amount) : sample(b, q, amount, NULL);
+    const double amount = q->prepare(b, q);
+    json_t *found = q->operation ? sample_variants(b, q, amount) : sample(b, q, amount, NULL);
     fl_array_free(b->elements);
     b->elements = NULL;
     return found;
 }
 
-/* Far larger than any cache, and small beside the memory. */
-static int64_t size_for(const fl_device_info *info)
-{
-    const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
-
-    return info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
-}
-
 static void bench_start(bench *b, fl_device *device, const common_options *common)
 {
-    *b = (bench){.device = device, .info = fl_device_describe(device), .common = common};
-    b->bytes = common->size ? common->size : size_for(b->info);
+    const fl_device_info *info = fl_device_describe(device);
+    const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
+
+    *b = (bench){.device = device, .info = info, .common = common, .bytes = common->size};
+    if (!common->size) /* far larger than any cache, and small beside the memory */
+        b->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
     must(fl_stream_create(device, &b->stream));
     must(fl_stream_create(device, &b->other));
     must(fl_event_create(device, &b->start));
@@ -317,7 +288,7 @@ static json_t *measure_device(fl_device *device, const common_options *common)
 
     bench_start(&b, device, common);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!kinds[i].of_link || !info->host_memory)
+        if (!kinds[i].link || !info->host_memory)
             json_append(quantities, measure_quantity(&b, &kinds[i]));
     progress_end();
     bench_end(&b);
@@ -368,9 +339,9 @@ static void show(const json_t *devices)
 
     columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
     json_decref(quantities);
-    json_array_foreach(devices, i, device) printf(
-        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
-        json_is_true(json_object_get(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
+    json_array_foreach(devices, i, device)
+        printf("%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+               json_is_true(row_value(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
     printf("kept in %s: other commands give the percentage of these ceilings that a result reached\n", ceilings_path());
 }
 

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -194,13 +195,6 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     fl_device_close(device);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardware)
 {
     if (b->usable) {
@@ -208,7 +202,7 @@ static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardwar
         if (*b->probe.lacks)
             found(d, STATE_ADVICE, b->name, "", "%s", b->probe.lacks);
         try_backend(d, b);
-    } else if (ends_with(b->path, ".missing")) {
+    } else if (fnmatch("*.missing", b->path, 0) == 0) {
         found(d, hardware ? STATE_BROKEN : STATE_ABSENT, b->name, b->probe.cure, "%s", b->probe.cause);
     } else {
         /* A plugin that loads but finds no device is broken only where there is such hardware. */
@@ -267,12 +261,11 @@ int command_doctor(int argc, char **argv)
 {
     diagnosis d = {.root = "", .findings = json_new_list()};
     const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
-    json_t *document = json_new_object();
+    json_t *document = json_new_document();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     look_at_all(&d);
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "machine", machine_describe());
     json_put(document, "findings", d.findings);
     if (results_write(&common, document))

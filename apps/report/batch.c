@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- the document ---- */
-
 /* Null, or a number that a plot can show. */
 static bool is_amount(const json_t *row, const char *key)
 {
@@ -84,8 +82,6 @@ void report_batch_prepare(json_t *batch)
     batch_add_derived(batch);
 }
 
-/* ---------------------------------------------------------------------------------------------------- words ---- */
-
 static cell part(const json_t *row, const char *key)
 {
     return cell_value(json_object_get(row, key));
@@ -104,8 +100,6 @@ void report_batch_wrong(FILE *out, const json_t *run)
                    part(check, "compared").text, part(check, "worst_result").text, part(check, "worst_expected").text);
     fputs("</li>\n", out);
 }
-
-/* --------------------------------------------------------------------------------------------------- tables ---- */
 
 static void put_batch(FILE *out, const json_t *batch, const report_plot *plots)
 {

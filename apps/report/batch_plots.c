@@ -11,8 +11,6 @@
 
 enum { MOST_RUNS = 64, MOST_WORKERS = 12 };
 
-/* -------------------------------------------------------------------------------------------- the wall time ---- */
-
 static void add_wall(report_plots *plots, const json_t *runs, int count, const char *title)
 {
     bar_row rows[MOST_RUNS];
@@ -28,8 +26,6 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
     p = plot_add_times(plots, "batch-wall", title, rows, count);
     snprintf(p->title, sizeof p->title, "Wall");
 }
-
-/* --------------------------------------------------------------------------------- how busy everything was ---- */
 
 /* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/commands/batch.md). */
 typedef struct worker {

@@ -70,8 +70,6 @@ file_bytes gnuplot_draw(const char *terminal, const char *script)
     return (file_bytes){(uint8_t *)drawn, length};
 }
 
-/* ------------------------------------------------------------------------------------------------- its SVG ---- */
-
 /* Takes out every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */
 static void cut(char *svg, const char *begin, const char *end)
 {

@@ -12,7 +12,7 @@
 
 /* How a value is written. null, a missing key and a number that is not finite are "-" in every form. */
 typedef enum cell_form {
-    AS_TEXT,       /* a string; any other value in short: "16x16x1", "1.5e-05", "yes" */
+    AS_TEXT,       /* a string; any other value in short: "16x16x1", "serial simd", "1.5e-05", "yes" */
     AS_SECONDS,    /* 0.0202: "20.2 ms" */
     AS_BYTES,      /* 67108864: "64.0 MiB" */
     AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
