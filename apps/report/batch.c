@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch.h"
+#include "page.h"
 #include "html.h"
 
 #include "batch/columns.h"

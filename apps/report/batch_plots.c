@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch.h"
+#include "page.h"
 
 #include "batch/columns.h"
 #include "support/memory.h"
@@ -153,7 +153,7 @@ static void add_busy(report_plots *plots, const json_t *runs, int count, const c
     free(list);
 }
 
-void report_batch_plots(report_plots *plots, const json_t *batches)
+void report_plots_batch(report_plots *plots, const json_t *batches)
 {
     const json_t *batch;
     size_t i;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "page.h"
-#include "batch.h"
 #include "html.h"
 
 #include "compare/compare.h"

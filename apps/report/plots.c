@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plots.h"
+#include "page.h"
 #include "gnuplot.h"
 
 #include "look/ceiling.h"

@@ -2,7 +2,6 @@
  *
  * flynn report: one page with tables and plots of the documents that other commands saved with --json.
  */
-#include "batch.h"
 #include "commands.h"
 #include "gnuplot.h"
 #include "page.h"
@@ -263,7 +262,7 @@ static void make_plots(report_machine *m)
     report_plots_times(&m->plots[PLOTS_TIMES], results);
     report_plots_roofline(&m->plots[PLOTS_ROOFLINE], results, json_object_get(m->data, "ceilings"));
     report_plots_laws(&m->plots[PLOTS_LAWS], json_object_get(m->data, "laws"));
-    report_batch_plots(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
+    report_plots_batch(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
 }
 
 static void write_plots(const report_page *page, const char *folder)
