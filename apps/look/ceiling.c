@@ -25,7 +25,7 @@
 enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
 
 /* The ways of a copy between the host's memory and a device's own. */
-enum { TO_DEVICE = 1, TO_HOST = 2, PAGEABLE = 4 };
+enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
 
 /* What the measurements of one device share. */
 typedef struct bench {
@@ -56,8 +56,6 @@ struct quantity_kind {
     int link; /* TO_DEVICE ...; 0: within the device */
 };
 
-/* ---------------------------------------------------------------------------------------------- the work ---- */
-
 static void queue_copy(bench *b)
 {
     must(fl_copy_array(b->device, b->from, b->to, &(fl_run){.variant = b->variant, .stream = b->stream}));
@@ -84,7 +82,7 @@ static double prepare_link(bench *b, const quantity_kind *q)
         b->pageable = memory_zeroed(1, (size_t)b->bytes);
         memset(b->pageable, 1, (size_t)b->bytes);
     }
-    return (double)b->bytes * (b->link == (TO_DEVICE | TO_HOST) ? 2 : 1);
+    return (double)b->bytes * (b->link == BOTH ? 2 : 1);
 }
 
 static void queue_steps(bench *b)
@@ -150,8 +148,6 @@ static double prepare_launch(bench *b, const quantity_kind *q)
     return NAN;
 }
 
-enum { BOTH = TO_DEVICE | TO_HOST };
-
 static const quantity_kind kinds[] = {
     {"copy", "copy on the device", "byte", prepare_copy, queue_copy, by_events, 1, "copy", FL_U8, 0},
     {"h2d", "host to device, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, TO_DEVICE},
@@ -166,8 +162,6 @@ static const quantity_kind kinds[] = {
     {"launch", "launch, one after the other", NULL, prepare_launch, queue_steps, by_events, 1000, NULL, FL_F32, 0},
     {"launch_and_wait", "launch, and wait for it", NULL, prepare_launch, queue_steps, by_clock, 1, NULL, FL_F32, 0},
 };
-
-/* ---------------------------------------------------------------------------------------------- measuring ---- */
 
 /* The first time is not counted. `variant` is null where there is one way only. */
 static json_t *sample(bench *b, const quantity_kind *q, double amount, const char *variant)
@@ -261,12 +255,13 @@ static void bench_end(bench *b)
 
 double ceiling_rate(const json_t *device, const char *key)
 {
+    double rate = NAN;
     json_t *q;
     size_t i;
 
-    json_array_foreach(json_object_get(device, "quantities"), i,
-                       q) if (strcmp(row_text(q, "key"), key) == 0) return row_number(q, "per_second");
-    return NAN;
+    json_array_foreach(json_object_get(device, "quantities"), i, q) rate =
+        strcmp(row_text(q, "key"), key) == 0 ? row_number(q, "per_second") : rate;
+    return rate;
 }
 
 /* Saves the roofline; that of an emulation is of no use. */
@@ -301,20 +296,12 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     return row;
 }
 
-/* ------------------------------------------------------------------------------------------------- output ---- */
-
 static cell measured(const json_t *quantity)
 {
-    const char *unit = row_text(quantity, "unit");
-    const bool timed = strcmp(unit, "-") == 0;
-    const column c = {.key = timed ? "seconds" : "per_second",
-                      .as = timed                       ? AS_SECONDS
-                            : strcmp(unit, "byte") == 0 ? AS_BYTE_RATE
-                                                        : AS_FLOP_RATE};
-    cell room;
+    const double seconds = row_number(quantity, "seconds"), rate = row_number(quantity, "per_second");
+    const char *unit = strcmp(row_text(quantity, "unit"), "byte") == 0 ? "B/s" : "FLOP/s";
 
-    column_text(&c, quantity, &room);
-    return room;
+    return cell_print("%s", (isnan(rate) ? format_seconds(seconds) : format_rate(rate, unit)).text);
 }
 
 static cell spread(const json_t *quantity)

@@ -2,6 +2,7 @@
 #include "page.h"
 #include "html.h"
 
+#include "batch/columns.h"
 #include "compare/compare.h"
 #include "laws/show.h"
 #include "look/ceiling.h"
@@ -62,6 +63,19 @@ static void put_wrong(FILE *out, const json_t *row)
                row_text(row, "check.method"));
 }
 
+static void put_wrong_run(FILE *out, const json_t *run)
+{
+    html_print(out, "<li><b>batch</b> on %s, pipeline %s: %s", row_text(run, "resource"), batch_pipeline(run).text,
+               batch_verdict(run).text);
+    if (json_is_string(json_object_get(run, "ended_by")))
+        html_print(out, "; %s", row_text(run, "ended_by"));
+    if (row_number(run, "check.failed") > 0)
+        html_print(out, "; %s of %s numbers are wrong, the worst is %s instead of %s", part(run, "check.failed").text,
+                   part(run, "check.compared").text, part(run, "check.worst_result").text,
+                   part(run, "check.worst_expected").text);
+    fputs("</li>\n", out);
+}
+
 static void put_lost(FILE *out, json_t *images)
 {
     int shown = 0;
@@ -86,7 +100,7 @@ static void put_failures_of(FILE *out, const json_t *data)
     json_array_foreach(json_object_get(data, "wrong"), i, row) put_wrong(out, row);
     json_array_foreach(json_object_get(data, "failed"), i, row) html_print(
         out, "<li><b>%s</b> could not be run: %s</li>\n", row_text(row, "exercise"), row_text(row, "message"));
-    json_array_foreach(json_object_get(data, "wrong_runs"), i, row) report_batch_wrong(out, row);
+    json_array_foreach(json_object_get(data, "wrong_runs"), i, row) put_wrong_run(out, row);
     put_lost(out, json_object_get(data, "lost_images"));
 }
 

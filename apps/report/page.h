@@ -71,7 +71,4 @@ void report_batch_prepare(json_t *batch);
 /* All batches of a machine, with their plots. */
 void report_batch_write(FILE *out, const json_t *batches, const report_plots *plots);
 
-/* An entry of the list of failures: a run whose check failed. */
-void report_batch_wrong(FILE *out, const json_t *run);
-
 #endif
