@@ -61,14 +61,6 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "became faster or slower by more than their spreads, which are the same, and which are "
                               "unclear.";
 
-static void move_rows(json_t *document, json_t *rows)
-{
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(json_object_get(document, "results"), i, row) json_array_append(rows, row);
-}
-
 static json_t *failure(const char *exercise, const child_result *r)
 {
     json_t *entry = json_new_object();
@@ -97,7 +89,7 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
             json_append(failed, failure(kinds[i]->name, &r));
             continue;
         }
-        move_rows(r.document, rows);
+        json_array_extend(rows, json_object_get(r.document, "results"));
         if (document)
             json_decref(r.document);
         else

@@ -122,10 +122,8 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
 
     for (int i = 0; i < count; i++) {
         const json_t *run = json_array_get(runs, (size_t)i);
-        rows[i] =
-            (bar_row){.seconds = {row_number(run, "wall_s"), row_number(json_object_get(run, "link"), "limit_s")}};
-        snprintf(rows[i].label, sizeof rows[i].label, "%.16s %.12s", row_text(run, "resource"),
-                 batch_pipeline(run).text);
+        rows[i] = bar_row_of(row_text(run, "resource"), batch_pipeline(run).text, row_number(run, "wall_s"),
+                             row_number(run, "link.limit_s"));
     }
     p = plot_add_times(plots, "batch-wall", title, rows, count);
     snprintf(p->title, sizeof p->title, "Wall");
@@ -232,7 +230,8 @@ static void draw_busy(canvas *c, const busy_run *list, int count, double most)
         put_run(c, &list[i], top, high);
         top -= HEAD + list[i].count * BAR;
     }
-    plot_rows_end(c);
+    fprintf(c->script, "plot NaN\n");
+    plot_end(c);
 }
 
 static void add_busy(report_plots *plots, const json_t *runs, int count, const char *title)

@@ -339,8 +339,9 @@ static void put_sources(FILE *out, const report_page *page)
     fputs(".</footer>\n", out);
 }
 
-void report_page_write(FILE *out, const report_page *page)
+void report_page_write(FILE *out, const void *of)
 {
+    const report_page *page = of;
     const json_t *document;
     size_t i;
 

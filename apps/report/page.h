@@ -41,7 +41,8 @@ extern const char *const report_style[];
 /* How many results, exercises, runs of batches and images failed. */
 int report_failures(const report_page *page);
 
-void report_page_write(FILE *out, const report_page *page);
+/* Writes a report_page. */
+void report_page_write(FILE *out, const void *of);
 
 /* --------------------------------------------------------------------------------------------------- plots ---- */
 

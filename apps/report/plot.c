@@ -57,12 +57,6 @@ void plot_end(canvas *c)
         fail(EXIT_BROKEN, "out of memory for a plot");
 }
 
-void plot_rows_end(canvas *c)
-{
-    fprintf(c->script, "plot NaN\n");
-    plot_end(c);
-}
-
 double plot_text_width(const char *text)
 {
     return LETTER * (double)strlen(text);
@@ -101,6 +95,14 @@ double axis_step(double high, int tics)
 }
 
 enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number behind the longest bar */
+
+bar_row bar_row_of(const char *resource, const char *what, double first, double second)
+{
+    bar_row row = {.seconds = {first, second}};
+
+    snprintf(row.label, sizeof row.label, "%.16s %.12s", resource, what);
+    return row;
+}
 
 /* False for a time that was not measured or that no axis could show. */
 static bool has_bar(double seconds)
@@ -166,7 +168,8 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
     a = put_axis(&c, rows, count);
     for (int i = 0; i < count; i++)
         put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
-    plot_rows_end(&c);
+    fprintf(c.script, "plot NaN\n");
+    plot_end(&c);
     return c.plot;
 }
 

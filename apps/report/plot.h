@@ -39,10 +39,9 @@ typedef struct canvas {
 } canvas;
 
 /* Adds a plot; one canvas is open at a time. `letters` is the length of the longest label of rows, which stand left of
- * an axis of x alone (plot_rows_end ends these); 0: there is an axis of y. */
+ * an axis of x alone; 0: there is an axis of y. */
 canvas plot_begin(report_plots *plots, const char *kind, const char *title, int width, int height, int letters);
 void plot_end(canvas *c);
-void plot_rows_end(canvas *c);
 
 /* The width of a text, in pixels. */
 double plot_text_width(const char *text);
@@ -69,6 +68,8 @@ typedef struct bar_row {
     char label[64];
     double seconds[2];
 } bar_row;
+
+bar_row bar_row_of(const char *resource, const char *what, double first, double second);
 
 /* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. */
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count);

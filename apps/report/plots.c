@@ -17,18 +17,6 @@ enum { MOST_POINTS = 256 };
 
 /* --------------------------------------------------------------------------------------------- times as bars ---- */
 
-static void add_times(report_plots *plots, const char *title, const json_t *const *results, int count)
-{
-    bar_row rows[MOST_POINTS];
-
-    for (int i = 0; i < count; i++) {
-        rows[i] = (bar_row){.seconds = {row_number(results[i], "kernel_s"), row_number(results[i], "total_s")}};
-        snprintf(rows[i].label, sizeof rows[i].label, "%.16s %.12s", row_text(results[i], "resource"),
-                 row_text(results[i], "variant"));
-    }
-    plot_add_times(plots, "times", title, rows, count);
-}
-
 static cell title_of(const json_t *row)
 {
     return cell_print("%.32s, %.8s, %.40s", row_text(row, "exercise"), row_text(row, "dtype"),
@@ -37,21 +25,23 @@ static cell title_of(const json_t *row)
 
 void report_plots_times(report_plots *plots, const json_t *results)
 {
-    size_t count = json_array_size(results);
-    const json_t *rows[MOST_POINTS];
-    char *taken = memory_zeroed(count + 1, 1);
+    const size_t count = json_array_size(results);
+    bar_row rows[MOST_POINTS];
+    char *taken = memory_zeroed(count, 1);
 
     for (size_t i = 0; i < count; i++) {
         const cell title = title_of(json_array_get(results, i));
         int same = 0;
         for (size_t j = i; j < count && same < MOST_POINTS; j++) {
-            if (taken[j] || strcmp(title.text, title_of(json_array_get(results, j)).text) != 0)
+            const json_t *row = json_array_get(results, j);
+            if (taken[j] || strcmp(title.text, title_of(row).text) != 0)
                 continue;
             taken[j] = 1;
-            rows[same++] = json_array_get(results, j);
+            rows[same++] = bar_row_of(row_text(row, "resource"), row_text(row, "variant"), row_number(row, "kernel_s"),
+                                      row_number(row, "total_s"));
         }
         if (same > 0)
-            add_times(plots, title.text, rows, same);
+            plot_add_times(plots, "times", title.text, rows, same);
     }
     free(taken);
 }

@@ -84,24 +84,17 @@ static json_t *run_compare(const common_options *common)
     return document;
 }
 
-static bool is_in(const json_t *list, const json_t *value)
-{
-    bool found = false;
-    json_t *other;
-    size_t i;
-
-    json_array_foreach(list, i, other) found = found || json_equal(value, other);
-    return found;
-}
-
 /* Adds a value to a list of the machine, once: the same file may be named twice, and several commands may have skipped
  * the same backend. */
 static void add(json_t *data, const char *key, json_t *value)
 {
+    json_t *other;
+    size_t i;
+
     if (!json_object_get(data, key))
         json_put(data, key, json_new_list());
-    if (!is_in(json_object_get(data, key), value))
-        json_append(json_object_get(data, key), json_incref(value));
+    json_array_foreach(json_object_get(data, key), i, other) if (json_equal(value, other)) return;
+    json_append(json_object_get(data, key), json_incref(value));
 }
 
 static void add_all(json_t *data, const char *key, const json_t *values)
@@ -202,14 +195,6 @@ static void take(report_page *page, json_t *document, const char *source)
     json_decref(document);
 }
 
-static void take_all(report_page *page, const common_options *common)
-{
-    for (int i = 0; i < common->argument_count; i++)
-        take(page, load(common->arguments[i]), common->arguments[i]);
-    if (common->argument_count == 0)
-        take(page, run_compare(common), "flynn compare");
-}
-
 /* ------------------------------------------------------------------------------------------------ pictures ---- */
 
 /* Of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only what libpng can
@@ -228,13 +213,6 @@ static report_picture read_picture(const char *value)
     must_do(png_read(p.path, &image, &why) && file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
     host_array_free(&image);
     return p;
-}
-
-static void take_pictures(report_page *page, const report_options *own)
-{
-    page->pictures = memory_zeroed((size_t)own->picture_count + 1, sizeof *page->pictures);
-    for (int i = 0; i < own->picture_count; i++)
-        page->pictures[page->picture_count++] = read_picture(own->pictures[i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- writing ---- */
@@ -281,11 +259,6 @@ static void make_folder(const char *folder)
         fail(EXIT_BROKEN, "--plots: %s: cannot be made (%s)", folder, strerror(errno));
 }
 
-static void print_page(FILE *stream, const void *page)
-{
-    report_page_write(stream, page);
-}
-
 static void free_page(report_page *page)
 {
     for (int i = 0; i < page->machine_count; i++) {
@@ -318,15 +291,20 @@ int command_report(int argc, char **argv)
     must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work begins */
     if (own.plots && common.argument_count == 0) /* else after the files were read, which may be wrong */
         make_folder(own.plots);
-    take_pictures(&page, &own);
-    take_all(&page, &common);
+    page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);
+    for (; page.picture_count < own.picture_count; page.picture_count++)
+        page.pictures[page.picture_count] = read_picture(own.pictures[page.picture_count]);
+    for (int i = 0; i < common.argument_count; i++)
+        take(&page, load(common.arguments[i]), common.arguments[i]);
+    if (common.argument_count == 0)
+        take(&page, run_compare(&common), "flynn compare");
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
     if (own.plots) {
         make_folder(own.plots);
         write_plots(&page, own.plots);
     }
-    must_do(output_print(own.output, print_page, &page, &why), &why);
+    must_do(output_print(own.output, report_page_write, &page, &why), &why);
     failures = report_failures(&page);
     if (failures > 0)
         note("%d failures are listed on the page", failures);
