@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
-#include "gnuplot.h"
+#include "plot.h"
 
 #include "support/fail.h"
 #include "support/utf8.h"

@@ -44,8 +44,6 @@ int report_failures(const report_page *page);
 /* Writes a report_page. */
 void report_page_write(FILE *out, const void *of);
 
-/* --------------------------------------------------------------------------------------------------- plots ---- */
-
 /* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results. */
 void report_plots_times(report_plots *plots, const json_t *results);
 
@@ -59,8 +57,6 @@ void report_plots_laws(report_plots *plots, const json_t *laws);
 
 /* Two plots a batch: the wall time of each run, and the part of it that each thread and engine was busy. */
 void report_plots_batch(report_plots *plots, const json_t *batches);
-
-/* ------------------------------------------------------------------------------- documents of flynn batch ---- */
 
 /* What the page needs and the value of a document's key "batch" lacks, in words; NULL: nothing. */
 const char *report_batch_lacks(const json_t *batch);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "plot.h"
-#include "gnuplot.h"
 
 #include "support/fail.h"
 #include "support/memory.h"

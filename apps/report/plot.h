@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plot.h - the parts that all plots of `flynn report` share: scripts for gnuplot, and drawing them.
+ * plot.h - the parts that all plots of `flynn report` share: scripts for gnuplot, and drawing them by gnuplot, a
+ * program that is looked for when it is needed.
  */
 #ifndef FLYNN_APPS_REPORT_PLOT_H
 #define FLYNN_APPS_REPORT_PLOT_H
@@ -79,5 +80,19 @@ typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
 file_bytes report_plot_draw(const report_plot *plot, plot_format format);
 
 void report_plots_free(report_plots *plots);
+
+/* Is there a gnuplot? Else a problem with exit code 3 that says how to get it. */
+bool gnuplot_find(problem *why);
+
+/* A text as gnuplot's scripts write one: in single quotes, within which no character is special. Control characters
+ * become blanks; bytes that are not UTF-8 are left out. */
+void gnuplot_text(FILE *script, const char *text);
+
+/* The picture that gnuplot draws by the script, after `set terminal <terminal>`, with a NUL behind it; ends the command
+ * when it draws nothing. */
+file_bytes gnuplot_draw(const char *terminal, const char *script);
+
+/* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */
+void gnuplot_svg_bare(char *svg);
 
 #endif

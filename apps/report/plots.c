@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "page.h"
-#include "gnuplot.h"
 
 #include "look/ceiling.h"
 #include "support/memory.h"

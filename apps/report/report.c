@@ -3,7 +3,6 @@
  * flynn report: one page with tables and plots of the documents that other commands saved with --json.
  */
 #include "commands.h"
-#include "gnuplot.h"
 #include "page.h"
 
 #include "files/files.h"
