@@ -114,11 +114,6 @@ static bool all_right(const json_t *document)
     return json_array_size(json_object_get(document, "failed")) == 0;
 }
 
-static table_style style_of(const compare_options *own)
-{
-    return own->markdown ? TABLE_MARKDOWN : TABLE_TEXT;
-}
-
 static void show(const json_t *document, table_style style)
 {
     size_t i;
@@ -154,14 +149,14 @@ static json_t *run_named(const common_options *common, const char *const *names,
     return run_all(common, kinds, count);
 }
 
-static int compare_now(const common_options *common, const compare_options *own)
+static int compare_now(const common_options *common, table_style style)
 {
     json_t *document = run_named(common, common->arguments, common->argument_count);
     bool right;
 
     rows_rank(json_object_get(document, "results"));
     if (results_write(common, document))
-        show(document, style_of(own));
+        show(document, style);
     right = all_right(document);
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
@@ -172,9 +167,9 @@ static json_t *load(const char *path)
     return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
 }
 
-static int compare_saved(const common_options *common, const compare_options *own)
+static int compare_saved(const common_options *common, const char *against, table_style style)
 {
-    json_t *older = load(own->against), *newer, *verdicts;
+    json_t *older = load(against), *newer, *verdicts;
 
     if (common->argument_count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
@@ -186,7 +181,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
     }
     verdicts = compare_runs(older, newer);
     if (results_write(common, verdicts))
-        compare_runs_show(verdicts, style_of(own));
+        compare_runs_show(verdicts, style);
     json_decref(verdicts);
     json_decref(older);
     json_decref(newer);
@@ -209,7 +204,8 @@ int command_compare(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
-    code = own.against ? compare_saved(&common, &own) : compare_now(&common, &own);
+    const table_style style = own.markdown ? TABLE_MARKDOWN : TABLE_TEXT;
+    code = own.against ? compare_saved(&common, own.against, style) : compare_now(&common, style);
     options_free(&common);
     return code;
 }

@@ -264,21 +264,12 @@ double ceiling_rate(const json_t *device, const char *key)
     return rate;
 }
 
-/* Saves the roofline; that of an emulation is of no use. */
-static void save(const fl_device_info *info, const json_t *row)
-{
-    ceilings found = {ceiling_rate(row, "copy"), ceiling_rate(row, "f32"), ceiling_rate(row, "f64")};
-    problem why;
-
-    if (!info->emulation && !ceilings_save(info, &found, &why))
-        note("the ceilings of %s are not kept: %s", info->resource, why.text);
-}
-
 /* A device of the document's "ceilings". */
 static json_t *measure_device(fl_device *device, const common_options *common)
 {
     const fl_device_info *info = fl_device_describe(device);
     json_t *row = json_new_object(), *quantities = json_new_list();
+    problem why;
     bench b;
 
     bench_start(&b, device, common);
@@ -292,7 +283,9 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     json_put(row, "device", json_text(info->name));
     json_put(row, "emulation", json_boolean(info->emulation));
     json_put(row, "quantities", quantities);
-    save(info, row);
+    const ceilings roofline = {ceiling_rate(row, "copy"), ceiling_rate(row, "f32"), ceiling_rate(row, "f64")};
+    if (!info->emulation && !ceilings_save(info, &roofline, &why)) /* an emulation's is of no use */
+        note("the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;
 }
 

@@ -76,27 +76,25 @@ static const struct vendor {
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
-static bool read_word(const char *folder, const char *entry, const char *file, char *word, int size)
+/* "" where the file cannot be read. */
+static void read_word(const char *folder, const char *entry, const char *file, char *word, int size)
 {
     char path[PATH_MAX];
-    FILE *stream;
-    bool read;
+    FILE *stream = NULL;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) >= sizeof path)
-        return false;
-    stream = fopen(path, "re");
-    read = stream && fgets(word, size, stream);
+    *word = '\0';
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path)
+        stream = fopen(path, "re");
+    if (stream && fgets(word, size, stream))
+        word[strcspn(word, "\n")] = '\0';
     if (stream)
         fclose(stream);
-    if (read)
-        word[strcspn(word, "\n")] = '\0';
-    return read;
 }
 
 /* GPUs of a vendor on the PCI bus: class 03 is a display controller, 12 an accelerator. */
 static int count_gpus(const char *root, const char *pci)
 {
-    char folder[PATH_MAX], word[32];
+    char folder[PATH_MAX], vendor[32], class[32];
     struct dirent *entry;
     int count = 0;
     DIR *bus;
@@ -104,10 +102,9 @@ static int count_gpus(const char *root, const char *pci)
     snprintf(folder, sizeof folder, "%s/sys/bus/pci/devices", root);
     bus = opendir(folder);
     while (bus && (entry = readdir(bus))) {
-        if (!read_word(folder, entry->d_name, "vendor", word, sizeof word) || strcmp(word, pci) != 0)
-            continue;
-        count += read_word(folder, entry->d_name, "class", word, sizeof word) &&
-                 (strncmp(word, "0x03", 4) == 0 || strncmp(word, "0x12", 4) == 0);
+        read_word(folder, entry->d_name, "vendor", vendor, sizeof vendor);
+        read_word(folder, entry->d_name, "class", class, sizeof class);
+        count += strcmp(vendor, pci) == 0 && (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0);
     }
     if (bus)
         closedir(bus);

@@ -86,8 +86,6 @@ void report_batch_prepare(json_t *batch)
     batch_add_derived(batch);
 }
 
-/* ------------------------------------------------------------------------------------------------- tables ---- */
-
 static void put_batch(FILE *out, const json_t *batch, const report_plot *plots)
 {
     const json_t *runs = json_object_get(batch, "runs");

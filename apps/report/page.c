@@ -294,8 +294,6 @@ static void put_pairs(FILE *out, const json_t *document)
     fputs("<p class=note>Ratio: older over newer, above 1 is faster.</p></section>\n", out);
 }
 
-/* --------------------------------------------------------------------------------------------------- pictures ---- */
-
 /* RFC 4648. */
 static void put_base64(FILE *out, const file_bytes *file)
 {

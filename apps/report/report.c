@@ -194,8 +194,6 @@ static void take(report_page *page, json_t *document, const char *source)
     json_decref(document);
 }
 
-/* ------------------------------------------------------------------------------------------------ pictures ---- */
-
 /* Of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only what libpng can
  * read is put into a page. */
 static report_picture read_picture(const char *value)
