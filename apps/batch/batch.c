@@ -16,6 +16,7 @@
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 
 #include <inttypes.h>
@@ -205,7 +206,7 @@ static void run_all(batch_command *c)
     batch_summary *s = &c->summary;
     bool ended = false;
 
-    s->runs = allocate((size_t)(c->backends.count * c->own->pipeline_count), sizeof *s->runs);
+    s->runs = memory_zeroed((size_t)(c->backends.count * c->own->pipeline_count), sizeof *s->runs);
     for (int b = 0; b < c->backends.count; b++)
         for (int i = 0; i < c->own->pipeline_count && !ended; i++) {
             batch_run *run = &s->runs[s->count++];

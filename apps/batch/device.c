@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "device.h"
 
+#include "harness/host_memory.h"
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,24 +49,6 @@ struct batch_device {
     device_report report;
 };
 
-/* ----------------------------------------------------------------------------------------------- memory ---- */
-
-fl_status batch_host_memory(fl_device *device, bool pinned, size_t bytes, void **memory)
-{
-    if (pinned)
-        return fl_host_alloc(device, bytes ? bytes : 1, memory);
-    *memory = reallocate(NULL, 1, bytes);
-    return FL_OK;
-}
-
-void batch_free_host_memory(fl_device *device, bool pinned, void *memory)
-{
-    if (pinned)
-        fl_host_free(device, memory);
-    else
-        free(memory);
-}
-
 static void add_piece(piece_list *list, piece p)
 {
     piece *last = list->count > 0 ? &list->list[list->count - 1] : NULL;
@@ -76,7 +60,7 @@ static void add_piece(piece_list *list, piece p)
     }
     if (list->count == list->room) {
         list->room = list->room ? 2 * list->room : 16;
-        list->list = reallocate(list->list, (size_t)list->room, sizeof *list->list);
+        list->list = memory_regrown(list->list, (size_t)list->room, sizeof *list->list);
     }
     list->list[list->count++] = p;
 }
@@ -119,7 +103,7 @@ static void free_arrays(batch_device *d, slot *s)
 {
     for (int i = 0; i < ARRAYS; i++) {
         if (!d->info->host_memory)
-            batch_free_host_memory(d->plan.device, d->plan.pinned, s->host[i]);
+            host_memory_free(d->plan.device, d->plan.pinned, s->host[i]);
         fl_array_free(s->arrays[i]);
         s->host[i] = NULL;
         s->arrays[i] = NULL;
@@ -137,7 +121,7 @@ static fl_status create_array(batch_device *d, slot *s, int i, const int64_t *sh
         return status;
     s->bytes += bytes;
     if (!d->info->host_memory)
-        return batch_host_memory(d->plan.device, d->plan.pinned, bytes, &s->host[i]);
+        return host_memory_create(d->plan.device, d->plan.pinned, bytes, &s->host[i]);
     s->host[i] = fl_array_data(s->arrays[i]);
     return FL_OK;
 }
@@ -503,9 +487,9 @@ fl_status batch_device_finish(batch_device *d)
 
 batch_device *batch_device_create(const device_plan *plan)
 {
-    batch_device *d = allocate(1, sizeof *d);
+    batch_device *d = memory_zeroed(1, sizeof *d);
 
-    d->spans = reallocate(NULL, (size_t)MOST_RECORDED * ENGINES, sizeof *d->spans);
+    d->spans = memory_regrown(NULL, (size_t)MOST_RECORDED * ENGINES, sizeof *d->spans);
     d->plan = *plan;
     d->info = fl_device_describe(plan->device);
     d->shrink = 1;
@@ -546,7 +530,7 @@ static int by_time(const void *a, const void *b)
 /* Adds up the time in which one, two and three engines worked at once. */
 static void count_together(const batch_device *d, double *together_s)
 {
-    edge *edges = allocate((size_t)d->span_count * 2, sizeof *edges);
+    edge *edges = memory_zeroed((size_t)d->span_count * 2, sizeof *edges);
     int working = 0;
 
     for (int i = 0; i < d->span_count; i++) {

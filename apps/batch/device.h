@@ -71,8 +71,4 @@ device_report batch_device_report(const batch_device *d);
 /* Waits for work under way; it is lost, as is what waits for a full chunk. NULL does nothing. */
 void batch_device_free(batch_device *d);
 
-/* Host memory that copies may be queued from. Ends the command if it is not pinned and there is none. */
-fl_status batch_host_memory(fl_device *device, bool pinned, size_t bytes, void **memory);
-void batch_free_host_memory(fl_device *device, bool pinned, void *memory);
-
 #endif

@@ -2,6 +2,7 @@
 #include "inputs.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ static int64_t size_of(const char *folder, const char *name)
 
 static void add(batch_source *source, char *name)
 {
-    char **names = reallocate((void *)source->inputs, (size_t)source->count + 1, sizeof *names);
+    char **names = memory_regrown((void *)source->inputs, (size_t)source->count + 1, sizeof *names);
 
     names[source->count++] = name;
     source->inputs = (const char *const *)names;
@@ -143,7 +144,7 @@ static bool same_file(const char *a, const char *b)
 /* No two outputs have one name, and none replaces an input. */
 static void check_names(const batch_source *source)
 {
-    const char **sorted = allocate((size_t)source->count, sizeof *sorted);
+    const char **sorted = memory_zeroed((size_t)source->count, sizeof *sorted);
 
     memcpy(sorted, source->outputs, (size_t)source->count * sizeof *sorted);
     qsort(sorted, (size_t)source->count, sizeof *sorted, by_name);
@@ -185,7 +186,7 @@ void inputs_name_outputs(batch_source *source, const batch_options *own)
 
     if (!own->folder || source->kind == BATCH_SYNTHETIC)
         return;
-    outputs = allocate((size_t)source->count, sizeof *outputs);
+    outputs = memory_zeroed((size_t)source->count, sizeof *outputs);
     source->outputs = (const char *const *)outputs;
     for (int64_t i = 0; i < source->count; i++)
         outputs[i] = output_of(source, source->inputs[i], own->folder);

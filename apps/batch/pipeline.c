@@ -4,6 +4,7 @@
 #include "signals.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
@@ -58,7 +59,7 @@ static batch_item *new_item(pipeline *p, int64_t i)
     }
     if (source->ready && !p->first_pass && source->ready[i % source->distinct].state == ITEM_FAILED)
         return NULL; /* the first pass has reported it */
-    item = reallocate(NULL, 1, sizeof *item);
+    item = memory_regrown(NULL, 1, sizeof *item);
     if (source->ready) {
         *item = source->ready[i % source->distinct];
         item->original = i % source->distinct;
@@ -247,7 +248,7 @@ static void add_to_device(pipeline *p, batch_item *item)
         return;
     }
     if (item->output && !item->y)
-        item->y = reallocate(NULL, (size_t)item->matrices, bytes_of_array(&item->shape, RESULT));
+        item->y = memory_regrown(NULL, (size_t)item->matrices, bytes_of_array(&item->shape, RESULT));
     status = batch_device_add(p->device, item);
     if (status == FL_OK && p->plan->mode <= PIPELINE_PINNED)
         status = batch_device_finish(p->device);
@@ -340,7 +341,7 @@ static void pass_of_all_threads(pipeline *p)
 {
     const int all = p->plan->threads, decoders = all > 4 ? all / 4 : 1, encoders = all,
               decomposers = p->plan->decompose_on ? all : 0;
-    pthread_t *threads = allocate((size_t)(decoders + decomposers + encoders + 1), sizeof *threads);
+    pthread_t *threads = memory_zeroed((size_t)(decoders + decomposers + encoders + 1), sizeof *threads);
     int started = 0;
 
     p->decoding = queue_create(decoders, 1);
@@ -460,7 +461,7 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     p.report.check = compare_start();
     p.report.failures = json_new_list();
     pthread_mutex_init(&p.lock, NULL);
-    p.known = allocate((size_t)p.source->distinct, sizeof *p.known);
+    p.known = memory_zeroed((size_t)p.source->distinct, sizeof *p.known);
     device.back = come_back;
     device.lost = be_lost;
     device.user = &p;

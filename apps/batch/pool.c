@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool.h"
 
+#include "harness/host_memory.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <stdlib.h>
@@ -48,7 +50,7 @@ static void create_pool_memory(batch_pool *pool, const matrix_shape *shape)
             must(fl_array_create(pool->device, shape->dtype, i == 1 ? 2 : 3, shapes[i], &pool->arrays[i]));
             pool->host[i] = fl_array_data(pool->arrays[i]);
         } else {
-            must(batch_host_memory(pool->device, pool->pinned, bytes, &pool->host[i]));
+            must(host_memory_create(pool->device, pool->pinned, bytes, &pool->host[i]));
         }
     }
 }
@@ -58,7 +60,7 @@ void batch_pool_make(batch_pool *pool, const matrix_shape *shape, int64_t count,
     random_state random = random_start(seed);
 
     pool->count = distinct_matrices(shape, count);
-    pool->items = allocate((size_t)pool->count, sizeof *pool->items);
+    pool->items = memory_zeroed((size_t)pool->count, sizeof *pool->items);
     create_pool_memory(pool, shape);
     for (int64_t n = 0; n < pool->count; n++) {
         batch_item *item = &pool->items[n];
@@ -79,7 +81,7 @@ void batch_pool_free(batch_pool *pool)
 {
     for (int i = 0; i < FACTORS; i++) {
         if (!pool->arrays[i])
-            batch_free_host_memory(pool->device, pool->pinned, pool->host[i]);
+            host_memory_free(pool->device, pool->pinned, pool->host[i]);
         fl_array_free(pool->arrays[i]);
     }
     free(pool->items);
@@ -104,7 +106,7 @@ static void lay_together(batch_pool *pool, int i)
     for (int64_t n = 0; n < pool->count; n++)
         if (pool->items[n].state == ITEM_GOES_ON)
             most += bytes_of_array(&pool->items[n].shape, i) + sizeof(double);
-    must(batch_host_memory(pool->device, pool->pinned, most, &pool->host[i]));
+    must(host_memory_create(pool->device, pool->pinned, most, &pool->host[i]));
     for (int64_t n = 0; n < pool->count; n++) {
         batch_item *item = &pool->items[n];
         if (item->state == ITEM_GOES_ON) {
@@ -122,7 +124,7 @@ static void lay_together(batch_pool *pool, int i)
 void batch_pool_read(batch_pool *pool, const char *const *folders, int64_t count, int64_t rank)
 {
     pool->count = count;
-    pool->items = allocate((size_t)count, sizeof *pool->items);
+    pool->items = memory_zeroed((size_t)count, sizeof *pool->items);
     for (int64_t n = 0; n < count; n++) {
         batch_item *item = &pool->items[n];
         *item = (batch_item){.kind = BATCH_FACTORS, .input = folders[n], .check = compare_start(), .stays = true};

@@ -2,6 +2,7 @@
 #include "queue.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct queue {
 
 queue *queue_create(int capacity, int producers)
 {
-    queue *q = allocate(1, sizeof *q + (size_t)capacity * sizeof q->items[0]);
+    queue *q = memory_zeroed(1, sizeof *q + (size_t)capacity * sizeof q->items[0]);
 
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->filled, NULL);

@@ -7,6 +7,7 @@
 #include "checks/factors.h"
 #include "files/npy.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <inttypes.h>
@@ -210,7 +211,7 @@ struct decomposer {
 
 decomposer *decomposer_create(fl_device *device, const char *variant, uint64_t seed)
 {
-    decomposer *d = allocate(1, sizeof *d);
+    decomposer *d = memory_zeroed(1, sizeof *d);
 
     *d = (decomposer){.device = device, .variant = variant, .seed = seed};
     must(fl_stream_create(device, &d->stream));

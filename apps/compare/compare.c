@@ -202,6 +202,8 @@ int command_compare(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
+    if (common.json && !common.json_file)
+        option_refuse_own(&common, own_options, "markdown", "--json is printed instead of the table");
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
     const table_style style = own.markdown ? TABLE_MARKDOWN : TABLE_TEXT;

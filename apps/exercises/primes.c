@@ -94,8 +94,6 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_primes(device, ((const primes_options *)e->own)->upto, out[0], out[1], run);
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
-
 /* An independent sieve, plain and in segments: odd and even numbers alike, struck out by every prime up to the root. */
 enum { CHECK_SEGMENT = 1 << 18 };
 
@@ -167,8 +165,6 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     return found;
 }
 
-/* ---------------------------------------------------------------------------------------------- the answer ---- */
-
 static int64_t sum_of(const host_array *primes)
 {
     int64_t sum = 0;
@@ -211,7 +207,7 @@ const exercise_kind primes_exercise = {
         "host, where pi(N) is at most 1.26 N / ln N. A device needs less than 128 MiB besides. --variant=trial-all, "
         "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.",
     .dtypes = 1u << FL_I64,
-    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE,
+    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE | TAKES_DTYPE,
     .options = options,
     .own_size = sizeof(primes_options),
     .own = &(const primes_options){.upto = 10000, .method = -1, .launch = -1},

@@ -49,8 +49,6 @@ static host_array make(const exercise *e, int i)
     return course_phantom(exercise_size(e));
 }
 
-/* ---------------------------------------------------------------------------------------------- the plan ---- */
-
 static void factor_path(const char *folder, int i, char *path)
 {
     static const char *const names[] = {"u.npy", "s.npy", "vt.npy"};
@@ -112,8 +110,6 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
-
 static void expect(exercise *e)
 {
     svd_expected *expected = e->expected;
@@ -156,8 +152,6 @@ static void release(exercise *e)
     svd_oracle_free(expected->oracle);
     free(expected);
 }
-
-/* -------------------------------------------------------------------------------------------- the output ---- */
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
@@ -229,7 +223,7 @@ const exercise_kind svd_exercise = {
     .input_count = 1,
     .inputs = {{"matrix", 2, 2, false}},
     .dtypes = DTYPES_FLOAT,
-    .lacks = TAKES_CHECK,
+    .lacks = TAKES_CHECK | TAKES_BLOCK,
     .seeds_calls = true, /* randomized */
     .options = options,
     .own_size = sizeof(svd_options),

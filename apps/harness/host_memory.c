@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "host_memory.h"
 
-#include "support/fail.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 
-void *host_memory_create(fl_device *device, bool pinned, size_t bytes)
+fl_status host_memory_create(fl_device *device, bool pinned, size_t bytes, void **memory)
 {
-    void *memory = NULL;
-
     if (pinned)
-        must(fl_host_alloc(device, bytes ? bytes : 1, &memory));
-    else if (!(memory = malloc(bytes ? bytes : 1)))
-        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
-    return memory;
+        return fl_host_alloc(device, bytes ? bytes : 1, memory);
+    *memory = memory_regrown(NULL, 1, bytes);
+    return FL_OK;
 }
 
 void host_memory_free(fl_device *device, bool pinned, void *memory)

@@ -69,13 +69,13 @@ static void prepare_host(measuring *s)
 
     for (int i = 0; i < e->input_count; i++) {
         size_t bytes = host_array_bytes(&e->inputs[i]);
-        s->host_in[i] = host_memory_create(s->device, s->pinned, bytes);
+        must(host_memory_create(s->device, s->pinned, bytes, &s->host_in[i]));
         memcpy(s->host_in[i], e->inputs[i].data, bytes);
     }
     for (int i = 0; i < e->output_count; i++) {
         const output_spec *o = &e->outputs[i];
         must_do(host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
-        s->host_out[i] = host_memory_create(s->device, s->pinned, host_array_bytes(&s->results[i]));
+        must(host_memory_create(s->device, s->pinned, host_array_bytes(&s->results[i]), &s->host_out[i]));
     }
 }
 

@@ -37,8 +37,6 @@ fl_device *reference_device(const char *operation, const char *variant)
          operation, variant ? ", variant " : "", variant ? variant : "");
 }
 
-/* ----------------------------------------------------------------------------------------------- arrays ---- */
-
 host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape)
 {
     host_array array;
@@ -115,8 +113,6 @@ double unit_roundoff(fl_dtype dtype)
 {
     return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
 }
-
-/* ------------------------------------------------------------------------------------------- every element ---- */
 
 void reference_expect(exercise *e)
 {

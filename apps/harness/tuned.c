@@ -32,8 +32,6 @@ static bool same_kind(const json_t *entry, const tuned_work *work)
     return strcmp(text_of(entry, "exercise"), work->exercise) == 0 && strcmp(text_of(entry, "dtype"), work->dtype) == 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- keeping ---- */
-
 static json_t *entry_of(const tuned_work *work, const tuned_way *way)
 {
     json_t *entry = json_new_object();
@@ -102,8 +100,6 @@ bool tuned_forget(const char *exercise, int *count, problem *why)
     json_decref(kept);
     return saved;
 }
-
-/* -------------------------------------------------------------------------------------------------- finding ---- */
 
 static bool read_way(const json_t *entry, tuned_way *way)
 {

@@ -126,21 +126,21 @@ static void say_saturated(words *w, const laws_found *found, const law_point *p)
     const quantity rate = format_rate(p->bytes_per_s, "B/s");
 
     if (!found->processors)
-        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or its memory busy.", p->n,
-            rate.text);
+        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or limited by its memory.",
+            p->n, rate.text);
     else if (isfinite(p->percent_of_ceiling))
         say(w,
             " From %" PRId64 " threads on GB/s hardly grow (%s, %.0f %% of the ceiling): memory bandwidth is the "
-            "usual suspect.",
+            "likely cause.",
             p->n, rate.text, p->percent_of_ceiling);
     else
         say(w,
-            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the usual suspect, and "
-            "`flynn ceiling --backend=omp:%" PRId64 "` measures how much of it there is.",
+            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the likely cause; "
+            "`flynn ceiling --backend=omp:%" PRId64 "` measures it.",
             p->n, rate.text, p->n);
 }
 
-/* The usual suspects, those that the points speak for. */
+/* The likely causes of the deviation. */
 static void say_suspects(words *w, const laws_found *found, const law_points *points)
 {
     suspects s = suspects_of(found, points);
@@ -149,17 +149,19 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
         say(w, " More threads than the %d processors take turns on them, which no serial fraction describes.",
             found->processors);
     if (s.superlinear)
-        say(w, " More than n times as fast: parts that fit into caches where the whole did not are the usual suspect.");
+        say(w,
+            " More than n times as fast: the likely cause is that the parts fit into caches and the whole does not.");
     if (s.slower)
-        say(w, " Slower than n = 1: the usual suspects are other programs on the same processors, and parts too small "
-               "for what it costs to start and to wait for them.");
+        say(w,
+            " Slower than n = 1: the likely causes are other programs on the same processors, and parts that are too "
+            "small for the cost of starting them and waiting for them.");
     if (s.unsteady)
-        say(w, " Spreads of more than 20 %% say that something else ran meanwhile.");
+        say(w, " Spreads above 20 %% mean that other programs ran meanwhile.");
     if (s.saturated)
         say_saturated(w, found, &points->list[s.saturated]);
     if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated)
-        say(w, " None of the usual suspects shows: look at clock frequencies, at where memory lies (NUMA), and at what "
-               "else ran.");
+        say(w,
+            " No likely cause shows: look at clock frequencies, at where memory lies (NUMA), and at other programs.");
 }
 
 /* Where the law fails to describe the points; "" where it does not fail. */
@@ -172,8 +174,7 @@ static words failing(const laws_found *found, const law_points *points)
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->clipped)
-        say(&w, " the points ask for a serial fraction of %.5g, which was clipped to %g.", fit->unclipped,
-            fit->fraction);
+        say(&w, " the best serial fraction would be %.5g; it is limited to %g.", fit->unclipped, fit->fraction);
     if (fit->not_described) {
         say(&w, " %s's law does not describe n = ", law_names[points->law]);
         say_points(&w, found, points);

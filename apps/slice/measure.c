@@ -23,7 +23,7 @@ struct slice_session {
     const host_array *source;
     const measure_plan *plan;
     fl_array *array;
-    char *host_whole, *host_part;
+    void *host_whole, *host_part;
     fl_stream *stream;
     fl_event *event[3]; /* around the packing and the copy */
 
@@ -44,8 +44,8 @@ slice_session *slice_session_open(const open_backend *backend, const host_array 
     s->source = array;
     s->plan = plan;
     must(fl_array_from_host(s->device, array->dtype, array->ndim, array->shape, array->data, &s->array));
-    s->host_whole = host_memory_create(s->device, !plan->pageable, bytes);
-    s->host_part = host_memory_create(s->device, !plan->pageable, bytes);
+    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_whole));
+    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_part));
     must(fl_stream_create(s->device, &s->stream));
     for (int i = 0; i < 3; i++)
         must(fl_event_create(s->device, &s->event[i]));

@@ -82,23 +82,6 @@ void must(fl_status status)
     fail(exit_code_of(status), "%s", message);
 }
 
-static void *must_exist(void *memory, size_t count, size_t size)
-{
-    if (!memory)
-        fail(EXIT_BROKEN, "out of host memory for %.0f bytes", (double)count * (double)size);
-    return memory;
-}
-
-void *allocate(size_t count, size_t size)
-{
-    return must_exist(calloc(count ? count : 1, size), count, size);
-}
-
-void *reallocate(void *memory, size_t count, size_t size)
-{
-    return must_exist(reallocarray(memory, count ? count : 1, size), count, size);
-}
-
 void note(const char *format, ...)
 {
     if (be_quiet)

@@ -34,10 +34,6 @@ int exit_code_of(fl_status status);
 /* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
 
-/* Zeroed memory for `count` times `size` bytes, and realloc; both fail() where there is none. */
-void *allocate(size_t count, size_t size);
-void *reallocate(void *memory, size_t count, size_t size);
-
 /* Prints "flynn convolve: <message>" unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -379,6 +379,14 @@ static void add_argument(parsing *p, const char *value)
 
 /* ---------------------------------------------------------------- what argp would need two lines to say ---- */
 
+static bool has_option(const parsing *p, const char *name)
+{
+    for (int i = 0; i < p->count; i++)
+        if (strcmp(p->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Ends the command: an option that other commands have gets the list of this one's, a misspelt one the nearest. */
 static noreturn void explain_unknown(const parsing *p, const char *name)
 {
@@ -396,6 +404,20 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     if (nearest && !shared)
         fail(EXIT_BAD_INPUT, "--%s: no such option; the nearest is --%s", name, nearest);
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
+}
+
+/* A shared option that the command does not take is no abbreviation of another one: batch has no --output, but
+ * --output-dir. */
+static void refuse_foreign(const parsing *p, char **argv)
+{
+    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++)
+        for (int i = 0; i < SHARED; i++) {
+            const char *name = shared_options[i].name;
+            const size_t length = strlen(name);
+            if (strncmp(*word, "--", 2) == 0 && strncmp(*word + 2, name, length) == 0 &&
+                ((*word)[2 + length] == '\0' || (*word)[2 + length] == '=') && !has_option(p, name))
+                explain_unknown(p, name);
+        }
 }
 
 static noreturn void explain_ambiguous(const parsing *p, const char *name)
@@ -535,11 +557,14 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
+    refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
     if (error != 0)
         fail(EXIT_BROKEN, "the command line: %s", strerror(error));
     refuse_void(&p);
+    if (common->repeat > 0)
+        option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
     fail_set_quiet(common->quiet);

@@ -133,7 +133,7 @@ void option_block(const char *option, const char *value, int *block);
 /* Ends the command: "--mode: 'fulll' is ...; expected ...", or FLYNN_MODE where that is where the value is from. */
 noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Options that many commands take together; TAKES_RUN: those that commands of many runs pass on to each. */
+/* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {
     TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_PAGEABLE,
     TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV,

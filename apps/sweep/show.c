@@ -32,7 +32,7 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
     return best;
 }
 
-/* Those that may be as fast: the lower quartile of their times is not above the winner's upper one. */
+/* The combinations that may be as fast: the lower quartile of their times is not above the winner's upper one. */
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
     json_t *list = json_new_list(), *other;
@@ -81,8 +81,6 @@ void sweep_table_fill(json_t *document)
     }
     json_put(document, "best", list);
 }
-
-/* ----------------------------------------------------------------------------------------------- the table ---- */
 
 static const column block_column = {"block", "block", AS_BLOCK, NULL};
 

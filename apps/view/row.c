@@ -3,6 +3,7 @@
 #include "json.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ bool row_is_ranked(const json_t *row)
 
 statistics row_statistics(const json_t *times)
 {
-    double *s = allocate(json_array_size(times), sizeof *s);
+    double *s = memory_zeroed(json_array_size(times), sizeof *s);
     statistics found;
     size_t i;
     json_t *value;

@@ -17,7 +17,7 @@ ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
-ok "matrices in batches" batch --synthetic=8x40x40 --rank=5 --backend=simd --pipeline=all "${quick[@]}" --min-time=0 --json=batch.json
+ok "matrices in batches" batch --synthetic=8x40x40 --rank=5 --backend=simd --pipeline=all "${quick[@]}" --json=batch.json
 ok "images in batches" batch "$slice" --rank=20 --backend=omp:2 --pipeline=one-by-one,full --output-dir=. --json=images.json
 ok "two runs" compare --against=compare.json compare.json --json=against.json
 cat >change.py <<'PY'

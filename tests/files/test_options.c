@@ -79,7 +79,7 @@ Test(options, values)
     own mine;
     common_options common =
         parse(WORDS("--backend=serial,omp:2:v3,hip", "--variant", "tiled", "--dtype=f64", "--size=4096", "--block=32x4",
-                    "--repeat=7", "--warmup=0", "--min-time=1e-2", "in.npy", "--pageable", NULL),
+                    "--repeat=7", "--warmup=0", "in.npy", "--pageable", NULL),
               &mine);
     cr_assert(eq(int, common.backend_count, 3));
     cr_assert(eq(str, common.backends[1], "omp:2:v3"));
@@ -88,15 +88,15 @@ Test(options, values)
     cr_assert(common.has_dtype && common.dtype == FL_F64 && common.size == 4096 && common.repeat == 7 &&
               common.warmup == 0);
     cr_assert(common.block[0] == 32 && common.block[1] == 4 && common.block[2] == 1);
-    cr_assert(common.min_time_s == 0.01 && common.pageable);
+    cr_assert(common.pageable);
     cr_assert(eq(str, (char *)common.arguments[0], "in.npy"));
     options_free(&common);
 
-    common = parse(
-        WORDS("-b", "all", "--check=sampled", "--seed=0", "--json", "--csv=a.csv", "-qo", "x.npy", "--", "--a", NULL),
-        &mine);
+    common = parse(WORDS("-b", "all", "--check=sampled", "--seed=0", "--min-time=1e-2", "--json", "--csv=a.csv", "-qo",
+                         "x.npy", "--", "--a", NULL),
+                   &mine);
     cr_assert(common.all_backends && common.backend_count == 0 && common.check == CHECK_SAMPLED && common.seed == 0);
-    cr_assert(common.json && common.json_file == NULL && common.quiet);
+    cr_assert(common.min_time_s == 0.01 && common.json && common.json_file == NULL && common.quiet);
     cr_assert(eq(str, (char *)common.csv_file, "a.csv"));
     cr_assert(eq(str, (char *)common.output, "x.npy"));
     cr_assert(eq(str, (char *)common.arguments[0], "--a"));
