@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * flynn ceiling: the most that a device can do, measured through the same library as everything else: its memory, its
- * arithmetic, the link to it, and what a launch costs.
+ * arithmetic, the link to it, and what a launch costs. The room look/ shows what there is: operations, backends,
+ * devices.
  */
 #include "ceiling.h"
 #include "commands.h"
@@ -284,7 +285,7 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     json_put(row, "emulation", json_boolean(info->emulation));
     json_put(row, "quantities", quantities);
     const ceilings roofline = {ceiling_rate(row, "copy"), ceiling_rate(row, "f32"), ceiling_rate(row, "f64")};
-    if (!info->emulation && !ceilings_save(info, &roofline, &why)) /* an emulation's is of no use */
+    if (!info->emulation && !ceilings_save(info, &roofline, &why)) /* the times of an emulation mean nothing */
         note("the ceilings of %s are not kept: %s", info->resource, why.text);
     return row;
 }

@@ -242,8 +242,6 @@ static void print(const diagnosis *d)
            d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
 }
 
-/* ------------------------------------------------------------------------------------------------- command ---- */
-
 static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
      .help = "Check the /proc, /sys and /dev below this folder"},

@@ -325,22 +325,10 @@ static void put_pictures(FILE *out, const report_page *page)
     fputs("</div></section>\n", out);
 }
 
-/* --------------------------------------------------------------------------------------------------- the page ---- */
-
-static void put_sources(FILE *out, const report_page *page)
-{
-    const json_t *name;
-    size_t i;
-
-    html_print(out, "<footer class=note>Made by flynn %s from ", fl_version());
-    json_array_foreach(page->sources, i, name) html_print(out, i ? ", %s" : "%s", json_string_value(name));
-    fputs(".</footer>\n", out);
-}
-
 void report_page_write(FILE *out, const void *of)
 {
     const report_page *page = of;
-    const json_t *document;
+    const json_t *document, *name;
     size_t i;
 
     /* The policy makes the browser itself refuse whatever is not in the page. */
@@ -359,6 +347,8 @@ void report_page_write(FILE *out, const void *of)
         put_machine(out, &page->machines[m]);
     json_array_foreach(page->pairs, i, document) put_pairs(out, document);
     put_pictures(out, page);
-    put_sources(out, page);
+    html_print(out, "<footer class=note>Made by flynn %s from ", fl_version());
+    json_array_foreach(page->sources, i, name) html_print(out, i ? ", %s" : "%s", json_string_value(name));
+    fputs(".</footer>\n", out);
     fputs("</main></body></html>\n", out);
 }

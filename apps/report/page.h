@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 
-/* A picture of a PNG file. */
 typedef struct report_picture {
     char *path;
     const char *caption; /* "": none */

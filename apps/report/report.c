@@ -112,7 +112,7 @@ static void add_wrong(json_t *data, const char *key, const json_t *rows)
     json_array_foreach(rows, i, row) if (!row_is_right(row)) add(data, key, row);
 }
 
-/* Documents of one exercise had no speed-ups before. The ways of a slice are not ranked: all are of one backend. */
+/* Adds the speed-ups that documents of earlier versions lack. The ways of a slice are not ranked. */
 static void rank_results(json_t *results)
 {
     const json_t *first = json_array_get(results, 0);

@@ -2,6 +2,8 @@
  *
  * columns.h - tables as views of JSON rows: a column names a key of the row, the title above it and the form of its
  * cells. One list of columns makes the table, its Markdown and the page's HTML.
+ *
+ * The room view/ shows results: rows of JSON as tables, Markdown, CSV and cells of a page.
  */
 #ifndef FLYNN_APPS_VIEW_COLUMNS_H
 #define FLYNN_APPS_VIEW_COLUMNS_H
