@@ -2,7 +2,6 @@
 #include "show.h"
 
 #include "support/fail.h"
-#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -259,52 +258,96 @@ json_t *laws_json(const laws_found *found)
 
 static cell speed_up_cell(const json_t *point)
 {
-    cell c;
-
-    snprintf(c.text, sizeof c.text, "%.2f +- %.2f", row_number(point, "speed_up"),
-             row_number(point, "speed_up_spread"));
-    return c;
+    return cell_print("%.2f +- %.2f", row_number(point, "speed_up"), row_number(point, "speed_up_spread"));
 }
 
 static cell deviation_cell(const json_t *point)
 {
-    cell c;
-
-    snprintf(c.text, sizeof c.text, "%+.1f %%", 100 * row_number(point, "deviation"));
-    return c;
+    return cell_print("%+.1f %%", 100 * row_number(point, "deviation"));
 }
 
 static cell remark_cell(const json_t *point)
 {
-    cell c;
+    return cell_print("%s%s", json_is_true(json_object_get(point, "oversubscribed")) ? "oversubscribed " : "",
+                      json_is_false(json_object_get(point, "described")) ? "not described" : "");
+}
 
-    snprintf(c.text, sizeof c.text, "%s%s",
-             json_is_true(json_object_get(point, "oversubscribed")) ? "oversubscribed " : "",
-             json_is_true(json_object_get(point, "described")) ? "" : "not described");
-    return c;
+const column laws_columns[] = {
+    {"exercise", "exercise", AS_TEXT, NULL},       {"backend", "backend", AS_TEXT, NULL},
+    {"emulation", "emulation", AS_TEXT, NULL},     {"n", "unit", AS_TEXT, NULL},
+    {"processors", "processors", AS_NUMBER, NULL}, {0},
+};
+
+const column laws_point_columns[] = {
+    {"scaling", "scaling", AS_TEXT, NULL},
+    {"n", "n", AS_COUNT, NULL},
+    {"size", "size", AS_NUMBER, NULL},
+    {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"spread", "spread", AS_PART, NULL},
+    {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
+    {"speed-up", NULL, AS_NUMBER, speed_up_cell},
+    {"of n", "efficiency", AS_PART, NULL},
+    {"Amdahl", "amdahl", AS_NUMBER, NULL},
+    {"Gustafson", "gustafson", AS_NUMBER, NULL},
+    {"deviation", NULL, AS_NUMBER, deviation_cell},
+    {"", NULL, AS_TEXT, remark_cell},
+    {0},
+};
+
+const column laws_fit_columns[] = {
+    {"law", "law", AS_TEXT, NULL},
+    {"fitted to", "fitted_to", AS_TEXT, NULL},
+    {"points", "points", AS_NUMBER, NULL},
+    {"serial fraction", "serial_fraction", AS_NUMBER, NULL},
+    {"standard error", "standard_error", AS_NUMBER, NULL},
+    {"unclipped", "unclipped", AS_NUMBER, NULL},
+    {"clipped", "clipped", AS_TEXT, NULL},
+    {"largest deviation", "largest_deviation", AS_PART, NULL},
+    {"root mean square", "rms_deviation", AS_PART, NULL},
+    {"not described", "not_described", AS_NUMBER, NULL},
+    {"speed-up at most", "most", AS_FACTOR, NULL},
+    {0},
+};
+
+/* Documents of earlier versions lack `scaling` and `spread`. */
+json_t *laws_points(const json_t *laws)
+{
+    static const char *const kinds[] = {"strong", "weak", "batch"};
+    json_t *points = json_new_list(), *point;
+    size_t i;
+
+    for (int k = 0; k < 3; k++)
+        json_array_foreach(json_object_get(laws, kinds[k]), i, point)
+        {
+            json_t *copy = json_is_object(point) ? json_copy(point) : json_new_object();
+            json_put(copy, "scaling", json_text(kinds[k]));
+            json_put(copy, "spread", json_number(row_number(point, "spread_s") / row_number(point, "kernel_s")));
+            json_append(points, copy);
+        }
+    return points;
+}
+
+json_t *laws_fits(const json_t *laws)
+{
+    static const char *const keys[] = {[AMDAHL] = "amdahl", [GUSTAFSON] = "gustafson"};
+    json_t *fits = json_new_list();
+
+    for (int law = AMDAHL; law <= GUSTAFSON; law++) {
+        const json_t *fit = json_object_get(laws, keys[law]);
+        json_t *copy = json_is_object(fit) ? json_copy((json_t *)fit) : json_new_object();
+        json_put(copy, "law", json_text(law_names[law]));
+        json_append(fits, copy);
+    }
+    return fits;
 }
 
 static void show_table(const laws_found *found, const json_t *laws)
 {
-    const column columns[] = {
-        {"scaling", "scaling", AS_TEXT, NULL},
-        {found->unit, "n", AS_COUNT, NULL},
-        {"size", "size", AS_NUMBER, NULL},
-        {"kernel", "kernel_s", AS_SECONDS, NULL},
-        {"spread", "spread", AS_PART, NULL},
-        {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
-        {"speed-up", NULL, AS_NUMBER, speed_up_cell},
-        {"of n", "efficiency", AS_PART, NULL},
-        {"Amdahl", "amdahl", AS_NUMBER, NULL},
-        {"Gustafson", "gustafson", AS_NUMBER, NULL},
-        {"deviation", NULL, AS_NUMBER, deviation_cell},
-        {"", NULL, AS_TEXT, remark_cell},
-        {NULL, NULL, AS_TEXT, NULL},
-    };
-    json_t *points = json_new_list();
+    column columns[sizeof laws_point_columns / sizeof *laws_point_columns];
+    json_t *points = laws_points(laws);
 
-    for (int k = 0; k < found->kinds; k++)
-        json_array_extend(points, json_object_get(laws, found->points[k].kind));
+    memcpy(columns, laws_point_columns, sizeof columns);
+    columns[1].title = found->unit;
     columns_print(columns, points, TABLE_TEXT, stdout);
     json_decref(points);
 }

@@ -57,7 +57,7 @@ static void show_misd(const json_t *misd)
         json_put(row, variant, json_text(""));
         json_append(rows, row);
         if (count < MOST_COLUMNS - 3)
-            columns[count++] = (column){variant, variant, AS_TEXT, NULL};
+            columns[count++] = (column){variant, variant, AS_NUMBER, NULL};
     }
     columns[count++] = (column){"max error", "check.max_abs", AS_NUMBER, NULL};
     columns[count++] = (column){"check", "check", AS_CHECK, NULL};
