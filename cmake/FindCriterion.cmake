@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The unit test framework Criterion, by its pkg-config file: the target Criterion::criterion.
+# Finds the unit test framework Criterion by pkg-config. Target: Criterion::criterion
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(CRITERION QUIET IMPORTED_TARGET criterion)

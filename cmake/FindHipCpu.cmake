@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# HIP-CPU, AMD's header library that runs HIP kernels on a processor (github.com/ROCm/HIP-CPU), and the TBB that gcc's
-# parallel algorithms need. HIP_CPU_ROOT, a variable or in the environment, names its folder.
+# Finds HIP-CPU, AMD's header library that runs HIP kernels on a CPU (github.com/ROCm/HIP-CPU), and TBB, which gcc's
+# parallel algorithms need. HIP_CPU_ROOT (a CMake or environment variable) names its folder.
 #
 # HipCpu_FOUND; target HipCpu::HipCpu
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# AMD's compiler driver and runtime. CMake's own HIP language asks for a ROCm in one folder, which Debian's is not.
+# Finds AMD's compiler driver and runtime. CMake's HIP language needs ROCm in one folder, unlike Debian's packages.
 #
 # Hipcc_FOUND, Hipcc_EXECUTABLE, Hipcc_VERSION; target Hipcc::amdhip64
 
@@ -20,7 +20,7 @@ if(Hipcc_FOUND AND NOT TARGET Hipcc::amdhip64)
     set_target_properties(Hipcc::amdhip64 PROPERTIES IMPORTED_LOCATION ${Hipcc_LIBRARY})
 endif()
 
-# flynn_hipcc_objects(<variable> <source>...): compiles for FLYNN_AMD_ARCHITECTURES; <variable>: the objects.
+# flynn_hipcc_objects(<variable> <source>...): compiles for FLYNN_AMD_ARCHITECTURES; sets <variable> to the objects.
 function(flynn_hipcc_objects variable)
     list(TRANSFORM FLYNN_AMD_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE offload)
     string(REPLACE ";" " " architectures "${FLYNN_AMD_ARCHITECTURES}")
@@ -28,7 +28,7 @@ function(flynn_hipcc_objects variable)
         cmake_path(GET source FILENAME name)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
         add_custom_command(OUTPUT ${object}
-            # It leaves its temporary folders behind: in the build, not in the system's.
+            # hipcc does not delete its temporary folders: TMPDIR keeps them in the build folder.
             COMMAND ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
                 ${Hipcc_EXECUTABLE} -c -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra
                 $<$<BOOL:${FLYNN_WERROR}>:-Werror> ${offload} "-DFLYNN_GPU_ARCHITECTURES=\"${architectures}\""

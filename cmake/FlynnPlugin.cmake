@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# How a backend becomes a loadable file.
+# Builds a backend as a loadable plugin.
 
-# flynn_add_plugin(<name> <source>...): the target `plugin-<name>`, written as flynn-<name>.so beside libflynn and installed into the
-# plugin folder. It shows one symbol, flynn_plugin, and does not link libflynn: all it needs comes with the host's table.
+# flynn_add_plugin(<name> <source>...): adds the target `plugin-<name>`, built as flynn-<name>.so beside libflynn and
+# installed into the plugin folder. It exports one symbol, flynn_plugin, and does not link libflynn: it gets libflynn's
+# functions through the host's table.
 function(flynn_add_plugin name)
     add_library(plugin-${name} MODULE ${ARGN})
     add_dependencies(programs plugin-${name})
@@ -15,8 +16,8 @@ function(flynn_add_plugin name)
     file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.missing)
 endfunction()
 
-# flynn_leave_out(<name> <cause> <cure>): this machine cannot build the plugin. Says so, and leaves a note beside libflynn
-# (and in the installation) with which `flynn info` lists it.
+# flynn_leave_out(<name> <cause> <cure>): reports that the plugin cannot be built here, and writes a note beside libflynn
+# (and into the installation) from which `flynn info` lists it.
 function(flynn_leave_out name cause cure)
     message(STATUS "Left out: plugin ${name}: ${cause}; ${cure}")
     set(note ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.missing)

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deps.sh PACKAGE...: installs those of the Debian or Ubuntu packages that are missing, saying which, with sudo where needed. Where that
-# cannot be done (no network, no rights) it says so and goes on: what they hold may be there in another way, as on a cluster.
+# deps.sh PACKAGE...: installs the missing packages on Debian or Ubuntu, with sudo if needed. If that fails (no network, no rights), it
+# reports that and succeeds: the libraries may be installed in another way, as on a cluster.
 set -eu
 
 command -v dpkg-query >/dev/null || {
-    echo "deps: this is no Debian or Ubuntu; what these packages hold is needed: $*" >&2
+    echo "deps: not Debian or Ubuntu; install the equivalents of these packages: $*" >&2
     exit 0
 }
 
@@ -24,5 +24,5 @@ export DEBIAN_FRONTEND=noninteractive
     $root apt-get update -qq
     $root apt-get install -y -qq --no-install-recommends $missing >/dev/null
 } || {
-    echo "deps: could not install$missing; going on with what is here" >&2
+    echo "deps: could not install$missing; continuing without them" >&2
 }

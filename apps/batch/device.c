@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "device.h"
 
+#include "harness/host_memory.h"
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,52 +23,31 @@ typedef struct piece_list {
     int64_t matrices;
 } piece_list;
 
-/* A chunk that is under way. Its arrays have room for `room` matrices of one shape. */
+/* Memory for a chunk of `room` matrices, and the one that is under way in it. */
 typedef struct slot {
     fl_event *events[ENGINES + 1]; /* before the copies, and after each engine's part */
-    fl_dtype dtype;
-    int64_t rows, columns, rank, room;
-    fl_array *arrays[FACTORS + 1]; /* u, s, vt, y */
-    void *host[FACTORS + 1];       /* the same in host memory; on a CPU the arrays' own memory */
-    size_t bytes;                  /* of the arrays */
-    piece_list pieces;             /* under way */
+    matrix_shape shape;
+    int64_t room;
+    fl_array *arrays[ARRAYS];
+    void *host[ARRAYS]; /* the same in host memory; on a CPU the arrays' own memory */
+    size_t bytes;       /* of the arrays */
+    piece_list pieces;
 } slot;
 
 struct batch_device {
     device_plan plan;
     const fl_device_info *info;
-    fl_stream *streams[ENGINES]; /* of each engine; all the same one where only one of them works at a time */
+    fl_stream *streams[ENGINES]; /* all the same one if only one engine works at a time */
     slot slots[MOST_SLOTS];
-    int next;                           /* slot: used in turn, so that the oldest is always the next */
-    int64_t shrink;                     /* chunks are 1 / shrink of what the plan asks for */
+    int next;                           /* slots are used in turn, so that the next one is always the oldest */
+    int64_t shrink;                     /* chunks are 1 / shrink as large as planned */
     piece_list waiting[WAITING_SHAPES]; /* each of one shape, not yet a full chunk */
     fl_event *began;
-    double last_end[ENGINES]; /* of each engine, seconds since then */
-    engine_span *spans;       /* of the engines, in turn */
+    double last_end[ENGINES]; /* of each engine, seconds since `began` */
+    engine_span *spans;       /* of all engines */
     int span_count;
     device_report report;
 };
-
-/* ----------------------------------------------------------------------------------------------- memory ---- */
-
-void *batch_host_memory(fl_device *device, bool pinned, size_t bytes)
-{
-    void *memory = NULL;
-
-    if (pinned)
-        must(fl_host_alloc(device, bytes ? bytes : 1, &memory));
-    else if (!(memory = malloc(bytes ? bytes : 1)))
-        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
-    return memory;
-}
-
-void batch_free_host_memory(fl_device *device, bool pinned, void *memory)
-{
-    if (pinned)
-        fl_host_free(device, memory);
-    else
-        free(memory);
-}
 
 static void add_piece(piece_list *list, piece p)
 {
@@ -79,9 +60,7 @@ static void add_piece(piece_list *list, piece p)
     }
     if (list->count == list->room) {
         list->room = list->room ? 2 * list->room : 16;
-        list->list = realloc(list->list, (size_t)list->room * sizeof *list->list);
-        if (!list->list)
-            fail(EXIT_BROKEN, "out of host memory for a list of %d", list->room);
+        list->list = memory_regrown(list->list, (size_t)list->room, sizeof *list->list);
     }
     list->list[list->count++] = p;
 }
@@ -120,24 +99,11 @@ static void return_pieces(piece_list *from, piece_list *to)
     from->matrices = 0;
 }
 
-static void shapes_of(const slot *s, int64_t count, int64_t shapes[FACTORS + 1][3])
-{
-    const int64_t all[FACTORS + 1][3] = {
-        {count, s->rows, s->rank}, {count, s->rank, 1}, {count, s->rank, s->columns}, {count, s->rows, s->columns}};
-
-    memcpy(shapes, all, sizeof all);
-}
-
-static int ndim_of(int array)
-{
-    return array == 1 ? 2 : 3;
-}
-
 static void free_arrays(batch_device *d, slot *s)
 {
-    for (int i = 0; i <= FACTORS; i++) {
+    for (int i = 0; i < ARRAYS; i++) {
         if (!d->info->host_memory)
-            batch_free_host_memory(d->plan.device, d->plan.pinned, s->host[i]);
+            host_memory_free(d->plan.device, d->plan.pinned, s->host[i]);
         fl_array_free(s->arrays[i]);
         s->host[i] = NULL;
         s->arrays[i] = NULL;
@@ -148,22 +114,15 @@ static void free_arrays(batch_device *d, slot *s)
 
 static fl_status create_array(batch_device *d, slot *s, int i, const int64_t *shape)
 {
-    fl_status status = fl_array_create(d->plan.device, s->dtype, ndim_of(i), shape, &s->arrays[i]);
-    size_t bytes;
+    const size_t bytes = (size_t)s->room * bytes_of_array(&s->shape, i);
+    fl_status status = fl_array_create(d->plan.device, s->shape.dtype, i == 1 ? 2 : 3, shape, &s->arrays[i]);
 
     if (status != FL_OK)
         return status;
-    bytes = (size_t)fl_array_size(s->arrays[i]) * fl_dtype_size(s->dtype);
     s->bytes += bytes;
-    if (d->info->host_memory) {
-        s->host[i] = fl_array_data(s->arrays[i]);
-        return FL_OK;
-    }
-    if (d->plan.pinned)
-        return fl_host_alloc(d->plan.device, bytes, &s->host[i]);
-    s->host[i] = malloc(bytes);
-    if (!s->host[i])
-        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
+    if (!d->info->host_memory)
+        return host_memory_create(d->plan.device, d->plan.pinned, bytes, &s->host[i]);
+    s->host[i] = fl_array_data(s->arrays[i]);
     return FL_OK;
 }
 
@@ -178,26 +137,21 @@ static void count_memory(batch_device *d)
     d->report.host_bytes = d->info->host_memory ? 0 : d->report.device_bytes;
 }
 
-/* Makes the slot's arrays those for `room` matrices like the item's. */
-static fl_status prepare(batch_device *d, slot *s, const batch_item *item, int64_t room)
+/* Gives the slot arrays for `room` matrices of the shape. */
+static fl_status prepare(batch_device *d, slot *s, const matrix_shape *shape, int64_t room)
 {
-    int64_t shapes[FACTORS + 1][3];
+    int64_t shapes[ARRAYS][3];
     fl_status status = FL_OK;
 
-    if (s->room >= room && s->dtype == item->dtype && s->rows == item->rows && s->columns == item->columns &&
-        s->rank == item->rank)
+    if (s->room >= room && same_shape(&s->shape, shape))
         return FL_OK;
     free_arrays(d, s);
-    s->dtype = item->dtype;
-    s->rows = item->rows;
-    s->columns = item->columns;
-    s->rank = item->rank;
-    shapes_of(s, room, shapes);
-    for (int i = 0; i <= FACTORS && status == FL_OK; i++)
+    s->shape = *shape;
+    s->room = room;
+    shapes_of_arrays(shape, room, shapes);
+    for (int i = 0; i < ARRAYS && status == FL_OK; i++)
         status = create_array(d, s, i, shapes[i]);
-    if (status == FL_OK)
-        s->room = room;
-    else
+    if (status != FL_OK)
         free_arrays(d, s);
     count_memory(d);
     return status;
@@ -205,7 +159,7 @@ static fl_status prepare(batch_device *d, slot *s, const batch_item *item, int64
 
 /* ------------------------------------------------------------------------------------------ coming back ---- */
 
-/* An engine does one thing after the other: what waited for another chunk's did not work meanwhile. */
+/* An engine runs one task at a time: time spent queued behind another chunk is not busy time. */
 static fl_status count_engines(batch_device *d, const slot *s)
 {
     double at[ENGINES + 1];
@@ -229,7 +183,7 @@ static fl_status count_engines(batch_device *d, const slot *s)
     return FL_OK;
 }
 
-/* Tells of what will not come back. */
+/* Reports that a list's pieces will not come back, and empties it. */
 static void lose(batch_device *d, piece_list *pieces)
 {
     for (int i = 0; i < pieces->count; i++)
@@ -238,11 +192,11 @@ static void lose(batch_device *d, piece_list *pieces)
     pieces->matrices = 0;
 }
 
-/* Waits for the slot's chunk and gives it back. */
+/* Waits for the slot's chunk and hands its pieces back. */
 static fl_status complete(batch_device *d, slot *s)
 {
+    const char *y = s->host[RESULT];
     fl_status status;
-    const char *y = s->host[FACTORS];
 
     if (s->pieces.count == 0)
         return FL_OK;
@@ -253,7 +207,7 @@ static fl_status complete(batch_device *d, slot *s)
         lose(d, &s->pieces);
     for (int i = 0; i < s->pieces.count; i++) {
         const piece *p = &s->pieces.list[i];
-        const size_t bytes = (size_t)p->count * item_result_bytes(p->item);
+        const size_t bytes = (size_t)p->count * bytes_of_array(&p->item->shape, RESULT);
         d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
         y += bytes;
     }
@@ -262,7 +216,7 @@ static fl_status complete(batch_device *d, slot *s)
     return status;
 }
 
-/* Everything that is under way, the oldest first. */
+/* Completes everything that is under way, the oldest chunk first. */
 static fl_status complete_all(batch_device *d)
 {
     fl_status status = FL_OK;
@@ -278,14 +232,14 @@ static fl_status complete_all(batch_device *d)
 
 static const char *factor_at(const piece *p, int i)
 {
-    return (const char *)p->item->factors[i] + (size_t)p->first * item_factor_bytes(p->item, i);
+    return (const char *)p->item->factors[i] + (size_t)p->first * bytes_of_array(&p->item->shape, i);
 }
 
-/* Does `next` lie behind `p` in memory that copies may be queued from? */
+/* Do the factors of `next` lie right behind those of `p`, in memory that copies may be queued from? */
 static bool follows(const piece *p, const piece *next)
 {
     for (int i = 0; i < FACTORS; i++)
-        if (factor_at(p, i) + (size_t)p->count * item_factor_bytes(p->item, i) != factor_at(next, i))
+        if (factor_at(p, i) + (size_t)p->count * bytes_of_array(&p->item->shape, i) != factor_at(next, i))
             return false;
     return p->item->stays && next->item->stays;
 }
@@ -298,43 +252,33 @@ static bool lies_together(const piece_list *pieces)
     return pieces->list[0].item->stays;
 }
 
-/* Gathers the factors of the chunk in the slot's host memory. */
+/* Copies the factors of the chunk to the slot's host memory. */
 static void gather(slot *s)
 {
     for (int i = 0; i < FACTORS; i++) {
         char *to = s->host[i];
         for (int p = 0; p < s->pieces.count; p++) {
             const piece *one = &s->pieces.list[p];
-            const size_t bytes = (size_t)one->count * item_factor_bytes(one->item, i);
+            const size_t bytes = (size_t)one->count * bytes_of_array(&one->item->shape, i);
             memcpy(to, factor_at(one, i), bytes);
             to += bytes;
         }
     }
 }
 
-/* Views of the arrays for the chunk's matrices: the slot's, or those of the pool that lie in host memory anyway. */
+/* Views of the chunk's part of the slot's arrays, or of the pool's for factors that lie there. */
 static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
 {
     const piece *first = &s->pieces.list[0];
-    int64_t shapes[FACTORS + 1][3];
+    int64_t shapes[ARRAYS][3];
     fl_status status = FL_OK;
 
-    shapes_of(s, s->pieces.matrices, shapes);
-    for (int i = 0; i <= FACTORS && status == FL_OK; i++) {
+    shapes_of_arrays(&s->shape, s->pieces.matrices, shapes);
+    for (int i = 0; i < ARRAYS && status == FL_OK; i++) {
         const bool pool = from_pool && i < FACTORS;
         const int64_t start[3] = {pool ? first->item->pool_index + first->first : 0, 0, 0};
         status = fl_array_view(pool ? first->item->pool[i] : s->arrays[i], start, shapes[i], &views[i]);
     }
-    return status;
-}
-
-static fl_status copy_there(batch_device *d, const slot *s, fl_array **views, bool in_place)
-{
-    const piece *first = &s->pieces.list[0];
-    fl_status status = FL_OK;
-
-    for (int i = 0; i < FACTORS && status == FL_OK; i++)
-        status = fl_array_write(views[i], in_place ? factor_at(first, i) : s->host[i], d->streams[ENGINE_H2D]);
     return status;
 }
 
@@ -346,19 +290,24 @@ static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
                   .timing = first_of_all ? &d->report.timing : NULL};
 
     memcpy(run.block, d->plan.block, sizeof run.block);
-    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->rank, views[FACTORS], &run);
+    return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->shape.rank, views[RESULT], &run);
 }
 
-/* Queues one engine's part of a chunk. On a CPU there is nothing to copy. */
+/* Queues one engine's part of a chunk. On a CPU nothing is copied. */
 static fl_status queue_part(batch_device *d, const slot *s, fl_array **views, bool in_place, int engine)
 {
+    fl_status status = FL_OK;
+
     if (engine == ENGINE_KERNEL)
         return reconstruct(d, s, views);
     if (d->info->host_memory)
         return FL_OK;
-    if (engine == ENGINE_H2D)
-        return copy_there(d, s, views, in_place);
-    return fl_array_read(views[FACTORS], s->host[FACTORS], d->streams[ENGINE_D2H]);
+    if (engine == ENGINE_D2H)
+        return fl_array_read(views[RESULT], s->host[RESULT], d->streams[ENGINE_D2H]);
+    for (int i = 0; i < FACTORS && status == FL_OK; i++)
+        status =
+            fl_array_write(views[i], in_place ? factor_at(&s->pieces.list[0], i) : s->host[i], d->streams[ENGINE_H2D]);
+    return status;
 }
 
 /* Queues the parts, each in its engine's stream and after the part before it. */
@@ -383,7 +332,7 @@ static fl_status queue_chunk(batch_device *d, slot *s)
     const bool together = lies_together(&s->pieces),
                from_pool = together && d->info->host_memory && s->pieces.list[0].item->pool;
     const bool in_place = together && !d->info->host_memory;
-    fl_array *views[FACTORS + 1] = {NULL};
+    fl_array *views[ARRAYS] = {NULL};
     fl_status status;
 
     if (!in_place && !from_pool)
@@ -391,49 +340,48 @@ static fl_status queue_chunk(batch_device *d, slot *s)
     status = view_arrays(s, from_pool, views);
     if (status == FL_OK)
         status = queue_work(d, s, views, in_place);
-    for (int i = 0; i <= FACTORS; i++)
+    for (int i = 0; i < ARRAYS; i++)
         fl_array_free(views[i]);
     return status;
 }
 
 static void count_chunk(batch_device *d, const slot *s)
 {
-    const batch_item *item = s->pieces.list[0].item;
-    const double count = (double)s->pieces.matrices;
+    const matrix_shape *m = &s->shape;
+    const double count = (double)s->pieces.matrices, out = count * (double)bytes_of_array(m, RESULT);
     double in = 0;
 
     for (int i = 0; i < FACTORS; i++)
-        in += count * (double)item_factor_bytes(item, i);
-    const double out = count * (double)item_result_bytes(item);
+        in += count * (double)bytes_of_array(m, i);
     d->report.bytes[ENGINE_H2D] += d->info->host_memory ? 0 : in;
     d->report.bytes[ENGINE_D2H] += d->info->host_memory ? 0 : out;
     d->report.bytes[ENGINE_KERNEL] += in + out;
-    d->report.flops += 2 * count * (double)item->rows * (double)item->columns * (double)item->rank;
+    d->report.flops += 2 * count * (double)m->rows * (double)m->columns * (double)m->rank;
     d->report.launches++;
     d->report.matrices += s->pieces.matrices;
     if (s->pieces.matrices > d->report.chunk)
         d->report.chunk = s->pieces.matrices;
 }
 
-/* Matrices of a chunk of such items. */
-static int64_t chunk_of(const batch_device *d, const batch_item *item)
+/* Most matrices of a chunk of this shape. */
+static int64_t chunk_of(const batch_device *d, const matrix_shape *shape)
 {
-    const int64_t fit = d->plan.chunk_bytes / (int64_t)item_result_bytes(item),
+    const int64_t fit = d->plan.chunk_bytes / (int64_t)bytes_of_array(shape, RESULT),
                   whole = fit < d->plan.chunk ? fit : d->plan.chunk;
 
     return whole / d->shrink > 1 ? whole / d->shrink : 1;
 }
 
-/* Those of the next chunk: the first ones are smaller, so that the engines behind the first one begin sooner. */
-static int64_t next_chunk_of(const batch_device *d, const batch_item *item)
+/* The same of the next chunk: the first two are smaller, so that the later engines begin sooner. */
+static int64_t next_chunk_of(const batch_device *d, const matrix_shape *shape)
 {
-    const int64_t whole = chunk_of(d, item), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;
+    const int64_t whole = chunk_of(d, shape), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;
 
     return !d->info->host_memory && whole >= SMALLEST_TO_CUT ? whole / part : whole;
 }
 
-/* Out of memory: gives back what the pipeline has, and makes chunks smaller, then fewer. false: there is
- * nothing left to give up. */
+/* After running out of memory: frees all slots, and makes chunks smaller, then fewer. false: that is not possible any
+ * more. */
 static bool make_smaller(batch_device *d, int64_t chunk)
 {
     for (int i = 0; i < d->plan.slots; i++)
@@ -451,17 +399,18 @@ static bool make_smaller(batch_device *d, int64_t chunk)
     return true;
 }
 
-/* Queues one chunk of what waits in a list. */
+/* Queues one chunk of a list. */
 static fl_status submit_chunk(batch_device *d, piece_list *waiting)
 {
-    const int64_t chunk = chunk_of(d, waiting->list[0].item);
+    const matrix_shape *shape = &waiting->list[0].item->shape;
+    const int64_t chunk = chunk_of(d, shape), next = next_chunk_of(d, shape);
     slot *s = &d->slots[d->next];
     fl_status status = complete(d, s);
 
     if (status != FL_OK)
         return status;
-    take_pieces(waiting, next_chunk_of(d, waiting->list[0].item), &s->pieces);
-    status = prepare(d, s, s->pieces.list[0].item, chunk);
+    take_pieces(waiting, next, &s->pieces);
+    status = prepare(d, s, &s->pieces.list[0].item->shape, chunk);
     if (status == FL_OK)
         status = queue_chunk(d, s);
     if (status == FL_OK) {
@@ -473,7 +422,7 @@ static fl_status submit_chunk(batch_device *d, piece_list *waiting)
         return status;
     return_pieces(&s->pieces, waiting);
     for (int e = 0; e < ENGINES; e++)
-        (void)fl_stream_wait(d->streams[e]); /* for the parts of it that were queued */
+        (void)fl_stream_wait(d->streams[e]); /* for parts of the chunk that were queued */
     status = complete_all(d);
     return status == FL_OK && !make_smaller(d, chunk) ? FL_E_MEMORY : status;
 }
@@ -487,30 +436,24 @@ static fl_status submit_all(batch_device *d, piece_list *waiting)
     return status;
 }
 
-static bool alike(const batch_item *a, const batch_item *b)
-{
-    return a->dtype == b->dtype && a->rows == b->rows && a->columns == b->columns && a->rank == b->rank;
-}
-
-/* Can `item` be part of the same chunk as what waits? What stays is copied in one piece, or not at all. */
+/* Can `item` be part of the same chunk as the pieces that wait? Factors that stay are copied from where they are. */
 static bool goes_with(const piece_list *waiting, const batch_item *item)
 {
     const piece *last = &waiting->list[waiting->count - 1], next = {(batch_item *)item, 0, item->matrices};
 
-    return alike(last->item, item) && (!item->stays || follows(last, &next));
+    return !item->stays || follows(last, &next);
 }
 
-/* Where the item waits: with those of its shape, or in a list of its own, the fullest of which makes room. */
+/* The list that the item waits in: the one of its shape, else an empty one, else the fullest, which is queued first. */
 static fl_status find_list(batch_device *d, const batch_item *item, piece_list **found)
 {
     piece_list *empty = NULL, *fullest = &d->waiting[0];
 
     for (int i = 0; i < WAITING_SHAPES; i++) {
-        piece_list *list = &d->waiting[i];
-        *found = list;
+        piece_list *list = *found = &d->waiting[i];
         if (list->count == 0)
             empty = list;
-        else if (alike(list->list[0].item, item))
+        else if (same_shape(&list->list[0].item->shape, &item->shape))
             return goes_with(list, item) ? FL_OK : submit_all(d, list);
         else if (list->matrices > fullest->matrices)
             fullest = list;
@@ -521,11 +464,12 @@ static fl_status find_list(batch_device *d, const batch_item *item, piece_list *
 
 fl_status batch_device_add(batch_device *d, batch_item *item)
 {
+    const matrix_shape shape = item->shape;
     piece_list *waiting;
     fl_status status = find_list(d, item, &waiting);
 
     add_piece(waiting, (piece){item, 0, item->matrices});
-    while (status == FL_OK && waiting->matrices >= next_chunk_of(d, item))
+    while (status == FL_OK && waiting->matrices >= next_chunk_of(d, &shape))
         status = submit_chunk(d, waiting);
     return status;
 }
@@ -543,10 +487,9 @@ fl_status batch_device_finish(batch_device *d)
 
 batch_device *batch_device_create(const device_plan *plan)
 {
-    batch_device *d = calloc(1, sizeof *d);
+    batch_device *d = memory_zeroed(1, sizeof *d);
 
-    if (!d || !(d->spans = malloc((size_t)MOST_RECORDED * ENGINES * sizeof *d->spans)))
-        fail(EXIT_BROKEN, "out of host memory");
+    d->spans = memory_regrown(NULL, (size_t)MOST_RECORDED * ENGINES, sizeof *d->spans);
     d->plan = *plan;
     d->info = fl_device_describe(plan->device);
     d->shrink = 1;
@@ -574,7 +517,7 @@ void batch_device_begin(batch_device *d)
 
 typedef struct edge {
     double at;
-    int step; /* +1 where an engine begins, -1 where it ends */
+    int step; /* +1: an engine begins; -1: it ends */
 } edge;
 
 static int by_time(const void *a, const void *b)
@@ -584,14 +527,12 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at ? 1 : x->step - y->step;
 }
 
-/* How long so many engines worked at once. */
+/* Adds up the time in which one, two and three engines worked at once. */
 static void count_together(const batch_device *d, double *together_s)
 {
-    edge *edges = malloc(((size_t)d->span_count * 2 + 1) * sizeof *edges);
+    edge *edges = memory_zeroed((size_t)d->span_count * 2, sizeof *edges);
     int working = 0;
 
-    if (!edges)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < d->span_count; i++) {
         edges[2 * i] = (edge){d->spans[i].start, 1};
         edges[2 * i + 1] = (edge){d->spans[i].end, -1};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * item.h - one member of a batch on its way through the pipeline: an image, or factors that are there already.
+ * item.h - one member of a batch on its way through the pipeline: an image, or u, s and vt of a matrix. An item is
+ * always in the hands of one stage, so that it needs no lock.
  */
 #ifndef FLYNN_APPS_BATCH_ITEM_H
 #define FLYNN_APPS_BATCH_ITEM_H
@@ -12,73 +13,104 @@
 
 #include <flynn/flynn.h>
 
-enum { FACTORS = 3, MOST_CHANNELS = 3 }; /* u, s, vt; red, green, blue */
+enum { ENGINE_H2D, ENGINE_KERNEL, ENGINE_D2H, ENGINES };
+enum { FACTORS = 3, RESULT = FACTORS, ARRAYS, MOST_CHANNELS = 3 }; /* arrays: u, s, vt, y */
 
-/* What a plane was normalised by: (x - least) / width. */
+extern const char *const factor_files[FACTORS]; /* "u.npy", "s.npy", "vt.npy" */
+
+typedef enum batch_kind { BATCH_IMAGES, BATCH_FACTORS, BATCH_SYNTHETIC } batch_kind;
+
+/* Matrices that can be reconstructed by one call. */
+typedef struct matrix_shape {
+    fl_dtype dtype;
+    int64_t rows, columns, rank;
+} matrix_shape;
+
+bool same_shape(const matrix_shape *a, const matrix_shape *b);
+/* The shapes of the arrays that hold `count` matrices: s has two dimensions, the others have three. */
+void shapes_of_arrays(const matrix_shape *shape, int64_t count, int64_t shapes[ARRAYS][3]);
+/* The part of one matrix in one of the arrays. */
+size_t bytes_of_array(const matrix_shape *shape, int array);
+
+/* A plane was normalised to (x - least) / width. */
 typedef struct plane_range {
     double least, width;
 } plane_range;
 
 typedef enum item_state {
     ITEM_GOES_ON,
-    ITEM_FAILED,  /* `why` says why; the batch goes on */
-    ITEM_DROPPED, /* the batch was ended before it was done */
+    ITEM_FAILED,  /* for the reason in `why`; the batch goes on */
+    ITEM_DROPPED, /* the batch ended before the item was done */
 } item_state;
 
-/* The matrices of an item (the channels of an image) have one shape. */
 typedef struct batch_item {
-    const char *input;  /* a file's or folder's name; NULL: made here */
-    const char *output; /* the file to write; NULL: none */
+    batch_kind kind;
+    const char *input;  /* file or folder; NULL: random factors */
+    const char *output; /* file to write; NULL: none */
     item_state state;
     problem why;
-    file_bytes file; /* as it was read, and as it will be written */
+    file_bytes file; /* of the input, then of the output */
+    double moved;    /* bytes that the last stage has read or written */
     png_planes image;
     plane_range ranges[MOST_CHANNELS];
-    fl_dtype dtype;
-    int64_t matrices, rows, columns, rank;
+    matrix_shape shape;
+    int64_t matrices;          /* one for each channel of an image */
     void *factors[FACTORS];    /* packed: matrices x rows x rank, matrices x rank, matrices x rank x columns */
-    host_array files[FACTORS]; /* whose memory factors lie in, where they were read from .npy files */
-    fl_array *const *pool;     /* the arrays that factors lie in from `pool_index` on, in host memory; else NULL */
-    int64_t pool_index;        /* of matrices */
-    int64_t like;              /* place in batch_source.ready of the item that this one is a copy of */
-    bool stays;                /* factors lie in memory that copies may be queued from, and outlive the item */
-    bool exact;                /* factors are the leading ones, and not only near to them */
-    void *y;                   /* matrices x rows x columns; NULL: the result is only looked at */
-    int64_t left;              /* matrices that are not back from the device */
-    compare_result check;      /* of y, and of the factors where they were made here */
-    double error, norm;        /* of all planes, normalised: ||a - y||_F and ||a||_F */
+    host_array files[FACTORS]; /* memory of the factors that were read from files */
+    fl_array *const *pool;     /* host arrays that hold the factors from `pool_index` on; NULL: none */
+    int64_t pool_index;        /* in matrices */
+    int64_t original;          /* place in batch_source.ready of the item that this one is a copy of */
+    bool stays;                /* the factors outlive the item, in memory that the device may copy from at any time */
+    bool exact;                /* the decomposition is not an approximate one */
+    void *y;                   /* matrices x rows x columns; NULL: the result is checked in the chunk's memory */
+    int64_t left;              /* matrices that the device still has */
+    compare_result check;
+    uint64_t bits;      /* of the result: sum_bits */
+    double error, norm; /* of all planes, normalised: ||a - y||_F and ||a||_F */
 } batch_item;
-
-/* Marks the item as failed. */
-void item_fail(batch_item *item, const problem *why);
 
 /* Frees what the item owns. */
 void item_free(batch_item *item);
 
-/* Elements of one of the item's matrices in factor i, and bytes. */
-int64_t item_factor_size(const batch_item *item, int i);
-size_t item_factor_bytes(const batch_item *item, int i);
-size_t item_result_bytes(const batch_item *item);
+/* Opens the backend of that name (NULL: simd, or serial if that cannot run here), and ends the command if it cannot
+ * decompose by that variant (NULL: auto). */
+fl_device *decomposer_open_device(const char *name, const char *variant);
 
-/* ------------------------------------------------------------------------------------ stages on the host ---- */
-
-/* Decomposes with one device; each thread has its own. */
+/* Decomposes on one device; each thread has its own. */
 typedef struct decomposer decomposer;
 decomposer *decomposer_create(fl_device *device, const char *variant, uint64_t seed);
 void decomposer_free(decomposer *d);
 
-/* The stages of an image. Each does nothing for an item that does not go on, and marks it as failed where it cannot do
- * its work; several threads may be in each with different items. */
-void item_read(batch_item *item);   /* the file's bytes */
-void item_decode(batch_item *item); /* planes, normalised to (x - min) / (max - min); a constant plane is zeros */
-void item_decompose(batch_item *item, decomposer *d, int64_t rank); /* u, s, vt of each plane; rank 0: 100, or all */
-void item_check(batch_item *item, uint64_t seed);                   /* y and the factors: batch_check.h */
-void item_encode(batch_item *item); /* y in each plane's own range, in the depth of the input */
-void item_write(batch_item *item);  /* whole or not at all */
+/* In the order in which an image goes through them. The three in the middle are the engines of the device. */
+typedef enum batch_stage {
+    STAGE_READ,
+    STAGE_DECODE,
+    STAGE_DECOMPOSE,
+    STAGE_ENGINES,
+    STAGE_CHECK = STAGE_ENGINES + ENGINES,
+    STAGE_ENCODE,
+    STAGE_WRITE,
+    STAGES
+} batch_stage;
 
-/* Reads u.npy, s.npy and vt.npy of the folder `input`, of which the leading `rank` are taken (0: all). */
-void item_read_factors(batch_item *item, int64_t rank);
-/* Writes y as a .npy. */
-void item_write_result(batch_item *item);
+typedef struct stage_settings {
+    int64_t rank; /* 0: 100 of an image, or all if it has fewer; all of the factors in files */
+    uint64_t seed;
+    decomposer *decomposer; /* of the calling thread */
+} stage_settings;
+
+/* A stage of the host: false, with item->why, for an item that fails. Threads may work on different items at once. */
+typedef struct stage_kind {
+    const char *name, *bound, *worker; /* "decode", "CPU", and in mode full the threads that do it: "read, decode" */
+    bool (*work)(batch_item *item, const stage_settings *settings); /* NULL: an engine's */
+} stage_kind;
+extern const stage_kind stage_kinds[STAGES];
+
+/* Reads u.npy, s.npy and vt.npy of the folder item->input: the read stage of factors. */
+bool item_read_factors(batch_item *item, int64_t rank);
+
+/* Checks one matrix of ready factors whose result is at `y`, for less than a timed pass costs: against the bits at
+ * `known` (0: none yet), else by `samples` elements, or the whole if that is 0. Sets `known` when y is right. */
+bool item_check_in_place(batch_item *item, const void *y, int64_t index, int samples, uint64_t seed, uint64_t *known);
 
 #endif

@@ -7,20 +7,20 @@
 
 #include "device.h"
 
-/* Items whose factors stay in memory that suits a device and a pipeline. The first two are the caller's to set, the
- * rest comes zeroed. Functions here end the command where memory is short. */
+/* Items whose factors stay in memory that a device can copy from. The caller sets the first two and zeroes the rest.
+ * Functions here end the command where memory is short. */
 typedef struct batch_pool {
     fl_device *device;
     bool pinned;
     batch_item *items;
     int64_t count, bytes;
-    fl_array *arrays[FACTORS]; /* on a CPU: what the factors lie in */
-    void *host[FACTORS];       /* elsewhere, and of factors from files */
+    fl_array *arrays[FACTORS]; /* of random factors on a CPU, in place of `host` */
+    void *host[FACTORS];
 } batch_pool;
 
-/* Random factors for `count` matrices like that one, of which some are the same where all would take more than 256 MiB:
- * u and vt between -1 and 1, singular values from 1 down. */
-void batch_pool_make(batch_pool *pool, const batch_item *like, int64_t count, uint64_t seed);
+/* Random factors for `count` matrices of a shape: u and vt between -1 and 1, singular values from 1 down. What does not
+ * fit into 256 MiB is used again and again: the pool then has fewer items. */
+void batch_pool_make(batch_pool *pool, const matrix_shape *shape, int64_t count, uint64_t seed);
 
 /* Factors from the files of each folder, of which the leading `rank` are taken (0: all). An item that cannot be read is
  * marked as failed. The folders' names must stay. */

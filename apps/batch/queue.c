@@ -2,6 +2,7 @@
 #include "queue.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,10 +16,8 @@ struct queue {
 
 queue *queue_create(int capacity, int producers)
 {
-    queue *q = calloc(1, sizeof *q + (size_t)capacity * sizeof q->items[0]);
+    queue *q = memory_zeroed(1, sizeof *q + (size_t)capacity * sizeof q->items[0]);
 
-    if (!q)
-        fail(EXIT_BROKEN, "out of host memory for a queue of %d", capacity);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->filled, NULL);
     pthread_cond_init(&q->emptied, NULL);

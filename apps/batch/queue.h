@@ -7,9 +7,10 @@
 
 typedef struct queue queue;
 
-/* A queue with room for `capacity` items (at least 1) from `producers` threads. Ends the command (fail) where memory is
+/* A queue with room for `capacity` items (at least 1) from `producers` threads. Ends the command where memory is
  * short. */
 queue *queue_create(int capacity, int producers);
+/* NULL does nothing. */
 void queue_free(queue *q);
 
 /* Adds an item (not NULL), after waiting for room. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stages of an image in a batch that the host does, one function each: read, decode, decompose, check, encode,
- * write.
+ * The stages of a batch that the host does. They know neither threads nor queues: all pipelines call the same ones.
  */
 #include "item.h"
 
 #include "checks/factors.h"
-#include "files/files.h"
 #include "files/npy.h"
 #include "support/fail.h"
+#include "support/memory.h"
+#include "support/random.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,36 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_RANK = 100 };
+enum { USUAL_RANK = 100, SAMPLED_WORDS = 8 };
 
-static const char *const factor_files[FACTORS] = {"u.npy", "s.npy", "vt.npy"};
+const char *const factor_files[FACTORS] = {"u.npy", "s.npy", "vt.npy"};
 
-void item_fail(batch_item *item, const problem *why)
+bool same_shape(const matrix_shape *a, const matrix_shape *b)
 {
-    if (item->state != ITEM_GOES_ON)
-        return;
-    item->state = ITEM_FAILED;
-    item->why = *why;
+    return a->dtype == b->dtype && a->rows == b->rows && a->columns == b->columns && a->rank == b->rank;
 }
 
-/* FL_OK, or the item fails with the library's words. */
-static bool item_must(batch_item *item, fl_status status)
+void shapes_of_arrays(const matrix_shape *shape, int64_t count, int64_t shapes[ARRAYS][3])
 {
-    problem why;
+    const int64_t all[ARRAYS][3] = {{count, shape->rows, shape->rank},
+                                    {count, shape->rank, 1},
+                                    {count, shape->rank, shape->columns},
+                                    {count, shape->rows, shape->columns}};
 
-    if (status == FL_OK)
-        return true;
-    problem_set(&why, exit_code_of(status), "%s: %s", item->input, fl_last_error());
-    item_fail(item, &why);
-    return false;
+    memcpy(shapes, all, sizeof all);
 }
 
-static void no_memory(batch_item *item, double bytes)
+size_t bytes_of_array(const matrix_shape *shape, int array)
 {
-    problem why;
+    int64_t shapes[ARRAYS][3];
 
-    problem_no_memory(&why, item->input, bytes);
-    item_fail(item, &why);
+    shapes_of_arrays(shape, 1, shapes);
+    return (size_t)(shapes[array][1] * shapes[array][2]) * fl_dtype_size(shape->dtype);
 }
 
 void item_free(batch_item *item)
@@ -63,49 +58,97 @@ void item_free(batch_item *item)
     item->y = NULL;
 }
 
-int64_t item_factor_size(const batch_item *item, int i)
+static bool take_memory(batch_item *item, int array, void **memory)
 {
-    return i == 0 ? item->rows * item->rank : i == 1 ? item->rank : item->rank * item->columns;
-}
+    const size_t bytes = (size_t)item->matrices * bytes_of_array(&item->shape, array);
 
-size_t item_factor_bytes(const batch_item *item, int i)
-{
-    return (size_t)item_factor_size(item, i) * fl_dtype_size(item->dtype);
-}
-
-size_t item_result_bytes(const batch_item *item)
-{
-    return (size_t)(item->rows * item->columns) * fl_dtype_size(item->dtype);
-}
-
-/* Memory for the factors and the result. */
-static bool take_memory(batch_item *item, bool factors)
-{
-    const size_t count = (size_t)item->matrices;
-
-    for (int i = 0; i < FACTORS && factors; i++)
-        if (!(item->factors[i] = malloc(count * item_factor_bytes(item, i)))) {
-            no_memory(item, (double)count * (double)item_factor_bytes(item, i));
-            return false;
-        }
-    item->y = malloc(count * item_result_bytes(item));
-    if (!item->y)
-        no_memory(item, (double)count * (double)item_result_bytes(item));
-    item->left = item->matrices;
-    return item->y != NULL;
+    *memory = malloc(bytes);
+    return *memory || problem_no_memory(&item->why, item->input, (double)bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------- reading ---- */
 
-void item_read(batch_item *item)
+/* The leading `rank` columns of each row, packed, in place. */
+static void keep_columns(host_array *u, int64_t rank)
 {
-    problem why;
+    const size_t size = fl_dtype_size(u->dtype), width = (size_t)rank * size, pitch = (size_t)u->shape[1] * size;
 
-    if (item->state == ITEM_GOES_ON && !file_bytes_read(item->input, "a PNG", &item->file, &why))
-        item_fail(item, &why);
+    for (int64_t i = 1; i < u->shape[0]; i++)
+        memmove((char *)u->data + (size_t)i * width, (char *)u->data + (size_t)i * pitch, width);
+    u->shape[1] = rank;
 }
 
-/* (x - min) / (max - min) in place. */
+static bool factors_fit(batch_item *item, int64_t rank)
+{
+    const host_array *u = &item->files[0], *s = &item->files[1], *vt = &item->files[2];
+    const bool fit = u->ndim == 2 && s->ndim == 1 && vt->ndim == 2 && u->shape[1] == s->shape[0] &&
+                     vt->shape[0] == s->shape[0] && host_array_size(u) > 0 && host_array_size(vt) > 0;
+
+    if (!fit)
+        return problem_set(&item->why, EXIT_BAD_INPUT,
+                           "%s: u is %s, s is %s, vt is %s; expected m x k, k and k x n, none of them 0, as "
+                           "`flynn svd --factors` writes them",
+                           item->input, format_shape(u->ndim, u->shape).text, format_shape(s->ndim, s->shape).text,
+                           format_shape(vt->ndim, vt->shape).text);
+    if (rank > s->shape[0])
+        return problem_set(&item->why, EXIT_BAD_INPUT,
+                           "%s: there are %" PRId64 " singular values; --rank asks for %" PRId64, item->input,
+                           s->shape[0], rank);
+    return true;
+}
+
+static bool to_one_dtype(batch_item *item)
+{
+    const fl_dtype dtypes[FACTORS] = {item->files[0].dtype, item->files[1].dtype, item->files[2].dtype};
+
+    item->shape.dtype = fl_dtype_float_result(dtypes, FACTORS);
+    for (int i = 0; i < FACTORS; i++) {
+        host_array converted;
+        if (item->files[i].dtype == item->shape.dtype)
+            continue;
+        if (!host_array_convert(&item->files[i], item->shape.dtype, &converted, item->input, &item->why))
+            return false;
+        host_array_free(&item->files[i]);
+        item->files[i] = converted;
+    }
+    return true;
+}
+
+bool item_read_factors(batch_item *item, int64_t rank)
+{
+    char path[4096];
+
+    for (int i = 0; i < FACTORS; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", item->input, factor_files[i]) >= sizeof path)
+            return problem_set(&item->why, EXIT_BAD_INPUT, "%s: the name is too long", item->input);
+        if (!npy_read(path, &item->files[i], &item->why))
+            return false;
+        item->moved += (double)host_array_bytes(&item->files[i]);
+    }
+    if (!factors_fit(item, rank) || !to_one_dtype(item))
+        return false;
+    item->matrices = item->left = 1;
+    item->shape.rows = item->files[0].shape[0];
+    item->shape.columns = item->files[2].shape[1];
+    item->shape.rank = rank > 0 ? rank : item->files[1].shape[0];
+    keep_columns(&item->files[0], item->shape.rank);
+    item->files[1].shape[0] = item->files[2].shape[0] = item->shape.rank;
+    for (int i = 0; i < FACTORS; i++)
+        item->factors[i] = item->files[i].data;
+    return true;
+}
+
+static bool read_item(batch_item *item, const stage_settings *settings)
+{
+    if (item->kind == BATCH_FACTORS)
+        return item_read_factors(item, settings->rank) && take_memory(item, RESULT, &item->y);
+    if (!file_bytes_read(item->input, "a PNG", &item->file, &item->why))
+        return false;
+    item->moved = (double)item->file.size;
+    return true;
+}
+
+/* To (x - min) / (max - min) in place; a constant plane to zeros. */
 static plane_range normalize(float *plane, int64_t count)
 {
     float least = plane[0], most = plane[0];
@@ -119,231 +162,174 @@ static plane_range normalize(float *plane, int64_t count)
     return (plane_range){least, (double)most - least};
 }
 
-void item_decode(batch_item *item)
+static bool decode(batch_item *item, const stage_settings *settings)
 {
-    problem why;
-
-    if (item->state != ITEM_GOES_ON)
-        return;
-    if (!png_planes_decode(item->input, item->file.data, item->file.size, &item->image, &why)) {
-        item_fail(item, &why);
-        return;
-    }
-    file_bytes_free(&item->file);
-    item->dtype = FL_F32;
-    item->matrices = item->image.channels;
-    item->rows = item->image.height;
-    item->columns = item->image.width;
-    for (int64_t c = 0; c < item->matrices; c++)
-        item->ranges[c] = normalize(item->image.planes + c * item->rows * item->columns, item->rows * item->columns);
-}
-
-/* The leading `rank` columns of each row, packed, in place. */
-static void keep_columns(host_array *u, int64_t rank)
-{
-    const size_t size = fl_dtype_size(u->dtype), width = (size_t)rank * size, pitch = (size_t)u->shape[1] * size;
-
-    for (int64_t i = 1; i < u->shape[0]; i++)
-        memmove((char *)u->data + (size_t)i * width, (char *)u->data + (size_t)i * pitch, width);
-    u->shape[1] = rank;
-}
-
-/* Do these belong together? */
-static bool factors_fit(batch_item *item, int64_t rank, problem *why)
-{
-    const host_array *u = &item->files[0], *s = &item->files[1], *vt = &item->files[2];
-
-    if (u->ndim != 2 || s->ndim != 1 || vt->ndim != 2 || u->shape[1] != s->shape[0] || vt->shape[0] != s->shape[0])
-        return problem_set(why, EXIT_BAD_INPUT,
-                           "%s: u is %s, s is %s, vt is %s; expected m x k, k and k x n, as `flynn svd --factors` "
-                           "writes them",
-                           item->input, format_shape(u->ndim, u->shape).text, format_shape(s->ndim, s->shape).text,
-                           format_shape(vt->ndim, vt->shape).text);
-    if (host_array_size(u) == 0 || host_array_size(vt) == 0)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: u is %s, vt is %s; expected at least one element", item->input,
-                           format_shape(2, u->shape).text, format_shape(2, vt->shape).text);
-    if (rank > s->shape[0])
-        return problem_set(why, EXIT_BAD_INPUT, "%s: there are %" PRId64 " singular values; --rank asks for %" PRId64,
-                           item->input, s->shape[0], rank);
-    return true;
-}
-
-/* All in f32, or all in f64. */
-static bool to_one_dtype(batch_item *item, problem *why)
-{
-    item->dtype = FL_F32;
-    for (int i = 0; i < FACTORS; i++)
-        if (item->files[i].dtype != FL_F32)
-            item->dtype = FL_F64;
-    for (int i = 0; i < FACTORS; i++) {
-        host_array converted;
-        if (item->files[i].dtype == item->dtype)
-            continue;
-        if (!host_array_convert(&item->files[i], item->dtype, &converted, item->input, why))
-            return false;
-        host_array_free(&item->files[i]);
-        item->files[i] = converted;
-    }
-    return true;
-}
-
-static bool read_factor_files(batch_item *item, int64_t rank, problem *why)
-{
-    char path[4096];
-
-    for (int i = 0; i < FACTORS; i++) {
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", item->input, factor_files[i]) >= sizeof path)
-            return problem_set(why, EXIT_BAD_INPUT, "%s: is too long a name", item->input);
-        if (!npy_read(path, &item->files[i], why))
-            return false;
-    }
-    if (!factors_fit(item, rank, why) || !to_one_dtype(item, why))
+    (void)settings;
+    if (!png_planes_decode(item->input, item->file.data, item->file.size, &item->image, &item->why))
         return false;
-    item->matrices = 1;
-    item->rows = item->files[0].shape[0];
-    item->columns = item->files[2].shape[1];
-    item->rank = rank > 0 ? rank : item->files[1].shape[0];
-    keep_columns(&item->files[0], item->rank);
-    item->files[1].shape[0] = item->files[2].shape[0] = item->rank;
-    for (int i = 0; i < FACTORS; i++)
-        item->factors[i] = item->files[i].data;
+    file_bytes_free(&item->file);
+    const int64_t size = item->image.height * item->image.width;
+    item->matrices = item->left = item->image.channels;
+    item->shape = (matrix_shape){FL_F32, item->image.height, item->image.width, 0};
+    for (int64_t c = 0; c < item->matrices; c++)
+        item->ranges[c] = normalize(item->image.planes + c * size, size);
     return true;
-}
-
-void item_read_factors(batch_item *item, int64_t rank)
-{
-    problem why;
-
-    if (item->state != ITEM_GOES_ON)
-        return;
-    if (read_factor_files(item, rank, &why))
-        take_memory(item, false);
-    else
-        item_fail(item, &why);
 }
 
 /* ------------------------------------------------------------------------------------------ decomposing ---- */
+
+fl_device *decomposer_open_device(const char *name, const char *variant)
+{
+    static const int64_t shape[] = {1, 1};
+    static const float one = 1;
+    fl_array *a, *factors[FACTORS];
+    fl_device *device;
+    fl_status status = fl_device_open(name ? name : "simd", &device);
+
+    if (status != FL_OK && !name)
+        status = fl_device_open("serial", &device);
+    must(status);
+    must(fl_array_from_host(device, FL_F32, 2, shape, &one, &a));
+    for (int i = 0; i < FACTORS; i++)
+        must(fl_array_create(device, FL_F32, i == 1 ? 1 : 2, shape, &factors[i]));
+    must(fl_svd(device, a, 1, factors[0], factors[1], factors[2], &(fl_run){.variant = variant}));
+    must(fl_device_wait(device));
+    for (int i = 0; i < FACTORS; i++)
+        fl_array_free(factors[i]);
+    fl_array_free(a);
+    return device;
+}
 
 struct decomposer {
     fl_device *device;
     const char *variant;
     uint64_t seed;
     fl_stream *stream;
-    int64_t rows, columns, rank; /* of the arrays */
-    fl_array *a, *factors[FACTORS];
+    matrix_shape shape;
+    fl_array *arrays[ARRAYS]; /* u, s, vt and the plane */
 };
 
 decomposer *decomposer_create(fl_device *device, const char *variant, uint64_t seed)
 {
-    decomposer *d = calloc(1, sizeof *d);
+    decomposer *d = memory_zeroed(1, sizeof *d);
 
-    if (!d)
-        fail(EXIT_BROKEN, "out of host memory");
-    d->device = device;
-    d->variant = variant;
-    d->seed = seed;
+    *d = (decomposer){.device = device, .variant = variant, .seed = seed};
     must(fl_stream_create(device, &d->stream));
     return d;
 }
 
 static void free_arrays(decomposer *d)
 {
-    fl_array_free(d->a);
-    d->a = NULL;
-    for (int i = 0; i < FACTORS; i++) {
-        fl_array_free(d->factors[i]);
-        d->factors[i] = NULL;
+    for (int i = 0; i < ARRAYS; i++) {
+        fl_array_free(d->arrays[i]);
+        d->arrays[i] = NULL;
     }
 }
 
 void decomposer_free(decomposer *d)
 {
+    if (!d)
+        return;
     free_arrays(d);
     fl_stream_free(d->stream);
     free(d);
 }
 
-/* Arrays for matrices of the item's shape. */
-static fl_status prepare(decomposer *d, const batch_item *item)
+static fl_status prepare(decomposer *d, const matrix_shape *shape)
 {
-    const int64_t u[] = {item->rows, item->rank}, vt[] = {item->rank, item->columns}, a[] = {item->rows, item->columns};
-    fl_status status;
+    int64_t shapes[ARRAYS][3];
+    fl_status status = FL_OK;
 
-    if (d->a && d->rows == item->rows && d->columns == item->columns && d->rank == item->rank)
+    if (d->arrays[0] && same_shape(&d->shape, shape))
         return FL_OK;
     free_arrays(d);
-    status = fl_array_create(d->device, FL_F32, 2, a, &d->a);
-    if (status == FL_OK)
-        status = fl_array_create(d->device, FL_F32, 2, u, &d->factors[0]);
-    if (status == FL_OK)
-        status = fl_array_create(d->device, FL_F32, 1, &item->rank, &d->factors[1]);
-    if (status == FL_OK)
-        status = fl_array_create(d->device, FL_F32, 2, vt, &d->factors[2]);
-    d->rows = item->rows;
-    d->columns = item->columns;
-    d->rank = item->rank;
+    shapes_of_arrays(shape, 1, shapes);
+    for (int i = 0; i < ARRAYS && status == FL_OK; i++)
+        status = fl_array_create(d->device, FL_F32, i == 1 ? 1 : 2, shapes[i] + 1, &d->arrays[i]);
+    d->shape = *shape;
     if (status != FL_OK)
         free_arrays(d);
     return status;
 }
 
-static fl_status decompose(decomposer *d, batch_item *item, int64_t channel)
+static fl_status decompose_plane(decomposer *d, batch_item *item, int64_t channel)
 {
-    fl_status status = fl_array_write(d->a, item->image.planes + channel * item->rows * item->columns, d->stream);
+    fl_array **a = d->arrays;
+    fl_status status =
+        fl_array_write(a[RESULT], item->image.planes + channel * item->shape.rows * item->shape.columns, d->stream);
 
     if (status == FL_OK)
-        status = fl_svd(d->device, d->a, d->seed, d->factors[0], d->factors[1], d->factors[2],
+        status = fl_svd(d->device, a[RESULT], d->seed, a[0], a[1], a[2],
                         &(fl_run){.variant = d->variant, .stream = d->stream});
     for (int i = 0; i < FACTORS && status == FL_OK; i++)
-        status = fl_array_read(d->factors[i], (char *)item->factors[i] + (size_t)channel * item_factor_bytes(item, i),
+        status = fl_array_read(a[i], (char *)item->factors[i] + (size_t)channel * bytes_of_array(&item->shape, i),
                                d->stream);
     return status == FL_OK ? fl_stream_wait(d->stream) : status;
 }
 
-void item_decompose(batch_item *item, decomposer *d, int64_t rank)
+static bool decompose(batch_item *item, const stage_settings *settings)
 {
-    const int64_t least = item->rows < item->columns ? item->rows : item->columns;
-    problem why;
+    decomposer *d = settings->decomposer;
+    matrix_shape *shape = &item->shape;
+    const int64_t least = shape->rows < shape->columns ? shape->rows : shape->columns;
+    fl_status status;
 
-    if (rank == 0)
-        rank = least < USUAL_RANK ? least : USUAL_RANK;
-    if (item->state != ITEM_GOES_ON)
-        return;
-    if (rank > least) {
-        problem_set(&why, EXIT_BAD_INPUT,
-                    "%s: an image of %" PRId64 "x%" PRId64 " has no more than %" PRId64
-                    " singular values; --rank asks for %" PRId64,
-                    item->input, item->rows, item->columns, least, rank);
-        item_fail(item, &why);
-        return;
-    }
-    item->rank = rank;
+    if (settings->rank > least)
+        return problem_set(&item->why, EXIT_BAD_INPUT,
+                           "%s: an image of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64
+                           " asks for more",
+                           item->input, shape->rows, shape->columns, least, settings->rank);
+    shape->rank = settings->rank > 0 ? settings->rank : least < USUAL_RANK ? least : USUAL_RANK;
     item->exact = !d->variant || strcmp(d->variant, "randomized") != 0;
-    if (!take_memory(item, true) || !item_must(item, prepare(d, item)))
-        return;
-    for (int64_t c = 0; c < item->matrices; c++)
-        if (!item_must(item, decompose(d, item, c)))
-            return;
+    for (int i = 0; i < ARRAYS; i++)
+        if (!take_memory(item, i, i == RESULT ? &item->y : &item->factors[i]))
+            return false;
+    status = prepare(d, shape);
+    for (int64_t c = 0; c < item->matrices && status == FL_OK; c++)
+        status = decompose_plane(d, item, c);
+    return status == FL_OK || problem_set(&item->why, exit_code_of(status), "%s: %s", item->input, fl_last_error());
 }
 
-/* --------------------------------------------------------------------------------- what came of the item ---- */
+/* --------------------------------------------------------------------------------------------- checking ---- */
 
-static host_array part_of(const batch_item *item, void *data, int64_t index, int ndim, int64_t rows, int64_t columns)
+/* A sum over all bits of a result. Sums of results can be added in any order. */
+static uint64_t sum_bits(const void *data, size_t bytes)
 {
-    const size_t bytes = (size_t)(rows * columns) * fl_dtype_size(item->dtype);
-    host_array part = {item->dtype, ndim, {1, 1, 1, 1}, (char *)data + (size_t)index * bytes};
+    const uint64_t *words = data;
+    uint64_t sum = 0;
 
-    part.shape[0] = rows;
-    if (ndim == 2)
-        part.shape[1] = columns;
-    return part;
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        sum += words[i] * (2 * (uint64_t)i + 1);
+    for (size_t i = bytes / sizeof *words * sizeof *words; i < bytes; i++)
+        sum += ((const uint8_t *)data)[i] * (2 * (uint64_t)i + 1);
+    return sum;
+}
+
+/* One matrix of an item, and its factors. */
+typedef struct item_matrix {
+    host_array u, s, vt, y;
+} item_matrix;
+
+static item_matrix matrix_of(const batch_item *item, int64_t index, const void *y)
+{
+    const matrix_shape *m = &item->shape;
+    const char *at[FACTORS];
+
+    for (int i = 0; i < FACTORS; i++)
+        at[i] = (const char *)item->factors[i] + (size_t)index * bytes_of_array(m, i);
+    return (item_matrix){
+        .u = {m->dtype, 2, {m->rows, m->rank, 1, 1}, (void *)at[0]},
+        .s = {m->dtype, 1, {m->rank, 1, 1, 1}, (void *)at[1]},
+        .vt = {m->dtype, 2, {m->rank, m->columns, 1, 1}, (void *)at[2]},
+        .y = {m->dtype, 2, {m->rows, m->columns, 1, 1}, (char *)y + (size_t)index * bytes_of_array(m, RESULT)},
+    };
 }
 
 static void add_error(batch_item *item, const float *a, const float *y)
 {
     double error = 0, norm = 0;
 
-    for (int64_t i = 0; i < item->rows * item->columns; i++) {
+    for (int64_t i = 0; i < item->shape.rows * item->shape.columns; i++) {
         const double difference = (double)a[i] - y[i];
         error += difference * difference;
         norm += (double)a[i] * a[i];
@@ -352,63 +338,93 @@ static void add_error(batch_item *item, const float *a, const float *y)
     item->norm = sqrt(item->norm * item->norm + norm);
 }
 
-void item_check(batch_item *item, uint64_t seed)
+static bool check(batch_item *item, const stage_settings *settings)
 {
-    const int64_t size = item->rows * item->columns;
-    problem why;
+    const int64_t size = item->shape.rows * item->shape.columns;
 
-    if (item->state != ITEM_GOES_ON)
-        return;
     item->check = compare_start();
     for (int64_t c = 0; c < item->matrices; c++) {
-        const host_array u = part_of(item, item->factors[0], c, 2, item->rows, item->rank),
-                         s = part_of(item, item->factors[1], c, 1, item->rank, 1),
-                         vt = part_of(item, item->factors[2], c, 2, item->rank, item->columns),
-                         y = part_of(item, item->y, c, 2, item->rows, item->columns);
-        compare_result found = batch_check_product(&u, &s, &vt, &y, seed);
+        const item_matrix m = matrix_of(item, c, item->y);
+        compare_result found = batch_check_product(&m.u, &m.s, &m.vt, &m.y, settings->seed);
         compare_merge(&item->check, &found, c * size);
-        if (!item->image.planes)
+        if (item->kind != BATCH_IMAGES)
             continue;
-        const host_array a = part_of(item, item->image.planes, c, 2, item->rows, item->columns);
-        found = batch_check_factors(&a, &u, &s, &vt, &y, item->exact, seed);
+        host_array a = m.y;
+        a.data = item->image.planes + c * size;
+        found = batch_check_factors(&a, &m.u, &m.s, &m.vt, &m.y, item->exact, settings->seed);
         compare_merge(&item->check, &found, c * size);
-        add_error(item, a.data, y.data);
+        add_error(item, a.data, m.y.data);
     }
-    if (item->check.ok)
-        return;
-    problem_set(&why, EXIT_WRONG_RESULT, "%s: the result is wrong: %g, expected %g", item->input,
-                item->check.worst_result, item->check.worst_expected);
-    item_fail(item, &why);
+    item->bits = sum_bits(item->y, (size_t)item->matrices * bytes_of_array(&item->shape, RESULT));
+    return item->check.ok || problem_set(&item->why, EXIT_WRONG_RESULT, "%s: the result is wrong: %g, expected %g",
+                                         item->input, item->check.worst_result, item->check.worst_expected);
 }
 
-void item_encode(batch_item *item)
+/* A number made of some of the result's words, the same ones in each pass; never 0. */
+static uint64_t hash_of_samples(const batch_item *item, const uint32_t *y, uint64_t seed)
 {
-    const int64_t size = item->rows * item->columns;
-    problem why;
+    const int64_t words = (int64_t)(bytes_of_array(&item->shape, RESULT) / sizeof *y);
+    random_state random = random_start(seed + (uint64_t)item->original);
+    uint64_t hash = 1;
 
-    if (item->state != ITEM_GOES_ON || !item->output)
-        return;
+    for (int i = 0; i < SAMPLED_WORDS; i++)
+        hash = (hash ^ y[random_below(&random, words)]) * 0x100000001b3u; /* FNV-1a's prime */
+    return hash | 1;
+}
+
+bool item_check_in_place(batch_item *item, const void *y, int64_t index, int samples, uint64_t seed, uint64_t *known)
+{
+    const item_matrix m = matrix_of(item, 0, y);
+    const uint64_t hash = hash_of_samples(item, y, seed);
+
+    item->check = compare_start();
+    if (hash == *known)
+        return true;
+    if (*known || samples == 0)
+        item->check = batch_check_product(&m.u, &m.s, &m.vt, &m.y, seed);
+    else
+        batch_check_samples(&m.u, &m.s, &m.vt, y, samples, seed + (uint64_t)index, &item->check);
+    if (samples == 0)
+        item->bits = sum_bits(y, bytes_of_array(&item->shape, RESULT));
+    if (!item->check.ok)
+        return problem_set(&item->why, EXIT_WRONG_RESULT, "matrix %" PRId64 ": the result is wrong: %g, expected %g",
+                           index, item->check.worst_result, item->check.worst_expected);
+    *known = hash;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- writing ---- */
+
+static bool encode(batch_item *item, const stage_settings *settings)
+{
+    const int64_t size = item->shape.rows * item->shape.columns;
+
+    (void)settings;
     for (int64_t c = 0; c < item->matrices; c++)
-        for (int64_t i = 0; i < size; i++)
-            item->image.planes[c * size + i] =
-                (float)(((const float *)item->y)[c * size + i] * item->ranges[c].width + item->ranges[c].least);
-    if (!png_planes_encode(item->output, &item->image, &item->file, &why))
-        item_fail(item, &why);
+        for (int64_t i = c * size; i < (c + 1) * size; i++)
+            item->image.planes[i] =
+                (float)(((const float *)item->y)[i] * item->ranges[c].width + item->ranges[c].least);
+    return png_planes_encode(item->output, &item->image, &item->file, &item->why);
 }
 
-void item_write(batch_item *item)
+static bool write_item(batch_item *item, const stage_settings *settings)
 {
-    problem why;
+    const host_array y = matrix_of(item, 0, item->y).y;
 
-    if (item->state == ITEM_GOES_ON && item->output && !file_bytes_write(item->output, &item->file, &why))
-        item_fail(item, &why);
+    (void)settings;
+    item->moved = item->kind == BATCH_IMAGES ? (double)item->file.size : (double)host_array_bytes(&y);
+    return item->kind == BATCH_IMAGES ? file_bytes_write(item->output, &item->file, &item->why)
+                                      : npy_write(item->output, &y, &item->why);
 }
 
-void item_write_result(batch_item *item)
-{
-    const host_array y = part_of(item, item->y, 0, 2, item->rows, item->columns);
-    problem why;
-
-    if (item->state == ITEM_GOES_ON && item->output && !npy_write(item->output, &y, &why))
-        item_fail(item, &why);
-}
+const stage_kind stage_kinds[STAGES] = {
+    [STAGE_READ] = {"read", "I/O", "read, decode", read_item},
+    [STAGE_DECODE] = {"decode", "CPU", "read, decode", decode},
+    [STAGE_DECOMPOSE] = {"decompose", "CPU", "decompose", decompose},
+    [STAGE_ENGINES + ENGINE_H2D] = {"copy to device", "link", "copy to device", NULL},
+    [STAGE_ENGINES + ENGINE_KERNEL] = {"reconstruct", "compute", "reconstruct", NULL},
+    [STAGE_ENGINES + ENGINE_D2H] = {"copy to host", "link", "copy to host", NULL},
+    [STAGE_CHECK] = {"check", "CPU", "check, encode, write", check},
+    [STAGE_ENCODE] = {"encode", "CPU", "check, encode, write", encode},
+    [STAGE_WRITE] = {"write", "I/O", "check, encode, write", write_item},
+};

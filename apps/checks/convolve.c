@@ -3,6 +3,7 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <float.h>
@@ -106,9 +107,7 @@ static void choose_windows(convolve_oracle *o, check_choice choice, int64_t taps
     o->count = whole ? 1
                      : (int)int64_smaller(MOST_WINDOWS,
                                           int64_larger(FEWEST_WINDOWS, (int64_t)(SAMPLED_WORK / (double)(64 * taps))));
-    o->windows = calloc((size_t)o->count, sizeof *o->windows);
-    if (!o->windows)
-        fail(EXIT_BROKEN, "out of host memory");
+    o->windows = memory_zeroed((size_t)o->count, sizeof *o->windows);
     if (whole) {
         o->windows[0] = (window){.rows = o->shape[0], .columns = o->shape[1]};
         strcpy(o->method, "reference");
@@ -132,10 +131,8 @@ convolve_oracle *convolve_oracle_create(const host_array *image, const host_arra
                  .mode = mode};
     bool negative = has_negative_element(image) || has_negative_element(kernel);
     inputs magnitude = in;
-    convolve_oracle *o = calloc(1, sizeof *o);
+    convolve_oracle *o = memory_zeroed(1, sizeof *o);
 
-    if (!o)
-        fail(EXIT_BROKEN, "out of host memory");
     o->mode = mode;
     must(fl_convolve_shape(in.image_shape, in.kernel_shape, mode, o->shape));
     choose_windows(o, choice, host_array_size(kernel), seed);

@@ -3,6 +3,7 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <float.h>
@@ -33,15 +34,6 @@ typedef struct inputs {
     fl_dtype dtype;
     fl_mode mode;
 } inputs;
-
-static void *take(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count, size);
-
-    if (!memory)
-        fail(EXIT_BROKEN, "out of host memory");
-    return memory;
-}
 
 /* ------------------------------------------------------------------------------------- by the reference ---- */
 
@@ -131,11 +123,11 @@ static void choose_places(convolve1d_oracle *o, int64_t length, check_choice cho
     o->count =
         whole ? length
               : int64_smaller(MOST_SAMPLES, int64_larger(FEWEST_SAMPLES, (int64_t)(SAMPLED_WORK / (double)o->terms)));
-    o->expected = take(o->count, sizeof *o->expected);
-    o->bounds = take(o->count, sizeof *o->bounds);
+    o->expected = memory_zeroed((size_t)o->count, sizeof *o->expected);
+    o->bounds = memory_zeroed((size_t)o->count, sizeof *o->bounds);
     if (whole)
         return;
-    o->places = take(o->count, sizeof *o->places);
+    o->places = memory_zeroed((size_t)o->count, sizeof *o->places);
     for (int64_t i = 0; i < o->count; i++)
         o->places[i] = i == 0 ? 0 : i == 1 ? length - 1 : random_below(&random, length);
 }
@@ -167,7 +159,7 @@ convolve1d_oracle *convolve1d_oracle_create(const host_array *signal, const host
                  .taps = kernel->shape[0],
                  .dtype = dtype,
                  .mode = mode};
-    convolve1d_oracle *o = take(1, sizeof *o);
+    convolve1d_oracle *o = memory_zeroed(1, sizeof *o);
     int64_t length;
 
     must(fl_convolve1d_shape(in.size, in.taps, mode, &length));

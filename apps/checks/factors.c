@@ -3,6 +3,7 @@
 #include "reconstruct.h"
 
 #include "harness/reference.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <float.h>
@@ -105,8 +106,10 @@ static void check_values(const host_array *s, double bound, compare_result *foun
 static double largest_left(const host_array *a, const host_array *y, uint64_t seed)
 {
     const int64_t rows = a->shape[0], columns = a->shape[1];
-    double *x = reference_doubles(columns), *ax = reference_doubles(rows), *yx = reference_doubles(rows),
-           *next = reference_doubles(columns), *y_next = reference_doubles(columns), found = 0;
+    double *x = memory_zeroed((size_t)(columns), sizeof(double)), *ax = memory_zeroed((size_t)(rows), sizeof(double)),
+           *yx = memory_zeroed((size_t)(rows), sizeof(double)),
+           *next = memory_zeroed((size_t)(columns), sizeof(double)),
+           *y_next = memory_zeroed((size_t)(columns), sizeof(double)), found = 0;
     random_state random = random_start(seed);
 
     for (int64_t j = 0; j < columns; j++)
@@ -141,8 +144,10 @@ compare_result batch_check_factors(const host_array *a, const host_array *u, con
     const int64_t m = a->shape[0], n = a->shape[1], k = s->shape[0], most = m > n ? m : n;
     const double unit = (16 + 4 * sqrt((double)most)) * unit_roundoff(FL_F32), first = ((const float *)s->data)[0],
                  last = ((const float *)s->data)[k - 1];
-    double *z = reference_doubles(k), *sz = reference_doubles(k), *uz = reference_doubles(m),
-           *vz = reference_doubles(n), *got = reference_doubles(most), *wanted = reference_doubles(most), left;
+    double *z = memory_zeroed((size_t)(k), sizeof(double)), *sz = memory_zeroed((size_t)(k), sizeof(double)),
+           *uz = memory_zeroed((size_t)(m), sizeof(double)), *vz = memory_zeroed((size_t)(n), sizeof(double)),
+           *got = memory_zeroed((size_t)(most), sizeof(double)),
+           *wanted = memory_zeroed((size_t)(most), sizeof(double)), left;
     compare_result found = compare_start();
     random_state random = random_start(seed);
 

@@ -3,6 +3,7 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <float.h>
@@ -81,7 +82,7 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
 /* The sums of each run of vt's rows: rank x runs. */
 static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
 {
-    double *sums = reference_doubles(o->rank * o->runs);
+    double *sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double));
 
     for (int64_t p = 0; p < o->rank; p++)
         for (int64_t j = 0; j < o->columns; j++)
@@ -93,7 +94,7 @@ static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
  * the element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    double *vt_sums = vt_sums_of(o, n), *squares = reference_doubles(o->columns);
+    double *vt_sums = vt_sums_of(o, n), *squares = memory_zeroed((size_t)(o->columns), sizeof(double));
 
     for (int64_t i = 0; i < o->rows; i++) {
         double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
@@ -121,10 +122,10 @@ static void expect_all_sums(reconstruct_oracle *o)
     random_state random = random_start(o->seed);
 
     o->runs = (o->columns + RUN - 1) / RUN;
-    o->signs = reference_doubles(o->columns);
-    o->sums = reference_doubles(o->batch * o->rows * o->runs);
-    o->u_norms = reference_doubles(o->batch * o->rows);
-    o->vt_norms = reference_doubles(o->batch * o->runs);
+    o->signs = memory_zeroed((size_t)(o->columns), sizeof(double));
+    o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));
+    o->u_norms = memory_zeroed((size_t)(o->batch * o->rows), sizeof(double));
+    o->vt_norms = memory_zeroed((size_t)(o->batch * o->runs), sizeof(double));
     for (int64_t j = 0; j < o->columns; j++)
         o->signs[j] = random_below(&random, 2) ? 1 : -1;
     for (int64_t n = 0; n < o->batch; n++)
@@ -186,11 +187,9 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
                                               int64_t rank, check_choice choice, uint64_t seed)
 {
     const host_array *const factors[] = {u, s, vt};
-    reconstruct_oracle *o = calloc(1, sizeof *o);
+    reconstruct_oracle *o = memory_zeroed(1, sizeof *o);
     bool whole;
 
-    if (!o)
-        fail(EXIT_BROKEN, "out of host memory");
     o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, s->dtype, vt->dtype}, 3);
     o->batch = u->ndim == 3 ? u->shape[0] : 1;
     o->rows = u->shape[u->ndim - 2];

@@ -29,13 +29,22 @@ double svd_oracle_tail(const svd_oracle *oracle, int64_t k);
  * range. */
 double svd_oracle_randomized(const svd_oracle *oracle, int64_t k);
 
-/* ||a - y||_F. */
-double svd_oracle_distance(const svd_oracle *oracle, const host_array *y);
+/* Is it the variant that approximates? */
+bool svd_is_randomized(const char *variant);
 
-/* Compares u, s and vt with what they must be; the index of an element is that of u, of which it may only be the
- * column. Let e be a unit of rounding of their dtype and g = 16 + 4 max(m, n)^(1/2): the errors of a decomposition by
- * orthogonal transformations add up like steps at random, with the root of their number (Higham, "Accuracy and
- * stability of numerical algorithms", 2nd ed., sections 2.8 and 19.3).
+/* One decomposition (u, s and vt), put together again. */
+typedef struct svd_report {
+    host_array y;         /* u diag(s) vt */
+    double reconstruct_s; /* the median of some times on the device */
+    double error;         /* ||a - y||_F */
+    double implied_error; /* what s says that it is: the root of ||a||_F^2 less the squares of s */
+} svd_report;
+svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const host_array *factors);
+
+/* Compares u, s and vt with what they must be, and says in `method` how; the index of an element is that of u, of which
+ * it may only be the column. Let e be a unit of rounding of their dtype and g = 16 + 4 max(m, n)^(1/2): the errors of a
+ * decomposition by orthogonal transformations add up like steps at random, with the root of their number (Higham,
+ * "Accuracy and stability of numerical algorithms", 2nd ed., sections 2.8 and 19.3).
  *
  * - s does not rise, is not negative, and is within g e s[0] of the exact values: what the factors are the exact
  *   decomposition of is that near to the matrix, and no singular value moves further (Weyl). `randomized`: not above
@@ -44,7 +53,7 @@ double svd_oracle_distance(const svd_oracle *oracle, const host_array *y);
  * - a' u = v diag(s) and a v = u diag(s), each element within g e s[0]: which finds a single one that is wrong,
  * whatever rank is left out. `randomized` keeps the first alone: it decomposes u u' a.
  */
-compare_result svd_oracle_check(const svd_oracle *oracle, const host_array *u, const host_array *s,
-                                const host_array *vt, bool randomized);
+compare_result svd_oracle_check(const svd_oracle *oracle, const host_array *factors, const char *variant, char *method,
+                                size_t size);
 
 #endif

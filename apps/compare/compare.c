@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn compare: every exercise on every backend, in one table; or two saved runs, side by side.
+ * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
+#include "columns.h"
 #include "commands.h"
 #include "runs.h"
-#include "table.h"
 
 #include "exercises/registry.h"
 #include "harness/child.h"
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +21,6 @@
 enum { MOST_ARGUMENTS = 32 };
 
 typedef struct compare_options {
-    const char *const *arguments; /* exercises, or with --against the newer file */
-    int count;
     const char *against;
     bool markdown;
 } compare_options;
@@ -33,15 +33,12 @@ static const own_option own_options[] = {
 };
 
 static const char summary[] = "Runs every exercise on every backend that can run here (or those that are named), "
-                              "checks the answers, and puts the "
-                              "times beside each other.\v"
-                              "Each exercise runs in a process of its own, so that each first pass is a first one; "
-                              "within an exercise the backends "
-                              "take turns. An exercise that fails is told and does not end the others. With --against "
-                              "two runs that were saved by "
-                              "--json are compared: what became faster or slower by more than their spreads, what is "
-                              "the same, and what cannot be "
-                              "told.";
+                              "checks the answers, and compares the times.\v"
+                              "Each exercise runs in a process of its own, so that its first pass starts cold; within "
+                              "an exercise the backends take turns. An exercise that fails is listed, and the others "
+                              "still run. With --against, two runs that --json saved are compared: which results "
+                              "became faster or slower by more than their spreads, which are the same, and which are "
+                              "unclear.";
 
 /* --------------------------------------------------------------------------------------------- running ---- */
 
@@ -63,8 +60,8 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* One document of all exercises. What cannot run at all (exit codes 2 and 3) ends the command as it would end the
- * exercise's own; any other failure is listed. */
+/* One document of all exercises. A single exercise that cannot run (exit codes 2 and 3) ends the command with its exit
+ * code; any other failure is listed. */
 static json_t *run_all(const common_options *common, const exercise_kind *const *kinds, int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
@@ -75,7 +72,6 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
         child_words_common(&words, exercise_takes(kinds[i]), common);
         r = child_run(&words);
-        child_words_free(&words);
         if (!r.document && (r.exit_code == EXIT_BAD_INPUT || r.exit_code == EXIT_CANNOT_RUN) && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document) {
@@ -97,72 +93,91 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
     return document;
 }
 
-/* Is there a wrong result, or an exercise that failed? */
+/* Are all results right, and did every exercise run? */
 static bool all_right(const json_t *document)
 {
     size_t i;
     json_t *row;
 
-    json_array_foreach(json_object_get(document, "results"), i,
-                       row) if (!json_is_true(json_object_get(json_object_get(row, "check"), "ok"))) return false;
+    json_array_foreach(json_object_get(document, "results"), i, row) if (!row_is_right(row)) return false;
     return json_array_size(json_object_get(document, "failed")) == 0;
 }
 
 /* -------------------------------------------------------------------------------------------- command ---- */
 
-static void write_json(const json_t *document, const common_options *common)
+static table_style style_of(const compare_options *own)
 {
-    problem why;
-
-    if (common->json && !json_write(document, common->json_file, &why))
-        fail_problem(&why);
+    return own->markdown ? TABLE_MARKDOWN : TABLE_TEXT;
 }
 
-/* The named exercises, or all. */
-static json_t *run_named(const common_options *common, const compare_options *own)
+static void show(const json_t *document, table_style style)
+{
+    size_t i;
+    json_t *entry;
+
+    columns_print(compare_columns, json_object_get(document, "results"), style, stdout);
+    if (style == TABLE_MARKDOWN)
+        printf("\n");
+    printf(
+        "speed-up, with copies: kernel and total of the scalar backend (or the first one) over this one's; relative: "
+        "total over the fastest one's\n");
+    json_array_foreach(json_object_get(document, "skipped"), i, entry)
+        printf("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
+    json_array_foreach(json_object_get(document, "failed"), i, entry)
+        printf("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
+}
+
+/* The named exercises; all of them where none is named. */
+static json_t *run_named(const common_options *common, const char *const *names, int count)
 {
     const exercise_kind *kinds[MOST_ARGUMENTS];
+    const bool all = count == 0;
     unsigned takes = 0;
-    int count = 0;
 
-    for (int i = 0; i < own->count && !own->against; i++)
-        kinds[count++] = exercise_named(own->arguments[i], "compare", exercise_runs_among_others);
-    for (int i = 0; exercises[i] && (own->count == 0 || own->against); i++)
+    for (int i = 0; i < count; i++)
+        kinds[i] = exercise_named(names[i], "compare", exercise_runs_among_others);
+    for (int i = 0; all && exercises[i]; i++)
         if (exercise_runs_among_others(exercises[i]))
             kinds[count++] = exercises[i];
     for (int i = 0; i < count; i++)
         takes |= exercise_takes(kinds[i]);
-    option_refuse(common, TAKES_SIZE & ~takes, "%s takes none", kinds[0]->name);
-    option_refuse(common, TAKES_CHECK & ~takes, "%s takes none", kinds[0]->name);
-    option_refuse(common, TAKES_SEED & ~takes, "%s takes none", kinds[0]->name);
+    option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
     return run_all(common, kinds, count);
 }
 
 static int compare_now(const common_options *common, const compare_options *own)
 {
-    json_t *document = run_named(common, own);
+    json_t *document = run_named(common, common->arguments, common->argument_count);
     bool right;
 
-    compare_table_fill(document);
-    write_json(document, common);
-    if (!common->json || common->json_file)
-        compare_table_show(document, own->markdown);
+    rows_rank(json_object_get(document, "results"));
+    if (results_write(common, document))
+        show(document, style_of(own));
     right = all_right(document);
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
 }
 
+static json_t *load(const char *path)
+{
+    return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
+}
+
 static int compare_saved(const common_options *common, const compare_options *own)
 {
-    json_t *older = compare_runs_load(own->against), *newer, *verdicts;
+    json_t *older = load(own->against), *newer, *verdicts;
 
-    if (own->count > 1)
-        fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", own->arguments[1]);
-    newer = own->count ? compare_runs_load(own->arguments[0]) : run_named(common, own);
+    if (common->argument_count > 1)
+        fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
+    if (common->argument_count == 1) {
+        option_refuse(common, TAKES_RUN, "both runs come from files");
+        newer = load(common->arguments[0]);
+    } else {
+        newer = run_named(common, NULL, 0);
+    }
     verdicts = compare_runs(older, newer);
-    write_json(verdicts, common);
-    if (!common->json || common->json_file)
-        compare_runs_show(verdicts, own->markdown);
+    if (results_write(common, verdicts))
+        compare_runs_show(verdicts, style_of(own));
     json_decref(verdicts);
     json_decref(older);
     json_decref(newer);
@@ -183,8 +198,6 @@ int command_compare(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
-    own.arguments = common.arguments;
-    own.count = common.argument_count;
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
     code = own.against ? compare_saved(&common, &own) : compare_now(&common, &own);

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "runs.h"
+#include "columns.h"
 
-#include "support/fail.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/table.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-json_t *compare_runs_load(const char *path)
-{
-    json_error_t error;
-    json_t *document = json_load_file(path, 0, &error);
-    const char *schema = json_string_value(json_object_get(document, "schema"));
-
-    if (!document && error.line < 0)
-        fail(EXIT_BAD_INPUT, "%s: cannot be read; expected a file that --json wrote", path);
-    if (!document)
-        fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
-    if (!schema || strcmp(schema, "flynn/1") != 0 || !json_is_array(json_object_get(document, "results")))
-        fail(EXIT_BAD_INPUT, "%s: has no results of schema flynn/1; expected a file that --json wrote", path);
-    return document;
-}
 
 /* ---------------------------------------------------------------------------------------------------- pairs ---- */
 
@@ -37,7 +19,7 @@ static bool same_work(const json_t *a, const json_t *b)
     return equal(a, b, "exercise") && equal(a, b, "dtype") && equal(a, b, "shape") && equal(a, b, "input_shapes");
 }
 
-/* The result of `rows` that `row` is held against; NULL: there is none. */
+/* The result of `rows` that `row` is compared with; NULL: there is none. */
 static const json_t *partner(const json_t *rows, const json_t *row)
 {
     const json_t *of_class = NULL;
@@ -143,51 +125,19 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
 
 /* ------------------------------------------------------------------------------------------------- the table ---- */
 
-static const table_column columns[] = {
-    {"exercise", 0}, {"dtype", 0}, {"older", 0},     {"newer", 0}, {"kernel", 1},  {"kernel now", 1}, {"ratio", 1},
-    {"verdict", 0},  {"total", 1}, {"total now", 1}, {"ratio", 1}, {"verdict", 0}, {NULL, 0},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns - 1 };
-
-static void fill(const json_t *entry, char cells[COLUMNS][64])
-{
-    static const char *const names[] = {"exercise", "dtype", "older", "newer"}, *const times[] = {"kernel", "total"};
-
-    for (int i = 0; i < 4; i++)
-        snprintf(cells[i], 64, "%s", row_text(entry, names[i]));
-    for (int i = 0; i < 2; i++) {
-        const json_t *t = json_object_get(entry, times[i]);
-        snprintf(cells[4 + 4 * i], 64, "%s", format_seconds(row_number(t, "older_s")).text);
-        snprintf(cells[5 + 4 * i], 64, "%s", format_seconds(row_number(t, "newer_s")).text);
-        snprintf(cells[6 + 4 * i], 64, "%s", format_factor(row_number(t, "ratio")).text);
-        snprintf(cells[7 + 4 * i], 64, "%s", row_text(t, "verdict"));
-    }
-}
-
 static void print_machine(const char *which, const json_t *machine)
 {
     printf("%s: %s, %s, %s, commit %s\n", which, row_text(machine, "host"), row_text(machine, "processor"),
            row_text(machine, "gpu"), row_text(machine, "commit"));
 }
 
-void compare_runs_show(const json_t *verdicts, bool markdown)
+void compare_runs_show(const json_t *verdicts, table_style style)
 {
-    table *t = table_create(columns);
-    char cells[COLUMNS][64];
-    const char *pointers[COLUMNS];
     size_t i;
     json_t *entry;
 
-    for (int n = 0; n < COLUMNS; n++)
-        pointers[n] = cells[n];
-    json_array_foreach(json_object_get(verdicts, "pairs"), i, entry)
-    {
-        fill(entry, cells);
-        table_add(t, pointers);
-    }
-    (markdown ? table_print_markdown : table_print)(t, stdout);
-    table_free(t);
-    if (markdown)
+    columns_print(compare_pair_columns, json_object_get(verdicts, "pairs"), style, stdout);
+    if (style == TABLE_MARKDOWN)
         printf("\n");
     print_machine("older", json_object_get(verdicts, "older"));
     print_machine("newer", json_object_get(verdicts, "newer"));

@@ -6,6 +6,7 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -94,11 +95,9 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 static void expect(exercise *e)
 {
     fl_device *device = reference_device("allclose", "reference");
-    allclose_answers *answers = calloc(1, sizeof *answers);
+    allclose_answers *answers = memory_zeroed(1, sizeof *answers);
     fl_array *in[2];
 
-    if (!answers)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < 2; i++)
         in[i] = reference_upload(device, &e->inputs[i], false);
     must(find(e, device, in, &(fl_run){.variant = "reference"}, answers->expected));
@@ -183,12 +182,7 @@ const exercise_kind allclose_exercise = {
     .made = "the course's square roots",
     .size = 4096,
     .only_alone = true,
-    .make = make,
-    .plan = plan,
-    .call = call,
-    .expect = expect,
-    .check = check,
-    .release = release,
+    .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
     .print = print,
     .exit_code = exit_code,

@@ -86,8 +86,8 @@ static bool draw(const exercise *e, const result_list *results)
 
     if (!result)
         return false;
-    exercise_must(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
-    exercise_must(png_write_picture(own->png, &colours, &why), &why);
+    must_do(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
+    must_do(png_write_picture(own->png, &colours, &why), &why);
     picture_free(&colours);
     return false;
 }
@@ -111,14 +111,8 @@ const exercise_kind convolve_exercise = {
     .made = "the course's image",
     .size = 2048,
     .largest = 1 << 20,
-    .laws_size = 2048,
-    .power = 2,
+    .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
-    .make = make,
-    .plan = plan,
-    .call = call,
-    .expect = expect,
-    .check = check,
-    .release = release,
+    .steps = {make, plan, call, expect, check, release},
     .write = draw,
 };

@@ -72,11 +72,8 @@ const exercise_kind increment_exercise = {
     .own_size = sizeof(increment_options),
     .made = "the course's ones",
     .size = 65536,
-    .laws_size = 1 << 24,
-    .power = 1,
+    .laws = {1 << 24, 1, NULL},
     .steady = true,
     .settle = settle,
-    .make = make,
-    .plan = plan,
-    .call = call,
+    .steps = {make, plan, call, NULL, NULL, NULL},
 };

@@ -49,12 +49,9 @@ const exercise_kind log_of_sum_exercise = {
     .lacks = TAKES_CHECK,
     .made = "the random vectors",
     .size = 10000000,
-    .laws_size = 10000000,
-    .power = 1,
+    .laws = {10000000, 1, NULL},
     .ulps = 4, /* flynn.h */
-    .make = make,
-    .plan = elementwise_float_plan,
-    .call = call,
+    .steps = {make, elementwise_float_plan, call, NULL, NULL, NULL},
     .add_json = add_json,
     .print = print,
 };

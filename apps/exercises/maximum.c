@@ -32,10 +32,7 @@ const exercise_kind maximum_exercise = {
     .made = "the course's cubes",
     .size = 256,
     .largest = 1 << 20,
-    .laws_size = 256,
-    .power = 3,
+    .laws = {256, 3, NULL},
     .taxonomy_size = 256,
-    .make = make,
-    .plan = elementwise_plan,
-    .call = call,
+    .steps = {make, elementwise_plan, call, NULL, NULL, NULL},
 };

@@ -94,8 +94,6 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_primes(device, ((const primes_options *)e->own)->upto, out[0], out[1], run);
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
-
 /* An independent sieve, plain and in segments: odd and even numbers alike, struck out by every prime up to the root. */
 enum { CHECK_SEGMENT = 1 << 18 };
 
@@ -167,8 +165,6 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     return found;
 }
 
-/* ---------------------------------------------------------------------------------------------- the answer ---- */
-
 static int64_t sum_of(const host_array *primes)
 {
     int64_t sum = 0;
@@ -216,15 +212,11 @@ const exercise_kind primes_exercise = {
     .own_size = sizeof(primes_options),
     .own = &(const primes_options){.upto = 10000, .method = -1, .launch = -1},
     .size_option = "upto",
-    .laws_size = 100000000,
-    .power = 1,
-    .laws_option = "--method=sieve",
+    .laws = {100000000, 1, "--method=sieve"},
     .own_methods = true,
     .counted = true,
     .settle = settle,
-    .plan = plan,
-    .call = call,
-    .check = check,
+    .steps = {NULL, plan, call, NULL, check, NULL},
     .add_json = add_json,
     .print = print,
 };

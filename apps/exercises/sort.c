@@ -69,10 +69,6 @@ const exercise_kind sort_exercise = {
     .own_size = sizeof(sort_options),
     .made = "the random numbers",
     .size = 4096 * 4096,
-    .laws_size = 1 << 22,
-    .power = 1,
-    .make = make,
-    .plan = plan,
-    .call = call,
-    .check = check,
+    .laws = {1 << 22, 1, NULL},
+    .steps = {make, plan, call, NULL, check, NULL},
 };

@@ -34,9 +34,6 @@ const exercise_kind sqrt_exercise = {
     .lacks = TAKES_CHECK | TAKES_SEED,
     .made = "the course's range",
     .size = 4096,
-    .laws_size = 1 << 24,
-    .power = 1,
-    .make = make,
-    .plan = elementwise_float_plan,
-    .call = call,
+    .laws = {1 << 24, 1, NULL},
+    .steps = {make, elementwise_float_plan, call, NULL, NULL, NULL},
 };

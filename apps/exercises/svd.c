@@ -7,8 +7,8 @@
 
 #include "checks/svd.h"
 #include "files/files.h"
-#include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/units.h"
@@ -37,41 +37,16 @@ static const own_option options[] = {
     {0},
 };
 
-/* One backend's decomposition, put together again. */
-typedef struct svd_report {
-    host_array y; /* the matrix in that rank */
-    double reconstruct_s, error;
-    double implied_error; /* what the singular values say that the error is */
-} svd_report;
-
 typedef struct svd_expected {
     svd_oracle *oracle;
     svd_report *reports; /* of each backend */
-    double least, width; /* the input was normalised to (x - least) / width */
+    host_range range;    /* that the input was normalised from */
 } svd_expected;
 
 static host_array make(const exercise *e, int i)
 {
     (void)i;
     return course_phantom(exercise_size(e));
-}
-
-/* ---------------------------------------------------------------------------------------------- the plan ---- */
-
-/* (x - min) / (max - min); zeros where all elements are the same. */
-static void normalize(host_array *image, svd_expected *expected)
-{
-    const int64_t n = host_array_size(image);
-    double least = INFINITY, most = -INFINITY;
-
-    for (int64_t i = 0; i < n; i++) {
-        least = fmin(least, host_array_get(image, i));
-        most = fmax(most, host_array_get(image, i));
-    }
-    for (int64_t i = 0; i < n; i++)
-        host_array_set(image, i, most > least ? (host_array_get(image, i) - least) / (most - least) : 0);
-    expected->least = least;
-    expected->width = most - least;
 }
 
 static void factor_path(const char *folder, int i, char *path)
@@ -92,7 +67,7 @@ static void check_folder(const char *folder)
         fail(EXIT_BAD_INPUT, "--factors: %s: cannot be made: %s", folder, strerror(errno));
     for (int i = 0; i < 3; i++) {
         factor_path(folder, i, path);
-        exercise_must(file_check_writable(path, &why), &why);
+        must_do(file_check_writable(path, &why), &why);
     }
 }
 
@@ -105,10 +80,8 @@ static void plan(exercise *e)
     const int64_t m = matrix->shape[0], n = matrix->shape[1], least = m < n ? m : n;
     const fl_dtype dtype = exercise_float_dtype(e);
     svd_options *own = e->own;
-    svd_expected *expected = calloc(1, sizeof *expected);
+    svd_expected *expected = memory_zeroed(1, sizeof *expected);
 
-    if (!expected)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int64_t i = 0; i < m * n; i++)
         if (!isfinite(host_array_get(matrix, i)))
             fail(EXIT_BAD_INPUT, "%s: element %s is not finite; expected a matrix of numbers", file,
@@ -119,9 +92,9 @@ static void plan(exercise *e)
     own->rank = own->rank ? own->rank : least < COURSE_RANK ? least : COURSE_RANK;
     if (own->factors)
         check_folder(own->factors);
-    expected->width = 1;
+    expected->range = (host_range){0, 1};
     if (!file || (ending && strcasecmp(ending, ".png") == 0))
-        normalize(matrix, expected);
+        expected->range = host_array_normalize(matrix);
     e->expected = expected;
     exercise_output(e, dtype, 2, (int64_t[]){m, own->rank});
     exercise_output(e, dtype, 1, &own->rank);
@@ -137,16 +110,12 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
 }
 
-/* --------------------------------------------------------------------------------------------- the check ---- */
-
 static void expect(exercise *e)
 {
     svd_expected *expected = e->expected;
 
     expected->oracle = svd_oracle_create(&e->inputs[0]);
-    expected->reports = calloc((size_t)e->backends->count, sizeof *expected->reports);
-    if (!expected->reports)
-        fail(EXIT_BROKEN, "out of host memory");
+    expected->reports = memory_zeroed((size_t)e->backends->count, sizeof *expected->reports);
 }
 
 static int backend_of(const exercise *e, const measurement *m)
@@ -158,61 +127,19 @@ static int backend_of(const exercise *e, const measurement *m)
     return i;
 }
 
-static svd_report *report_of(const exercise *e, const measurement *m)
+static const svd_report *report_of(const exercise *e, const measurement *m)
 {
     return &((const svd_expected *)e->expected)->reports[backend_of(e, m)];
 }
 
-static bool is_randomized(const measurement *m)
-{
-    return strcmp(m->timing.variant, "randomized") == 0;
-}
-
-/* Puts the matrix together again on the device that took it apart; the median of some times. */
-static void reconstruct(const exercise *e, const measurement *m, svd_report *report)
-{
-    fl_device *device = e->backends->open[backend_of(e, m)].device;
-    fl_array *arrays[4];
-    fl_timing timing = {0};
-    double times[TIMES];
-
-    for (int i = 0; i < 3; i++)
-        arrays[i] = reference_upload(device, &m->results[i], false);
-    must(fl_array_create(device, m->results[0].dtype, 2, e->inputs[0].shape, &arrays[3]));
-    for (int i = -1; i < TIMES; i++) { /* the first time is a cold one */
-        must(fl_reconstruct(device, arrays[0], arrays[1], arrays[2], m->results[1].shape[0], arrays[3],
-                            &(fl_run){.timing = &timing}));
-        if (i >= 0)
-            times[i] = timing.kernel_s;
-    }
-    report->reconstruct_s = median(times, TIMES);
-    report->y = reference_fetch(arrays[3]);
-    for (int i = 0; i < 3; i++)
-        fl_array_free(arrays[i]);
-}
-
-/* The root of ||a||_F^2 less the squares of the values; 0 where rounding makes that negative. */
-static double implied_error(const svd_oracle *oracle, const host_array *s)
-{
-    const double norm = svd_oracle_tail(oracle, 0);
-    double rest = 1;
-
-    for (int64_t i = 0; i < s->shape[0] && norm > 0; i++)
-        rest -= pow(host_array_get(s, i) / norm, 2);
-    return norm * sqrt(fmax(rest, 0));
-}
-
+/* The device that took the matrix apart puts it together again. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const svd_oracle *oracle = ((const svd_expected *)e->expected)->oracle;
-    svd_report *report = report_of(e, m);
+    const svd_expected *expected = e->expected;
+    const int i = backend_of(e, m);
 
-    snprintf(method, size, "%s, exact singular values in f64",
-             is_randomized(m) ? "u'u, vt vt', a'u = v s" : "u'u, vt vt', a'u = v s, a v = u s");
-    reconstruct(e, m, report);
-    report->error = svd_oracle_distance(oracle, &report->y);
-    report->implied_error = implied_error(oracle, &m->results[1]);
-    return svd_oracle_check(oracle, &m->results[0], &m->results[1], &m->results[2], is_randomized(m));
+    expected->reports[i] = svd_oracle_report(expected->oracle, e->backends->open[i].device, m->results);
+    return svd_oracle_check(expected->oracle, m->results, m->timing.variant, method, size);
 }
 
 static void release(exercise *e)
@@ -225,8 +152,6 @@ static void release(exercise *e)
     svd_oracle_free(expected->oracle);
     free(expected);
 }
-
-/* -------------------------------------------------------------------------------------------- the output ---- */
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
@@ -241,7 +166,8 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     json_put(row, "error", json_number(report->error));
     json_put(row, "least_error", json_number(svd_oracle_tail(oracle, k)));
     json_put(row, "told_error", json_number(report->implied_error));
-    json_put(row, "randomized_bound", is_randomized(m) ? json_number(svd_oracle_randomized(oracle, k)) : json_null());
+    json_put(row, "randomized_bound",
+             svd_is_randomized(m->timing.variant) ? json_number(svd_oracle_randomized(oracle, k)) : json_null());
     json_put(row, "reconstruct_s", json_number(report->reconstruct_s));
 }
 
@@ -254,7 +180,7 @@ static void print(const exercise *e, const measurement *m)
 
     printf("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
            m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k, svd_oracle_tail(oracle, k));
-    if (is_randomized(m))
+    if (svd_is_randomized(m->timing.variant))
         printf("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
                m->device.resource, report->implied_error, svd_oracle_randomized(oracle, k));
     printf("%s: svd %s, reconstruct %s, copies of a %s and of u, s, vt %s\n", m->device.resource,
@@ -275,13 +201,13 @@ static bool write_outputs(const exercise *e, const result_list *results)
     for (int i = 0; i < 3 && folder; i++) {
         factor_path(folder, i, factor);
         if ((result = exercise_right_output(results, i, factor)))
-            exercise_must(file_write(factor, result, &why), &why);
+            must_do(file_write(factor, result, &why), &why);
     }
     if (!path || !exercise_right_output(results, 0, path))
         return true;
     for (int64_t i = 0, n = host_array_size(y); i < n; i++)
-        host_array_set(y, i, host_array_get(y, i) * expected->width + expected->least);
-    exercise_must(file_write(path, y, &why), &why);
+        host_array_set(y, i, host_array_get(y, i) * expected->range.width + expected->range.least);
+    must_do(file_write(path, y, &why), &why);
     return true;
 }
 
@@ -304,14 +230,8 @@ const exercise_kind svd_exercise = {
     .made = "the phantom",
     .size = 512,
     .largest = 1 << 15,
-    .laws_size = 512,
-    .power = 3,
-    .make = make,
-    .plan = plan,
-    .call = call,
-    .expect = expect,
-    .check = check,
-    .release = release,
+    .laws = {512, 3, NULL},
+    .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
     .print = print,
     .write = write_outputs,

@@ -48,7 +48,7 @@ static const uint8_t viridis[256][3] = {
     {246, 230, 32}, {248, 230, 33}, {251, 231, 35}, {253, 231, 37},
 };
 
-/* For NaN: a grey that viridis does not have. */
+/* For NaN: viridis has no grey. */
 static const uint8_t grey[3] = {128, 128, 128};
 
 typedef struct range {
@@ -77,7 +77,7 @@ static const uint8_t *colour_of(double value, range r)
         return viridis[value > 0 ? 255 : 0];
     if (r.high == r.low)
         return viridis[0];
-    /* Halves: the range of finite values need not be finite. */
+    /* Halves, because the difference of two finite values can overflow. */
     double place = (value / 2 - r.low / 2) / (r.high / 2 - r.low / 2);
     return viridis[(int)fmin(place * 256, 255)];
 }
@@ -101,8 +101,8 @@ static bool create(picture *colours, int64_t height, int64_t width, int64_t zoom
         __builtin_mul_overflow(width, zoom, &colours->width) ||
         __builtin_mul_overflow(bytes, colours->height, &bytes) || __builtin_mul_overflow(bytes, colours->width, &bytes))
         return problem_set(why, EXIT_BAD_INPUT,
-                           "%s: %" PRId64 "x%" PRId64 " elements enlarged %" PRId64
-                           " times are too many pixels; expected a smaller --zoom or --crop",
+                           "%s: %" PRId64 "x%" PRId64 " elements with --zoom=%" PRId64
+                           " are too many pixels; use a smaller --zoom or --crop",
                            what, height, width, zoom);
     colours->rgb = malloc((size_t)bytes);
     return colours->rgb != NULL || problem_no_memory(why, what, (double)bytes);
@@ -114,7 +114,7 @@ bool colormap_draw(const host_array *array, const int64_t crop[2], int64_t zoom,
     *colours = (picture){0};
     if (array->ndim != 2 || host_array_size(array) == 0)
         return problem_set(why, EXIT_BAD_INPUT,
-                           "%s: a shape of %s is no picture; expected two dimensions of at least 1", what,
+                           "%s: a picture needs an array of 2 dimensions of at least 1; its shape is %s", what,
                            format_shape(array->ndim, array->shape).text);
     int64_t height = crop[0] > 0 && crop[0] < array->shape[0] ? crop[0] : array->shape[0];
     int64_t width = crop[1] > 0 && crop[1] < array->shape[1] ? crop[1] : array->shape[1];

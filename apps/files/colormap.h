@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * colormap.h - an array as a picture in colours, as the course shows it.
+ * colormap.h - draws an array in false colours, as the course shows it.
  */
 #ifndef FLYNN_APPS_FILES_COLORMAP_H
 #define FLYNN_APPS_FILES_COLORMAP_H
 
 #include "png_file.h"
 
-/* Draws the top left crop[0] x crop[1] elements (0: all; more than there are: all) of a 2-D array of any dtype through
- * viridis, each element a square of zoom x zoom pixels, zoom at least 1. The colours run from the least to the largest
- * finite element of what is drawn; -inf and inf have the first and the last colour, NaN is a neutral grey, and a
- * constant array has the first colour. `what` (the output's name) begins an error message. Free with picture_free. */
+/* Draws the top left crop[0] x crop[1] elements (0 or too large: all) of a 2-D array of any dtype in viridis, each
+ * element a square of zoom x zoom pixels, zoom at least 1. The colours run from the smallest to the largest finite
+ * element drawn; -inf and inf have the first and the last colour, NaN is grey, and a constant array has the first
+ * colour. `what` (the output's name) begins an error message. Free with picture_free. */
 bool colormap_draw(const host_array *array, const int64_t crop[2], int64_t zoom, picture *colours, const char *what,
                    problem *why);
 

@@ -16,7 +16,7 @@ static bool read_all(const char *path, FILE *file, size_t size, file_bytes *byte
     if (ferror(file))
         return problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
     if (bytes->size < size)
-        return problem_set(why, EXIT_BROKEN, "%s: became shorter while it was read", path);
+        return problem_set(why, EXIT_BROKEN, "%s: was truncated while it was read", path);
     return true;
 }
 
@@ -40,7 +40,7 @@ bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why)
     if (file == NULL)
         return false;
     output_write(file, bytes->data, bytes->size);
-    return output_commit(file, why); /* which tells of a failed write too */
+    return output_commit(file, why); /* reports a failed write too */
 }
 
 void file_bytes_free(file_bytes *bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_bytes.h - a file's bytes in memory: read apart from being understood, made apart from being written.
+ * file_bytes.h - a file's bytes in memory: reading is separate from decoding, encoding from writing.
  */
 #ifndef FLYNN_APPS_FILES_FILE_BYTES_H
 #define FLYNN_APPS_FILES_FILE_BYTES_H
@@ -10,15 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed, there are none, and they may be freed. */
+/* Zeroed, it is empty and may be freed. */
 typedef struct file_bytes {
-    uint8_t *data; /* malloc; NULL without bytes */
+    uint8_t *data; /* malloc; NULL if empty */
     size_t size;
 } file_bytes;
 
-/* Reads all of a regular file of at least one byte. `expected` ends the error message, such as "a PNG". false, with a
- * problem and no bytes, for what input_open (input.h) refuses (an empty file, a folder, a pipe) and for what cannot be
- * read to its end. */
+/* Reads a whole regular file of at least one byte. `expected` ends the error message, such as "a PNG file". false, with
+ * a problem and no bytes, if input_open (input.h) refuses the file (empty, a folder, a pipe) or reading fails. */
 bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, problem *why);
 
 /* Writes them, whole or not at all (output.h). */

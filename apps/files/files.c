@@ -35,6 +35,6 @@ bool file_check_writable(const char *path, problem *why)
 bool file_check_output(const char *path, problem *why)
 {
     if (!ends_in(path, ".npy") && !ends_in(path, ".png"))
-        return problem_set(why, EXIT_BAD_INPUT, "%s: has no known ending; expected .npy or .png", path);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: unknown file type; the name must end in .npy or .png", path);
     return file_check_writable(path, why);
 }

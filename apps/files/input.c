@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the machine is to blame rather than the name that was given. */
+/* Is the machine at fault, not the name? */
 static bool is_system_error(int error)
 {
     return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE;
@@ -27,7 +27,7 @@ static bool check_kind(const char *path, const char *expected, const struct stat
 
 FILE *input_open(const char *path, const char *expected, int64_t *bytes, problem *why)
 {
-    /* O_NONBLOCK: opening a pipe must return, so that it can be refused. It means nothing for a regular file. */
+    /* O_NONBLOCK: opening a pipe must not wait for a writer. Regular files ignore it. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (file < 0 || fstat(file, &info) != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h - opening input files so that nothing but a regular file gets through.
+ * input.h - opens input files, regular files only.
  */
 #ifndef FLYNN_APPS_FILES_INPUT_H
 #define FLYNN_APPS_FILES_INPUT_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Opens `path` for reading and tells its size in bytes, at least 1. `expected` ends the error message, such as
- * "a .npy file". NULL, with a problem, for what is missing, unreadable, empty, a folder, a pipe or a device: a size is
- * needed to hold a header's claims against, and a pipe without a writer would block for ever. */
+/* Opens `path` for reading and stores its size in `bytes`, at least 1. `expected` ends the error message, such as
+ * "a .npy file". NULL, with a problem, for a file that is missing, unreadable or empty, and for a folder, pipe or
+ * device: checking a header needs the size, and a pipe without a writer would block forever. */
 FILE *input_open(const char *path, const char *expected, int64_t *bytes, problem *why);
 
 #endif

@@ -13,7 +13,7 @@ static const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 enum { MAX_HEADER = 65535, HEADER_ALIGNMENT = 64 };
 
-/* What an element is in the file, and what it becomes. */
+/* The type of an element in the file and in our array. */
 typedef struct element {
     char code[3]; /* descr without its endianness */
     int bytes;
@@ -42,8 +42,8 @@ typedef struct parser {
 
 static bool broken(const parser *p, const char *expected)
 {
-    return problem_set(p->why, EXIT_BAD_INPUT, "%s: the .npy header is broken near '%.20s'; expected %s", p->path,
-                       p->at, expected);
+    return problem_set(p->why, EXIT_BAD_INPUT, "%s: the .npy header is invalid at '%.20s'; expected %s", p->path, p->at,
+                       expected);
 }
 
 static void skip_space(parser *p)
@@ -96,21 +96,21 @@ static bool parse_dimension(parser *p, int64_t *value)
 static bool parse_shape(parser *p, header *h)
 {
     if (!take(p, '('))
-        return broken(p, "a shape, as (2, 3)");
+        return broken(p, "a shape such as (2, 3)");
     h->ndim = 0;
     bool comma = true;
     while (!take(p, ')')) {
         if (!comma)
             return broken(p, "a comma or parenthesis after a dimension");
         if (h->ndim == FL_MAX_DIMS)
-            return problem_set(p->why, EXIT_BAD_INPUT, "%s: has more than %d dimensions; expected at most that many",
-                               p->path, FL_MAX_DIMS);
+            return problem_set(p->why, EXIT_BAD_INPUT, "%s: the array has more than %d dimensions", p->path,
+                               FL_MAX_DIMS);
         if (!parse_dimension(p, &h->shape[h->ndim++]))
             return false;
         comma = take(p, ',');
     }
     if (h->ndim == 1 && !comma)
-        return broken(p, "a comma in a shape of one dimension, as (2,)");
+        return broken(p, "a comma in a shape of one dimension, such as (2,)");
     return true;
 }
 
@@ -129,12 +129,12 @@ static bool parse_descr(parser *p, header *h)
     skip_space(p);
     if (*p->at == '[' || *p->at == '(' || *p->at == '{')
         return problem_set(p->why, EXIT_BAD_INPUT,
-                           "%s: is of a structured dtype; expected one number an element (integer, float, bool)",
+                           "%s: has a structured dtype; expected one number per element (integer, float, bool)",
                            p->path);
     return parse_string(p, h->descr, sizeof h->descr);
 }
 
-/* One 'key': value; `seen` gathers a bit for each key. */
+/* One 'key': value; `seen` has a bit for each key found. */
 static bool parse_item(parser *p, header *h, unsigned *seen)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -175,7 +175,7 @@ static bool parse_header(parser *p, header *h)
 
 /* ----------------------------------------------------------------------------------------- the elements ---- */
 
-/* What a dtype that is not ours is called. */
+/* The name of a dtype that is not read. */
 static const char *foreign_name(const char *code)
 {
     static const struct {
@@ -192,7 +192,7 @@ static const char *foreign_name(const char *code)
     return "unknown";
 }
 
-/* The element that `descr` names, and whether its bytes stand in the other order than this machine's. */
+/* The element that `descr` names; `swapped` says whether its byte order is not this machine's. */
 static const element *find_element(const char *path, const char *descr, bool *swapped, problem *why)
 {
     const char *code = descr + (descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL);
@@ -201,7 +201,7 @@ static const element *find_element(const char *path, const char *descr, bool *sw
         if (strcmp(code, elements[i].code) == 0)
             return &elements[i];
     problem_set(why, EXIT_BAD_INPUT,
-                "%s: is of dtype '%s' (%s); expected bool, int8 to int64, uint8 to uint32 or float16 to float64", path,
+                "%s: has dtype '%s' (%s); expected bool, int8 to int64, uint8 to uint32 or float16 to float64", path,
                 descr, foreign_name(code));
     return NULL;
 }
@@ -247,8 +247,8 @@ static void widen(const element *kind, const unsigned char *from, void *to)
         *(float *)to = half_to_float(value.u2);
 }
 
-/* The file's elements stand at the end of the array's memory: from there each is brought to its place, front to back,
- * never overtaking the ones still to be read, since none shrinks. */
+/* The file's elements were read to the end of the array's memory. Moves each to its place, front to back: since no
+ * element shrinks, writing never overtakes reading. */
 static void convert_in_place(const element *kind, bool swapped, host_array *array)
 {
     size_t wide = fl_dtype_size(array->dtype), narrow = (size_t)kind->bytes, count = (size_t)host_array_size(array);
@@ -267,7 +267,7 @@ static void convert_in_place(const element *kind, bool swapped, host_array *arra
     }
 }
 
-/* The elements lie first dimension fastest: puts them into C order. */
+/* From Fortran order to C order. */
 static bool transpose(const char *path, host_array *array, problem *why)
 {
     host_array sorted;
@@ -301,20 +301,20 @@ static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes,
         return true;
     if (ferror(stream))
         return problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
-    return problem_set(why, EXIT_BAD_INPUT, "%s: is cut off; expected a whole .npy file", path);
+    return problem_set(why, EXIT_BAD_INPUT, "%s: is truncated; expected a complete .npy file", path);
 }
 
-/* Reads up to the end of the header, `left` being the bytes of the file and then those behind the header. */
+/* Reads up to the end of the header and subtracts its bytes from `left`. */
 static bool read_header(FILE *stream, const char *path, int64_t *left, header *h, problem *why)
 {
     unsigned char start[12];
     if (*left < (int64_t)sizeof magic || fread(start, 1, sizeof magic, stream) != sizeof magic ||
         memcmp(start, magic, sizeof magic) != 0)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: is no .npy file (its first bytes differ); expected one", path);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: is not a .npy file", path);
     if (!read_exactly(stream, path, start, 2, why))
         return false;
     if (start[0] < 1 || start[0] > 3)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: is in .npy format %d.%d; expected 1.0, 2.0 or 3.0", path, start[0],
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has .npy format %d.%d; expected 1.0, 2.0 or 3.0", path, start[0],
                            start[1]);
     int digits = start[0] == 1 ? 2 : 4;
     if (!read_exactly(stream, path, start, (size_t)digits, why))
@@ -324,7 +324,7 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
         length |= (uint32_t)start[i] << 8 * i;
     *left -= (int64_t)sizeof magic + 2 + digits;
     if (length > MAX_HEADER)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: has a header of %" PRIu32 " bytes; expected at most %d", path,
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has a header of %" PRIu32 " bytes; at most %d are allowed", path,
                            length, MAX_HEADER);
     char *text = calloc(1, length + 1);
     if (text == NULL)
@@ -336,7 +336,7 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
     return ok;
 }
 
-/* Whether the bytes behind the header are just those of the array. */
+/* Does the data after the header have exactly the array's bytes? */
 static bool check_length(const char *path, const header *h, int element_bytes, int64_t left, problem *why)
 {
     int64_t need = element_bytes;
@@ -351,11 +351,10 @@ static bool check_length(const char *path, const header *h, int element_bytes, i
     }
     if (overflow || need > left)
         return problem_set(why, EXIT_BAD_INPUT,
-                           "%s: is cut off: %" PRId64 " bytes of data; expected a shape of %s with %d bytes an element",
-                           path, left, format_shape(h->ndim, h->shape).text, element_bytes);
+                           "%s: is truncated: %" PRId64 " bytes of data for shape %s with %d bytes per element", path,
+                           left, format_shape(h->ndim, h->shape).text, element_bytes);
     if (need < left)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: has %" PRId64 " bytes after the array; expected its end there",
-                           path, left - need);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: has %" PRId64 " extra bytes after the array", path, left - need);
     return true;
 }
 

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The name of a file that has to go if the process ends. These are never freed and never change but for `live`, so that
- * a signal handler on any thread may walk the list at any moment. */
+/* The name of a file to remove if the process ends. Never freed, and only `live` changes, so that a signal handler on
+ * any thread may walk the list at any moment. */
 typedef struct temporary {
     struct temporary *next;
     atomic_bool live;
@@ -59,7 +59,7 @@ static void at_exit(void)
 
 void output_start(void)
 {
-    /* Opened the wrong way round, so that using it is still an error. */
+    /* Opened in the wrong direction, so that using it is still an error. */
     for (int file = 0; file <= 2; file++)
         if (fcntl(file, F_GETFD) == -1 && open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY) != file)
             _exit(EXIT_BROKEN);
@@ -73,14 +73,14 @@ void output_start(void)
         action = (struct sigaction){.sa_handler = on_signal};
         sigaction(ending[i], &action, NULL);
     }
-    /* As errors of write() these are reported, and files are removed. */
+    /* write() then returns an error, which is reported, and files are removed. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     atexit(at_exit);
 }
 
-/* A name in the folder of `target` that nobody else takes, on the list already: a signal may come at any time. The
- * number tells apart what several threads begin at the same time. */
+/* A unique name in the folder of `target`, put on the list before the file exists, since a signal may come at any time.
+ * The number distinguishes files that threads begin at the same time. */
 static temporary *temporary_create(const char *target)
 {
     static atomic_uint number;
@@ -108,7 +108,7 @@ static void temporary_remove(temporary *t)
         unlink(t->path);
 }
 
-/* Where a file called `path` really goes (malloc), and whether it takes its place by a rename. */
+/* The file that `path` leads to (malloc); `direct`: it is written in place, without a rename. */
 static char *resolve(const char *path, bool *direct, problem *why)
 {
     struct stat info;
@@ -116,14 +116,13 @@ static char *resolve(const char *path, bool *direct, problem *why)
     char *target = NULL;
     if (stat(path, &info) != 0) {
         if (errno == ENOENT && path[0] != '\0')
-            target = strdup(path); /* new, or its folder is missing: opening will tell */
+            target = strdup(path); /* new, or its folder is missing: opening will fail */
         else
             problem_set(why, EXIT_BROKEN, "'%s': cannot be written (%s); expected a file name", path, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
         problem_set(why, EXIT_BROKEN, "%s: is a folder; expected the name of a file to write", path);
     } else if (access(path, W_OK) != 0) {
-        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a file that may be replaced", path,
-                    strerror(errno));
+        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a writable file", path, strerror(errno));
     } else {
         *direct = !S_ISREG(info.st_mode);
         target = *direct ? strdup(path) : realpath(path, NULL);
@@ -152,8 +151,8 @@ output *output_open(const char *path, problem *why)
     int descriptor = open(direct ? target : written->path, flags, 0666);
     file->stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (file->stream == NULL) {
-        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a folder that exists and may be written to",
-                    path, strerror(errno));
+        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); its folder must exist and be writable", path,
+                    strerror(errno));
         if (descriptor >= 0)
             close(descriptor);
         output_discard(file);
@@ -167,7 +166,7 @@ FILE *output_stream(output *file)
     return file->stream;
 }
 
-/* Makes the rename itself last. Where a folder cannot be synced the file is no less whole. */
+/* Puts the rename on the disk. If that fails, the file is still whole. */
 static void sync_folder(char *target)
 {
     char *slash = strrchr(target, '/');
@@ -194,7 +193,7 @@ bool output_failed(const output *file)
     return file->error != 0;
 }
 
-/* Everything to the disk, the stream closed; 0, or the errno of what failed first. */
+/* Writes everything to the disk and closes the stream; 0, or the errno of the first failure. */
 static int finish_stream(output *file)
 {
     int error = file->error;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "png_file.h"
-#include "input.h"
 #include "png_job.h"
 
 #include <math.h>
@@ -8,31 +7,25 @@
 
 /* ---------------------------------------------------------------------------------------------- reading ---- */
 
-/* 8 or 16 bit grey or RGB, whatever the file has. */
-static void ask_for_colours(png_structp png, png_infop info)
+/* To grey or RGB of 8 or 16 bits. */
+static void convert_to_colours(png_structp png, png_infop info)
 {
     (void)info;
     png_set_expand(png);
     png_set_strip_alpha(png);
 }
 
-/* One sample, of 8 bits or of 16, most significant byte first. */
-static double sample(const png_job *job, const uint8_t *at)
-{
-    return job->depth == 16 ? at[0] << 8 | at[1] : at[0];
-}
-
 /* The weights times 1000 keep the sum exact, so that white is 1 and a grey pixel of an RGB file its own value. */
 static void to_grey(const png_job *job, float *grey)
 {
-    int step = job->depth / 8;
+    int step = png_job_sample_bytes(job);
     double largest = job->depth == 16 ? 65535 : 255;
     for (int64_t y = 0; y < job->height; y++) {
         const uint8_t *at = job->rows[y];
         for (int64_t x = 0; x < job->width; x++, at += step * job->channels) {
-            double sum = job->channels < 3
-                             ? 1000 * sample(job, at)
-                             : 299 * sample(job, at) + 587 * sample(job, at + step) + 114 * sample(job, at + 2 * step);
+            double red = png_job_sample(job, at), sum = 1000 * red;
+            if (job->channels == 3)
+                sum = 299 * red + 587 * png_job_sample(job, at + step) + 114 * png_job_sample(job, at + 2 * step);
             *grey++ = (float)(sum / (1000 * largest));
         }
     }
@@ -51,12 +44,12 @@ bool png_read(const char *path, host_array *image, problem *why)
 {
     *image = (host_array){0};
     png_job job = {.path = path};
-    FILE *input = input_open(path, "a PNG", &job.bytes, why);
-    if (input == NULL)
+    file_bytes bytes;
+    if (!file_bytes_read(path, "a PNG file", &bytes, why))
         return false;
-    bool ok = png_job_start(&job, NULL, input, ask_for_colours, why) && read_image(&job, image, why);
+    bool ok = png_job_start(&job, bytes.data, bytes.size, convert_to_colours, why) && read_image(&job, image, why);
     png_job_end(&job);
-    fclose(input);
+    file_bytes_free(&bytes);
     if (!ok)
         host_array_free(image);
     return ok;
@@ -77,8 +70,7 @@ static bool write_file(const char *path, int64_t height, int64_t width, int chan
 bool png_write_grey(const char *path, const host_array *image, problem *why)
 {
     if (image->ndim != 2)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: an array of %d dimensions is no picture; expected 2", path,
-                           image->ndim);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: a PNG holds 2 dimensions; the array has %d", path, image->ndim);
     int64_t size = host_array_size(image);
     uint8_t *pixels = malloc((size_t)size + 1);
     if (pixels == NULL)

@@ -9,12 +9,12 @@
 
 /* Reads a PNG of any colour type and depth as a 2-D f32 array (height, width) of greys from 0 to 1: colours as
  * 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), alpha ignored, no gamma applied. A header that claims more pixels than
- * the file's bytes can hold is refused before memory is taken. false, with a one-line problem that has libpng's words
- * and an empty array, for what is no whole, sound PNG. */
+ * the file's bytes can hold is refused before memory is allocated. false, with a problem and an empty array, if the
+ * file is not a complete, valid PNG. */
 bool png_read(const char *path, host_array *image, problem *why);
 
-/* Writes a 2-D array of any dtype as 8-bit grey, 0..1 becoming 0..255, rounded; what lies outside is clipped, NaN
- * becomes 0. Whole or not at all (output.h). Exit code 2 for an array that is not 2-D or has no element. */
+/* Writes a 2-D array of any dtype as 8-bit grey, 0..1 becoming 0..255, rounded and clipped; NaN becomes 0. Whole or not
+ * at all (output.h). Exit code 2 for an array that is not 2-D or is empty. */
 bool png_write_grey(const char *path, const host_array *image, problem *why);
 
 /* 8-bit colours, three bytes a pixel, row by row. */

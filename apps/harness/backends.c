@@ -3,18 +3,10 @@
 #include "trace_out.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static void *list_of(size_t count, size_t size)
-{
-    void *list = calloc(count ? count : 1, size);
-
-    if (!list)
-        fail(EXIT_BROKEN, "out of host memory");
-    return list;
-}
 
 static void skip(backend_list *list, const char *name, const char *cause, const char *cure)
 {
@@ -24,13 +16,13 @@ static void skip(backend_list *list, const char *name, const char *cause, const 
     snprintf(s->reason, sizeof s->reason, "%s%s%s", cause, *cure ? "; " : "", cure);
 }
 
-/* Backends come from libflynn with the best first: taken from the end, a table shows what each step gains. */
+/* libflynn lists the best backend first. Taken from the end, a table shows what each step gains. */
 static void open_all(backend_list *list)
 {
     size_t count = fl_backend_count();
 
-    list->open = list_of(count, sizeof *list->open);
-    list->skipped = list_of(count, sizeof *list->skipped);
+    list->open = memory_zeroed(count, sizeof *list->open);
+    list->skipped = memory_zeroed(count, sizeof *list->skipped);
     for (int emulation = 0; emulation < 2; emulation++) {
         for (size_t i = count; i-- > 0;) {
             const fl_backend_info *info = fl_backend_get(i);
@@ -60,7 +52,7 @@ backend_list backends_open(const common_options *options)
         return list;
     }
     list.count = options->backend_count ? options->backend_count : 1;
-    list.open = list_of((size_t)list.count, sizeof *list.open);
+    list.open = memory_zeroed((size_t)list.count, sizeof *list.open);
     for (int i = 0; i < list.count; i++) {
         list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
         fl_status status = fl_device_open(list.open[i].requested, &list.open[i].device);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * backends.h - from --backend to open devices.
+ * backends.h - opens the devices that --backend names.
+ *
+ * The room harness/ opens devices and runs, measures and checks an exercise on them.
  */
 #ifndef FLYNN_APPS_HARNESS_BACKENDS_H
 #define FLYNN_APPS_HARNESS_BACKENDS_H
 
 #include "support/options.h"
 
-/* An open device, and the name it was asked for by. */
+/* An open device, and the name by which it was requested. */
 typedef struct open_backend {
     const char *requested; /* "hip:1", "auto"; with --backend=all the plugin's name */
     fl_device *device;
@@ -26,9 +28,9 @@ typedef struct backend_list {
     const char *trace_file;
 } backend_list;
 
-/* Opens what --backend names, in that order; without the option, `auto`. A name that cannot run here ends the command
- * (exit code 3), an unknown one too (2). For `all`: every plugin that can run here, the plainest first and emulations
- * last; the others are listed in `skipped`. --trace begins here, so that the opening is in it. */
+/* Opens what --backend names, in that order; without the option, `auto`. Ends the command if one cannot run here (exit
+ * code 3) or is unknown (2). For `all`: every plugin that can run here, the plainest first and emulations last; the
+ * others are listed in `skipped`. --trace begins here, so that it contains the opening. */
 backend_list backends_open(const common_options *options);
 
 /* Closes them, and writes the trace. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder that caches belong into (XDG Base Directory Specification). */
+/* The folder of caches (XDG Base Directory Specification). */
 static bool find_folder(char *folder, size_t size)
 {
     const char *own = getenv("FLYNN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -37,7 +37,7 @@ const char *cache_path(const char *file)
     return path;
 }
 
-/* Makes the folder of `path`, with those above it. */
+/* Makes the folder of `path` and those above it. */
 static bool make_folders(const char *path, problem *why)
 {
     char folder[PATH_MAX];
@@ -68,7 +68,7 @@ bool cache_save(const char *file, const json_t *kept, problem *why)
     const char *path = cache_path(file);
 
     if (!*path)
-        return problem_set(why, EXIT_BROKEN, "no folder to keep %s in: set FLYNN_CACHE, XDG_CACHE_HOME or HOME", file);
+        return problem_set(why, EXIT_BROKEN, "%s cannot be saved; set FLYNN_CACHE, XDG_CACHE_HOME or HOME", file);
     return make_folders(path, why) && json_write(kept, path, why);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ceilings.h - what `flynn ceiling` measured of a device, kept in a file between commands: the roofline that
- * "percent of ceiling" is held against (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009).
+ * ceilings.h - the limits of a device as `flynn ceiling` measured them, kept in a file: the roofline from which
+ * "percent of ceiling" follows (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009).
  */
 #ifndef FLYNN_APPS_HARNESS_CEILINGS_H
 #define FLYNN_APPS_HARNESS_CEILINGS_H
@@ -10,24 +10,23 @@
 
 #include <flynn/flynn.h>
 
-/* NaN: not measured, or not there. */
+/* NaN: not measured, or the device has no such units. */
 typedef struct ceilings {
-    double copy_bytes_per_s;                 /* on the device, read and written bytes */
-    double f32_flops_per_s, f64_flops_per_s; /* a multiply-add being two */
+    double copy_bytes_per_s;                 /* within the device: bytes read plus bytes written */
+    double f32_flops_per_s, f64_flops_per_s; /* a multiply-add counts as two */
 } ceilings;
 
-/* What is kept for this device on this machine; all NaN when nothing is. A file that cannot be read counts as none. */
+/* The saved ones of this device on this machine; all NaN if there are none or the file cannot be read. */
 ceilings ceilings_load(const fl_device_info *device);
 
-/* Keeps them, in place of what was kept for the device before. The file is $FLYNN_CACHE/ceilings.json, or that of
- * $XDG_CACHE_HOME/flynn or ~/.cache/flynn. */
+/* Saves them in ceilings.json (cache.h); replaces the device's older ones. */
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why);
 
-/* The file's name; "" where the environment names no folder. */
+/* The file's path; "" if the environment names no folder. */
 const char *ceilings_path(void);
 
-/* The least time that so much work can take: the longer one of moving `bytes` and of `flops` operations in `dtype` (of
- * integers: of moving them). NaN where the ceiling is not known. */
+/* The least time that the work can take: the longer of the times for moving `bytes` and for `flops` operations in
+ * `dtype` (integers: for moving alone). NaN if the ceiling is not known. */
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops);
 
 #endif

@@ -3,6 +3,7 @@
 #include "child.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* -------------------------------------------------------------------------------------- the command line ---- */
-
 void child_words_add(child_words *w, const char *format, ...)
 {
     va_list arguments;
 
     if (w->count == MOST_WORDS)
-        fail(EXIT_BAD_INPUT, "too many options to pass on; expected at most %d", MOST_WORDS);
+        fail(EXIT_BAD_INPUT, "too many options to pass on; at most %d are possible", MOST_WORDS);
     va_start(arguments, format);
     if (vasprintf(&w->words[w->count], format, arguments) < 0)
         fail(EXIT_BROKEN, "out of memory for a command line");
@@ -75,16 +74,7 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--pageable");
 }
 
-void child_words_free(child_words *w)
-{
-    for (int i = 0; i < w->count; i++)
-        free(w->words[i]);
-    *w = (child_words){.count = 0};
-}
-
-/* ------------------------------------------------------------------------------------------- the process ---- */
-
-/* A file without a name, for what a child prints: it can be as long as it likes, and nobody waits for a reader. */
+/* A file without a name for a child's output: unlike a pipe it never fills up. */
 static int print_file(const char *name)
 {
     int file = memfd_create(name, MFD_CLOEXEC);
@@ -97,11 +87,9 @@ static int print_file(const char *name)
 static char *read_all(int file)
 {
     off_t size = lseek(file, 0, SEEK_END), done = 0;
-    char *text = malloc((size_t)size + 1);
+    char *text = memory_zeroed(1, (size_t)size + 1);
     ssize_t got = 1;
 
-    if (!text)
-        fail(EXIT_BROKEN, "out of memory for a command's output");
     while (done < size && got > 0) {
         got = pread(file, text + done, (size_t)(size - done), done);
         done += got > 0 ? got : 0;
@@ -157,16 +145,23 @@ json_t *child_ask(json_t *(*question)(const void *more), const void *more)
         _exit(json_dumpfd(question(more), file, JSON_REAL_PRECISION(17)) == 0 ? EXIT_DONE : EXIT_BROKEN);
     exit_code = wait_for(child);
     if (exit_code >= EXIT_WRONG_RESULT && exit_code <= EXIT_BROKEN)
-        exit(exit_code); /* it has said why */
+        exit(exit_code); /* it has printed the reason */
     text = read_all(file);
     answer = json_loads(text, 0, NULL);
     free(text);
     if (exit_code != 0 || !answer)
-        fail(EXIT_BROKEN, "the process that opened the devices died (%d)", exit_code);
+        fail(EXIT_BROKEN, "the process that opened the devices failed (exit code %d)", exit_code);
     return answer;
 }
 
-child_result child_run(const child_words *w)
+static void free_words(child_words *w)
+{
+    for (int i = 0; i < w->count; i++)
+        free(w->words[i]);
+    *w = (child_words){.count = 0};
+}
+
+child_result child_run(child_words *w)
 {
     static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
@@ -175,7 +170,7 @@ child_result child_run(const child_words *w)
     char *text;
 
     if (child == 0) {
-        /* What is for this command's output is not for the child's. */
+        /* These describe this command's output. */
         for (size_t i = 0; i < sizeof of_output / sizeof *of_output; i++)
             unsetenv(of_output[i]);
         dup2(out, STDOUT_FILENO);
@@ -190,5 +185,16 @@ child_result child_run(const child_words *w)
     text = read_all(err);
     take_message(text, result.message, sizeof result.message);
     free(text);
+    free_words(w);
     return result;
+}
+
+json_t *child_document(child_words *w, const char *what)
+{
+    child_result r = child_run(w);
+
+    if (!r.document)
+        fail(r.exit_code > EXIT_DONE && r.exit_code <= EXIT_BROKEN ? r.exit_code : EXIT_BROKEN, "%s: %s", what,
+             r.message);
+    return r.document;
 }

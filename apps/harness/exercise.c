@@ -6,6 +6,7 @@
 
 #include "files/files.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 
@@ -37,9 +38,7 @@ bool exercise_has_option(const exercise_kind *kind, const char *name)
 
 static void start(exercise *e, const exercise_kind *kind)
 {
-    *e = (exercise){.kind = kind, .own = calloc(1, kind->own_size + 1)};
-    if (!e->own)
-        fail(EXIT_BROKEN, "out of host memory");
+    *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size)};
     if (kind->own)
         memcpy(e->own, kind->own, kind->own_size);
 }
@@ -93,11 +92,11 @@ static void check_outputs(const exercise *e)
     problem why;
 
     if (e->common.output)
-        exercise_must(file_check_output(e->common.output, &why), &why);
+        must_do(file_check_output(e->common.output, &why), &why);
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)
-            exercise_must(file_check_writable(path, &why), &why);
+            must_do(file_check_writable(path, &why), &why);
     }
 }
 
@@ -133,14 +132,14 @@ static void prepare(exercise *e, bool random)
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
         host_array_free(&made);
     }
-    e->kind->plan(e);
+    e->kind->steps.plan(e);
     if (ending && strcasecmp(ending, ".png") == 0 && e->outputs[0].ndim != 2)
         fail(EXIT_BAD_INPUT,
              "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
              e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
-    if (e->kind->expect)
-        e->kind->expect(e);
-    else if (!e->kind->check)
+    if (e->kind->steps.expect)
+        e->kind->steps.expect(e);
+    else if (!e->kind->steps.check)
         reference_expect(e);
 }
 
@@ -155,8 +154,8 @@ void exercise_prepare(exercise *e, const exercise_kind *kind, const common_optio
 
 void exercise_free(exercise *e)
 {
-    if (e->kind->release)
-        e->kind->release(e);
+    if (e->kind->steps.release)
+        e->kind->steps.release(e);
     else
         reference_free(e);
     for (int i = 0; i < e->input_count; i++)
@@ -193,11 +192,9 @@ static void run_interleaved(const exercise *e, const measure_plan *plans, result
 {
     enum { ROUNDS = 4 };
     const backend_list *backends = e->backends;
-    measuring **under_way = calloc((size_t)backends->count, sizeof *under_way);
+    measuring **under_way = memory_zeroed((size_t)backends->count, sizeof *under_way);
     bool more = true;
 
-    if (!under_way)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < backends->count; i++)
         under_way[i] = measure_start(e, &plans[i], backends->open[i].requested, backends->open[i].device);
     while (more) {
@@ -238,10 +235,8 @@ static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
 /* A plan for each backend. */
 static measure_plan *plans_for(const exercise *e)
 {
-    measure_plan *plans = calloc((size_t)e->backends->count, sizeof *plans);
+    measure_plan *plans = memory_zeroed((size_t)e->backends->count, sizeof *plans);
 
-    if (!plans)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < e->backends->count; i++) {
         plans[i] = measure_plan_of(&e->common);
         if (!e->common.has_variant && e->common.block[0] == 0)
@@ -257,7 +252,8 @@ static bool check_all(const exercise *e, result_list *results)
     for (int i = 0; i < results->count; i++) {
         measurement *m = &results->list[i];
         progress("%s: checking", m->requested);
-        m->check = (e->kind->check ? e->kind->check : reference_check)(e, m, m->check_method, sizeof m->check_method);
+        m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
+                                                                                   sizeof m->check_method);
         ok = ok && m->check.ok;
     }
     progress_end();
@@ -293,7 +289,7 @@ static void write_outputs(const exercise *e, const result_list *results)
         return;
     result = exercise_right_output(results, 0, path);
     if (result)
-        exercise_must(file_write(path, result, &why), &why);
+        must_do(file_write(path, result, &why), &why);
 }
 
 static int run(exercise *e)

@@ -11,6 +11,23 @@
 #include "inputs.h"
 #include "results.h"
 
+/* What is done for an exercise, in this order. */
+typedef struct exercise_steps {
+    /* The i-th input where no file is given. NULL: there are no inputs. */
+    host_array (*make)(const exercise *e, int i);
+    /* From the inputs: the outputs, the title, and what else must be known before the work. */
+    void (*plan)(exercise *e);
+    /* Queues the operation. */
+    fl_status (*call)(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run);
+    /* Once for all backends: e->expected. NULL: the `reference` variant's result, for an exercise without `check`. */
+    void (*expect)(exercise *e);
+    /* Compares one measurement's results with that, and says in `method` how. NULL: by the reference, see `ulps`. */
+    compare_result (*check)(const exercise *e, const measurement *m, char *method, size_t size);
+    /* Frees e->expected. NULL: nothing to free. */
+    void (*release)(exercise *e);
+} exercise_steps;
+
 struct exercise_kind {
     const char *name;    /* of the command, and of the library's operation: "sort" */
     const char *summary; /* for `flynn --help` */
@@ -34,33 +51,23 @@ struct exercise_kind {
     int64_t size, largest;   /* of --size: the course's, and the largest; 0: no limit */
     const char *size_option; /* the option that says the size; NULL: "size" */
 
-    int64_t laws_size;       /* for `flynn laws`: large enough for many threads */
-    int power;               /* the work grows with the size to this power */
-    const char *laws_option; /* an option for `laws` where no variant is named; NULL: none */
-    int64_t taxonomy_size;   /* for `flynn taxonomy`; 0: not among its exercises */
-    bool own_methods;        /* its variants are methods that the user chooses: none replaces another */
-    bool only_alone;         /* not among the exercises of compare, sweep and laws */
+    struct {
+        int64_t size;       /* large enough for many threads */
+        int power;          /* the work grows with the size to this power */
+        const char *option; /* where no variant is named; NULL: none */
+    } laws;                 /* for `flynn laws` */
+    int64_t taxonomy_size;  /* for `flynn taxonomy`; 0: not among its exercises */
+    bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
+    bool only_alone;        /* not among the exercises of compare, sweep and laws */
 
     bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 
-    /* Refuses options that do not go together, before any work. NULL: nothing to refuse. */
-    void (*settle)(exercise *e);
-    /* The i-th input where no file is given. */
-    host_array (*make)(const exercise *e, int i);
-    /* From the inputs: the outputs, the title, and what else must be known before the work. */
-    void (*plan)(exercise *e);
-    /* Queues the operation. */
-    fl_status (*call)(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
-                      const fl_run *run);
-    /* Once for all backends: e->expected. NULL: the `reference` variant's result, for an exercise without `check`. */
-    void (*expect)(exercise *e);
-    /* Compares one measurement's results with that, and says in `method` how. NULL: by the reference, see `ulps`. */
-    compare_result (*check)(const exercise *e, const measurement *m, char *method, size_t size);
-    void (*release)(exercise *e); /* frees e->expected; NULL: nothing to free */
+    exercise_steps steps;
 
     /* What few exercises need; NULL elsewhere. */
+    void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
     void (*print)(const exercise *e, const measurement *m);                 /* a line about it below the table */
     bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void exercise_must(bool done, const problem *why)
-{
-    if (!done)
-        fail_problem(why);
-}
-
 dtypes_list dtypes_text(unsigned dtypes)
 {
     dtypes_list list = {""};
@@ -47,7 +41,7 @@ host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
     host_array array;
     problem why;
 
-    exercise_must(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
+    must_do(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
     return array;
 }
 
@@ -80,7 +74,7 @@ host_array exercise_read(const char *path, const input_kind *input)
     host_array array;
     problem why;
 
-    exercise_must(file_read(path, &array, &why), &why);
+    must_do(file_read(path, &array, &why), &why);
     if (array.ndim < input->least_ndim || array.ndim > input->most_ndim)
         fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, input->role,
              format_shape(array.ndim, array.shape).text,
@@ -119,7 +113,7 @@ void exercise_convert(host_array *array, fl_dtype dtype)
 
     if (array->dtype == dtype)
         return;
-    exercise_must(host_array_convert(array, dtype, &converted, "the input", &why), &why);
+    must_do(host_array_convert(array, dtype, &converted, "the input", &why), &why);
     host_array_free(array);
     *array = converted;
 }
@@ -154,7 +148,7 @@ void exercise_take_inputs(exercise *e)
             e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
             check_dtype(e, &e->inputs[i], argument_of(e, i));
         } else if (!number[i]) {
-            e->inputs[i] = e->kind->make(e, i);
+            e->inputs[i] = e->kind->steps.make(e, i);
         }
     }
     for (int i = 0; i < e->input_count; i++) {

@@ -34,9 +34,6 @@ void exercise_convert(host_array *array, fl_dtype dtype);
 /* Fills e->inputs. */
 void exercise_take_inputs(exercise *e);
 
-/* Ends the command unless `done`. */
-void exercise_must(bool done, const problem *why);
-
 /* --size, or the course's. */
 int64_t exercise_size(const exercise *e);
 /* --dtype, or `usual`. */

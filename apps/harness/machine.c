@@ -25,8 +25,8 @@
 #define FLYNN_COMMIT NULL
 #endif
 
-/* The value of the first line of `path` that begins with `key`, after `separator` and without blanks and quotes around
- * it; null if there is none. */
+/* The value on the first line of `path` that begins with `key`: what follows `separator`, without blanks and quotes
+ * around it. null if there is none. */
 static json_t *value_from(const char *path, const char *key, char separator)
 {
     FILE *file = fopen(path, "re");

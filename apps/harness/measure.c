@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
+#include "host_memory.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 
@@ -20,7 +22,7 @@ struct measuring {
     measurement found;
     int launches; /* between two events */
     double spent; /* seconds, in timed passes */
-    double told;  /* when a pass was shown; 0: the next one is */
+    double shown; /* when a pass was shown; 0: the next one is */
     fl_device *device;
     bool copies; /* arrays are not in host memory */
     bool pinned;
@@ -59,28 +61,6 @@ int64_t exercise_elements(const exercise *e)
 
 /* ------------------------------------------------------------------------------------------------- host ---- */
 
-static void *host_memory(const measuring *s, size_t bytes)
-{
-    void *memory = NULL;
-
-    if (s->pinned) {
-        must(fl_host_alloc(s->device, bytes, &memory));
-    } else {
-        memory = malloc(bytes ? bytes : 1);
-        if (!memory)
-            fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
-    }
-    return memory;
-}
-
-static void free_host(const measuring *s, void *memory)
-{
-    if (s->pinned)
-        fl_host_free(s->device, memory);
-    else
-        free(memory);
-}
-
 /* Host arrays in the memory that the plan asks for, and the results. */
 static void prepare_host(measuring *s)
 {
@@ -89,25 +69,24 @@ static void prepare_host(measuring *s)
 
     for (int i = 0; i < e->input_count; i++) {
         size_t bytes = host_array_bytes(&e->inputs[i]);
-        s->host_in[i] = host_memory(s, bytes);
+        must(host_memory_create(s->device, s->pinned, bytes, &s->host_in[i]));
         memcpy(s->host_in[i], e->inputs[i].data, bytes);
     }
     for (int i = 0; i < e->output_count; i++) {
         const output_spec *o = &e->outputs[i];
-        if (!host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why))
-            fail_problem(&why);
-        s->host_out[i] = host_memory(s, host_array_bytes(&s->results[i]));
+        must_do(host_array_create(&s->results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
+        must(host_memory_create(s->device, s->pinned, host_array_bytes(&s->results[i]), &s->host_out[i]));
     }
 }
 
 static void release(measuring *s)
 {
     for (int i = 0; i < s->exercise->input_count; i++) {
-        free_host(s, s->host_in[i]);
+        host_memory_free(s->device, s->pinned, s->host_in[i]);
         fl_array_free(s->inputs[i]);
     }
     for (int i = 0; i < s->exercise->output_count; i++) {
-        free_host(s, s->host_out[i]);
+        host_memory_free(s->device, s->pinned, s->host_out[i]);
         if (!(s->exercise->in_place && i == 0))
             fl_array_free(s->outputs[i]);
     }
@@ -150,7 +129,7 @@ static void restore(measuring *s)
 
 static fl_status call(measuring *s, const fl_run *run)
 {
-    return s->exercise->kind->call(s->exercise, s->device, s->inputs, s->outputs, run);
+    return s->exercise->kind->steps.call(s->exercise, s->device, s->inputs, s->outputs, run);
 }
 
 static void queue_call(measuring *s, const fl_run *run)
@@ -309,9 +288,9 @@ static void show_pass(measuring *s, bool timed)
     const double now = seconds_now(), moment = 0.2;
     const int pass = s->found.total.count + 1;
 
-    if (now - s->told < moment)
+    if (now - s->shown < moment)
         return;
-    s->told = now;
+    s->shown = now;
     if (!timed)
         progress("%s: warming up", s->found.requested);
     else if (s->plan->repeat > 0)
@@ -324,11 +303,7 @@ static void show_pass(measuring *s, bool timed)
 
 void samples_add(samples *list, double seconds)
 {
-    double *grown = realloc(list->s, (size_t)(list->count + 1) * sizeof *grown);
-
-    if (!grown)
-        fail(EXIT_BROKEN, "out of host memory for %d samples", list->count + 1);
-    list->s = grown;
+    list->s = memory_regrown(list->s, (size_t)(list->count + 1), sizeof *list->s);
     list->s[list->count++] = seconds;
 }
 
@@ -364,11 +339,9 @@ static void take_samples(measuring *s)
 
 measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
 {
-    measuring *s = calloc(1, sizeof *s);
+    measuring *s = memory_zeroed(1, sizeof *s);
     double h2d, kernel, d2h;
 
-    if (!s)
-        fail(EXIT_BROKEN, "out of host memory");
     s->exercise = e;
     s->plan = plan;
     s->device = device;
@@ -385,7 +358,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     memcpy(s->run.block, plan->block, sizeof s->run.block);
     s->found.tuned = plan->tuned;
     progress("%s: first pass", requested);
-    s->told = seconds_now();
+    s->shown = seconds_now();
     s->found.cold_s = cold_pass(s, &s->found.timing);
     poison(s);
     for (int i = 0; i < plan->warmup; i++) {
@@ -394,7 +367,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     }
     event_pass(s, 1, &h2d, &kernel, &d2h);
     s->launches = launches_for(e, kernel);
-    s->told = 0;
+    s->shown = 0;
     return s;
 }
 

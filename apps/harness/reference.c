@@ -2,6 +2,7 @@
 #include "reference.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,14 +37,12 @@ fl_device *reference_device(const char *operation, const char *variant)
          operation, variant ? ", variant " : "", variant ? variant : "");
 }
 
-/* ----------------------------------------------------------------------------------------------- arrays ---- */
-
 host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape)
 {
     host_array array;
     problem why;
 
-    exercise_must(host_array_create(&array, dtype, ndim, shape, "the check", &why), &why);
+    must_do(host_array_create(&array, dtype, ndim, shape, "the check", &why), &why);
     return array;
 }
 
@@ -52,7 +51,7 @@ host_array reference_convert(const host_array *array, fl_dtype dtype)
     host_array copy;
     problem why;
 
-    exercise_must(host_array_convert(array, dtype, &copy, "the check", &why), &why);
+    must_do(host_array_convert(array, dtype, &copy, "the check", &why), &why);
     return copy;
 }
 
@@ -87,15 +86,6 @@ host_array reference_fetch(fl_array *result)
     return values;
 }
 
-double *reference_doubles(int64_t count)
-{
-    double *values = calloc((size_t)(count > 0 ? count : 1), sizeof *values);
-
-    if (!values)
-        fail(EXIT_BROKEN, "out of host memory for the check");
-    return values;
-}
-
 int64_t int64_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -124,21 +114,17 @@ double unit_roundoff(fl_dtype dtype)
     return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
 }
 
-/* ------------------------------------------------------------------------------------------- every element ---- */
-
 void reference_expect(exercise *e)
 {
     const output_spec *o = &e->outputs[0];
     fl_device *device = reference_device(e->kind->name, "reference");
-    host_array *expected = malloc(sizeof *expected);
+    host_array *expected = memory_zeroed(1, sizeof *expected);
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
 
-    if (!expected)
-        fail(EXIT_BROKEN, "out of host memory");
     for (int i = 0; i < e->input_count; i++)
         inputs[i] = reference_upload(device, &e->inputs[i], false);
     must(fl_array_create(device, o->dtype, o->ndim, o->shape, &out));
-    must(e->kind->call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
+    must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
     *expected = reference_fetch(out);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);

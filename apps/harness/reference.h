@@ -21,9 +21,6 @@ host_array reference_fetch(fl_array *result);
 host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape);
 host_array reference_convert(const host_array *array, fl_dtype dtype);
 
-/* `count` zeros. */
-double *reference_doubles(int64_t count);
-
 int64_t int64_larger(int64_t a, int64_t b);
 int64_t int64_smaller(int64_t a, int64_t b);
 bool has_negative_element(const host_array *array);

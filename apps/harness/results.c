@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
 #include "view/columns.h"
 #include "view/csv.h"
@@ -20,9 +21,7 @@ result_list result_list_start(const common_options *common, const backend_list *
 {
     result_list results = {.common = common, .backends = backends};
 
-    results.list = calloc((size_t)backends->count, sizeof *results.list);
-    if (!results.list)
-        fail(EXIT_BROKEN, "out of host memory");
+    results.list = memory_zeroed((size_t)backends->count, sizeof *results.list);
     return results;
 }
 
@@ -75,21 +74,20 @@ static json_t *json_times(const measurement *m)
     return times;
 }
 
-static json_t *json_check(const measurement *m)
+json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape)
 {
-    const compare_result *c = &m->check;
     int64_t position[FL_MAX_DIMS] = {0};
     json_t *check = json_new_object();
 
     if (c->worst_index >= 0)
-        split_index(c->worst_index, m->results[0].ndim, m->results[0].shape, position);
+        split_index(c->worst_index, ndim, shape, position);
     json_put(check, "ok", json_boolean(c->ok));
-    json_put(check, "method", json_text(m->check_method));
+    json_put(check, "method", json_text(method));
     json_put(check, "compared", json_whole(c->compared));
     json_put(check, "failed", json_whole(c->failed));
     json_put(check, "max_abs", json_number(c->max_abs));
     json_put(check, "max_rel", json_number(c->max_rel));
-    json_put(check, "worst_index", c->worst_index < 0 ? json_null() : json_wholes(position, m->results[0].ndim));
+    json_put(check, "worst_index", c->worst_index < 0 ? json_null() : json_wholes(position, ndim));
     json_put(check, "worst_result", json_number(c->worst_result));
     json_put(check, "worst_expected", json_number(c->worst_expected));
     json_put(check, "tolerance", json_number(c->worst_bound));
@@ -171,7 +169,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
     put_times(row, m);
     put_kernel(row, &m->timing);
-    json_put(row, "check", json_check(m));
+    json_put(row, "check", results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape));
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;

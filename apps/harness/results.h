@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column and key.
+ * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column
+ * and key.
  */
 #ifndef FLYNN_APPS_HARNESS_RESULTS_H
 #define FLYNN_APPS_HARNESS_RESULTS_H
@@ -33,6 +34,8 @@ void results_show(const result_list *results, const exercise *e);
  * results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left for a
  * table. */
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
+/* A result's "check"; the shape is that of the array that was compared. */
+json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape);
 json_t *results_document(const backend_list *backends, json_t *rows);
 bool results_write(const common_options *common, const json_t *document);
 

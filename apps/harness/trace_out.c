@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The format: "Trace Event Format" of the Chromium project. A process is the host or a device, a thread one of its
- * lanes; both are numbers with names that are told by events of their own.
+ * lanes; both are numbers, and events of their own give them names.
  */
 #include "trace_out.h"
 
@@ -30,8 +30,7 @@ void trace_out_start(const char *path)
 
     if (!path)
         return;
-    if (!file_check_writable(path, &why))
-        fail_problem(&why);
+    must_do(file_check_writable(path, &why), &why);
     must(fl_trace_start());
 }
 
@@ -107,10 +106,9 @@ void trace_out_finish(const char *path)
     document = json_new_object();
     must(fl_trace_stop(take, &w, &lost));
     if (lost > 0)
-        note("--trace: %" PRId64 " spans came after the last that fits; the trace ends before the work does", lost);
+        note("--trace: the trace is full; its last %" PRId64 " spans are missing", lost);
     json_put(document, "traceEvents", w.events);
     json_put(document, "displayTimeUnit", json_text("ns"));
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
+    must_do(json_write(document, path, &why), &why);
     json_decref(document);
 }

@@ -15,22 +15,6 @@ const char *tuned_path(void)
     return cache_path(file);
 }
 
-bool tuned_is_general(const char *exercise, const char *variant)
-{
-    static const struct {
-        const char *exercise, *variant;
-    } special[] = {
-        {"convolve", "separable"}, /* for kernels of rank one alone */
-        {"convolve1d", "fft"},     /* its error is relative to the largest sums, and NaN spreads */
-        {"svd", "randomized"},     /* an approximation */
-    };
-
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (strcmp(special[i].exercise, exercise) == 0 && strcmp(special[i].variant, variant) == 0)
-            return false;
-    return strcmp(variant, "reference") != 0; /* what results are checked against is not the result */
-}
-
 static const char *text_of(const json_t *entry, const char *key)
 {
     const char *text = json_string_value(json_object_get(entry, key));
@@ -47,8 +31,6 @@ static bool same_kind(const json_t *entry, const tuned_work *work)
 {
     return strcmp(text_of(entry, "exercise"), work->exercise) == 0 && strcmp(text_of(entry, "dtype"), work->dtype) == 0;
 }
-
-/* -------------------------------------------------------------------------------------------------- keeping ---- */
 
 static json_t *entry_of(const tuned_work *work, const tuned_way *way)
 {
@@ -81,7 +63,7 @@ bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
     return saved;
 }
 
-/* The device's list without those of the exercise; NULL: all of them go. */
+/* The device's list without the exercise's ways; NULL: without any. */
 static json_t *without(const json_t *list, const char *exercise, int *gone)
 {
     json_t *rest = json_new_list(), *entry;
@@ -118,8 +100,6 @@ bool tuned_forget(const char *exercise, int *count, problem *why)
     json_decref(kept);
     return saved;
 }
-
-/* -------------------------------------------------------------------------------------------------- finding ---- */
 
 static bool read_way(const json_t *entry, tuned_way *way)
 {

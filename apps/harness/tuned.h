@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tuned.h - winners of `flynn sweep --save`, kept in a file between commands: what an exercise runs on a device when
- * neither variant nor block are asked for.
+ * tuned.h - the winners of `flynn sweep --save`, kept in a file: the variant and block that an exercise uses on a
+ * device if the user names neither.
  */
 #ifndef FLYNN_APPS_HARNESS_TUNED_H
 #define FLYNN_APPS_HARNESS_TUNED_H
@@ -10,13 +10,13 @@
 
 #include <flynn/flynn.h>
 
-/* What was the fastest way to run an exercise. */
+/* The fastest way to run an exercise. */
 typedef struct tuned_way {
     char variant[40];
-    int block[3]; /* as it was asked for; 0: the variant's own choice */
+    int block[3]; /* 0: the variant's own choice */
 } tuned_way;
 
-/* For what it was the fastest. */
+/* The work for which it is the fastest. */
 typedef struct tuned_work {
     const char *exercise;
     const char *dtype;    /* of its result */
@@ -25,20 +25,17 @@ typedef struct tuned_work {
     const char *name;     /* the device's */
 } tuned_work;
 
-/* Whether it can take the place of `auto`: it takes every input, and is as accurate as the others for any. */
-bool tuned_is_general(const char *exercise, const char *variant);
-
-/* Keeps the way, in place of one for as many elements. */
+/* Saves the way; replaces one for the same number of elements. */
 bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why);
 
-/* The way that is kept for this work: of those whose number of elements lies between the same two powers of two, the
- * one nearest in size; false when there is none. A file that cannot be read counts as none. */
+/* The saved way for this work: of those whose number of elements lies between the same two powers of two, the nearest
+ * in size. false if there is none or the file cannot be read. */
 bool tuned_find(const tuned_work *work, tuned_way *way);
 
-/* Removes what is kept on this host for the exercise (NULL: for all); `count` is how many. */
+/* Removes the ways saved on this host for the exercise (NULL: for all); `count`: how many. */
 bool tuned_forget(const char *exercise, int *count, problem *why);
 
-/* The file's name; "" where the environment names no folder. */
+/* The file's path; "" if the environment names no folder. */
 const char *tuned_path(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "exercises/registry.h"
 #include "harness/child.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
@@ -58,10 +59,8 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
 {
     static const char expected[] =
         "expected at least four ascending whole numbers, the first of them 1, such as 1,2,4,8";
-    char *copy = strdup(value), *rest = copy, *word;
+    char *copy = memory_text(value), *rest = copy, *word;
 
-    if (!copy)
-        fail(EXIT_BROKEN, "out of memory for the command line");
     for (own->count = 0; (word = strsep(&rest, ",")) != NULL; own->count++) {
         if (own->count == MOST_POINTS)
             option_fail(option, "'%s' has too many numbers; expected at most %d", value, MOST_POINTS);
@@ -144,7 +143,7 @@ static void settle(const common_options *common, laws_options *own)
                                              : "convolve",
                                "laws", exercise_runs_among_others);
     exercises_refuse(common, exercise_takes(own->what));
-    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws_size;
+    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
     if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
@@ -176,8 +175,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
 {
     common_options common = *run->common;
     child_words w = child_words_start(run->own->what->name);
-    child_result r;
-    json_t *row;
+    json_t *document, *row;
+    char what[64 * MOST_POINTS];
     size_t i;
 
     progress("%d of %d", run->done + 1, run->processes);
@@ -186,26 +185,22 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     common.size = 0;
     child_words_common(&w, exercise_takes(run->own->what), &common);
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
-    if (run->own->what->laws_option && strcmp(common.variant, "auto") == 0)
-        child_words_add(&w, "%s", run->own->what->laws_option);
+    if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "%s", run->own->what->laws.option);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
-    r = child_run(&w);
-    child_words_free(&w);
-    if (!r.document)
-        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s on %s: %s", run->own->what->name, backends,
-             r.message);
-    json_array_foreach(json_object_get(r.document, "results"), i, row)
+    snprintf(what, sizeof what, "%s on %s", run->own->what->name, backends);
+    document = child_document(&w, what);
+    json_array_foreach(json_object_get(document, "results"), i, row)
     {
         if (!row_is_right(row))
-            fail(EXIT_WRONG_RESULT, "%s on %s: the result is wrong; a law is fitted to right ones only",
-                 run->own->what->name, row_text(row, "resource"));
+            fail(EXIT_WRONG_RESULT, "%s: the result is wrong, and no law is fitted to it", what);
         json_array_append(run->rows, row);
     }
     if (run->document)
-        json_decref(r.document);
+        json_decref(document);
     else
-        run->document = r.document;
+        run->document = document;
     run->done++;
     progress_end();
 }
@@ -260,12 +255,12 @@ static void measure_weak(laws_run *run, law_points *points)
     start_points(points, "weak", GUSTAFSON, own->count);
     for (int i = 0; i < own->count; i++) {
         char backend[128];
-        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->power);
+        double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->laws.power);
         int64_t size = (int64_t)fmax(1, round(edge));
         int first = (int)json_array_size(run->rows);
         snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
         run_exercise(run, backend, size, 0);
-        double work = i ? pow((double)size / (double)points->list[0].size, own->what->power) : 1;
+        double work = i ? pow((double)size / (double)points->list[0].size, own->what->laws.power) : 1;
         points->list[i] = point_of(run, first, own->n[i], size, work);
     }
 }

@@ -1,51 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn ceiling: what a device can do at most, measured through the same library as everything else: its memory, its
+ * flynn ceiling: the most that a device can do, measured through the same library as everything else: its memory, its
  * arithmetic, the link to it, and what a launch costs.
  */
+#include "ceiling.h"
 #include "commands.h"
 
 #include "harness/backends.h"
 #include "harness/ceilings.h"
 #include "harness/machine.h"
+#include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
-#include "view/table.h"
+#include "view/row.h"
+#include "view/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5, QUANTITIES = 16 };
-
-/* ------------------------------------------------------------------------------------------------ results ---- */
-
-/* Something that was measured: `amount` of `unit` in each sample's time. */
-typedef struct quantity_measured {
-    const char *key, *title;
-    const char *unit;    /* "GB/s", "GFLOP/s"; NULL: the time itself is the result */
-    const char *variant; /* that was the fastest; NULL: there is one way only */
-    double amount;       /* bytes or operations of a sample */
-    double s[MOST_SAMPLES];
-    int count;
-} quantity_measured;
-
-typedef struct device_ceilings {
-    const fl_device_info *device;
-    int count;
-    quantity_measured list[QUANTITIES];
-} device_ceilings;
-
-static double seconds_of(const quantity_measured *q)
-{
-    return median(q->s, q->count);
-}
+enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
 
 /* ---------------------------------------------------------------------------------------------- measuring ---- */
 
-/* Arrays and streams that the measurements of one device share. */
+/* Arrays and streams that the measurements of one device share, and what they found. */
 typedef struct bench {
     fl_device *device;
     const fl_device_info *info;
@@ -59,10 +40,49 @@ typedef struct bench {
     const char *variant;
     fl_array *elements;
     int64_t steps;
+    json_t *quantities;
 } bench;
 
 /* Work that is measured: queues it once, in b->stream. */
 typedef void (*work)(bench *b);
+
+/* The seconds of that many launches of the work. */
+typedef double (*timer)(bench *b, work queue, int launches);
+
+/* What is measured. */
+typedef struct quantity_measured {
+    const char *key, *title;
+    const char *unit; /* "byte", "flop"; NULL: the time itself is the result */
+    double amount;    /* bytes or operations of the work */
+    work queue;
+    timer seconds;
+    int launches;
+    const char *operation; /* of which the fastest variant is kept; NULL: there is one way only */
+    fl_dtype dtype;        /* that the variants compute in */
+} quantity_measured;
+
+static double by_events(bench *b, work queue, int launches)
+{
+    double seconds;
+
+    must(fl_event_record(b->start, b->stream));
+    for (int i = 0; i < launches; i++)
+        queue(b);
+    must(fl_event_record(b->stop, b->stream));
+    must(fl_event_elapsed(b->start, b->stop, &seconds));
+    return seconds;
+}
+
+static double by_clock(bench *b, work queue, int launches)
+{
+    double start = seconds_now();
+
+    for (int i = 0; i < launches; i++)
+        queue(b);
+    must(fl_stream_wait(b->stream));
+    must(fl_stream_wait(b->other));
+    return seconds_now() - start;
+}
 
 static bool wanted(const bench *b, int count, double spent)
 {
@@ -71,69 +91,56 @@ static bool wanted(const bench *b, int count, double spent)
     return count < FEWEST_SAMPLES || (count < MOST_SAMPLES && spent < b->min_time_s);
 }
 
-/* The time of `launches` times the work between two events, per time; after one that is not counted. */
-static void sample_by_events(bench *b, work queue, int launches, quantity_measured *q)
+/* The first time is not counted. */
+static json_t *sample(bench *b, const quantity_measured *q, const char *variant)
 {
-    double begin, seconds;
+    json_t *entry = json_new_object();
+    double begin, times[MOST_SAMPLES];
+    int count = 0;
 
-    queue(b);
-    must(fl_stream_wait(b->stream));
-    begin = seconds_now();
-    while (wanted(b, q->count, seconds_now() - begin)) {
-        must(fl_event_record(b->start, b->stream));
-        for (int i = 0; i < launches; i++)
-            queue(b);
-        must(fl_event_record(b->stop, b->stream));
-        must(fl_event_elapsed(b->start, b->stop, &seconds));
-        q->s[q->count++] = seconds / launches;
-    }
-}
-
-/* The time by the clock on the wall until the work is done. */
-static void sample_by_clock(bench *b, work queue, int launches, quantity_measured *q)
-{
-    double begin;
-
-    queue(b);
+    q->queue(b);
     must(fl_device_wait(b->device));
     begin = seconds_now();
-    while (wanted(b, q->count, seconds_now() - begin)) {
-        double start = seconds_now();
-        for (int i = 0; i < launches; i++)
-            queue(b);
-        must(fl_stream_wait(b->stream));
-        must(fl_stream_wait(b->other));
-        q->s[q->count++] = (seconds_now() - start) / launches;
-    }
+    while (wanted(b, count, seconds_now() - begin))
+        times[count++] = q->seconds(b, q->queue, q->launches) / q->launches;
+    const statistics s = statistics_of(times, count);
+    json_put(entry, "key", json_text(q->key));
+    json_put(entry, "what", json_text(q->title));
+    json_put(entry, "variant", json_text(variant));
+    json_put(entry, "seconds", json_number(s.median));
+    json_put(entry, "spread_s", json_number(s.spread));
+    json_put(entry, "amount", q->unit ? json_number(q->amount) : json_null());
+    json_put(entry, "per_second", q->unit ? json_number(q->amount / s.median) : json_null());
+    json_put(entry, "unit", json_text(q->unit));
+    json_put(entry, "times_s", json_numbers(times, count));
+    return entry;
 }
 
-/* Of the next one, which is about to be measured. */
-static quantity_measured *add(device_ceilings *d, const char *key, const char *title, const char *unit, double amount)
+static json_t *sample_variants(bench *b, const quantity_measured *q)
 {
-    quantity_measured *q = &d->list[d->count++];
-
-    progress("%s: %s", d->device->resource, title);
-    *q = (quantity_measured){.key = key, .title = title, .unit = unit, .amount = amount};
-    return q;
-}
-
-/* Measures every variant of the operation that computes in `dtype`, and keeps the fastest. */
-static void fastest_variant(bench *b, const char *operation, fl_dtype dtype, work queue, quantity_measured *q)
-{
-    static quantity_measured tried;
+    json_t *fastest = NULL;
 
     for (size_t i = 0; i < fl_variant_count(b->device); i++) {
         fl_variant_info v;
         must(fl_variant_get(b->device, i, &v));
-        if (strcmp(v.operation, operation) != 0 || !(v.dtypes & 1u << dtype))
+        if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype))
             continue;
-        tried = *q;
-        tried.count = 0;
-        b->variant = tried.variant = v.variant;
-        sample_by_events(b, queue, 1, &tried);
-        if (q->count == 0 || seconds_of(&tried) < seconds_of(q))
-            *q = tried;
+        b->variant = v.variant;
+        json_t *tried = sample(b, q, v.variant);
+        if (fastest && row_number(fastest, "seconds") <= row_number(tried, "seconds")) {
+            json_decref(tried);
+            continue;
+        }
+        json_decref(fastest);
+        fastest = tried;
     }
+    return fastest;
+}
+
+static void measure_quantity(bench *b, const quantity_measured *q)
+{
+    progress("%s: %s", b->info->resource, q->title);
+    json_append(b->quantities, q->operation ? sample_variants(b, q) : sample(b, q, NULL));
 }
 
 /* ------------------------------------------------------------------------------------------------- memory ---- */
@@ -159,21 +166,24 @@ static void queue_both_ways(bench *b)
     must(fl_array_read(b->from, b->host_too, b->other));
 }
 
-/* From the one memory to the other, pinned, pageable, and both ways at once. */
-static void measure_link(bench *b, device_ceilings *d)
+static void measure_copy(bench *b, const char *key, const char *title, int times, work queue)
 {
-    void *pinned = b->host, *pinned_too = b->host_too, *pageable = malloc((size_t)b->bytes);
+    measure_quantity(
+        b, &(quantity_measured){key, title, "byte", times * (double)b->bytes, queue, by_clock, 1, NULL, FL_U8});
+}
 
-    if (!pageable)
-        fail(EXIT_BROKEN, "out of host memory for %lld bytes", (long long)b->bytes);
+/* From the one memory to the other, pinned, pageable, and both ways at once. */
+static void measure_link(bench *b)
+{
+    void *pinned = b->host, *pinned_too = b->host_too, *pageable = memory_zeroed(1, (size_t)b->bytes);
+
     memset(pageable, 1, (size_t)b->bytes);
-    sample_by_clock(b, queue_to_device, 1, add(d, "h2d", "host to device, pinned", "GB/s", (double)b->bytes));
-    sample_by_clock(b, queue_to_host, 1, add(d, "d2h", "device to host, pinned", "GB/s", (double)b->bytes));
-    sample_by_clock(b, queue_both_ways, 1, add(d, "both", "both ways at once, pinned", "GB/s", 2 * (double)b->bytes));
+    measure_copy(b, "h2d", "host to device, pinned", 1, queue_to_device);
+    measure_copy(b, "d2h", "device to host, pinned", 1, queue_to_host);
+    measure_copy(b, "both", "both ways at once, pinned", 2, queue_both_ways);
     b->host = b->host_too = pageable;
-    sample_by_clock(b, queue_to_device, 1,
-                    add(d, "h2d_pageable", "host to device, pageable", "GB/s", (double)b->bytes));
-    sample_by_clock(b, queue_to_host, 1, add(d, "d2h_pageable", "device to host, pageable", "GB/s", (double)b->bytes));
+    measure_copy(b, "h2d_pageable", "host to device, pageable", 1, queue_to_device);
+    measure_copy(b, "d2h_pageable", "device to host, pageable", 1, queue_to_host);
     b->host = pinned;
     b->host_too = pinned_too;
     free(pageable);
@@ -188,57 +198,51 @@ static void queue_steps(bench *b)
                          &(fl_run){.variant = b->variant, .stream = b->stream}));
 }
 
-/* The best of three: one that was interrupted says nothing. */
-static double least_time(bench *b)
-{
-    double least = INFINITY, seconds;
-
-    for (int i = 0; i < 3; i++) {
-        must(fl_event_record(b->start, b->stream));
-        queue_steps(b);
-        must(fl_event_record(b->stop, b->stream));
-        must(fl_event_elapsed(b->start, b->stop, &seconds));
-        least = fmin(least, seconds);
-    }
-    return least;
-}
-
-/* As many steps as take 5 ms, so that the launch is nothing beside them. */
+/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
 static void choose_steps(bench *b)
 {
-    for (b->steps = 64; least_time(b) < 5e-3 && b->steps < (int64_t)1 << 40;)
+    double least = 0;
+
+    for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
         b->steps *= 2;
+        least = INFINITY;
+        for (int i = 0; i < 3; i++)
+            least = fmin(least, by_events(b, queue_steps, 1));
+    }
 }
 
-static void measure_arithmetic(bench *b, device_ceilings *d, fl_dtype dtype, const char *key, const char *title)
+static void measure_arithmetic(bench *b, fl_dtype dtype, const char *key, const char *title)
 {
     const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
-    double *ones =
-        calloc((size_t)count, sizeof *ones); /* zeros of either dtype: all values are finite from the start */
-    quantity_measured *q;
+    double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
 
-    if (!ones)
-        fail(EXIT_BROKEN, "out of host memory");
-    must(fl_array_from_host(b->device, dtype, 1, &count, ones, &b->elements));
+    must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
+    free(zeros);
     b->variant = NULL;
     choose_steps(b);
-    q = add(d, key, title, "GFLOP/s", 2 * (double)count * (double)b->steps);
-    fastest_variant(b, "multiply_add", dtype, queue_steps, q);
+    measure_quantity(b, &(quantity_measured){key, title, "flop", 2 * (double)count * (double)b->steps, queue_steps,
+                                             by_events, 1, "multiply_add", dtype});
     fl_array_free(b->elements);
-    free(ones);
 }
 
 /* A kernel for one element and no steps is all launch. */
-static void measure_launch(bench *b, device_ceilings *d)
+static void measure_launch(bench *b)
 {
-    enum { LAUNCHES = 1000 };
     float one = 1;
 
     must(fl_array_from_host(b->device, FL_F32, 1, (int64_t[]){1}, &one, &b->elements));
     b->variant = "naive"; /* the smallest kernel */
     b->steps = 0;
-    sample_by_events(b, queue_steps, LAUNCHES, add(d, "launch", "launch, one after the other", NULL, 0));
-    sample_by_clock(b, queue_steps, 1, add(d, "launch_and_wait", "launch, and wait for it", NULL, 0));
+    measure_quantity(b, &(quantity_measured){.key = "launch",
+                                             .title = "launch, one after the other",
+                                             .queue = queue_steps,
+                                             .seconds = by_events,
+                                             .launches = 1000});
+    measure_quantity(b, &(quantity_measured){.key = "launch_and_wait",
+                                             .title = "launch, and wait for it",
+                                             .queue = queue_steps,
+                                             .seconds = by_clock,
+                                             .launches = 1});
     fl_array_free(b->elements);
 }
 
@@ -257,7 +261,8 @@ static void bench_start(bench *b, fl_device *device, const common_options *commo
     *b = (bench){.device = device,
                  .info = fl_device_describe(device),
                  .min_time_s = common->min_time_s,
-                 .repeat = common->repeat};
+                 .repeat = common->repeat,
+                 .quantities = json_new_list()};
     b->bytes = common->size ? common->size : size_for(b->info);
     must(fl_stream_create(device, &b->stream));
     must(fl_stream_create(device, &b->other));
@@ -283,117 +288,98 @@ static void bench_end(bench *b)
     fl_stream_free(b->other);
 }
 
-static double rate_of(const device_ceilings *d, const char *key)
+double ceiling_rate(const json_t *device, const char *key)
 {
-    for (int i = 0; i < d->count; i++)
-        if (strcmp(d->list[i].key, key) == 0)
-            return d->list[i].amount / seconds_of(&d->list[i]);
+    json_t *q;
+    size_t i;
+
+    json_array_foreach(json_object_get(device, "quantities"), i,
+                       q) if (strcmp(row_text(q, "key"), key) == 0) return row_number(q, "per_second");
     return NAN;
 }
 
-/* Measures, and keeps what the roofline is made of; an emulation's is nobody's ceiling. */
-static void measure_device(fl_device *device, const common_options *common, device_ceilings *d)
+/* Saves the roofline; that of an emulation is of no use. */
+static void save(const fl_device_info *info, const json_t *row)
 {
-    bench b;
+    ceilings found = {ceiling_rate(row, "copy"), ceiling_rate(row, "f32"), ceiling_rate(row, "f64")};
     problem why;
 
+    if (!info->emulation && !ceilings_save(info, &found, &why))
+        note("the ceilings of %s are not kept: %s", info->resource, why.text);
+}
+
+/* A device of the document's "ceilings". */
+static json_t *measure_device(fl_device *device, const common_options *common)
+{
+    const fl_device_info *info = fl_device_describe(device);
+    json_t *row = json_new_object();
+    bench b;
+
     bench_start(&b, device, common);
-    d->device = b.info;
-    fastest_variant(&b, "copy", FL_U8, queue_copy, add(d, "copy", "copy on the device", "GB/s", 2 * (double)b.bytes));
-    if (!b.info->host_memory)
-        measure_link(&b, d);
-    measure_arithmetic(&b, d, FL_F32, "f32", "multiply-add, f32");
-    measure_arithmetic(&b, d, FL_F64, "f64", "multiply-add, f64");
-    measure_launch(&b, d);
+    measure_quantity(&b, &(quantity_measured){"copy", "copy on the device", "byte", 2 * (double)b.bytes, queue_copy,
+                                              by_events, 1, "copy", FL_U8});
+    if (!info->host_memory)
+        measure_link(&b);
+    measure_arithmetic(&b, FL_F32, "f32", "multiply-add, f32");
+    measure_arithmetic(&b, FL_F64, "f64", "multiply-add, f64");
+    measure_launch(&b);
     progress_end();
     bench_end(&b);
-    ceilings kept = {rate_of(d, "copy"), rate_of(d, "f32"), rate_of(d, "f64")};
-    if (!b.info->emulation && !ceilings_save(b.info, &kept, &why))
-        note("the ceilings of %s are not kept: %s", b.info->resource, why.text);
+    json_put(row, "backend", json_text(info->backend));
+    json_put(row, "resource", json_text(info->resource));
+    json_put(row, "device", json_text(info->name));
+    json_put(row, "emulation", json_boolean(info->emulation));
+    json_put(row, "quantities", b.quantities);
+    save(info, row);
+    return row;
 }
 
 /* ------------------------------------------------------------------------------------------------- output ---- */
 
-static const table_column columns[] = {{"backend", 0}, {"what", 0},    {"variant", 0}, {"measured", 1},
-                                       {"spread", 1},  {"samples", 1}, {NULL, 0}};
-
-static void add_row(table *t, const device_ceilings *d, const quantity_measured *q)
+static cell measured(const json_t *quantity)
 {
-    statistics s = statistics_of(q->s, q->count);
-    char samples[16], spread[16];
+    const char *unit = row_text(quantity, "unit");
 
-    snprintf(samples, sizeof samples, "%d", q->count);
-    snprintf(spread, sizeof spread, "%.1f %%", 100 * s.spread / s.median);
-    table_add(
-        t, (const char *const[]){
-               d->device->resource, q->title, q->variant ? q->variant : "-",
-               q->unit ? format_rate(q->amount / s.median, *q->unit == 'G' && q->unit[1] == 'B' ? "B/s" : "FLOP/s").text
-                       : format_seconds(s.median).text,
-               spread, samples});
+    if (strcmp(unit, "-") == 0)
+        return cell_print("%s", format_seconds(row_number(quantity, "seconds")).text);
+    return cell_print(
+        "%s", format_rate(row_number(quantity, "per_second"), strcmp(unit, "byte") == 0 ? "B/s" : "FLOP/s").text);
 }
 
-static void show_table(const device_ceilings *list, int count)
+static cell spread(const json_t *quantity)
 {
-    table *t = table_create(columns);
-
-    for (int i = 0; i < count; i++)
-        for (int q = 0; q < list[i].count; q++)
-            add_row(t, &list[i], &list[i].list[q]);
-    table_print(t, stdout);
-    table_free(t);
-    for (int i = 0; i < count; i++)
-        printf("%s: %s%s\n", list[i].device->resource, list[i].device->name,
-               list[i].device->emulation ? " (emulation: means nothing, not kept)" : "");
-    printf("kept in %s: the percentage of ceiling of other commands is held against these\n", ceilings_path());
+    return cell_print("%s", format_percent(row_number(quantity, "spread_s") / row_number(quantity, "seconds")).text);
 }
 
-static json_t *json_quantity(const quantity_measured *q)
+const column ceiling_columns[] = {
+    {.title = "backend", .key = "resource"},
+    {.title = "what", .key = "what"},
+    {.title = "variant", .key = "variant"},
+    {.title = "measured", .as = AS_NUMBER, .make = measured},
+    {.title = "spread", .as = AS_PART, .make = spread},
+    {.title = "samples", .key = "times_s", .as = AS_COUNT},
+    {0},
+};
+
+static void show(const json_t *devices)
 {
-    json_t *entry = json_new_object();
-    statistics s = statistics_of(q->s, q->count);
+    json_t *quantities = rows_within(devices, "quantities"), *device;
+    size_t i;
 
-    json_put(entry, "key", json_text(q->key));
-    json_put(entry, "what", json_text(q->title));
-    json_put(entry, "variant", json_text(q->variant));
-    json_put(entry, "seconds", json_number(s.median));
-    json_put(entry, "spread_s", json_number(s.spread));
-    json_put(entry, "amount", q->unit ? json_number(q->amount) : json_null());
-    json_put(entry, "per_second", q->unit ? json_number(q->amount / s.median) : json_null());
-    json_put(entry, "unit", json_text(!q->unit ? NULL : strcmp(q->unit, "GB/s") == 0 ? "byte" : "flop"));
-    json_put(entry, "times_s", json_numbers(q->s, q->count));
-    return entry;
-}
-
-static void write_json(const device_ceilings *list, int count, const char *path)
-{
-    json_t *document = json_new_object(), *rows = json_new_list();
-    problem why;
-
-    for (int i = 0; i < count; i++) {
-        json_t *row = json_new_object(), *quantities = json_new_list();
-        json_put(row, "backend", json_text(list[i].device->backend));
-        json_put(row, "resource", json_text(list[i].device->resource));
-        json_put(row, "device", json_text(list[i].device->name));
-        json_put(row, "emulation", json_boolean(list[i].device->emulation));
-        for (int q = 0; q < list[i].count; q++)
-            json_append(quantities, json_quantity(&list[i].list[q]));
-        json_put(row, "quantities", quantities);
-        json_append(rows, row);
-    }
-    json_put(document, "schema", json_text("flynn/1"));
-    json_put(document, "machine", machine_describe());
-    json_put(document, "ceilings", rows);
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
-    json_decref(document);
+    columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
+    json_decref(quantities);
+    json_array_foreach(devices, i, device) printf(
+        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+        json_is_true(json_object_get(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
+    printf("kept in %s: other commands give the percentage of these ceilings that a result reached\n", ceilings_path());
 }
 
 static const char summary[] =
-    "Measures what each device can do at most: copies in its memory, copies to and from it, multiply-adds, and what a "
+    "Measures the most that each device can do: copies in its memory, copies to and from it, multiply-adds, and what a "
     "launch costs.\v"
-    "The numbers are kept, and other commands tell what percentage of the roofline an exercise reached: the longer one "
-    "of "
-    "bytes / bandwidth and operations / rate, over its time. --size is in bytes; it should be far beyond the caches.";
+    "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
+    "longer of bytes / bandwidth and operations / rate, over its time. --size is in bytes; it should be far beyond the "
+    "caches.";
 
 int command_ceiling(int argc, char **argv)
 {
@@ -405,16 +391,14 @@ int command_ceiling(int argc, char **argv)
 
     options_parse(&line, argc, argv, &common);
     backend_list backends = backends_open(&common);
-    device_ceilings *list = calloc((size_t)backends.count, sizeof *list);
-    if (!list)
-        fail(EXIT_BROKEN, "out of host memory");
+    json_t *document = json_new_document(), *devices = json_new_list();
     for (int i = 0; i < backends.count; i++)
-        measure_device(backends.open[i].device, &common, &list[i]);
-    if (common.json)
-        write_json(list, backends.count, common.json_file);
-    if (!common.json || common.json_file)
-        show_table(list, backends.count);
-    free(list);
+        json_append(devices, measure_device(backends.open[i].device, &common));
+    json_put(document, "machine", machine_describe());
+    json_put(document, "ceilings", devices);
+    if (results_write(&common, document))
+        show(devices);
+    json_decref(document);
     backends_close(&backends);
     options_free(&common);
     return EXIT_DONE;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn doctor: looks at everything that a backend needs, one thing at a time, and says what would mend what is broken.
- * `flynn info` tells what the plugins say of themselves; this command also looks at the machine and tries them.
+ * flynn doctor: checks everything that a backend needs and says how to fix what is broken. `flynn info` shows what the
+ * plugins report; this command also checks the machine and opens each backend.
  */
-#define _GNU_SOURCE 1
 #include "commands.h"
 
 #include "harness/ceilings.h"
 #include "harness/machine.h"
-#include "support/fail.h"
-#include "support/options.h"
+#include "harness/results.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,41 +24,38 @@
 typedef enum state { STATE_OK, STATE_ABSENT, STATE_ADVICE, STATE_BROKEN } state;
 static const char *const state_names[] = {"ok", "absent", "advice", "broken"};
 
-/* One thing that was looked at. */
-typedef struct finding {
-    state state;
-    char subject[64]; /* "hip-nvidia", "machine" */
-    char text[800];   /* what was found */
-    char cure[400];   /* "" where there is nothing to mend */
-} finding;
-
-enum { MOST_FINDINGS = 256 };
-
 typedef struct diagnosis {
-    const char *root; /* of the files looked at; "" but for tests */
-    finding list[MOST_FINDINGS];
-    int count;
+    const char *root; /* of the files that are checked: "" except in tests */
+    json_t *findings; /* {"state", "subject", "text", "cure"} */
+    int count[4];     /* of each state */
 } diagnosis;
 
-static finding *found(diagnosis *d, state state, const char *subject, const char *cure)
+/* Adds a finding about `subject` ("machine", "hip-nvidia"); `cure` is "" where there is nothing to fix. */
+__attribute__((format(printf, 5, 6))) static void found(diagnosis *d, state state, const char *subject,
+                                                        const char *cure, const char *format, ...)
 {
-    finding *f = &d->list[d->count < MOST_FINDINGS - 1 ? d->count++ : d->count];
+    json_t *finding = json_new_object();
+    char text[800];
+    va_list arguments;
 
-    f->state = state;
-    snprintf(f->subject, sizeof f->subject, "%s", subject);
-    snprintf(f->cure, sizeof f->cure, "%s", cure);
-    return f;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_put(finding, "state", json_text(state_names[state]));
+    json_put(finding, "subject", json_text(subject));
+    json_put(finding, "text", json_text(text));
+    json_put(finding, "cure", *cure ? json_text(cure) : json_null());
+    json_append(d->findings, finding);
+    d->count[state]++;
 }
-
-#define SAY(finding, ...) snprintf((finding)->text, sizeof(finding)->text, __VA_ARGS__)
 
 /* ---------------------------------------------------------------------------------------------- the machine ---- */
 
-/* What a vendor's GPU and its driver leave in the file system. */
+/* The traces of a vendor's GPU and its driver in the file system. */
 static const struct vendor {
     const char *name, *backend, *pci; /* PCI vendor id as sysfs prints it */
     const char *driver_file, *driver_cure;
-    const char *devices[2]; /* files that a program opens; the second may have any number behind it */
+    const char *devices[2]; /* files that a program opens; the second is that of the first GPU */
     const char *device_cure;
 } vendors[] = {
     {"NVIDIA",
@@ -125,86 +121,76 @@ static bool exists(const diagnosis *d, const char *file, int mode)
     return access(path, mode) == 0;
 }
 
-/* Returns whether there is hardware of the vendor, so that a backend without a device is a fault. */
+/* Is there hardware of the vendor, so that a backend without a device is broken? */
 static bool look_at_vendor(diagnosis *d, const struct vendor *v)
 {
     int gpus = count_gpus(d->root, v->pci);
     bool driver = exists(d, v->driver_file, F_OK), device = exists(d, v->devices[0], F_OK);
 
     if (gpus == 0 && !driver && !device) {
-        SAY(found(d, STATE_ABSENT, "machine", ""), "no %s GPU on the PCI bus, no driver for one", v->name);
+        found(d, STATE_ABSENT, "machine", "", "no %s GPU on the PCI bus and no driver for one", v->name);
         return false;
     }
     if (gpus > 0 && !driver)
-        SAY(found(d, STATE_BROKEN, "machine", v->driver_cure),
-            "%d %s GPU%s on the PCI bus, but no driver (%s is missing)", gpus, v->name, gpus > 1 ? "s" : "",
-            v->driver_file);
+        found(d, STATE_BROKEN, "machine", v->driver_cure, "%d %s GPU%s on the PCI bus, but no driver (%s is missing)",
+              gpus, v->name, gpus > 1 ? "s" : "", v->driver_file);
     else
-        SAY(found(d, STATE_OK, "machine", ""), "%s: %d GPU%s on the PCI bus, the driver is loaded", v->name, gpus,
-            gpus == 1 ? "" : "s");
+        found(d, STATE_OK, "machine", "", "%s: %d GPU%s on the PCI bus, the driver is loaded", v->name, gpus,
+              gpus == 1 ? "" : "s");
     for (int i = 0; i < 2; i++) {
         if (!exists(d, v->devices[i], F_OK))
-            SAY(found(d, i == 0 && driver ? STATE_BROKEN : STATE_ABSENT, "machine",
-                      i == 0 && driver ? v->device_cure : ""),
-                "%s is missing", v->devices[i]);
+            found(d, i == 0 && driver ? STATE_BROKEN : STATE_ABSENT, "machine", i == 0 && driver ? v->device_cure : "",
+                  "%s is missing", v->devices[i]);
         else if (!exists(d, v->devices[i], R_OK | W_OK))
-            SAY(found(d, STATE_BROKEN, "machine", v->device_cure), "%s: %s", v->devices[i], strerror(errno));
+            found(d, STATE_BROKEN, "machine", v->device_cure, "%s: %s", v->devices[i], strerror(errno));
         else
-            SAY(found(d, STATE_OK, "machine", ""), "%s can be opened", v->devices[i]);
+            found(d, STATE_OK, "machine", "", "%s can be opened", v->devices[i]);
     }
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- plugins ---- */
 
-/* Processors that the process may use, by its affinity mask. */
-static int processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 static void look_at_threads(diagnosis *d, const fl_device_info *info)
 {
-    const char *asked = getenv("OMP_NUM_THREADS");
-    int cores = processors();
+    const char *asked = getenv("OMP_NUM_THREADS"), *plural = info->threads == 1 ? "" : "s";
+    int cores = machine_threads();
 
     if (info->threads > cores)
-        SAY(found(d, STATE_ADVICE, info->backend, "unset OMP_NUM_THREADS, or set it to the number of processors"),
-            "%d threads on %d processors: they wait for each other%s%s", info->threads, cores,
-            asked ? "; OMP_NUM_THREADS is " : "", asked ? asked : "");
+        found(d, STATE_ADVICE, info->backend, "unset OMP_NUM_THREADS, or set it to the number of processors",
+              "%d threads on %d processors wait for each other%s%s", info->threads, cores,
+              asked ? "; OMP_NUM_THREADS is " : "", asked ? asked : "");
     else if (info->threads < cores)
-        SAY(found(d, STATE_ADVICE, info->backend,
-                  asked ? "unset OMP_NUM_THREADS for all of them"
-                        : "raise the cgroup's quota of processor time (cpu.max)"),
-            "%d thread%s, although the process may use %d processors: %s", info->threads, info->threads == 1 ? "" : "s",
-            cores, asked ? "OMP_NUM_THREADS says so" : "the cgroup's quota is no more");
+        found(d, STATE_ADVICE, info->backend,
+              asked ? "unset OMP_NUM_THREADS to use all processors"
+                    : "raise the cgroup's quota of processor time (cpu.max)",
+              "%d thread%s, although the process may use %d processors: %s", info->threads, plural, cores,
+              asked ? "OMP_NUM_THREADS limits them" : "the cgroup's quota limits them");
     else
-        SAY(found(d, STATE_OK, info->backend, ""), "%d threads, one for each processor that the process may use",
-            info->threads);
+        found(d, STATE_OK, info->backend, "", "%d thread%s, one for each processor that the process may use",
+              info->threads, plural);
 }
 
-/* What opening it shows: the canary kernel of a GPU, the threads of a processor. */
+/* Opens it, which runs a GPU's canary kernel, and checks the threads of a processor. */
 static void try_backend(diagnosis *d, const fl_backend_info *b)
 {
     const fl_device_info *info;
     fl_device *device;
 
     if (fl_device_open(b->name, &device) != FL_OK) {
-        SAY(found(d, STATE_BROKEN, b->name,
-                  "see the driver's log (dmesg), and whether another program holds the device"),
-            "%s", fl_last_error());
+        found(d, STATE_BROKEN, b->name,
+              "look into the driver's log (dmesg), and check whether another program uses the device", "%s",
+              fl_last_error());
         return;
     }
     info = fl_device_describe(device);
-    SAY(found(d, STATE_OK, b->name, ""), "opens as %s in %.3g ms: %s%s%s%s%s", info->resource, info->open_s * 1e3,
-        info->name, *info->isa ? ", " : "", info->isa, *info->runtime ? ", " : "", info->runtime);
+    found(d, STATE_OK, b->name, "", "opens as %s in %.3g ms: %s%s%s%s%s", info->resource, info->open_s * 1e3,
+          info->name, *info->isa ? ", " : "", info->isa, *info->runtime ? ", " : "", info->runtime);
     if (b->probe.max_threads > 1)
         look_at_threads(d, info);
     if (!info->emulation && isnan(ceilings_load(info).copy_bytes_per_s))
-        SAY(found(d, STATE_ADVICE, b->name, "flynn ceiling"),
-            "its ceiling was not measured: the tables have no percentages of it");
+        found(d, STATE_ADVICE, b->name, "flynn ceiling",
+              "its ceiling was not measured, so tables show no percentage of it");
     fl_device_close(device);
 }
 
@@ -218,16 +204,16 @@ static bool ends_with(const char *text, const char *end)
 static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardware)
 {
     if (b->usable) {
-        SAY(found(d, STATE_OK, b->name, ""), "loaded from %s, built with %s", b->path, b->built_with);
+        found(d, STATE_OK, b->name, "", "loaded from %s, built with %s", b->path, b->built_with);
         if (*b->probe.lacks)
-            SAY(found(d, STATE_ADVICE, b->name, ""), "%s", b->probe.lacks);
+            found(d, STATE_ADVICE, b->name, "", "%s", b->probe.lacks);
         try_backend(d, b);
     } else if (ends_with(b->path, ".missing")) {
-        SAY(found(d, hardware ? STATE_BROKEN : STATE_ABSENT, b->name, b->probe.cure), "%s", b->probe.cause);
+        found(d, hardware ? STATE_BROKEN : STATE_ABSENT, b->name, b->probe.cure, "%s", b->probe.cause);
     } else {
-        /* One that loads and finds no device is no fault where there is no such device. */
+        /* A plugin that loads but finds no device is broken only where there is such hardware. */
         bool absent = *b->flynn_class && !hardware;
-        SAY(found(d, absent ? STATE_ABSENT : STATE_BROKEN, b->name, b->probe.cure), "%s: %s", b->path, b->probe.cause);
+        found(d, absent ? STATE_ABSENT : STATE_BROKEN, b->name, b->probe.cure, "%s: %s", b->path, b->probe.cause);
     }
 }
 
@@ -238,8 +224,8 @@ static void look_at_all(diagnosis *d)
     for (int v = 0; v < VENDORS; v++)
         hardware[v] = look_at_vendor(d, &vendors[v]);
     if (fl_backend_count() == 0)
-        SAY(found(d, STATE_BROKEN, "libflynn", "make install, or name the plugins' folder in FLYNN_PLUGIN_PATH"),
-            "no plugin was found");
+        found(d, STATE_BROKEN, "libflynn", "make install, or name the plugins' folder in FLYNN_PLUGIN_PATH",
+              "no plugin was found");
     for (size_t i = 0; i < fl_backend_count(); i++) {
         const fl_backend_info *b = fl_backend_get(i);
         bool has = false;
@@ -249,75 +235,49 @@ static void look_at_all(diagnosis *d)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- output ---- */
-
-static int count_of(const diagnosis *d, state state)
-{
-    int count = 0;
-
-    for (int i = 0; i < d->count; i++)
-        count += d->list[i].state == state;
-    return count;
-}
-
 static void print(const diagnosis *d)
 {
-    for (int i = 0; i < d->count; i++) {
-        const finding *f = &d->list[i];
-        printf("%-6s  %s: %s\n", state_names[f->state], f->subject, f->text);
-        if (*f->cure)
-            printf("        cure: %s\n", f->cure);
-    }
-    printf("%d ok, %d absent, %d to improve, %d broken\n", count_of(d, STATE_OK), count_of(d, STATE_ABSENT),
-           count_of(d, STATE_ADVICE), count_of(d, STATE_BROKEN));
-}
+    const json_t *f;
+    size_t i;
 
-static void write_json(const diagnosis *d, const char *path)
-{
-    json_t *document = json_new_object(), *list = json_new_list();
-    problem why;
-
-    for (int i = 0; i < d->count; i++) {
-        const finding *f = &d->list[i];
-        json_t *entry = json_new_object();
-        json_put(entry, "state", json_text(state_names[f->state]));
-        json_put(entry, "subject", json_text(f->subject));
-        json_put(entry, "text", json_text(f->text));
-        json_put(entry, "cure", *f->cure ? json_text(f->cure) : json_null());
-        json_append(list, entry);
+    json_array_foreach(d->findings, i, f)
+    {
+        const char *cure = json_string_value(row_value(f, "cure"));
+        printf("%-6s  %s: %s\n", row_text(f, "state"), row_text(f, "subject"), row_text(f, "text"));
+        if (cure)
+            printf("        cure: %s\n", cure);
     }
-    json_put(document, "schema", json_text("flynn/1"));
-    json_put(document, "machine", machine_describe());
-    json_put(document, "findings", list);
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
-    json_decref(document);
+    printf("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
+           d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
 }
 
 /* ------------------------------------------------------------------------------------------------- command ---- */
 
 static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
-     .help = "Look at the /proc, /sys and /dev below this folder"},
+     .help = "Check the /proc, /sys and /dev below this folder"},
     {0},
 };
 
 static const char summary[] =
-    "Looks at the machine and at every backend, tries each one, and says what would mend what is broken.\v"
-    "A finding is ok, absent (nothing of that kind is here), advice, or broken. Exit status 3 if anything is broken.";
+    "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
+    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.";
 
 int command_doctor(int argc, char **argv)
 {
-    static diagnosis d = {.root = ""};
+    diagnosis d = {.root = "", .findings = json_new_list()};
     const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
+    json_t *document = json_new_object();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     look_at_all(&d);
-    if (common.json)
-        write_json(&d, common.json_file);
-    if (!common.json || common.json_file)
+    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "machine", machine_describe());
+    json_put(document, "findings", d.findings);
+    if (results_write(&common, document))
         print(&d);
+    json_decref(document);
     options_free(&common);
-    return count_of(&d, STATE_BROKEN) > 0 ? EXIT_CANNOT_RUN : EXIT_DONE;
+    return d.count[STATE_BROKEN] > 0 ? EXIT_CANNOT_RUN : EXIT_DONE;
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn info: the backends, what can run here, and what would mend the others.
+ * flynn info: the backends, which of them can run here, and how to enable the others.
  */
 #include "commands.h"
 
 #include "harness/machine.h"
-#include "support/fail.h"
-#include "support/options.h"
+#include "harness/results.h"
 #include "view/json.h"
 
 #include <stdio.h>
+
+/* null for an empty text. */
+static json_t *json_known(const char *text)
+{
+    return *text ? json_text(text) : json_null();
+}
 
 static json_t *json_isas(const fl_probe *probe)
 {
@@ -19,7 +24,7 @@ static json_t *json_isas(const fl_probe *probe)
         json_t *isa = json_new_object();
         json_put(isa, "name", json_text(probe->isa[i].name));
         json_put(isa, "usable", json_boolean(!*probe->isa[i].why_not));
-        json_put(isa, "cause", *probe->isa[i].why_not ? json_text(probe->isa[i].why_not) : json_null());
+        json_put(isa, "cause", json_known(probe->isa[i].why_not));
         json_append(list, isa);
     }
     return list;
@@ -34,33 +39,18 @@ static json_t *json_backend(const fl_backend_info *b)
     json_put(entry, "name", json_text(b->name));
     json_put(entry, "path", json_text(b->path));
     json_put(entry, "usable", json_boolean(b->usable));
-    json_put(entry, "family", *b->family ? json_text(b->family) : json_null());
-    json_put(entry, "flynn_class", *b->flynn_class ? json_text(b->flynn_class) : json_null());
+    json_put(entry, "family", json_known(b->family));
+    json_put(entry, "flynn_class", json_known(b->flynn_class));
     json_put(entry, "emulation", json_boolean(b->emulation));
-    json_put(entry, "built_with", *b->built_with ? json_text(b->built_with) : json_null());
+    json_put(entry, "built_with", json_known(b->built_with));
     json_put(entry, "score", json_whole(b->score));
     json_put(entry, "devices", devices);
     json_put(entry, "max_threads", b->probe.max_threads ? json_whole(b->probe.max_threads) : json_null());
     json_put(entry, "instruction_sets", json_isas(&b->probe));
     json_put(entry, "cause", b->usable ? json_null() : json_text(b->probe.cause));
     json_put(entry, "cure", b->usable ? json_null() : json_text(b->probe.cure));
-    json_put(entry, "lacks", *b->probe.lacks ? json_text(b->probe.lacks) : json_null());
+    json_put(entry, "lacks", json_known(b->probe.lacks));
     return entry;
-}
-
-static void write_json(const char *path)
-{
-    json_t *document = json_new_object(), *backends = json_new_list();
-    problem why;
-
-    for (size_t i = 0; i < fl_backend_count(); i++)
-        json_append(backends, json_backend(fl_backend_get(i)));
-    json_put(document, "schema", json_text("flynn/1"));
-    json_put(document, "machine", machine_describe());
-    json_put(document, "backends", backends);
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
-    json_decref(document);
 }
 
 static void print_backend(const fl_backend_info *b)
@@ -68,7 +58,7 @@ static void print_backend(const fl_backend_info *b)
     const fl_probe *p = &b->probe;
 
     printf("%s: %s%s\n", b->name, b->usable ? "can run here" : "cannot run here",
-           b->emulation ? " (an emulation: for testing, its times mean nothing)" : "");
+           b->emulation ? " (an emulation, for tests: its times mean nothing)" : "");
     if (*b->flynn_class)
         printf("  %s, family %s, built with %s\n", b->flynn_class, b->family, b->built_with);
     printf("  file: %s\n", b->path);
@@ -84,23 +74,28 @@ static void print_backend(const fl_backend_info *b)
 }
 
 static const char summary[] =
-    "Shows every backend that was found: what it is, what can run here, and what would mend the others.";
+    "Shows every backend that was found, whether it can run here, and how to enable the others.";
 
 int command_info(int argc, char **argv)
 {
     const command_line line = {.name = "flynn info", .summary = summary, .takes = TAKES_JSON};
+    json_t *document = json_new_object(), *backends = json_new_list();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
-    if (common.json)
-        write_json(common.json_file);
-    if (!common.json || common.json_file) {
+    for (size_t i = 0; i < fl_backend_count(); i++)
+        json_append(backends, json_backend(fl_backend_get(i)));
+    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "machine", machine_describe());
+    json_put(document, "backends", backends);
+    if (results_write(&common, document)) {
         printf("flynn %s\n", fl_version());
         for (size_t i = 0; i < fl_backend_count(); i++)
             print_backend(fl_backend_get(i));
         if (fl_backend_count() == 0)
             printf("no plugin was found\n");
     }
+    json_decref(document);
     options_free(&common);
     return EXIT_DONE;
 }

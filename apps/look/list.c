@@ -1,157 +1,125 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn list: operations, variants and dtypes, and which backends have them.
+ * flynn list: operations, variants and dtypes, and the backends that have them.
  */
 #include "commands.h"
 
+#include "harness/results.h"
 #include "support/fail.h"
-#include "support/options.h"
+#include "view/columns.h"
 #include "view/json.h"
-#include "view/table.h"
+#include "view/row.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 1024 };
-
-/* A variant, with the backends that have it in the same dtypes. */
-typedef struct listed {
-    char operation[32], variant[32], dtypes[32], backends[128], summary[256];
-} listed;
-
-static listed describe(const fl_variant_info *v)
+static json_t *json_dtypes(uint32_t dtypes)
 {
-    listed row = {0};
+    json_t *list = json_new_list();
 
-    snprintf(row.operation, sizeof row.operation, "%s", v->operation);
-    snprintf(row.variant, sizeof row.variant, "%s", v->variant);
-    snprintf(row.summary, sizeof row.summary, "%s", v->summary);
     for (int d = 0; d < FL_DTYPE_COUNT; d++)
-        if (v->dtypes & 1u << d)
-            snprintf(row.dtypes + strlen(row.dtypes), sizeof row.dtypes - strlen(row.dtypes), "%s%s",
-                     *row.dtypes ? " " : "", fl_dtype_name((fl_dtype)d));
+        if (dtypes & 1u << d)
+            json_append(list, json_text(fl_dtype_name((fl_dtype)d)));
+    return list;
+}
+
+/* The row of a variant in the same dtypes and with the same summary; a new one is inserted in the order of the
+ * operations. */
+static json_t *find_row(json_t *rows, const fl_variant_info *v)
+{
+    json_t *dtypes = json_dtypes(v->dtypes), *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        int order = strcmp(row_text(row, "operation"), v->operation);
+        if (order > 0)
+            break;
+        if (order == 0 && strcmp(row_text(row, "variant"), v->variant) == 0 &&
+            strcmp(row_text(row, "summary"), v->summary) == 0 && json_equal(row_value(row, "dtypes"), dtypes)) {
+            json_decref(dtypes);
+            return row;
+        }
+    }
+    row = json_new_object();
+    json_put(row, "operation", json_text(v->operation));
+    json_put(row, "variant", json_text(v->variant));
+    json_put(row, "dtypes", dtypes);
+    json_put(row, "backends", json_new_list());
+    json_put(row, "summary", json_text(v->summary));
+    if (json_array_insert_new(rows, i, row) != 0)
+        fail(EXIT_BROKEN, "out of memory for the list");
     return row;
 }
 
-static bool same(const listed *a, const listed *b)
-{
-    return strcmp(a->operation, b->operation) == 0 && strcmp(a->variant, b->variant) == 0 &&
-           strcmp(a->dtypes, b->dtypes) == 0 && strcmp(a->summary, b->summary) == 0;
-}
-
-/* Adds what the device offers; `count` rows are there already. */
-static int add_device(listed *rows, int count, const char *backend, const fl_device *device)
-{
-    for (size_t i = 0; i < fl_variant_count(device); i++) {
-        fl_variant_info v;
-        listed row;
-        int at = 0;
-        must(fl_variant_get(device, i, &v));
-        row = describe(&v);
-        while (at < count && !same(&rows[at], &row))
-            at++;
-        if (at == count && count < MOST_ROWS)
-            rows[count++] = row;
-        if (at < count) {
-            char *list = rows[at].backends;
-            snprintf(list + strlen(list), sizeof rows[at].backends - strlen(list), "%s%s", *list ? " " : "", backend);
-        }
-    }
-    return count;
-}
-
-static int by_operation(const void *a, const void *b)
-{
-    return strcmp(((const listed *)a)->operation, ((const listed *)b)->operation);
-}
-
 /* Every variant of every backend that can be opened here; the plainest backends first. */
-static int collect(listed *rows)
+static json_t *list_variants(void)
 {
-    int count = 0;
+    json_t *rows = json_new_list();
 
     for (size_t i = fl_backend_count(); i-- > 0;) {
         const fl_backend_info *backend = fl_backend_get(i);
+        fl_variant_info v;
         fl_device *device;
         if (!backend->usable)
             continue;
         if (fl_device_open(backend->name, &device) != FL_OK) {
-            note("%s is left out: %s", backend->name, fl_last_error());
+            note("%s is not listed: %s", backend->name, fl_last_error());
             continue;
         }
-        count = add_device(rows, count, backend->name, device);
+        for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++)
+            json_append(row_value(find_row(rows, &v), "backends"), json_text(backend->name));
         fl_device_close(device);
     }
-    qsort(rows, (size_t)count, sizeof *rows, by_operation);
-    return count;
+    return rows;
 }
 
-static void print_rows(const listed *rows, int count)
+/* ["serial", "simd"] as "serial simd". */
+static cell join(const json_t *words)
 {
-    static const table_column columns[] = {{"operation", 0}, {"variant", 0}, {"dtypes", 0},
-                                           {"backends", 0},  {"what", 0},    {NULL, 0}};
-    table *t = table_create(columns);
+    const json_t *word;
+    cell c = {""};
+    size_t i;
 
-    for (int i = 0; i < count; i++)
-        table_add(t, (const char *const[]){rows[i].operation, rows[i].variant, rows[i].dtypes, rows[i].backends,
-                                           rows[i].summary});
-    table_print(t, stdout);
-    table_free(t);
-}
-
-/* "serial simd" as ["serial", "simd"]. */
-static json_t *json_words(char *words)
-{
-    json_t *list = json_new_list();
-    char *word;
-
-    while ((word = strsep(&words, " ")))
-        json_append(list, json_text(word));
-    return list;
-}
-
-static void write_json(listed *rows, int count, const char *path)
-{
-    json_t *document = json_new_object(), *variants = json_new_list();
-    problem why;
-
-    for (int i = 0; i < count; i++) {
-        json_t *entry = json_new_object();
-        json_put(entry, "operation", json_text(rows[i].operation));
-        json_put(entry, "variant", json_text(rows[i].variant));
-        json_put(entry, "dtypes", json_words(rows[i].dtypes));
-        json_put(entry, "backends", json_words(rows[i].backends));
-        json_put(entry, "summary", json_text(rows[i].summary));
-        json_append(variants, entry);
+    json_array_foreach(words, i, word)
+    {
+        const size_t used = strlen(c.text);
+        snprintf(c.text + used, sizeof c.text - used, "%s%s", used ? " " : "", json_string_value(word));
     }
-    json_put(document, "schema", json_text("flynn/1"));
-    json_put(document, "variants", variants);
-    if (!json_write(document, path, &why))
-        fail_problem(&why);
-    json_decref(document);
+    return c;
 }
+
+static cell dtypes_cell(const json_t *row)
+{
+    return join(row_value(row, "dtypes"));
+}
+
+static cell backends_cell(const json_t *row)
+{
+    return join(row_value(row, "backends"));
+}
+
+static const column columns[] = {
+    {.title = "operation", .key = "operation"}, {.title = "variant", .key = "variant"},
+    {.title = "dtypes", .make = dtypes_cell},   {.title = "backends", .make = backends_cell},
+    {.title = "what", .key = "summary"},        {.title = NULL},
+};
 
 static const char summary[] =
-    "Shows the operations and their variants, in which dtypes they compute, and which backends that can "
-    "run here have them.";
+    "Shows the operations and their variants, with their dtypes and the backends that have them and can run here.";
 
 int command_list(int argc, char **argv)
 {
     const command_line line = {.name = "flynn list", .summary = summary, .takes = TAKES_JSON};
-    listed *rows = calloc(MOST_ROWS, sizeof *rows);
+    json_t *document = json_new_object(), *rows;
     common_options common;
-    int count;
 
     options_parse(&line, argc, argv, &common);
-    if (!rows)
-        fail(EXIT_BROKEN, "out of host memory");
-    count = collect(rows);
-    if (!common.json || common.json_file)
-        print_rows(rows, count);
-    if (common.json)
-        write_json(rows, count, common.json_file);
-    free(rows);
+    rows = list_variants();
+    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "variants", rows);
+    if (results_write(&common, document))
+        columns_print(columns, rows, TABLE_TEXT, stdout);
+    json_decref(document);
     options_free(&common);
     return EXIT_DONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bars.h"
 
-#include "view/table.h"
+#include "view/units.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,11 +10,9 @@
 enum { BARS_WIDTH = 400, BAND = 40 };
 
 typedef struct time_axis {
-    double low, high; /* where it begins and ends */
-    double unit;      /* seconds of what the tics count; log: 1 */
-    const char *unit_name;
+    double low, high; /* its ends, in seconds */
+    double step;      /* between tics; log: their ratio */
     bool log;
-    double step; /* between tics; log: their ratio */
 } time_axis;
 
 double plot_step(double high, int tics)
@@ -27,35 +25,24 @@ double plot_step(double high, int tics)
                                        : 10 * step;
 }
 
-/* Logarithmic where the least time would be no bar at all. At the right there is room for a number of 62 pixels. */
+/* Logarithmic where the bar of the least time would be too short to see. At the right, 62 pixels for a number. */
 static time_axis axis_of(double least, double most, const frame *f)
 {
-    time_axis a = {.unit = 1, .unit_name = "s", .log = most > 30 * least};
+    time_axis a = {.log = most > 30 * least};
     double room = (double)(f->right - f->left) / (f->right - f->left - 62);
 
     if (a.log) {
         a.low = pow(10, floor(log10(0.8 * least)));
         a.high = a.low * pow(most / a.low, room);
         a.step = log10(a.high / a.low) > 5 ? 100 : 10;
-        return a;
+    } else {
+        a.high = room * most;
+        a.step = plot_step(a.high, (f->right - f->left) / 50);
     }
-    a.unit = most < 1e-6 ? 1e-9 : most < 1e-3 ? 1e-6 : most < 1 ? 1e-3 : 1;
-    a.unit_name = most < 1e-6 ? "ns" : most < 1e-3 ? "us" : most < 1 ? "ms" : "s";
-    a.high = room * most;
-    a.step = plot_step(a.high / a.unit, (f->right - f->left) / 50);
     return a;
 }
 
-static void put_time_axis(FILE *script, const time_axis *a)
-{
-    if (a->log)
-        fprintf(script, "set logscale x\nset xtics %g format '%%.0s %%cs' scale 0\nunset mxtics\n", a->step);
-    else
-        fprintf(script, "set xtics %g format '%%g %s' scale 0\n", a->step, a->unit_name);
-    fprintf(script, "set xrange [%.9g:%.9g]\n", a->low / a->unit, a->high / a->unit);
-}
-
-/* Not what was not measured, nor what a document was made to say and no axis can hold. */
+/* False for a time that was not measured or that no axis could show. */
 static bool has_bar(double seconds)
 {
     return seconds > 1e-15 && seconds < 1e15;
@@ -116,8 +103,9 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
     if (a.log)
         snprintf(p->note, sizeof p->note, "logarithmic");
     plot_frame(script, &f);
-    put_time_axis(script, &a);
-    fprintf(script, "unset ytics\nset yrange [0:1]\n");
+    fprintf(script,
+            "%sset xtics %g format '%%.0s %%cs' scale 0\nset xrange [%.9g:%.9g]\nunset ytics\nset yrange [0:1]\n",
+            a.log ? "set logscale x\nunset mxtics\n" : "", a.step, a.low, a.high);
     for (int i = 0; i < count; i++)
         put_bars(script, &rows[i], i, &a, &f);
     fprintf(script, "plot NaN\n");

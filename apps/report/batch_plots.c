@@ -2,7 +2,7 @@
 #include "bars.h"
 #include "batch.h"
 
-#include "support/fail.h"
+#include "support/memory.h"
 #include "view/row.h"
 
 #include <math.h>
@@ -108,7 +108,7 @@ static const char *colour_of(const json_t *stage)
                                            : GREY;
 }
 
-/* Its stages one after the other; those that there is room for with their names. */
+/* Its stages one after the other, with their names where there is room. */
 static void put_worker(FILE *script, const worker *w, double y, double high, const frame *f)
 {
     const double whole = (f->right - f->left) / high, line = f->left + whole;
@@ -167,13 +167,11 @@ static void draw_busy(report_plot *p, const busy_run *list, int count, double mo
 
 static void add_busy(report_plots *plots, const json_t *runs, int count, const char *title)
 {
-    busy_run *list = calloc((size_t)count, sizeof *list);
+    busy_run *list = memory_zeroed((size_t)count, sizeof *list);
     int height = 34, longest = 0;
     double most = 1;
     report_plot *p;
 
-    if (!list)
-        fail(EXIT_BROKEN, "out of memory for plots");
     for (int i = 0; i < count; i++) {
         list[i].run = json_array_get(runs, (size_t)i);
         collect(&list[i]);
@@ -198,7 +196,7 @@ void report_batch_plots(report_plots *plots, const json_t *batches)
     json_array_foreach(batches, i, batch)
     {
         const json_t *runs = json_object_get(batch, "runs");
-        const batch_words title = report_batch_title(batch);
+        const cell title = report_batch_title(batch);
         const int count = json_array_size(runs) < MOST_RUNS ? (int)json_array_size(runs) : MOST_RUNS;
         add_wall(plots, runs, count, title.text);
         add_busy(plots, runs, count, title.text);

@@ -20,8 +20,8 @@ bool gnuplot_find(problem *why)
     if (answer)
         pclose(answer);
     return there || problem_set(why, EXIT_CANNOT_RUN,
-                                "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or have it "
-                                "in PATH");
+                                "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it "
+                                "into PATH");
 }
 
 void gnuplot_text(FILE *script, const char *text)
@@ -49,14 +49,14 @@ static int script_file(const char *terminal, const char *script)
     return file;
 }
 
-char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
+file_bytes gnuplot_draw(const char *terminal, const char *script)
 {
     int file = script_file(terminal, script), letter, status;
     char command[64], *drawn = NULL;
     size_t length = 0;
     FILE *pipe, *memory = open_memstream(&drawn, &length);
 
-    /* -d: what the user has in ~/.gnuplot is not for these; nor is the locale, which may lack UTF-8. */
+    /* -d: without the user's ~/.gnuplot, which could change the plots; the user's locale may lack UTF-8. */
     snprintf(command, sizeof command, "LC_ALL=C.UTF-8 gnuplot -d /dev/fd/%d", file);
     pipe = memory ? popen(command, "re") : NULL;
     if (!pipe)
@@ -67,9 +67,7 @@ char *gnuplot_draw(const char *terminal, const char *script, size_t *size)
     close(file);
     if (fclose(memory) != 0 || status != 0 || length == 0)
         fail(EXIT_BROKEN, "gnuplot drew nothing (its exit status is %d)", status);
-    if (size)
-        *size = length;
-    return drawn;
+    return (file_bytes){(uint8_t *)drawn, length};
 }
 
 /* ------------------------------------------------------------------------------------------------- its SVG ---- */

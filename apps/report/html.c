@@ -2,8 +2,9 @@
 #include "html.h"
 
 #include "support/utf8.h"
+#include "view/row.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 void html_text(FILE *out, const char *text)
@@ -21,75 +22,103 @@ void html_text(FILE *out, const char *text)
     }
 }
 
-void html_element(FILE *out, const char *tag, const char *text)
+void html_print(FILE *out, const char *format, ...)
 {
-    fprintf(out, "<%s>", tag);
-    html_text(out, text);
-    fprintf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
-}
+    va_list arguments;
 
-void html_value(FILE *out, const json_t *value)
-{
-    size_t i;
-    json_t *element;
-
-    if (json_is_string(value))
-        html_text(out, json_string_value(value));
-    else if (json_is_integer(value))
-        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        fprintf(out, "%.6g", json_real_value(value));
-    else if (json_is_boolean(value))
-        fputs(json_is_true(value) ? "yes" : "no", out);
-    else if (json_is_array(value))
-        json_array_foreach(value, i, element)
-        {
-            fputs(i ? "x" : "", out);
-            html_value(out, element);
+    va_start(arguments, format);
+    for (; *format; format++) {
+        if (*format != '%') {
+            fputc(*format, out);
+            continue;
         }
-    else
-        fputs("-", out);
+        switch (*++format) {
+        case 's': html_text(out, va_arg(arguments, const char *)); break;
+        case 'd': fprintf(out, "%d", va_arg(arguments, int)); break;
+        default: fputc(*format, out);
+        }
+    }
+    va_end(arguments);
 }
 
-void html_table_begin(FILE *out, const char *label)
+/* ------------------------------------------------------------------------------------------------- tables ---- */
+
+static bool is_wrong(const column *columns, const json_t *row)
 {
-    fputs("<div class=scroll tabindex=0 role=region aria-label=\"", out);
-    html_text(out, label);
-    fputs("\"><table>", out);
+    bool checked = json_is_false(row_value(row, "check.ok"));
+
+    for (; columns->title; columns++)
+        checked = checked || (columns->key && strcmp(columns->key, "check") == 0);
+    return checked && !row_is_right(row);
 }
 
-void html_table_end(FILE *out)
+static bool alike(const column *columns, int group, const json_t *a, const json_t *b)
 {
-    fputs("</table></div>\n", out);
+    cell of_a, of_b;
+    bool same = group > 0 && a;
+
+    for (int c = 0; same && c < group; c++)
+        same = strcmp(column_text(&columns[c], a, &of_a), column_text(&columns[c], b, &of_b)) == 0;
+    return same;
 }
 
-void html_table_heads(FILE *out, const table_column *columns)
+static void put_row(FILE *out, const column *columns, const json_t *row, bool again)
 {
-    fputs("<thead><tr>", out);
-    for (const table_column *c = columns; c->title; c++)
-        html_element(out, c->is_number ? "th class=n" : "th", c->title);
-    fputs("</tr></thead>", out);
+    cell room;
+
+    fputs(is_wrong(columns, row) ? "<tr class=wrong>" : "<tr>", out);
+    html_print(out, again ? "<th scope=row class=again>%s</th>" : "<th scope=row>%s</th>",
+               column_text(columns, row, &room));
+    for (const column *c = columns + 1; c->title; c++)
+        html_print(out, column_is_number(c) ? "<td class=n>%s</td>" : "<td>%s</td>", column_text(c, row, &room));
+    fputs("</tr>\n", out);
 }
+
+void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group)
+{
+    const json_t *row, *before = NULL;
+    size_t i;
+
+    html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table><thead><tr>", label);
+    for (const column *c = columns; c->title; c++)
+        html_print(out, column_is_number(c) ? "<th class=n>%s</th>" : "<th>%s</th>", c->title);
+    fputs("</tr></thead><tbody>", out);
+    json_array_foreach(rows, i, row)
+    {
+        const bool again = alike(columns, group, before, row);
+        fputs(before && group > 0 && !again ? "</tbody><tbody>" : "", out);
+        put_row(out, columns, row, again);
+        before = row;
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+void html_terms(FILE *out, const column *columns, const json_t *object)
+{
+    fputs("<dl>", out);
+    for (; columns->title; columns++) {
+        cell room;
+        const char *text = column_text(columns, object, &room);
+        if (strcmp(text, "-") != 0)
+            html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>", columns->title, text);
+    }
+    fputs("</dl>\n", out);
+}
+
+/* -------------------------------------------------------------------------------------------------- plots ---- */
 
 void html_plot(FILE *out, const report_plot *plot)
 {
-    char *svg = report_plot_inline(plot);
+    file_bytes svg = report_plot_draw(plot, PLOT_INLINE);
     int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
 
-    fputs("<figure><figcaption><b>", out);
-    html_text(out, plot->title);
-    fputs("</b>", out);
-    if (*plot->note) {
-        fputs(" <span class=note>", out);
-        html_text(out, plot->note);
-        fputs("</span>", out);
-    }
-    fprintf(
-        out,
-        "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img style=\"width:%dpx;min-width:%dpx\" "
-        "aria-label=\"",
-        plot->width > 500 ? " wide" : "", plot->width, least);
-    html_text(out, plot->title);
-    fprintf(out, "\">%s</div></div></figure>\n", svg);
-    free(svg);
+    html_print(out, "<figure><figcaption><b>%s</b>", plot->title);
+    if (*plot->note)
+        html_print(out, " <span class=note>%s</span>", plot->note);
+    html_print(out,
+               "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img "
+               "style=\"width:%dpx;min-width:%dpx\" aria-label=\"%s\">",
+               plot->width > 500 ? " wide" : "", plot->width, least, plot->title);
+    fprintf(out, "%s</div></div></figure>\n", (const char *)svg.data);
+    file_bytes_free(&svg);
 }

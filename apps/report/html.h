@@ -7,23 +7,20 @@
 
 #include "plot.h"
 
-#include "view/table.h"
+#include "view/columns.h"
 
-#include <jansson.h>
-
-/* Text that comes from a document or a file's name; what is no UTF-8 is left out. */
+/* Text that comes from a document or a file's name. Bytes that are not UTF-8 are left out. */
 void html_text(FILE *out, const char *text);
 
-/* <tag>text</tag>; the tag may have attributes. */
-void html_element(FILE *out, const char *tag, const char *text);
+/* HTML with %s for such text, %d and %%. */
+void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Any value of JSON in short: "16x16x1", "1.5e-05", "yes". */
-void html_value(FILE *out, const json_t *value);
+/* A table that scrolls by itself where it is too wide. Rows that are alike in their first `group` columns stand
+ * together (0: all of them do); rows whose check failed are marked. */
+void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group);
 
-/* A table that scrolls by itself where it is too wide; between these: <thead> and <tbody>. */
-void html_table_begin(FILE *out, const char *label);
-void html_table_heads(FILE *out, const table_column *columns);
-void html_table_end(FILE *out);
+/* The titles and texts of an object's columns, without those that are "-". */
+void html_terms(FILE *out, const column *columns, const json_t *object);
 
 void html_plot(FILE *out, const report_plot *plot);
 

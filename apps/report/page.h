@@ -12,20 +12,17 @@
 /* A picture of a PNG file. */
 typedef struct report_picture {
     const char *path, *caption; /* the caption is "" where there is none */
-    char *data;                 /* the file */
-    size_t size;
+    file_bytes file;
 } report_picture;
 
-/* What is told of one machine. */
+enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS };
+
 typedef struct report_machine {
-    json_t *machine;            /* as the documents have it */
-    json_t *results, *ceilings; /* lists: of all its documents */
-    json_t *wrong;              /* those of its results, a sweep's too, that failed their check */
-    json_t *skipped, *failed;
-    json_t *sweeps, *laws, *batches; /* lists: documents of sweeps; what others have under "laws" and "batch" */
-    json_t *wrong_runs;              /* of batches: those that failed their check */
-    json_t *lost_images;             /* an object: what failed in batches, by its message */
-    report_plots times, rooflines, scalings, in_batches;
+    /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
+     * "laws", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps, that failed
+     * their check), "wrong_runs" (of batches). "lost_images": an object, the failures in batches by their messages. */
+    json_t *data;
+    report_plots plots[PLOTS];
 } report_machine;
 
 typedef struct report_page {
@@ -37,7 +34,10 @@ typedef struct report_page {
     json_t *sources; /* a list of names: what the page was made from */
 } report_page;
 
-/* How many checks of the page's results failed, what could not be run included. */
+/* The lines of style.css, ended by NULL. */
+extern const char *const report_style[];
+
+/* How many results, exercises, runs of batches and images failed. */
 int report_failures(const report_page *page);
 
 void report_page_write(FILE *out, const report_page *page);

@@ -3,6 +3,7 @@
 #include "gnuplot.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,13 +16,11 @@ report_plot *plot_add(report_plots *plots, const char *kind, const char *title, 
     report_plot *p;
     size_t length;
 
-    plots->list = realloc(plots->list, (size_t)(plots->count + 1) * sizeof *plots->list);
-    if (!plots->list)
-        fail(EXIT_BROKEN, "out of memory for plots");
+    plots->list = memory_regrown(plots->list, (size_t)(plots->count + 1), sizeof *plots->list);
     p = &plots->list[plots->count++];
     *p = (report_plot){.width = width, .height = height};
     snprintf(p->title, sizeof p->title, "%s", title);
-    /* Numbered: what is no letter is lost from titles. */
+    /* Numbered, since titles may differ in nothing but signs that a name cannot have. */
     snprintf(p->name, sizeof p->name, "%02d-%s-%s", plots->count, kind, title);
     for (char *c = p->name; *c; c++)
         if (!isascii((unsigned char)*c) || (!isalnum((unsigned char)*c) && !strchr("-_.", *c)))
@@ -72,34 +71,27 @@ void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, cons
 
 /* -------------------------------------------------------------------------------------------------- drawing ---- */
 
-char *report_plot_inline(const report_plot *plot)
+file_bytes report_plot_draw(const report_plot *plot, plot_format format)
 {
-    char terminal[128], *svg;
-
-    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced", plot->width,
-             plot->height);
-    svg = gnuplot_draw(terminal, plot->script, NULL);
-    gnuplot_svg_bare(svg);
-    return svg;
-}
-
-char *report_plot_svg(const report_plot *plot, size_t *size)
-{
+    /* A picture is twice as fine: for slides and paper. */
+    static const struct {
+        const char *terminal, *more;
+        int fineness;
+    } formats[] = {
+        [PLOT_INLINE] = {"svg", "dynamic font 'sans-serif,12' noenhanced", 1},
+        [PLOT_SVG] = {"svg", "dynamic font 'sans-serif,12' noenhanced background rgb 'white'", 1},
+        [PLOT_PNG] = {"pngcairo", "font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced", 2},
+    };
+    const int fineness = formats[format].fineness;
     char terminal[160];
+    file_bytes drawn;
 
-    snprintf(terminal, sizeof terminal, "svg size %d,%d dynamic font 'sans-serif,12' noenhanced background rgb 'white'",
-             plot->width, plot->height);
-    return gnuplot_draw(terminal, plot->script, size);
-}
-
-char *report_plot_png(const report_plot *plot, size_t *size)
-{
-    char terminal[160];
-
-    /* Twice as fine: for slides and paper. */
-    snprintf(terminal, sizeof terminal, "pngcairo size %d,%d font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced",
-             2 * plot->width, 2 * plot->height);
-    return gnuplot_draw(terminal, plot->script, size);
+    snprintf(terminal, sizeof terminal, "%s size %d,%d %s", formats[format].terminal, fineness * plot->width,
+             fineness * plot->height, formats[format].more);
+    drawn = gnuplot_draw(terminal, plot->script);
+    if (format == PLOT_INLINE)
+        gnuplot_svg_bare((char *)drawn.data);
+    return drawn;
 }
 
 void report_plots_free(report_plots *plots)

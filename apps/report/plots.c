@@ -3,7 +3,9 @@
 #include "bars.h"
 #include "gnuplot.h"
 
-#include "support/fail.h"
+#include "look/ceiling.h"
+#include "support/memory.h"
+#include "view/columns.h"
 #include "view/row.h"
 
 #include <math.h>
@@ -27,37 +29,29 @@ static void add_times(report_plots *plots, const char *title, const json_t *cons
     plot_add_times(plots, "times", title, rows, count);
 }
 
-static void title_of(const json_t *row, char *title, size_t size)
+static cell title_of(const json_t *row)
 {
-    const json_t *shape = json_object_get(row, "shape");
-    size_t used = (size_t)snprintf(title, size, "%.32s, %.8s, ", row_text(row, "exercise"), row_text(row, "dtype"));
-
-    for (size_t i = 0; i < json_array_size(shape) && used < size; i++)
-        used += (size_t)snprintf(title + used, size - used, "%s%" JSON_INTEGER_FORMAT, i ? "x" : "",
-                                 json_integer_value(json_array_get(shape, i)));
+    return cell_print("%.32s, %.8s, %.40s", row_text(row, "exercise"), row_text(row, "dtype"),
+                      cell_value(json_object_get(row, "shape")).text);
 }
 
 void report_plots_times(report_plots *plots, const json_t *results)
 {
     size_t count = json_array_size(results);
     const json_t *rows[MOST_POINTS];
-    char *taken = calloc(count + 1, 1), title[128], other[128];
+    char *taken = memory_zeroed(count + 1, 1);
 
-    if (!taken)
-        fail(EXIT_BROKEN, "out of memory for plots");
     for (size_t i = 0; i < count; i++) {
+        const cell title = title_of(json_array_get(results, i));
         int same = 0;
-        if (taken[i])
-            continue;
-        title_of(json_array_get(results, i), title, sizeof title);
         for (size_t j = i; j < count && same < MOST_POINTS; j++) {
-            title_of(json_array_get(results, j), other, sizeof other);
-            if (taken[j] || strcmp(title, other) != 0)
+            if (taken[j] || strcmp(title.text, title_of(json_array_get(results, j)).text) != 0)
                 continue;
             taken[j] = 1;
             rows[same++] = json_array_get(results, j);
         }
-        add_times(plots, title, rows, same);
+        if (same > 0)
+            add_times(plots, title.text, rows, same);
     }
     free(taken);
 }
@@ -80,18 +74,7 @@ typedef struct roof {
     point points[MOST_POINTS];
 } roof;
 
-static double rate_of(const json_t *ceiling, const char *key)
-{
-    const json_t *entry;
-    size_t i;
-
-    json_array_foreach(json_object_get(ceiling, "quantities"), i,
-                       entry) if (strcmp(row_text(entry, "key"), key) == 0) return row_number(entry, "per_second") /
-        1e9;
-    return NAN;
-}
-
-/* The results of the device, and how many of them have no operations to count. */
+/* Collects the results of the device; returns how many of them have no operations. */
 static int collect_points(roof *r, const json_t *results, const char *resource)
 {
     int without = 0;
@@ -109,6 +92,16 @@ static int collect_points(roof *r, const json_t *results, const char *resource)
             without++;
     }
     return without;
+}
+
+static double pixel_of_x(const roof *r, double x)
+{
+    return r->f.left + log(x / r->x0) / log(r->x1 / r->x0) * (r->f.right - r->f.left);
+}
+
+static double pixel_of_y(const roof *r, double y)
+{
+    return r->f.bottom + log(y / r->y0) / log(r->y1 / r->y0) * (r->f.top - r->f.bottom);
 }
 
 /* The axes hold all points, and both parts of the roof. */
@@ -131,17 +124,17 @@ static void fit_axes(roof *r)
     r->y0 /= 3;
     r->y1 *= 3;
     for (int i = 0; i < r->count; i++) {
-        point *p = &r->points[i];
-        p->px = r->f.left + log(p->x / r->x0) / log(r->x1 / r->x0) * (r->f.right - r->f.left);
-        p->py = r->f.bottom + log(p->y / r->y0) / log(r->y1 / r->y0) * (r->f.top - r->f.bottom);
+        r->points[i].px = pixel_of_x(r, r->points[i].x);
+        r->points[i].py = pixel_of_y(r, r->points[i].y);
     }
 }
 
-/* Would a text at (x, y), its left middle, of so many pixels lie on a point, or on one of the `count` texts? */
+/* A text: its left middle and its width, in pixels. */
 typedef struct box {
     double x, y, width;
 } box;
 
+/* Does the text overlap neither a point nor one of the `count` placed texts? */
 static bool is_free(const roof *r, const box *placed, int count, const box *b)
 {
     if (b->x < r->f.left || b->x + b->width > r->f.width || b->y < r->f.bottom + LINE / 2)
@@ -180,43 +173,37 @@ static void put_points(FILE *script, const roof *r, box *placed, int count)
 {
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
-        char label[64];
-        snprintf(label, sizeof label, "%.32s", row_text(p->row, "exercise"));
+        const cell label = cell_print("%.32s", row_text(p->row, "exercise"));
         fprintf(script, "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
                 p->px / r->f.width, p->py / r->f.height, 4.5 / r->f.width, colour_of(p->row));
-        placed[count] = place(r, placed, count, p, LETTER * (double)strlen(label));
-        plot_label(script, label, placed[count].x, placed[count].y, &r->f, "left front");
+        placed[count] = place(r, placed, count, p, LETTER * (double)strlen(label.text));
+        plot_label(script, label.text, placed[count].x, placed[count].y, &r->f, "left front");
         count++;
     }
 }
 
 /* A roof's edge: the memory up to the ridge, and then the arithmetic, with its name at the right end, on the side that
  * the other roof is not. */
-static void put_roof(FILE *script, const roof *r, double peak, double other, const char *dtype, box *placed)
+static box put_roof(FILE *script, const roof *r, double peak, double other, const char *dtype)
 {
-    double ridge = peak / r->bandwidth, py = log(peak / r->y0) / log(r->y1 / r->y0);
-    char label[64];
+    cell label = cell_print("%.3g GFLOP/s %s", peak, dtype);
+    const double width = LETTER * (double)strlen(label.text), y = pixel_of_y(r, peak) + (peak < other ? -9 : 9);
 
-    snprintf(label, sizeof label, "%.3g GFLOP/s %s", peak, dtype);
-    fprintf(script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x0, r->x0 * r->bandwidth, ridge,
-            peak, r->x1, peak);
-    placed->width = LETTER * (double)strlen(label);
-    placed->x = r->f.right - placed->width;
-    placed->y = r->f.bottom + py * (r->f.top - r->f.bottom) + (peak < other ? -9 : 9);
-    plot_label(script, label, r->f.right, placed->y, &r->f, "right front");
+    fprintf(script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x0, r->x0 * r->bandwidth,
+            peak / r->bandwidth, peak, r->x1, peak);
+    plot_label(script, label.text, r->f.right, y, &r->f, "right front");
+    return (box){r->f.right - width, y, width};
 }
 
 /* Below the slope's lower end. */
-static void put_bandwidth(FILE *script, const roof *r, box *placed)
+static box put_bandwidth(FILE *script, const roof *r)
 {
-    char label[64];
-    double x = fmax(r->x0, r->y0 / r->bandwidth), y = x * r->bandwidth;
+    cell label = cell_print("%.3g GB/s", r->bandwidth);
+    const double x = fmax(r->x0, r->y0 / r->bandwidth);
+    const box b = {pixel_of_x(r, x) + 26, pixel_of_y(r, x * r->bandwidth) + 11, LETTER * (double)strlen(label.text)};
 
-    snprintf(label, sizeof label, "%.3g GB/s", r->bandwidth);
-    placed->width = LETTER * (double)strlen(label);
-    placed->x = r->f.left + log(x / r->x0) / log(r->x1 / r->x0) * (r->f.right - r->f.left) + 26;
-    placed->y = r->f.bottom + log(y / r->y0) / log(r->y1 / r->y0) * (r->f.top - r->f.bottom) + 11;
-    plot_label(script, label, placed->x, placed->y, &r->f, "left front");
+    plot_label(script, label.text, b.x, b.y, &r->f, "left front");
+    return b;
 }
 
 static void put_axes(FILE *script, const roof *r)
@@ -237,11 +224,11 @@ static void draw_roof(report_plot *p, const roof *r)
 
     plot_frame(script, &r->f);
     put_axes(script, r);
-    put_bandwidth(script, r, &placed[roofs++]);
+    placed[roofs++] = put_bandwidth(script, r);
     if (r->f32 > 0)
-        put_roof(script, r, r->f32, r->f64, "f32", &placed[roofs++]);
+        placed[roofs++] = put_roof(script, r, r->f32, r->f64, "f32");
     if (r->f64 > 0)
-        put_roof(script, r, r->f64, r->f32, "f64", &placed[roofs++]);
+        placed[roofs++] = put_roof(script, r, r->f64, r->f32, "f64");
     put_points(script, r, placed, roofs);
     fprintf(script, "plot");
     if (r->f32 > 0)
@@ -254,15 +241,16 @@ static void draw_roof(report_plot *p, const roof *r)
 
 static void add_roofline(report_plots *plots, const json_t *results, const json_t *ceiling)
 {
-    roof r = {rate_of(ceiling, "copy"), rate_of(ceiling, "f32"), rate_of(ceiling, "f64"), .count = 0};
+    roof r = {ceiling_rate(ceiling, "copy") / 1e9, ceiling_rate(ceiling, "f32") / 1e9,
+              ceiling_rate(ceiling, "f64") / 1e9, .count = 0};
     int without = collect_points(&r, results, row_text(ceiling, "resource"));
-    char title[192];
     report_plot *p;
 
     if (r.count == 0 || !(r.bandwidth > 0) || !(fmax(r.f32, r.f64) > 0))
         return;
-    snprintf(title, sizeof title, "%.40s: %.120s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
-    p = plot_add(plots, "roofline", title, ROOF_WIDTH, ROOF_HEIGHT);
+    p = plot_add(plots, "roofline",
+                 cell_print("%.40s: %s", row_text(ceiling, "resource"), row_text(ceiling, "device")).text, ROOF_WIDTH,
+                 ROOF_HEIGHT);
     if (without > 0)
         snprintf(p->note, sizeof p->note, "%d result%s without floating-point operations left out", without,
                  without > 1 ? "s" : "");
@@ -307,7 +295,7 @@ static void put_scaling(FILE *script, const char *name, const json_t *points, re
     fprintf(script, "END\n");
 }
 
-/* What the fitted law says: of n workers, at the serial fraction s. */
+/* The curve of the fitted law: over n workers, at the serial fraction s. */
 static void put_law(FILE *script, const char *law, const json_t *fit, const char *formula, const char *colour)
 {
     double fraction = row_number(fit, "serial_fraction");
@@ -322,8 +310,8 @@ static void put_points_of(FILE *script, const json_t *laws, const char *name, co
         fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", name, colour);
 }
 
-/* What a speed-up of 1 is: of a GPU's batches that many matrices a second, of which one matrix takes kernel_s. There
- * as many times as fast as the batch is large is out of reach, so that it does not decide how high the plot is. */
+/* The scale of the speed-ups: for batches of a GPU, matrices a second, where one matrix takes kernel_s. A batch cannot
+ * become as many times faster as it has matrices, so the plot is only as high as the points. */
 static void put_height(FILE *script, const json_t *laws, double most)
 {
     double rate = 1 / row_number(json_array_get(json_object_get(laws, "batch"), 0), "kernel_s");
@@ -362,7 +350,6 @@ static void add_laws(report_plots *plots, const json_t *laws)
     static const char *const kinds[] = {"strong", "weak", "batch"};
     frame f = {LAWS_WIDTH, LAWS_HEIGHT, 72, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
     reach most = {1, 1};
-    char title[128];
     size_t size, points = 0;
     report_plot *p;
     FILE *script;
@@ -371,8 +358,8 @@ static void add_laws(report_plots *plots, const json_t *laws)
         points += json_array_size(json_object_get(laws, kinds[k]));
     if (points == 0)
         return;
-    snprintf(title, sizeof title, "%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend"));
-    p = plot_add(plots, "laws", title, LAWS_WIDTH, LAWS_HEIGHT);
+    p = plot_add(plots, "laws", cell_print("%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend")).text,
+                 LAWS_WIDTH, LAWS_HEIGHT);
     script = plot_script(p, &size);
     plot_frame(script, &f);
     for (int k = 0; k < 3; k++)

@@ -12,8 +12,8 @@
 /* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results. */
 void report_plots_times(report_plots *plots, const json_t *results);
 
-/* Operations per compulsory byte and what was reached of them, beneath the roof that the device's ceilings make: a plot
- * for each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
+/* Operations per compulsory byte and the rate that was reached, beneath the roof of the device's ceilings: a plot for
+ * each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
 
 /* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's

@@ -1,70 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-#include "measure.h"
+#include "slice.h"
 
+#include "harness/host_memory.h"
+#include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/statistics.h"
+#include "view/json.h"
+#include "view/row.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const slice_way_names[SLICE_WAYS] = {"whole", "view", "packed"};
+/* KERNEL, D2H: packing on the device and the copy, between events. HOST: slicing on the host; TOTAL: from the array on
+ * the device to the packed slice on the host; both by the wall clock. */
+enum { KERNEL, D2H, HOST, TOTAL, QUANTITIES };
 
 struct slice_session {
+    const open_backend *backend;
     fl_device *device;
     const host_array *source;
     const measure_plan *plan;
     fl_array *array;
-    char *host_whole, *host_part;
+    void *host_whole, *host_part;
     fl_stream *stream;
     fl_event *event[3]; /* around the packing and the copy */
-};
 
-/* One way under way. */
-typedef struct trip {
-    slice_session *session;
+    /* The slice that is measured. */
     const slice_part *part;
     slice_way way;
     fl_array *view, *packed;
-    double host_s;
-} trip;
+    samples times[QUANTITIES];
+};
 
-/* ---------------------------------------------------------------------------------------------- session ---- */
-
-static char *host_memory(const slice_session *s, size_t bytes)
+slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan)
 {
-    void *memory = NULL;
+    slice_session *s = memory_zeroed(1, sizeof *s);
+    size_t bytes = host_array_bytes(array);
 
-    if (!s->plan->pageable)
-        must(fl_host_alloc(s->device, bytes, &memory));
-    else if (!(memory = malloc(bytes)))
-        fail(EXIT_BROKEN, "out of host memory for %zu bytes", bytes);
-    return memory;
-}
-
-static void free_host_memory(const slice_session *s, char *memory)
-{
-    if (s->plan->pageable)
-        free(memory);
-    else
-        fl_host_free(s->device, memory);
-}
-
-slice_session *slice_session_open(fl_device *device, const host_array *array, const measure_plan *plan)
-{
-    slice_session *s = calloc(1, sizeof *s);
-
-    if (!s)
-        fail(EXIT_BROKEN, "out of host memory");
-    s->device = device;
+    s->backend = backend;
+    s->device = backend->device;
     s->source = array;
     s->plan = plan;
-    must(fl_array_from_host(device, array->dtype, array->ndim, array->shape, array->data, &s->array));
-    s->host_whole = host_memory(s, host_array_bytes(array));
-    s->host_part = host_memory(s, host_array_bytes(array));
-    must(fl_stream_create(device, &s->stream));
+    must(fl_array_from_host(s->device, array->dtype, array->ndim, array->shape, array->data, &s->array));
+    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_whole));
+    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_part));
+    must(fl_stream_create(s->device, &s->stream));
     for (int i = 0; i < 3; i++)
-        must(fl_event_create(device, &s->event[i]));
+        must(fl_event_create(s->device, &s->event[i]));
     return s;
 }
 
@@ -73,204 +57,240 @@ void slice_session_close(slice_session *s)
     for (int i = 0; i < 3; i++)
         fl_event_free(s->event[i]);
     fl_stream_free(s->stream);
-    free_host_memory(s, s->host_whole);
-    free_host_memory(s, s->host_part);
+    host_memory_free(s->device, !s->plan->pageable, s->host_whole);
+    host_memory_free(s->device, !s->plan->pageable, s->host_part);
     fl_array_free(s->array);
     free(s);
 }
 
-const void *slice_session_result(const slice_session *s)
+host_array slice_result(const slice_session *s)
 {
-    return s->host_part;
+    host_array result = *s->source;
+
+    memcpy(result.shape, s->part->shape, sizeof result.shape);
+    result.data = s->host_part;
+    return result;
 }
 
 /* ---------------------------------------------------------------------------------- slicing on the host ---- */
 
-/* Elements from one to the next in dimension d of a packed array. */
-static int64_t stride_of(const host_array *a, int d)
+/* The first dimension from which on the part spans all but that dimension itself: its elements lie side by side. */
+static int row_dimension(const host_array *a, const slice_part *part)
 {
-    int64_t stride = 1;
+    int d = a->ndim - 1;
 
-    for (int i = d + 1; i < a->ndim; i++)
-        stride *= a->shape[i];
-    return stride;
+    while (d > 0 && part->shape[d] == a->shape[d])
+        d--;
+    return d;
 }
 
-/* Copies the part's rows from `whole`, laid out as the source, to `to`, packed. The dimensions that the part takes in
- * full and that follow each other are one row. */
-static void slice_on_host(const host_array *layout, const slice_part *part, const char *whole, char *to)
+/* Bytes of `shape` from dimension d on. */
+static size_t bytes_from(const host_array *a, const int64_t *shape, int d)
 {
-    size_t size = fl_dtype_size(layout->dtype);
-    int last = layout->ndim - 1;
-    int64_t at[FL_MAX_DIMS] = {0}, offset = 0;
+    size_t bytes = fl_dtype_size(a->dtype);
 
-    while (last > 0 && part->shape[last] == layout->shape[last])
-        last--;
-    for (int d = 0; d < layout->ndim; d++)
-        offset += part->start[d] * stride_of(layout, d);
-    size_t row = (size_t)(part->shape[last] * stride_of(layout, last)) * size;
-    for (int d = 0; d >= 0;) {
-        int64_t from = offset;
-        for (int i = 0; i < last; i++)
-            from += at[i] * stride_of(layout, i);
-        memcpy(to, whole + (size_t)from * size, row);
-        to += row;
-        for (d = last - 1; d >= 0 && ++at[d] == part->shape[d]; d--)
-            at[d] = 0;
+    for (; d < a->ndim; d++)
+        bytes *= (size_t)shape[d];
+    return bytes;
+}
+
+/* Copies the part of `from`, an array with the layout of `a` from dimension d on, to `to`, packed; returns its end. */
+static char *slice_on_host(const host_array *a, const slice_part *part, int d, const char *from, char *to)
+{
+    size_t stride = bytes_from(a, a->shape, d + 1), count = (size_t)part->shape[d];
+
+    from += (size_t)part->start[d] * stride;
+    if (d == FL_MAX_DIMS - 1 || d == row_dimension(a, part)) {
+        memcpy(to, from, count * stride);
+        return to + count * stride;
     }
+    for (size_t i = 0; i < count; i++)
+        to = slice_on_host(a, part, d + 1, from + i * stride, to);
+    return to;
 }
 
 /* ----------------------------------------------------------------------------------------------- passes ---- */
 
-/* Queues what the device does; events, where they are wanted, around its two steps. */
-static void queue(trip *t, bool events)
+/* Queues the device's work, with events around its two steps if `events`. */
+static void queue(const slice_session *s, bool events)
 {
-    slice_session *s = t->session;
     fl_run run = {.stream = s->stream};
 
-    memcpy(run.block, s->plan->block, sizeof run.block);
     if (events)
         must(fl_event_record(s->event[0], s->stream));
-    if (t->way == SLICE_PACKED)
-        must(fl_convert(s->device, t->view, t->packed, &run));
+    if (s->way == SLICE_PACKED)
+        must(fl_convert(s->device, s->view, s->packed, &run));
     if (events)
         must(fl_event_record(s->event[1], s->stream));
-    if (t->way == SLICE_WHOLE)
+    if (s->way == SLICE_WHOLE)
         must(fl_array_read(s->array, s->host_whole, s->stream));
     else
-        must(fl_array_read(t->way == SLICE_VIEW ? t->view : t->packed, s->host_part, s->stream));
+        must(fl_array_read(s->way == SLICE_VIEW ? s->view : s->packed, s->host_part, s->stream));
     if (events)
         must(fl_event_record(s->event[2], s->stream));
 }
 
-static double total_pass(trip *t)
+/* One pass by the wall clock; `host_s`: the part of it that slices on the host. */
+static double total_pass(const slice_session *s, double *host_s)
 {
-    slice_session *s = t->session;
     double start = seconds_now(), copied;
 
-    queue(t, false);
+    queue(s, false);
     must(fl_stream_wait(s->stream));
     copied = seconds_now();
-    if (t->way == SLICE_WHOLE)
-        slice_on_host(s->source, t->part, s->host_whole, s->host_part);
-    t->host_s = t->way == SLICE_WHOLE ? seconds_now() - copied : 0;
+    if (s->way == SLICE_WHOLE)
+        slice_on_host(s->source, s->part, 0, s->host_whole, s->host_part);
+    *host_s = s->way == SLICE_WHOLE ? seconds_now() - copied : 0;
     return seconds_now() - start;
 }
 
-static void event_pass(trip *t, double *kernel, double *d2h)
+static void time_passes(slice_session *s)
 {
-    slice_session *s = t->session;
+    double start, host_s, kernel_s, d2h_s;
 
-    queue(t, true);
-    must(fl_stream_wait(s->stream));
-    must(fl_event_elapsed(s->event[0], s->event[1], kernel));
-    must(fl_event_elapsed(s->event[1], s->event[2], d2h));
-    if (t->way != SLICE_PACKED)
-        *kernel = 0;
-}
-
-static void time_passes(trip *t, slice_times *times)
-{
-    const measure_plan *plan = t->session->plan;
-    double start, kernel, d2h;
-
-    for (int i = 0; i <= plan->warmup; i++) /* and a cold one, whose time is not told */
-        total_pass(t);
-    for (start = seconds_now(); measure_more(plan, times->total.count, seconds_now() - start);) {
-        samples_add(&times->total, total_pass(t));
-        samples_add(&times->host, t->host_s);
+    for (int i = 0; i <= s->plan->warmup; i++) /* one more than the warm-ups: the cold pass */
+        total_pass(s, &host_s);
+    for (start = seconds_now(); measure_more(s->plan, s->times[TOTAL].count, seconds_now() - start);) {
+        samples_add(&s->times[TOTAL], total_pass(s, &host_s));
+        samples_add(&s->times[HOST], host_s);
     }
-    for (start = seconds_now(); measure_more(plan, times->d2h.count, seconds_now() - start);) {
-        event_pass(t, &kernel, &d2h);
-        samples_add(&times->kernel, kernel);
-        samples_add(&times->d2h, d2h);
+    for (start = seconds_now(); measure_more(s->plan, s->times[D2H].count, seconds_now() - start);) {
+        queue(s, true);
+        must(fl_stream_wait(s->stream));
+        must(fl_event_elapsed(s->event[0], s->event[1], &kernel_s));
+        must(fl_event_elapsed(s->event[1], s->event[2], &d2h_s));
+        samples_add(&s->times[KERNEL], s->way == SLICE_PACKED ? kernel_s : 0);
+        samples_add(&s->times[D2H], d2h_s);
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ check ---- */
-
-/* Every byte must be the array's. Where one is not, says which elements differ. */
-static compare_result check(const slice_session *s, const slice_part *part)
+/* Overwrites the memory that the passes must fill. */
+static void poison(const slice_session *s)
 {
-    compare_result found = compare_start();
-    host_array expected, got;
-    problem why;
-    size_t size = fl_dtype_size(s->source->dtype);
-
-    if (!host_array_create(&expected, s->source->dtype, s->source->ndim, part->shape, "the slice", &why))
-        fail_problem(&why);
-    got = expected;
-    got.data = s->host_part;
-    slice_on_host(s->source, part, s->source->data, expected.data);
-    found.compared = host_array_size(&expected);
-    found.ok = memcmp(expected.data, got.data, host_array_bytes(&expected)) == 0;
-    for (int64_t i = 0; i < found.compared && !found.ok; i++) {
-        double wanted = host_array_get(&expected, i), value = host_array_get(&got, i);
-        if (memcmp((char *)expected.data + (size_t)i * size, s->host_part + (size_t)i * size, size) == 0)
-            continue;
-        if (found.failed++ == 0) {
-            found.worst_index = i;
-            found.worst_result = value;
-            found.worst_expected = wanted;
-        }
-        found.max_abs = fmax(found.max_abs, isfinite(value - wanted) ? fabs(value - wanted) : (double)INFINITY);
-    }
-    host_array_free(&expected);
-    return found;
-}
-
-/* What is read later was brought later. */
-static void poison(trip *t, size_t bytes)
-{
-    slice_session *s = t->session;
-
-    memset(s->host_part, 0xff, bytes);
-    if (t->way == SLICE_WHOLE)
+    memset(s->host_part, 0xff, bytes_from(s->source, s->part->shape, 0));
+    if (s->way == SLICE_WHOLE)
         memset(s->host_whole, 0xff, host_array_bytes(s->source));
-    if (t->way == SLICE_PACKED) {
-        must(fl_array_write(t->packed, s->host_part, s->stream));
+    if (s->way == SLICE_PACKED) {
+        must(fl_array_write(s->packed, s->host_part, s->stream));
         must(fl_stream_wait(s->stream));
     }
 }
 
-/* Whether the device converts to that dtype, which is how it packs. */
-static bool can_pack(const fl_device *device, fl_dtype dtype)
+/* -------------------------------------------------------------------------------------------------- row ---- */
+
+/* Compares all bytes; if they differ, all elements. */
+static json_t *json_check(const slice_session *s)
+{
+    host_array expected, got = slice_result(s);
+    compare_result c;
+    problem why;
+    json_t *check;
+
+    must_do(host_array_create(&expected, got.dtype, got.ndim, got.shape, "the slice", &why), &why);
+    slice_on_host(s->source, s->part, 0, s->source->data, expected.data);
+    c = compare_allclose(&got, &expected, 0, 0);
+    if (c.ok && memcmp(expected.data, got.data, host_array_bytes(&expected)) != 0)
+        compare_add(&c, -1, 1, 0, 0); /* other bits of equal values: -0, NaN, an i64 beyond 2^53 */
+    check = results_check(&c, "every element of the array", got.ndim, got.shape);
+    host_array_free(&expected);
+    return check;
+}
+
+/* "0:16,:" */
+static json_t *json_part(const host_array *a, const slice_part *p)
+{
+    char text[160] = "";
+
+    for (int d = 0; d < a->ndim; d++) {
+        const size_t used = strlen(text);
+        const char *comma = d ? "," : "";
+        if (p->shape[d] == a->shape[d])
+            snprintf(text + used, sizeof text - used, "%s:", comma);
+        else
+            snprintf(text + used, sizeof text - used, "%s%" PRId64 ":%" PRId64, comma, p->start[d],
+                     p->start[d] + p->shape[d]);
+    }
+    return json_text(text);
+}
+
+static void put_times(json_t *row, const samples *lists)
+{
+    static const char *const names[QUANTITIES] = {"kernel", "d2h", "host", "total"};
+    json_t *times = json_new_object();
+    char key[16];
+
+    for (int i = 0; i < QUANTITIES; i++) {
+        snprintf(key, sizeof key, "%s_s", names[i]);
+        json_put(row, key, json_number(median(lists[i].s, lists[i].count)));
+        json_put(times, names[i], json_numbers(lists[i].s, lists[i].count));
+    }
+    json_put(row, "times_s", times);
+}
+
+static json_t *json_row(const slice_session *s)
+{
+    static const char *const ways[SLICE_WAYS] = {"whole", "view", "packed"};
+    const fl_device_info *device = fl_device_describe(s->device);
+    const slice_part *part = s->part;
+    const host_array *a = s->source;
+    const double bytes = (double)bytes_from(a, part->shape, 0);
+    const double copied = s->way == SLICE_WHOLE ? (double)host_array_bytes(a) : bytes;
+    json_t *row = json_new_object();
+
+    json_put(row, "exercise", json_text("slice"));
+    results_put_device(row, s->backend->requested, device);
+    json_put(row, "variant", json_text(ways[s->way]));
+    json_put(row, "dtype", json_text(fl_dtype_name(a->dtype)));
+    json_put(row, "slice", json_part(a, part));
+    json_put(row, "kind", json_text(part->kind));
+    json_put(row, "start", json_wholes(part->start, a->ndim));
+    json_put(row, "shape", json_wholes(part->shape, a->ndim));
+    json_put(row, "array_shape", json_wholes(a->shape, a->ndim));
+    json_put(row, "host_memory",
+             json_text(device->host_memory ? "in place"
+                       : s->plan->pageable ? "pageable"
+                                           : "pinned"));
+    json_put(row, "open_s", json_number(device->open_s));
+    put_times(row, s->times);
+    json_put(row, "bytes", json_number(bytes));
+    json_put(row, "bytes_copied", json_number(copied));
+    json_put(row, "row_bytes", json_number((double)bytes_from(a, part->shape, row_dimension(a, part))));
+    json_put(row, "copy_gbytes_per_s", json_number(copied / row_number(row, "d2h_s") / 1e9));
+    json_put(row, "check", json_check(s));
+    return row;
+}
+
+/* Packing needs the operation `convert` in the array's dtype. */
+static bool can_pack(const slice_session *s)
 {
     fl_variant_info v;
 
-    for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++)
-        if (strcmp(v.operation, "convert") == 0 && (v.dtypes & 1u << dtype))
+    for (size_t i = 0; fl_variant_get(s->device, i, &v) == FL_OK; i++)
+        if (strcmp(v.operation, "convert") == 0 && (v.dtypes & 1u << s->source->dtype))
             return true;
     return false;
 }
 
-slice_times slice_measure(slice_session *s, const slice_part *part, slice_way way)
+json_t *slice_measure(slice_session *s, const slice_part *part, slice_way way)
 {
-    fl_dtype dtype = s->source->dtype;
-    slice_times times = {.possible = way != SLICE_PACKED || can_pack(s->device, dtype)};
-    trip t = {.session = s, .part = part, .way = way};
-    size_t bytes = fl_dtype_size(dtype);
+    json_t *row;
 
-    if (!times.possible)
-        return times;
-    for (int d = 0; d < s->source->ndim; d++)
-        bytes *= (size_t)part->shape[d];
-    times.copied = way == SLICE_WHOLE ? (double)host_array_bytes(s->source) : (double)bytes;
-    must(fl_array_view(s->array, part->start, part->shape, &t.view));
+    if (way == SLICE_PACKED && !can_pack(s))
+        return NULL;
+    s->part = part;
+    s->way = way;
+    must(fl_array_view(s->array, part->start, part->shape, &s->view));
     if (way == SLICE_PACKED)
-        must(fl_array_create(s->device, dtype, s->source->ndim, part->shape, &t.packed));
-    poison(&t, bytes);
-    time_passes(&t, &times);
-    times.check = check(s, part);
-    fl_array_free(t.view);
-    fl_array_free(t.packed);
-    return times;
-}
-
-void slice_times_free(slice_times *times)
-{
-    free(times->kernel.s);
-    free(times->d2h.s);
-    free(times->host.s);
-    free(times->total.s);
+        must(fl_array_create(s->device, s->source->dtype, s->source->ndim, part->shape, &s->packed));
+    poison(s);
+    time_passes(s);
+    row = json_row(s);
+    fl_array_free(s->view);
+    fl_array_free(s->packed);
+    s->view = s->packed = NULL;
+    for (int i = 0; i < QUANTITIES; i++) {
+        free(s->times[i].s);
+        s->times[i] = (samples){0};
+    }
+    return row;
 }

@@ -1,28 +1,178 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn slice: a slice of a large array on a device, wanted on the host. Copy all and slice there, or slice first?
+ * flynn slice: a large array lies on a device, and the host needs a slice of it. Is it faster to copy everything and
+ * slice on the host, or to slice first?
  */
 #include "commands.h"
-#include "show.h"
+#include "slice.h"
 
 #include "files/files.h"
 #include "harness/exercise.h"
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/progress.h"
+#include "view/json.h"
+#include "view/row.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_EDGE = 8192, LARGEST_EDGE = 1 << 20, MOST_PARTS = 16 };
 
-/* What only this command has. */
+/* ----------------------------------------------------------------------------------------------- slices ---- */
+
+typedef struct part_list {
+    int count;
+    slice_part list[MOST_PARTS];
+} part_list;
+
+/* The number at *text, which it steps over; `missing` if there is none. */
+static int64_t take_index(const char **text, int64_t missing)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)**text))
+        return missing;
+    int64_t number = strtoll(*text, &end, 10); /* INT64_MAX, beyond every array, if it is too large */
+    *text = end;
+    return number;
+}
+
+static slice_part whole_array(const host_array *a, const char *kind)
+{
+    slice_part part = {.kind = kind};
+
+    memcpy(part.shape, a->shape, sizeof part.shape);
+    return part;
+}
+
+static slice_part parse_part(const char *text, const host_array *a)
+{
+    slice_part part = whole_array(a, "slice");
+    const char *at = text;
+    bool valid = true;
+
+    for (int d = 0; d < a->ndim && valid && (d == 0 || *at); d++) { /* the rest may be left out, as in NumPy */
+        int64_t start = take_index(&at, 0), stop;
+        valid = *at == ':';
+        at += valid;
+        stop = take_index(&at, a->shape[d]);
+        if (valid && (start >= stop || stop > a->shape[d]))
+            fail(EXIT_BAD_INPUT,
+                 "--slice: '%s': %" PRId64 ":%" PRId64 " is not a range of the %" PRId64 " elements of dimension %d",
+                 text, start, stop, a->shape[d], d);
+        part.start[d] = start;
+        part.shape[d] = stop - start;
+        if (*at != ',' || d + 1 == a->ndim)
+            break;
+        at++;
+    }
+    if (!valid || *at)
+        fail(EXIT_BAD_INPUT,
+             "--slice: '%s' is not a slice of an array of shape %s; expected START:STOP for each dimension, such as "
+             "0:16,:",
+             text, format_shape(a->ndim, a->shape).text);
+    return part;
+}
+
+static void keep_middle(slice_part *part, int d, int64_t length)
+{
+    part->start[d] = (part->shape[d] - length) / 2;
+    part->shape[d] = length;
+}
+
+/* Adds 1, a 64th, an eighth and a half of the elements along dimension d, without duplicates. */
+static void add_series(part_list *parts, const host_array *a, const char *kind, int d)
+{
+    const int64_t n = a->shape[d], lengths[] = {1, n / 64, n / 8, n / 2};
+
+    for (int64_t i = 0, last = 0; i < 4; i++) {
+        if (lengths[i] <= last)
+            continue;
+        last = lengths[i];
+        parts->list[parts->count] = whole_array(a, kind);
+        keep_middle(&parts->list[parts->count++], d, last);
+    }
+}
+
+static part_list make_parts(const char *slice, const host_array *a)
+{
+    const int last = a->ndim - 1;
+    part_list parts = {0};
+    slice_part block = whole_array(a, "block");
+
+    if (slice) {
+        parts.list[parts.count++] = parse_part(slice, a);
+        return parts;
+    }
+    add_series(&parts, a, "rows", 0);
+    if (last == 0)
+        return parts;
+    add_series(&parts, a, "columns", last);
+    keep_middle(&block, 0, a->shape[0] < 8 ? 1 : a->shape[0] / 8);
+    keep_middle(&block, last, a->shape[last] < 8 ? 1 : a->shape[last] / 8);
+    parts.list[parts.count++] = block;
+    return parts;
+}
+
+static host_array read_array(const char *path, const common_options *common)
+{
+    host_array array, converted;
+    problem why;
+
+    must_do(file_read(path, &array, &why), &why);
+    if (array.ndim == 0 || host_array_size(&array) == 0)
+        fail(EXIT_BAD_INPUT, "%s: an array of shape %s has no slices", path,
+             format_shape(array.ndim, array.shape).text);
+    if (!common->has_dtype)
+        return array;
+    must_do(host_array_convert(&array, common->dtype, &converted, path, &why), &why);
+    host_array_free(&array);
+    return converted;
+}
+
+static host_array random_array(const common_options *common)
+{
+    int64_t edge = common->size ? common->size : USUAL_EDGE;
+
+    if (edge > LARGEST_EDGE)
+        fail(EXIT_BAD_INPUT, "--size: an edge of %" PRId64 " is too large; the largest is %d", edge, LARGEST_EDGE);
+    return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
+                           common->seed);
+}
+
+/* -------------------------------------------------------------------------------------------- measuring ---- */
+
+/* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
+static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
+                           json_t *lines)
+{
+    const size_t first = json_array_size(rows);
+    bool right = true;
+
+    for (int i = 0; i < parts->count; i++) {
+        const size_t first_way = json_array_size(rows);
+        progress("%s: slice %d of %d", device, i + 1, parts->count);
+        for (int way = 0; way < SLICE_WAYS; way++) {
+            json_t *row = slice_measure(session, &parts->list[i], (slice_way)way);
+            if (!row)
+                continue;
+            right = right && row_is_right(row);
+            json_append(rows, row);
+        }
+        slice_rank(rows, first_way);
+    }
+    progress_end();
+    slice_explain(rows, first, parts->count, lines);
+    return right;
+}
+
+/* ---------------------------------------------------------------------------------------------- command ---- */
+
 typedef struct slice_options {
-    const char *file;  /* NULL: random numbers */
-    const char *slice; /* "0:16,:" as NumPy writes it; NULL: a series of slices */
-    const char *output;
+    const char *slice;
 } slice_options;
 
 static const own_option own_options[] = {
@@ -33,183 +183,10 @@ static const own_option own_options[] = {
 };
 
 static const char summary[] =
-    "Brings slices of a large array from the device to the host in three ways, compares each with the array, and tells "
-    "what each way took.\v"
-    "whole copies the whole array and slices it on the host; view slices on the device (fl_array_view, which copies "
-    "nothing) and copies only that; packed lets the device bring the slice's rows together first (in the dtypes that "
-    "`convert` has). ARRAY "
-    "is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype (f32).";
-
-/* ----------------------------------------------------------------------------------------------- slices ---- */
-
-typedef struct part_list {
-    int count;
-    named_part list[MOST_PARTS];
-} part_list;
-
-/* A number at *text, which it steps over; `missing` where there is none. */
-static int64_t take_index(const char **text, int64_t missing, const char *whole)
-{
-    char *end;
-    long long number;
-
-    if (!isdigit((unsigned char)**text))
-        return missing;
-    errno = 0;
-    number = strtoll(*text, &end, 10);
-    if (errno)
-        fail(EXIT_BAD_INPUT, "--slice: '%s' has a number of more than 64 bits", whole);
-    *text = end;
-    return number;
-}
-
-static slice_part parse_part(const char *text, const host_array *a)
-{
-    const char *at = text;
-    slice_part part = {{0}, {1, 1, 1, 1}};
-
-    for (int d = 0; d < a->ndim; d++) {
-        int64_t length = a->shape[d], stop;
-        if (*at == '\0' && d > 0) { /* left out at the end: all of it, as in NumPy */
-            part.shape[d] = length;
-            continue;
-        }
-        part.start[d] = take_index(&at, 0, text);
-        if (*at != ':')
-            fail(EXIT_BAD_INPUT,
-                 "--slice: '%s' is no slice; expected START:STOP for each dimension, such as 0:16,:", text);
-        at++;
-        stop = take_index(&at, length, text);
-        if (part.start[d] >= stop || stop > length)
-            fail(EXIT_BAD_INPUT,
-                 "--slice: '%s': %" PRId64 ":%" PRId64 " selects nothing, or more than there is, of the %" PRId64
-                 " elements along dimension %d; expected 0 <= START < STOP <= %" PRId64,
-                 text, part.start[d], stop, length, d, length);
-        part.shape[d] = stop - part.start[d];
-        if (*at == ',' && d + 1 < a->ndim)
-            at++;
-        else if (*at != '\0')
-            break;
-    }
-    if (*at != '\0')
-        fail(EXIT_BAD_INPUT,
-             "--slice: '%s' goes on where its last range should end; expected START:STOP for each of the "
-             "array's dimensions (%d)",
-             text, a->ndim);
-    return part;
-}
-
-/* The middle `length` elements along dimension d, all of the others. */
-static slice_part middle(const host_array *a, int d, int64_t length)
-{
-    slice_part part = {{0}, {1, 1, 1, 1}};
-
-    for (int i = 0; i < a->ndim; i++)
-        part.shape[i] = a->shape[i];
-    part.shape[d] = length;
-    part.start[d] = (a->shape[d] - length) / 2;
-    return part;
-}
-
-/* Adds 1, a 64th, an eighth and a half along dimension d, as far as those differ. */
-static void add_series(part_list *parts, const host_array *a, const char *kind, int d)
-{
-    static const int64_t divisors[] = {64, 8, 2};
-    int64_t length = 1, last = 0;
-
-    for (int i = 0; i <= 3; i++) {
-        if (i > 0)
-            length = a->shape[d] / divisors[i - 1];
-        if (length > last)
-            parts->list[parts->count++] = (named_part){kind, middle(a, d, length)};
-        last = length > last ? length : last;
-    }
-}
-
-static part_list make_parts(const slice_options *own, const host_array *a)
-{
-    part_list parts = {0};
-    slice_part block;
-
-    if (own->slice) {
-        parts.list[parts.count++] = (named_part){"slice", parse_part(own->slice, a)};
-        return parts;
-    }
-    add_series(&parts, a, "rows", 0);
-    if (a->ndim == 1)
-        return parts;
-    add_series(&parts, a, "columns", a->ndim - 1);
-    block = middle(a, 0, a->shape[0] / 8 ? a->shape[0] / 8 : 1);
-    block.shape[a->ndim - 1] = a->shape[a->ndim - 1] / 8 ? a->shape[a->ndim - 1] / 8 : 1;
-    block.start[a->ndim - 1] = (a->shape[a->ndim - 1] - block.shape[a->ndim - 1]) / 2;
-    parts.list[parts.count++] = (named_part){"block", block};
-    return parts;
-}
-
-static host_array take_array(const common_options *common, const slice_options *own)
-{
-    fl_dtype dtype = common->has_dtype ? common->dtype : FL_F32;
-    int64_t edge = common->size ? common->size : USUAL_EDGE;
-    host_array array;
-
-    if (common->size && own->file)
-        fail(EXIT_BAD_INPUT, "--size: is for random numbers; %s has its own size", own->file);
-    if (edge > LARGEST_EDGE)
-        fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large an edge; expected at most %d", edge, LARGEST_EDGE);
-    if (!own->file)
-        return exercise_random(dtype, 2, (int64_t[]){edge, edge}, 0, 100, common->seed);
-    array = exercise_read(own->file, &(input_kind){"array", 1, FL_MAX_DIMS, false});
-    if (common->has_dtype)
-        exercise_convert(&array, common->dtype);
-    return array;
-}
-
-/* -------------------------------------------------------------------------------------------- measuring ---- */
-
-/* Every slice on one backend, in every way; the first backend's slice goes to `output`. */
-static bool measure_backend(const open_backend *backend, const host_array *array, const part_list *parts,
-                            const measure_plan *plan, slice_outcome *list, const char *output)
-{
-    slice_session *session = slice_session_open(backend->device, array, plan);
-    bool right = true;
-    problem why;
-
-    for (int i = 0; i < parts->count; i++) {
-        slice_outcome *o = &list[i];
-        progress("%s: slice %d of %d", backend->requested, i + 1, parts->count);
-        *o = (slice_outcome){backend, fl_device_describe(backend->device), array, &parts->list[i], {{0}}};
-        for (int w = 0; w < SLICE_WAYS; w++)
-            o->ways[w] = slice_measure(session, &parts->list[i].part, (slice_way)w);
-        right = right && slice_is_right(o);
-    }
-    progress_end();
-    if (output && right) {
-        host_array slice = *array;
-        memcpy(slice.shape, parts->list[0].part.shape, sizeof slice.shape);
-        slice.data = (void *)slice_session_result(session);
-        exercise_must(file_write(output, &slice, &why), &why);
-    } else if (output) {
-        note("the slice of %s is wrong: %s was not written", backend->requested, output);
-    }
-    slice_session_close(session);
-    return right;
-}
-
-static slice_outcome *measure_all(const host_array *array, const part_list *parts, const backend_list *backends,
-                                  const common_options *common, const char *output, bool *right)
-{
-    slice_outcome *list = calloc((size_t)(backends->count * parts->count), sizeof *list);
-    measure_plan plan = measure_plan_of(common);
-
-    if (!list)
-        fail(EXIT_BROKEN, "out of host memory");
-    plan.min_time_s /= 4; /* many slices, three ways each */
-    *right = true;
-    for (int i = 0; i < backends->count; i++)
-        if (!measure_backend(&backends->open[i], array, parts, &plan, list + i * parts->count, i ? NULL : output))
-            *right = false;
-    return list;
-}
+    "Copies slices of a large array from the device to the host in three ways and shows what each takes.\v"
+    "whole copies the whole array and slices it on the host. view slices on the device (fl_array_view, which copies "
+    "nothing) and copies only the slice. packed first gathers the slice's rows on the device (in the dtypes that "
+    "`convert` has). ARRAY is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype (f32).";
 
 int command_slice(int argc, char **argv)
 {
@@ -222,27 +199,40 @@ int command_slice(int argc, char **argv)
                                    TAKES_RESULT,
                                own_options,
                                &own};
+    json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
+    bool right = true;
     problem why;
-    bool right;
 
     options_parse(&line, argc, argv, &common);
-    own.file = common.argument_count ? common.arguments[0] : NULL;
-    own.output = common.output;
-    if (own.output && !own.slice)
-        fail(EXIT_BAD_INPUT, "--output: there are several slices to write; expected --slice as well");
-    if (own.output)
-        exercise_must(file_check_output(own.output, &why), &why);
+    const char *file = common.argument_count ? common.arguments[0] : NULL;
+    const char *output = own.slice ? common.output : NULL;
+    if (file) {
+        option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
+        option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
+    }
+    if (!own.slice)
+        option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
+    if (output)
+        must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    host_array array = take_array(&common, &own);
-    part_list parts = make_parts(&own, &array);
-    slice_outcome *list = measure_all(&array, &parts, &backends, &common, own.output, &right);
+    host_array array = file ? read_array(file, &common) : random_array(&common);
+    part_list parts = make_parts(own.slice, &array);
+    measure_plan plan = measure_plan_of(&common);
+    plan.min_time_s /= 4; /* many slices, three ways each */
 
-    slice_show(list, &backends, parts.count, &common);
-    for (int i = 0; i < backends.count * parts.count; i++)
-        for (int w = 0; w < SLICE_WAYS; w++)
-            slice_times_free(&list[i].ways[w]);
-    free(list);
+    for (int i = 0; i < backends.count; i++) {
+        slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
+        bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
+        host_array slice = slice_result(session);
+        if (i == 0 && output && fine)
+            must_do(file_write(output, &slice, &why), &why);
+        else if (i == 0 && output)
+            note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
+        right = right && fine;
+        slice_session_close(session);
+    }
+    slice_show(rows, lines, &array, &backends, &common);
     backends_close(&backends);
     host_array_free(&array);
     options_free(&common);

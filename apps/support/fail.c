@@ -47,6 +47,12 @@ noreturn void fail_problem(const problem *why)
     fail(why->exit_code, "%s", why->text);
 }
 
+void must_do(bool done, const problem *why)
+{
+    if (!done)
+        fail_problem(why);
+}
+
 int exit_code_of(fl_status status)
 {
     switch (status) {
@@ -70,7 +76,7 @@ void must(fl_status status)
 
     if (status == FL_OK)
         return;
-    /* "flynn convolve: convolve: ..." says it twice. */
+    /* Not "flynn convolve: convolve: ...". */
     if (word && strncmp(message, word, length) == 0 && strncmp(message + length, ": ", 2) == 0)
         message += length + 2;
     fail(exit_code_of(status), "%s", message);

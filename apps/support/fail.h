@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fail.h - how a command ends when it cannot go on, and what it says on the way: everything here goes to stderr, one
- * line each.
+ * fail.h - errors and notes of a command: each prints one line on stderr, and an error ends the command.
+ *
+ * The room support/ has what every command needs and no other room provides: errors, options, arrays, numbers.
  */
 #ifndef FLYNN_APPS_SUPPORT_FAIL_H
 #define FLYNN_APPS_SUPPORT_FAIL_H
@@ -10,28 +11,30 @@
 
 #include <flynn/flynn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdnoreturn.h>
 
-/* The name before every message, "flynn convolve"; must stay valid. "flynn" until it is set. */
+/* Sets the name that begins every message, such as "flynn convolve" (initially "flynn"). `name` must stay valid. */
 void fail_set_command(const char *name);
-/* The name that was set. */
 const char *fail_command(void);
-/* true: note() says nothing. */
+/* true: note() prints nothing. */
 void fail_set_quiet(bool quiet);
 
-/* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed on the way (output.h). */
+/* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* fail() with a problem's exit code and text. */
 noreturn void fail_problem(const problem *why);
+/* The same unless `done`. */
+void must_do(bool done, const problem *why);
 
 /* The exit code for a status of the library: 0 for FL_OK. */
 int exit_code_of(fl_status status);
 
-/* Goes on if `status` is FL_OK, else fails with fl_last_error() and the exit code that fits. */
+/* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
 
-/* A remark for the user, "flynn convolve: <message>", unless --quiet. */
+/* Prints "flynn convolve: <message>" unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the line of fail() without exiting. */

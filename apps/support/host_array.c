@@ -2,6 +2,7 @@
 #include "host_array.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,11 @@ bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_
         empty |= shape[d] == 0;
         overflow |= __builtin_mul_overflow(bytes, shape[d], &bytes);
     }
-    /* malloc and pointer differences stop at PTRDIFF_MAX. */
+    /* malloc and pointer differences end at PTRDIFF_MAX. */
     if (!empty && (overflow || bytes > PTRDIFF_MAX - CACHE_LINE)) {
         *array = (host_array){0};
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a shape of %s is more than a machine can address; expected less",
-                           what, format_shape(ndim, shape).text);
+        return problem_set(why, EXIT_BAD_INPUT, "%s: an array of shape %s is larger than a machine can address", what,
+                           format_shape(ndim, shape).text);
     }
     if (empty)
         bytes = 0;
@@ -92,6 +93,20 @@ bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *cop
     for (int64_t i = 0; i < size; i++)
         host_array_set(copy, i, host_array_get(array, i));
     return true;
+}
+
+host_range host_array_normalize(host_array *array)
+{
+    const int64_t n = host_array_size(array);
+    double least = INFINITY, most = -INFINITY;
+
+    for (int64_t i = 0; i < n; i++) {
+        least = fmin(least, host_array_get(array, i));
+        most = fmax(most, host_array_get(array, i));
+    }
+    for (int64_t i = 0; i < n; i++)
+        host_array_set(array, i, most > least ? (host_array_get(array, i) - least) / (most - least) : 0);
+    return (host_range){least, most - least};
 }
 
 shape_text format_shape(int ndim, const int64_t *shape)

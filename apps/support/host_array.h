@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * host_array.h - an array in host memory: what files are read into and written from.
+ * host_array.h - an array in host memory: files are read into it and written from it.
  */
 #ifndef FLYNN_APPS_SUPPORT_HOST_ARRAY_H
 #define FLYNN_APPS_SUPPORT_HOST_ARRAY_H
@@ -14,28 +14,35 @@ typedef struct host_array {
     fl_dtype dtype;
     int ndim;                   /* 0 (one element) to FL_MAX_DIMS */
     int64_t shape[FL_MAX_DIMS]; /* 1 beyond ndim */
-    void *data;                 /* aligned to a cache line; not NULL once created, even without elements */
+    void *data;                 /* aligned to a cache line; not NULL once created, even if empty */
 } host_array;
 
 /* An array with undefined contents. `what` (a file's or option's name) begins the error message: exit code 2 for a size
- * that no machine can address, 4 for memory that was not to be had; `array` is then empty. */
+ * that no machine can address, 4 if memory runs out; `array` is then empty. */
 bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what,
                        problem *why);
 
 /* Frees the data and empties the array. */
 void host_array_free(host_array *array);
 
-/* Elements in all, and their bytes. */
+/* The number of elements, and of bytes. */
 int64_t host_array_size(const host_array *array);
 size_t host_array_bytes(const host_array *array);
 
-/* Element i in row-major order, as a double: exact but for i64 beyond 2^53. */
+/* Element i in row-major order, as a double: exact except for i64 beyond 2^53. */
 double host_array_get(const host_array *array, int64_t i);
-/* Sets element i of an array, as C converts. */
+/* Sets element i, with C's conversion. */
 void host_array_set(host_array *array, int64_t i, double value);
 
-/* A copy in another dtype, as C converts; false as host_array_create. */
+/* A copy in another dtype, with C's conversion; fails as host_array_create does. */
 bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *copy, const char *what, problem *why);
+
+/* Turns each element into (x - least) / width, least being the smallest and width the largest less the smallest; into 0
+ * where all are the same. */
+typedef struct host_range {
+    double least, width;
+} host_range;
+host_range host_array_normalize(host_array *array);
 
 /* "2048x2048", "7"; "scalar" without dimensions. */
 typedef struct shape_text {

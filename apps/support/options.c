@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "fail.h"
+#include "memory.h"
 #include "progress.h"
 
 #include <argp.h>
@@ -94,17 +95,25 @@ noreturn void option_fail(const char *option, const char *format, ...)
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
 }
 
-void option_refuse(const common_options *common, unsigned bit, const char *format, ...)
+void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
 {
+    const unsigned given = common->given & bits;
     char text[1024];
     va_list arguments;
 
-    if (!bit || !(common->given & bit))
+    if (!given)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(bit)].name, text);
+    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
+}
+
+void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why)
+{
+    for (int i = 0; options[i].name; i++)
+        if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
+            fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
 }
 
 /* Reads digits at *text and moves it behind them; false for none and for what is larger than an int64_t. */
@@ -206,9 +215,7 @@ static void parse_backends(const char *option, const char *value, common_options
     for (const char *c = value; *c != '\0'; c++)
         count += *c == ',';
     size_t pointers = (size_t)count * sizeof(char *), bytes = strlen(value) + 1;
-    char **backends = malloc(pointers + bytes);
-    if (!backends)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    char **backends = memory_zeroed(1, pointers + bytes);
     char *rest = memcpy((char *)backends + pointers, value, bytes);
     bool all = strcmp(value, "all") == 0;
     for (int i = 0; i < count; i++) {
@@ -348,6 +355,7 @@ static void set_option(parsing *p, int i, const char *value)
     p->set[i] = true;
     p->given[i] = p->given[i] || !from_environment;
     if (i < p->own_count) {
+        p->common->given_own |= from_environment ? 0 : UINT64_C(1) << i;
         set_own(&p->command->options[i], value, p->command->own);
         return;
     }
@@ -365,9 +373,7 @@ static void add_argument(parsing *p, const char *value)
     if (c->argument_count == p->command->most_arguments)
         fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected %s", value,
              p->command->arguments ? p->command->arguments : "none");
-    c->arguments = realloc(c->arguments, (size_t)(c->argument_count + 1) * sizeof *c->arguments);
-    if (!c->arguments)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    c->arguments = memory_regrown(c->arguments, (size_t)(c->argument_count + 1), sizeof *c->arguments);
     c->arguments[c->argument_count++] = value;
 }
 

@@ -65,6 +65,7 @@ typedef struct common_options {
     const char *output;               /* file of the result; NULL: none */
     bool quiet;
     unsigned given;         /* TAKES_... of the options on the command line */
+    uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
     const char **arguments; /* the words that are not options */
     int argument_count;
 } common_options;
@@ -113,9 +114,13 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
 /* Frees what `common` owns. */
 void options_free(common_options *common);
 
-/* Ends the command if the option with this bit was given on the command line: "--size: has no effect: <why>". */
-void option_refuse(const common_options *common, unsigned bit, const char *format, ...)
+/* Ends the command if an option with one of these bits was given on the command line: "--size: has no effect: <why>".
+ */
+void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same of an own option of the command, in its table. */
+void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
 
 /* For OPTION_CUSTOM, `option` being the long name without dashes ("mode"): the value, or the end of the command. */
 

@@ -25,5 +25,7 @@ void make_one_line(char *text)
 
 bool problem_no_memory(problem *why, const char *what, double bytes)
 {
-    return problem_set(why, EXIT_BROKEN, "%s: out of memory; %.3g MB were needed", what, bytes / 1e6);
+    if (bytes == 0)
+        return problem_set(why, EXIT_BROKEN, "%s: out of memory", what);
+    return problem_set(why, EXIT_BROKEN, "%s: out of memory; %.3g MB are needed", what, bytes / 1e6);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* To the beginning of the line, and what is on it away. */
+/* Return to the first column and clear the line. */
 #define ERASE_LINE "\r\033[K"
 
 static bool be_quiet;

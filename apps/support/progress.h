@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.h - what is under way, told in one line on a terminal: stderr, if that is one. From any thread.
+ * progress.h - one line on stderr that shows the current work, if stderr is a terminal. For any thread.
  */
 #ifndef FLYNN_APPS_SUPPORT_PROGRESS_H
 #define FLYNN_APPS_SUPPORT_PROGRESS_H
 
 #include <stdbool.h>
 
-/* true: nothing is shown. */
+/* true: shows nothing. */
 void progress_set_quiet(bool quiet);
 
-/* Shows what is under way, in place of what was shown last. */
+/* Replaces the line. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes that away, if anything is shown. Messages (fail.h) do so themselves; who writes to stdout must have done so. */
+/* Clears the line. Messages (fail.h) do so themselves; call it before writing to stdout. */
 void progress_end(void);
 
 #endif

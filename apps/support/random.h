@@ -14,7 +14,7 @@ typedef struct random_state {
 
 random_state random_start(uint64_t seed);
 uint64_t random_next(random_state *state);
-/* 0 to limit - 1 (limit > 0), each as likely to within limit / 2^64. */
+/* 0 to limit - 1 (limit > 0); probabilities differ by at most limit / 2^64. */
 int64_t random_below(random_state *state, int64_t limit);
 
 #endif

@@ -21,7 +21,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value at `part` (0 to 1) of the way through sorted values, interpolated: numpy.quantile's default. */
+/* The quantile `part` (0 to 1) of sorted values, interpolated: numpy.quantile's default. */
 static double quantile(const double *sorted, int count, double part)
 {
     double place = part * (count - 1);

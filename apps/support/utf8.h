@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.h - the letters of a text, which may have been cut off in the middle of one.
+ * utf8.h - the UTF-8 characters of a text that may be truncated within one.
  */
 #ifndef FLYNN_APPS_SUPPORT_UTF8_H
 #define FLYNN_APPS_SUPPORT_UTF8_H
 
-/* The bytes of the letter that begins the text; 0 where none is whole there, and at the text's end. */
+/* The number of bytes of the first character; 0 at the end of the text and for an incomplete or invalid character. */
 int utf8_letter(const char *text);
 
 #endif

@@ -83,8 +83,6 @@ void sweep_table_fill(json_t *document)
     json_put(document, "best", list);
 }
 
-/* ----------------------------------------------------------------------------------------------- the table ---- */
-
 static const column block_column = {"block", "block", AS_BLOCK, NULL};
 
 static cell block_of(const json_t *entry)

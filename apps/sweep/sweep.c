@@ -10,6 +10,7 @@
 #include "harness/results.h"
 #include "harness/tuned.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -45,9 +46,7 @@ static void take_list(const char *option, const char *value, value_list *list)
     char *rest;
 
     free(list->text);
-    *list = (value_list){.text = strdup(value)};
-    if (!list->text)
-        fail(EXIT_BROKEN, "out of memory for the command line");
+    *list = (value_list){.text = memory_text(value)};
     for (rest = list->text; rest;) {
         const char *word = strsep(&rest, ",");
         if (!*word)
@@ -111,7 +110,10 @@ static const char summary[] =
 typedef struct offered {
     char name[64]; /* as it was asked for */
     int count;
-    char variant[MOST_VALUES][MOST_NAME];
+    struct {
+        char name[MOST_NAME];
+        bool restricted; /* fl_variant_info's */
+    } variant[MOST_VALUES];
 } offered;
 
 static bool is_wanted(const fl_variant_info *v, const common_options *common, const sweep_options *own)
@@ -120,12 +122,27 @@ static bool is_wanted(const fl_variant_info *v, const common_options *common, co
            strcmp(v->variant, "reference") != 0 && (!common->has_dtype || v->dtypes & 1u << common->dtype);
 }
 
-static bool has(const offered *o, const char *variant)
+/* The variant's index; -1: not offered. */
+static int find_variant(const offered *o, const char *variant)
 {
     for (int i = 0; i < o->count; i++)
-        if (strcmp(o->variant[i], variant) == 0)
-            return true;
-    return false;
+        if (strcmp(o->variant[i].name, variant) == 0)
+            return i;
+    return -1;
+}
+
+static bool has(const offered *o, const char *variant)
+{
+    return find_variant(o, variant) >= 0;
+}
+
+static json_t *json_variant(const fl_variant_info *v)
+{
+    json_t *entry = json_new_object();
+
+    json_put(entry, "name", json_text(v->variant));
+    json_put(entry, "restricted", json_boolean(v->restricted));
+    return entry;
 }
 
 /* The variants that the device offers, in its own order. */
@@ -136,7 +153,7 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
         if (is_wanted(&v, common, own))
-            json_append(variants, json_text(v.variant));
+            json_append(variants, json_variant(&v));
     json_put(entry, "backend", json_text(b->requested));
     json_put(entry, "variants", variants);
     return entry;
@@ -170,9 +187,10 @@ static offered read_offer(const json_t *entry)
     snprintf(o.name, sizeof o.name, "%s", row_text(entry, "backend"));
     json_array_foreach(json_object_get(entry, "variants"), i, variant)
     {
-        const char *name = json_string_value(variant);
-        if (!has(&o, name) && o.count < MOST_VALUES)
-            snprintf(o.variant[o.count++], MOST_NAME, "%s", name);
+        if (has(&o, row_text(variant, "name")) || o.count == MOST_VALUES)
+            continue;
+        snprintf(o.variant[o.count].name, MOST_NAME, "%s", row_text(variant, "name"));
+        o.variant[o.count++].restricted = json_is_true(json_object_get(variant, "restricted"));
     }
     return o;
 }
@@ -198,7 +216,7 @@ static void check_variant(const char *wanted, const char *exercise, const offere
             return;
     for (int b = 0; b < count && !nearest; b++) {
         for (int i = 0; i < list[b].count; i++)
-            names[i] = list[b].variant[i];
+            names[i] = list[b].variant[i].name;
         nearest = fl_nearest_name(wanted, names, (size_t)list[b].count);
     }
     option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted, exercise,
@@ -227,7 +245,6 @@ static child_result run_child(const sweep *s, const combination *c)
     child_words words = child_words_start(s->own->exercise);
     common_options one = *s->common;
     const char *size = s->own->kind->size_option;
-    child_result r;
 
     one.backends = (char **)&c->backend;
     one.backend_count = 1;
@@ -242,9 +259,7 @@ static child_result run_child(const sweep *s, const combination *c)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
     if (s->own->rank)
         child_words_add(&words, "--rank=%" PRId64, s->own->rank);
-    r = child_run(&words);
-    child_words_free(&words);
-    return r;
+    return child_run(&words);
 }
 
 static json_t *json_block(const int *block)
@@ -319,7 +334,7 @@ static void run_backend(sweep *s, const offered *o, int64_t size)
     int count = asked->count ? asked->count : o->count;
 
     for (int i = 0; i < count; i++)
-        run_blocks(s, o, asked->count ? asked->word[i] : o->variant[i], size);
+        run_blocks(s, o, asked->count ? asked->word[i] : o->variant[i].name, size);
 }
 
 static void run_all(sweep *s, const offered *list, int backends)
@@ -337,7 +352,20 @@ static void run_all(sweep *s, const offered *list, int backends)
 
 /* ---------------------------------------------------------------------------------------------- keeping ---- */
 
-static void keep_one(json_t *best)
+/* The variant may run in place of `auto`: it takes every input, and is as accurate as the others for each. Never
+ * `reference`, which a sweep does not offer by itself. */
+static bool may_replace_auto(const json_t *best, const offered *list, int count)
+{
+    for (int b = 0; b < count; b++) {
+        if (strcmp(list[b].name, row_text(best, "backend_requested")) != 0)
+            continue;
+        int i = find_variant(&list[b], row_text(best, "variant"));
+        return i >= 0 && !list[b].variant[i].restricted;
+    }
+    return false;
+}
+
+static void keep_one(json_t *best, const offered *list, int count)
 {
     const json_t *block = json_object_get(best, "block_asked");
     tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
@@ -346,7 +374,7 @@ static void keep_one(json_t *best)
     tuned_way way = {.variant = ""};
     problem why;
 
-    if (!tuned_is_general(work.exercise, row_text(best, "variant"))) {
+    if (!may_replace_auto(best, list, count)) {
         note("not kept: %s is not for every input, or less accurate; auto takes it where it may",
              row_text(best, "variant"));
         return;
@@ -354,17 +382,16 @@ static void keep_one(json_t *best)
     snprintf(way.variant, sizeof way.variant, "%s", row_text(best, "variant"));
     for (size_t i = 0; i < 3; i++)
         way.block[i] = (int)json_integer_value(json_array_get(block, i));
-    if (!tuned_save(&work, &way, &why))
-        fail_problem(&why);
+    must_do(tuned_save(&work, &way, &why), &why);
     json_put(best, "kept", json_boolean(true));
 }
 
-static void keep_winners(const json_t *document)
+static void keep_winners(const json_t *document, const offered *list, int count)
 {
     size_t i;
     json_t *best;
 
-    json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best);
+    json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best, list, count);
 }
 
 static int forget(const sweep_options *own)
@@ -372,8 +399,7 @@ static int forget(const sweep_options *own)
     problem why;
     int count;
 
-    if (!tuned_forget(own->exercise, &count, &why))
-        fail_problem(&why);
+    must_do(tuned_forget(own->exercise, &count, &why), &why);
     printf("%d forgotten of what %s keeps%s%s\n", count, *tuned_path() ? tuned_path() : "no file",
            own->exercise ? " for " : "", own->exercise ? own->exercise : "");
     return EXIT_DONE;
@@ -407,9 +433,7 @@ static json_t *prepare(const common_options *common, const sweep_options *own, o
     const json_t *offers = json_object_get(document, "offers");
 
     *count = (int)json_array_size(offers);
-    *list = calloc((size_t)*count, sizeof **list);
-    if (!*list)
-        fail(EXIT_BROKEN, "out of host memory");
+    *list = memory_zeroed((size_t)*count, sizeof **list);
     for (int i = 0; i < *count; i++)
         (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
     json_object_del(document, "offers");
@@ -448,7 +472,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     run_all(&s, list, count);
     sweep_table_fill(document);
     if (own->save)
-        keep_winners(document);
+        keep_winners(document, list, count);
     if (results_write(common, document))
         sweep_table_show(document);
     code = exit_code(&s);

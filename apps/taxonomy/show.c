@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "harness/results.h"
 #include "support/fail.h"
 #include "view/columns.h"
 #include "view/json.h"
@@ -83,8 +84,6 @@ static difference difference_of(const host_array *a, const host_array *b)
     return d;
 }
 
-/* ---------------------------------------------------------------------------------------------------- JSON ---- */
-
 static double per_element(const taxonomy_found *found, const taxonomy_step *s)
 {
     return s->instructions < 0 ? (double)NAN : (double)s->instructions / (double)found->elements;
@@ -124,13 +123,10 @@ static json_t *json_step(const taxonomy_found *found, const taxonomy_step *s)
 
 static json_t *json_answer(const taxonomy_answer *a)
 {
-    json_t *entry = json_new_object(), *check = json_new_object();
+    json_t *entry = json_new_object();
 
-    json_put(check, "ok", json_boolean(a->check.ok));
-    json_put(check, "method", json_text(a->method));
-    json_put(check, "max_abs", json_number(a->check.max_abs));
     json_put(entry, "variant", json_text(a->variant));
-    json_put(entry, "check", check);
+    json_put(entry, "check", results_check(&a->check, a->method, a->answer.ndim, a->answer.shape));
     return entry;
 }
 
@@ -178,8 +174,6 @@ json_t *taxonomy_json(const taxonomy_found *found)
     json_put(taxonomy, "misd", json_misd(found));
     return taxonomy;
 }
-
-/* -------------------------------------------------------------------------------------------------- tables ---- */
 
 static const column step_columns[] = {
     {"class", "flynn_class", AS_TEXT, NULL},

@@ -11,6 +11,7 @@
 #include "harness/child.h"
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "support/statistics.h"
@@ -108,7 +109,7 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     common_options asked = *common;
     char list[512], *one = list;
     child_words words = child_words_start(kind->name);
-    child_result r;
+    json_t *document;
 
     if (common->backend_count == 1 && strcmp(common->backends[0], "auto") == 0) {
         choose_backends(list, sizeof list, found);
@@ -120,12 +121,9 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     }
     child_words_common(&words, exercise_takes(kind), &asked);
     progress("%s on all backends", kind->name);
-    r = child_run(&words);
+    document = child_document(&words, kind->name);
     progress_end();
-    child_words_free(&words);
-    if (!r.document)
-        fail(r.exit_code == EXIT_DONE ? EXIT_BROKEN : r.exit_code, "%s: %s", kind->name, r.message);
-    return r.document;
+    return document;
 }
 
 /* The operation's arrays on a device. */
@@ -154,7 +152,7 @@ static void free_placed(placed *p)
 
 static void call(const exercise *e, placed *p, const char *variant)
 {
-    must(e->kind->call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
+    must(e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
 }
 
 /* The least of a few calls, after one that starts threads and touches memory. */
@@ -222,17 +220,15 @@ static void take_steps(const exercise *e, const json_t *rows, taxonomy_found *fo
 static void take_answer(const exercise *e, placed *p, const char *variant, taxonomy_answer *a)
 {
     const output_spec *o = &e->outputs[0];
-    measurement m = {.timing = {.variant = strdup(variant)}}; /* a device's strings end with it */
+    measurement m = {.timing = {.variant = memory_text(variant)}}; /* a device's strings end with it */
 
-    if (!m.timing.variant)
-        fail(EXIT_BROKEN, "out of host memory");
     m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
     memset(m.results[0].data, 0xff, host_array_bytes(&m.results[0])); /* NaN: what was there before is no answer */
     must(fl_array_write(p->out, m.results[0].data, NULL));
     call(e, p, variant);
     must(fl_array_to_host(p->out, m.results[0].data));
     a->variant = m.timing.variant;
-    a->check = (e->kind->check ? e->kind->check : reference_check)(e, &m, a->method, sizeof a->method);
+    a->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, &m, a->method, sizeof a->method);
     a->answer = m.results[0];
 }
 

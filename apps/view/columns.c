@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "columns.h"
 #include "row.h"
-#include "table.h"
 #include "units.h"
 
 #include "support/fail.h"
 
+#include <libsmartcols/libsmartcols.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
+
+cell cell_print(const char *format, ...)
+{
+    va_list arguments;
+    cell c;
+
+    va_start(arguments, format);
+    vsnprintf(c.text, sizeof c.text, format, arguments);
+    va_end(arguments);
+    return c;
+}
 
 /* Appends to a cell; what it has no room for is cut off. */
 static void append(cell *c, const char *text)
@@ -49,33 +60,32 @@ static void append_value(cell *c, const json_t *value)
                                            : "-");
 }
 
+cell cell_value(const json_t *value)
+{
+    cell c = {""};
+
+    append_value(&c, value);
+    return c;
+}
+
 static cell block_cell(const json_t *block)
 {
     int edges[3] = {0};
 
     for (size_t i = 0; i < 3; i++)
         edges[i] = (int)json_integer_value(json_array_get(block, i));
-    cell c = {""};
-    append(&c, format_block(edges).text);
-    return c;
+    return cell_print("%s", format_block(edges).text);
 }
 
 static cell check_cell(const json_t *row)
 {
     const json_t *worst = row_value(row, "check.worst_index");
-    cell c = {"ok"};
+    cell where = {""};
 
-    if (!row_is_right(row)) {
-        strcpy(c.text, "WRONG");
-        if (json_array_size(worst) > 0) {
-            append(&c, " at [");
-            append_list(&c, worst, ", ");
-            append(&c, "]");
-        }
-    } else if (!row_is_ranked(row)) {
-        strcpy(c.text, "ok (emulation)");
-    }
-    return c;
+    if (row_is_right(row))
+        return cell_print(row_is_ranked(row) ? "ok" : "ok (emulation)");
+    append_list(&where, worst, ", ");
+    return json_array_size(worst) > 0 ? cell_print("WRONG at [%.100s]", where.text) : cell_print("WRONG");
 }
 
 static quantity format_as(double number, cell_form as)
@@ -97,7 +107,6 @@ const char *column_text(const column *c, const json_t *row, cell *room)
 {
     const json_t *value = c->key ? row_value(row, c->key) : NULL;
 
-    *room = (cell){""};
     if (c->make)
         *room = c->make(row);
     else if (c->as == AS_CHECK)
@@ -107,11 +116,11 @@ const char *column_text(const column *c, const json_t *row, cell *room)
     else if (c->as == AS_TEXT && json_is_string(value))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
-        append_value(room, value);
+        *room = cell_value(value);
     else if (c->as == AS_COUNT && json_is_array(value))
-        append(room, format_count((double)json_array_size(value)).text);
+        *room = cell_print("%zu", json_array_size(value));
     else
-        append(room, format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
+        *room = cell_print("%s", format_as(json_is_number(value) ? json_number_value(value) : (double)NAN, c->as).text);
     return room->text;
 }
 
@@ -120,29 +129,59 @@ bool column_is_number(const column *c)
     return c->as != AS_TEXT && c->as != AS_BLOCK && c->as != AS_CHECK;
 }
 
-void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
+/* ------------------------------------------------------------------------------------------------ printing ---- */
+
+static void print_markdown(const column *columns, const json_t *rows, FILE *stream)
 {
-    int count = 0;
-    while (columns[count].title)
-        count++;
-    table_column heads[count + 1];
-    const char *texts[count + 1];
-    cell *rooms = calloc((size_t)count + 1, sizeof *rooms);
     const json_t *row;
+    cell room;
     size_t i;
 
-    if (!rooms)
-        fail(EXIT_BROKEN, "out of memory for a table");
-    for (int c = 0; c <= count; c++)
-        heads[c] = (table_column){columns[c].title, column_is_number(&columns[c])};
-    table *t = table_create(heads);
+    for (const column *c = columns; c->title; c++)
+        fprintf(stream, "| %s ", c->title);
+    fprintf(stream, "|\n");
+    for (const column *c = columns; c->title; c++)
+        fprintf(stream, column_is_number(c) ? "|---:" : "|---");
+    fprintf(stream, "|\n");
     json_array_foreach(rows, i, row)
     {
-        for (int c = 0; c < count; c++)
-            texts[c] = column_text(&columns[c], row, &rooms[c]);
-        table_add(t, texts);
+        for (const column *c = columns; c->title; c++)
+            fprintf(stream, "| %s ", column_text(c, row, &room));
+        fprintf(stream, "|\n");
     }
-    (style == TABLE_MARKDOWN ? table_print_markdown : table_print)(t, stream);
-    table_free(t);
-    free(rooms);
+}
+
+/* libsmartcols fails here only where memory is short. */
+static void check(bool done)
+{
+    if (!done)
+        fail(EXIT_BROKEN, "out of memory for a table");
+}
+
+static void print_text(const column *columns, const json_t *rows, FILE *stream)
+{
+    struct libscols_table *table = scols_new_table();
+    const json_t *row;
+    cell room;
+    size_t i;
+
+    check(table);
+    /* libsmartcols fits tables into a terminal by cutting cells off. */
+    check(scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0);
+    for (const column *c = columns; c->title; c++)
+        check(scols_table_new_column(table, c->title, 0, column_is_number(c) ? SCOLS_FL_RIGHT : 0));
+    json_array_foreach(rows, i, row)
+    {
+        struct libscols_line *line = scols_table_new_line(table, NULL);
+        check(line);
+        for (size_t c = 0; columns[c].title; c++)
+            check(scols_line_set_data(line, c, column_text(&columns[c], row, &room)) == 0);
+    }
+    check(scols_table_set_stream(table, stream) == 0 && scols_print_table(table) == 0);
+    scols_unref_table(table);
+}
+
+void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
+{
+    (style == TABLE_MARKDOWN ? print_markdown : print_text)(columns, rows, stream);
 }

@@ -30,12 +30,18 @@ typedef struct cell {
     char text[128];
 } cell;
 
+/* As by printf. What does not fit is cut off. */
+cell cell_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 typedef struct column {
     const char *title; /* NULL ends a list */
     const char *key;   /* "total_s"; "check.max_abs" goes into the object "check" */
     cell_form as;
     cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
 } column;
+
+/* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
+cell cell_value(const json_t *value);
 
 /* The text of a cell: a string of the row itself, or what is written to `room`. */
 const char *column_text(const column *c, const json_t *row, cell *room);

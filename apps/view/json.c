@@ -70,6 +70,13 @@ json_t *json_new_list(void)
     return checked(json_array());
 }
 
+json_t *json_new_document(void)
+{
+    json_t *document = json_new_object();
+    json_put(document, "schema", json_text("flynn/1"));
+    return document;
+}
+
 void json_put(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0)
@@ -91,4 +98,38 @@ static void dump(FILE *stream, const void *document)
 bool json_write(const json_t *document, const char *path, problem *why)
 {
     return output_print(path, dump, document, why);
+}
+
+static bool has_any(const json_t *document, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (json_object_get(document, *keys))
+            return true;
+    return false;
+}
+
+static bool are_objects(const json_t *list)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach(list, i, element) if (!json_is_object(element)) return false;
+    return list == NULL || json_is_array(list);
+}
+
+json_t *json_read_saved(const char *path, const char *const *keys, const char *writers)
+{
+    json_error_t error;
+    json_t *document = json_load_file(path, 0, &error);
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+
+    if (!document && error.line < 0)
+        fail(EXIT_BAD_INPUT, "%s: cannot be read; expected a file that --json wrote", path);
+    if (!document)
+        fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
+    if (!schema || strcmp(schema, "flynn/1") != 0 || !has_any(document, keys) ||
+        !are_objects(json_object_get(document, "results")))
+        fail(EXIT_BAD_INPUT, "%s: is not a document of schema flynn/1; expected one that %s wrote with --json", path,
+             writers);
+    return document;
 }

@@ -17,7 +17,7 @@
 json_t *json_number(double value);
 /* A whole number. */
 json_t *json_whole(int64_t value);
-/* A string, bytes that are no UTF-8 replaced by '?'; null for NULL. */
+/* A string, bytes that are not UTF-8 replaced by '?'; null for NULL. */
 json_t *json_text(const char *text);
 /* Lists. */
 json_t *json_numbers(const double *values, int count);
@@ -25,11 +25,17 @@ json_t *json_wholes(const int64_t *values, int count);
 
 json_t *json_new_object(void);
 json_t *json_new_list(void);
+/* {"schema": "flynn/1"} */
+json_t *json_new_document(void);
 /* Takes the reference to `value`. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_append(json_t *list, json_t *value);
 
 /* Writes the document with a line end to a file (whole or not at all), or to stdout for a NULL path. */
 bool json_write(const json_t *document, const char *path, problem *why);
+
+/* A document that --json saved, whose "results", if it has any, are objects. Ends the command (fail)
+ * for any other file, and for a document with none of the `keys` (a NULL ends them); the message names `writers`. */
+json_t *json_read_saved(const char *path, const char *const *keys, const char *writers);
 
 #endif

@@ -2,8 +2,12 @@
 #include "row.h"
 #include "json.h"
 
+#include "support/fail.h"
+#include "support/memory.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 json_t *row_value(const json_t *row, const char *key)
@@ -43,18 +47,15 @@ bool row_is_ranked(const json_t *row)
 
 statistics row_statistics(const json_t *times)
 {
-    enum { MOST = 1000 };
-    double s[MOST];
-    int count = 0;
+    double *s = memory_zeroed(json_array_size(times), sizeof *s);
+    statistics found;
     size_t i;
     json_t *value;
 
-    json_array_foreach(times, i, value)
-    {
-        if (count < MOST)
-            s[count++] = json_number_value(value);
-    }
-    return statistics_of(s, count);
+    json_array_foreach(times, i, value) s[i] = json_number_value(value);
+    found = statistics_of(s, (int)json_array_size(times));
+    free(s);
+    return found;
 }
 
 statistics row_times(const json_t *row, const char *quantity)
@@ -71,7 +72,7 @@ double row_spread(const json_t *row, const char *quantity)
 
 /* ------------------------------------------------------------------------------------------------ many rows ---- */
 
-/* What the ranked rows of an exercise are to one row of it. */
+/* The ranked rows of an exercise, seen from one of its rows. */
 typedef struct rivals {
     int faster;
     double least_s;

@@ -16,7 +16,7 @@ typedef struct scale {
     const char *unit;
 } scale;
 
-/* In the first unit (they fall, a NULL ends them) in which the value is at least 1 as printed, else in the last one. */
+/* In the largest unit (they fall, a NULL ends them) in which the value is at least 1 as printed, else in the last. */
 static quantity in_units(double value, const scale *scales)
 {
     quantity out = {"-"};

@@ -114,13 +114,13 @@ static void CPU_NAME(plan)(void *device, const void *args, fl_launch *launch)
     launch->flops = 4 * (double)elements_of(&c->a); /* a difference, a product, a sum, a comparison */
 }
 
-static void CPU_NAME(tell)(const findings *f, const fl_buffer *found)
+static void CPU_NAME(store)(const findings *f, const fl_buffer *found)
 {
-    int64_t *told = found->data;
+    int64_t *out = found->data;
 
-    told[0] = f->differing;
-    told[1] = f->worst_index;
-    memcpy(&told[2], &f->worst_excess, sizeof told[2]);
+    out[0] = f->differing;
+    out[1] = f->worst_index;
+    memcpy(&out[2], &f->worst_excess, sizeof out[2]);
 }
 
 /* Each thread keeps its own findings, which are put together at the end. */
@@ -152,7 +152,7 @@ static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, co
 #pragma omp critical
         add_findings(&all, &mine);
     }
-    CPU_NAME(tell)(&all, &c->found);
+    CPU_NAME(store)(&all, &c->found);
     return FL_OK;
 }
 
@@ -174,7 +174,7 @@ static fl_status CPU_NAME(reference)(const fl_context *context, const void *args
         else
             CPU_TYPED(search_element, f64)(*(const double *)a, *(const double *)b, i, &r, &f);
     }
-    CPU_NAME(tell)(&f, &c->found);
+    CPU_NAME(store)(&f, &c->found);
     return FL_OK;
 }
 #endif
@@ -183,7 +183,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_ALLCLOSE,
      .variant = "naive",
      .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "counts what differs, and looks for the worst where something does",
+     .summary = "counts the elements that differ, then looks for the worst one",
      .plan = CPU_NAME(plan),
      .run = CPU_NAME(naive)},
 #ifdef CPU_REFERENCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "blas.h"
 
-#include "../library.h"
+#include "../shared/library.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ static struct {
     bool shared; /* an OpenBLAS that several threads may call at once, each for one thread's work */
 } blas;
 
-/* Whether several threads may call this OpenBLAS at once: one with POSIX threads, of version 0.3.4 or newer, which are
- * those that tell it; before, gemv and LAPACK were unsafe (its change log). One without threads (openblas_get_parallel:
- * 0) may have been built without locks, USE_LOCKING; in one with OpenMP (2) the number of threads is in part each
- * caller's own, and what one sets does not hold for another. */
+/* True if several threads may call this OpenBLAS at once: it has POSIX threads and version 0.3.4 or newer, which report
+ * their version; before, gemv and LAPACK were unsafe (its change log). One without threads (openblas_get_parallel: 0)
+ * may be built without locks, USE_LOCKING; in one with OpenMP (2) each caller has its own number of threads in part, so
+ * that setting it does not affect the others. */
 static bool can_be_shared(void *library)
 {
     int (*get_parallel)(void);
@@ -67,7 +67,7 @@ bool cpu_blas_available(char *why, size_t size)
     if (cpu_blas_library())
         return true;
     snprintf(why, size,
-             "no BLAS here (libopenblas.so.0, libblas.so.3), which variants named library call; install "
+             "BLAS not found (libopenblas.so.0, libblas.so.3): library variants are unavailable; install "
              "OpenBLAS (libopenblas0, openblas)");
     return false;
 }
@@ -107,7 +107,7 @@ fl_status cpu_blas_multiply(const fl_host *host, int threads, const blas_product
     const int64_t size = p->dtype == FL_F32 ? sizeof(float) : sizeof(double);
 
     if (!blas_can_count(p))
-        return host->error(FL_E_LIMIT, "the BLAS here counts in 32 bits, and a matrix is longer: use another variant");
+        return host->error(FL_E_LIMIT, "the BLAS has 32-bit sizes, and a matrix is larger: use another variant");
     cpu_blas_begin(host, threads);
     for (int64_t i = 0; i < p->batch; i++)
         multiply_one(p, (const char *)p->a + i * p->a_step * size, (const char *)p->b + i * p->b_step * size,

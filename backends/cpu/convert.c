@@ -107,7 +107,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_CONVERT,
      .variant = "naive",
      .dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I64,
-     .summary = "element by element, as C converts",
+     .summary = "element by element, converted as in C",
      .plan = CPU_NAME(plan_convert),
      .run = CPU_NAME(run_convert)},
 };

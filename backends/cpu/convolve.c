@@ -97,7 +97,7 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
     launch->bytes_requested = size_of(c) * (3 * outputs_of(c) * taps_of(c));
 }
 
-/* Tiles as the caller wants them, or wide ones of about the same width, and lower where there are many threads. */
+/* The requested tiles, or wide ones of about the same width, lower for many threads. */
 static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_convolve_args *c, fl_launch *launch)
 {
     const int64_t rows = c->out.shape[0], columns = c->out.shape[1];
@@ -175,26 +175,27 @@ static const fl_row rows[] = {
     {.operation = FL_OP_CONVOLVE,
      .variant = "auto",
      .dtypes = FLOATS,
-     .summary = "separable where the kernel has rank one, else tiled",
+     .summary = "separable if the kernel is of rank one, else tiled",
      .plan = CPU_NAME(plan_tiled),
      .run = CPU_NAME(run_automatic),
      .chosen = CPU_NAME(chosen)},
     {.operation = FL_OP_CONVOLVE,
      .variant = "tiled",
      .dtypes = FLOATS,
-     .summary = "blocks that stay in the cache, in which each element loaded serves four rows of sums in registers",
+     .summary = "blocks that stay in the cache; each loaded element is used for four rows of sums in registers",
      .plan = CPU_NAME(plan_tiled),
      .run = CPU_NAME(run_tiled)},
     {.operation = FL_OP_CONVOLVE,
      .variant = "separable",
      .dtypes = FLOATS,
-     .summary = "along the rows, then down the columns, for kernels of rank one",
+     .summary = "along rows, then along columns; only for kernels of rank one",
      .plan = CPU_NAME(plan_separable),
-     .run = CPU_NAME(run_separable)},
+     .run = CPU_NAME(run_separable),
+     .restricted = true},
     {.operation = FL_OP_CONVOLVE,
      .variant = "naive",
      .dtypes = FLOATS,
-     .summary = "the textbook's four loops, the one over columns innermost",
+     .summary = "the textbook's four loops, columns innermost",
      .plan = CPU_NAME(plan_naive),
      .run = CPU_NAME(run_naive)},
 #ifdef CPU_REFERENCE

@@ -120,7 +120,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_CONVOLVE1D,
      .variant = "naive",
      .dtypes = FLOATS,
-     .summary = "the textbook's two loops, the one over the outputs innermost",
+     .summary = "the textbook's two loops, outputs innermost",
      .plan = CPU_NAME(plan_naive),
      .run = CPU_NAME(run_naive)},
 #ifdef CPU_REFERENCE

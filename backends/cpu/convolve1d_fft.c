@@ -8,7 +8,7 @@
  * dropped; the others are outputs, and the next block begins that much earlier. Any signal is done in the memory of a
  * few blocks.
  */
-#include "../library.h"
+#include "../shared/library.h"
 #include "cpu.h"
 #include "openmp.h"
 
@@ -102,7 +102,7 @@ static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch
 #undef KISS_CURE
 #undef FN
 
-#define FFT_SUMMARY "blocks of the signal by KissFFT; the error is relative to the largest sums, and NaN spreads"
+#define FFT_SUMMARY "FFTs of blocks by KissFFT; the error is relative to the largest sums, and NaN spreads"
 
 static const fl_row rows_f32[] = {
     {.operation = FL_OP_CONVOLVE1D,
@@ -110,7 +110,8 @@ static const fl_row rows_f32[] = {
      .dtypes = 1u << FL_F32,
      .summary = FFT_SUMMARY,
      .plan = CPU_NAME(plan_fft),
-     .run = CPU_TYPED(run_fft, f32)},
+     .run = CPU_TYPED(run_fft, f32),
+     .restricted = true},
 };
 
 static const fl_row rows_f64[] = {
@@ -119,7 +120,8 @@ static const fl_row rows_f64[] = {
      .dtypes = 1u << FL_F64,
      .summary = FFT_SUMMARY,
      .plan = CPU_NAME(plan_fft),
-     .run = CPU_TYPED(run_fft, f64)},
+     .run = CPU_TYPED(run_fft, f64),
+     .restricted = true},
 };
 
 const cpu_operation CPU_NAME(cpu_convolve1d_fft_f32) = {

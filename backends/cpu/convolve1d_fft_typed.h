@@ -17,7 +17,7 @@ typedef struct FN(kiss) {
     void (*inverse)(void *plan, const FN(complex) * in, real *out); /* `length` times the inverse */
 } FN(kiss);
 
-/* Loading what is loaded already costs a microsecond or two: nothing is kept between the calls. */
+/* Loading a loaded library again costs one or two microseconds, so nothing is kept between calls. */
 static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
 {
     char cause[160];
@@ -27,7 +27,7 @@ static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
                  library_function(library, "kiss_fftri", &kiss->inverse, sizeof kiss->inverse);
 
     if (!found)
-        snprintf(why, size, "fft of convolve1d in %s (%.110s): " KISS_CURE,
+        snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); " KISS_CURE,
                  sizeof(real) == sizeof(float) ? "f32" : "f64", library ? KISS_LIBRARY " lacks kiss_fftr" : cause);
     return found;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.c - memory to memory: what the other operations' traffic is held against.
+ * copy.c - copies in memory: measures the bandwidth, for comparison.
  */
 #include "cpu.h"
 
@@ -63,7 +63,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_COPY,
      .variant = "library",
      .dtypes = ANY,
-     .summary = "memcpy, a part for each thread",
+     .summary = "memcpy, one part per thread",
      .plan = CPU_NAME(plan_copy),
      .run = CPU_NAME(run_library)},
     {.operation = FL_OP_COPY,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h - what the files of the CPU backend share, and how its three plugins (serial, simd, omp) describe themselves.
+ * cpu.h - shared by the files of the CPU backend and its three plugins (serial, simd, omp).
  *
  * One source, several tables: the operations' files are compiled once for every instruction set of a plugin, with the
- * macro CPU_ISA set to its name ("v3"; "base" where there is no choice), which ends the name of every function in them.
+ * macro CPU_ISA set to its name ("v3"; "base" for a single build), which ends the name of every function in them.
  * The other files are compiled once, for any processor of the architecture: they run before the choice is made.
  */
 #ifndef FLYNN_CPU_H
@@ -29,13 +29,13 @@
 typedef struct cpu_operation {
     const fl_row *rows; /* the preferred ones first */
     size_t count;
-    /* Whether what they need (a library) is here, else why not and what would mend it; NULL: they need nothing. */
+    /* True if the library they need was found; else `why` states the reason and the cure. NULL: they need none. */
     bool (*available)(char *why, size_t size);
 } cpu_operation;
 
 /* All operations, compiled for one instruction set. */
 typedef struct cpu_table {
-    const char *isa; /* "v3"; "base": what the compiler takes for any processor */
+    const char *isa; /* "v3"; "base": the compiler's default */
     int vector_bits;
     const cpu_operation *const *operations;
     size_t operation_count;
@@ -59,7 +59,7 @@ extern const fl_device_api cpu_device_api;
  * affinity mask holds and the quota of its cgroups, rounded up; at least 1. */
 int cpu_default_threads(void);
 
-/* Processors' worth of time that the cgroups of this process may use (0.5 is half of one), 0 when there is no limit.
+/* The processor time that the cgroups of this process may use (0.5: half a processor); 0: no limit.
  * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */
 double cpu_cgroup_quota(const char *root);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How the sources of this folder become a plugin: the flags make the difference.
+# Builds plugins from the sources of this folder; the plugins differ in their flags.
 
 include_guard(GLOBAL)
 include(CheckCSourceCompiles)
@@ -11,7 +11,7 @@ check_c_source_compiles("
             + __builtin_cpu_supports(\"x86-64-v4\");
     }" FLYNN_HAVE_X86_64_LEVELS)
 
-# glibc's vector math library: not declared by its headers without -ffast-math, which is why the sources declare it.
+# glibc's vector math library. Its headers declare it only with -ffast-math, so the sources declare it.
 set(CMAKE_REQUIRED_FLAGS "-O2 -fopenmp-simd -fno-math-errno")
 set(CMAKE_REQUIRED_LIBRARIES m)
 check_c_source_compiles("
@@ -38,19 +38,20 @@ function(_flynn_cpu_table plugin isa bits)
     add_library(${plugin}-${isa} OBJECT ${sources})
     target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
     target_compile_options(${plugin}-${isa} PRIVATE ${ARGN})
-    # Whether two numbers are close must not depend on whether a product was rounded before it was added to.
+    # Contraction would change which numbers are close.
     set_source_files_properties(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/allclose.c PROPERTIES
         COMPILE_OPTIONS -ffp-contract=off)
     target_link_libraries(${plugin}-${isa} PRIVATE flynn_headers flynn_warnings)
 endfunction()
 
 # flynn_add_cpu_plugin(<name> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
-#   FLAGS: for all its files;  ISA_FLAGS: for the operations alone
-#   LEVELS: holds the operations for x86-64-v2, v3 and v4 and chooses when it is opened; else, and where the compiler
-#           cannot, for the baseline
+#   FLAGS: for all files;  ISA_FLAGS: for the operations only
+#   LEVELS: builds the operations for x86-64-v2, v3 and v4, from which `open` chooses. Without LEVELS, or if the compiler
+#           cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
-    set(any device.c threads.c blas.c lapack.c) # what runs before an instruction set is chosen; the others are operations
+    # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
+    set(any device.c threads.c blas.c lapack.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto)
 
@@ -73,7 +74,7 @@ function(flynn_add_cpu_plugin name)
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
-    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../library.c ${objects})
+    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})

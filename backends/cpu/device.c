@@ -27,7 +27,7 @@ static fl_status allocate(void *self, size_t bytes, void **memory)
 
     if (posix_memalign(memory, alignment, bytes) != 0) {
         *memory = NULL;
-        return device->host->error(FL_E_MEMORY, "out of memory: %zu bytes asked for", bytes);
+        return device->host->error(FL_E_MEMORY, "out of memory: %zu bytes requested", bytes);
     }
     if (bytes >= HUGE_PAGE)
         madvise(*memory, bytes, MADV_HUGEPAGE); /* advice; without it the memory is the same, only slower */
@@ -63,13 +63,13 @@ static fl_status synchronize(void *self)
     return FL_OK;
 }
 
-/* Nothing but an address of its own: core tells streams, and the scratch memory of each, apart by it. */
+/* Only a distinct address, by which core distinguishes streams and their scratch memory. */
 static fl_status stream_create(void *self, void **stream)
 {
     const cpu_device *device = self;
 
     *stream = malloc(1);
-    return *stream ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: a stream");
+    return *stream ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory for a stream");
 }
 
 static void stream_free(void *self, void *stream)
@@ -95,7 +95,7 @@ static fl_status event_create(void *self, void **event)
     const cpu_device *device = self;
 
     *event = calloc(1, sizeof(struct timespec));
-    return *event ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory: an event");
+    return *event ? FL_OK : device->host->error(FL_E_MEMORY, "out of memory for an event");
 }
 
 static void event_free(void *self, void *event)
@@ -165,7 +165,7 @@ enum { MAX_THREADS = 1024 };
 enum { MAX_THREADS = 1 };
 #endif
 
-/* Whether this processor, and what the system saves of it, runs the instruction set; "base" always does. */
+/* True if the processor and the system, which must save its registers, run the instruction set; always for "base". */
 static bool runs(const char *isa)
 {
 #ifdef CPU_LEVELS
@@ -206,7 +206,7 @@ static void name_processor(char *name, size_t size)
         fclose(file);
 }
 
-/* The instruction sets that can be asked for, the least first. A single build for all leaves nothing to ask for. */
+/* The instruction sets that a resource can name, the smallest first; none if there is a single build. */
 static void probe_isas(fl_probe *probe)
 {
     if (TABLES == 1)
@@ -220,7 +220,7 @@ static void probe_isas(fl_probe *probe)
     }
 }
 
-/* The table asked for, else the best one that runs here; NULL: none. */
+/* The requested table, or the best one that runs here; NULL: none. */
 static const cpu_table *choose(const char *isa)
 {
     for (int i = 0; i < TABLES; i++)
@@ -242,7 +242,7 @@ static void append(char *text, size_t size, const char *what)
     snprintf(text + length, size - length, "%s%s", length ? "; " : "", what);
 }
 
-/* What is told once, however many operations lack it. */
+/* Lists each missing library once, even if several operations need it. */
 static void probe_libraries(const cpu_table *table, fl_probe *probe)
 {
     char why[256];
@@ -309,7 +309,7 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
         count += table->operations[i]->count;
     device = malloc(sizeof *device + count * sizeof *device->rows);
     if (!device)
-        return host->error(FL_E_MEMORY, "out of memory: a device");
+        return host->error(FL_E_MEMORY, "out of memory for a device");
     device->host = host;
     device->threads = threads_for(request);
     count = 0;

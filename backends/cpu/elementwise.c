@@ -26,7 +26,7 @@ extern double log(double) __attribute__((simd("notinbranch")));
 
 enum {
     PIECE = 16384,           /* elements of a row that a thread takes at a time */
-    STREAM_BYTES = 32 << 20, /* a result of so many is streamed: no cache keeps it until it is read again */
+    STREAM_BYTES = 32 << 20, /* results of this size are streamed: no cache keeps them until they are read again */
     STREAM_PIECE = 512,      /* bytes that are computed in the first cache and streamed from there at a time */
 };
 
@@ -398,7 +398,7 @@ BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
     {.operation = number, \
      .variant = "reference", \
      .dtypes = types, \
-     .summary = "the oracle: element by element, what is rounded in the next wider format", \
+     .summary = "the oracle: element by element, computed in the next wider format", \
      .plan = CPU_NAME(plan_##name), \
      .run = CPU_NAME(name##_reference)},
 #else
@@ -411,13 +411,13 @@ BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
     {.operation = number, \
      .variant = "naive", \
      .dtypes = types, \
-     .summary = "one loop over the elements as they lie in memory", \
+     .summary = "one loop over the elements in memory order", \
      .plan = CPU_NAME(plan_##name), \
      .run = CPU_NAME(name##_naive)}, \
         {.operation = number, \
          .variant = "uncoalesced", \
          .dtypes = types, \
-         .summary = "the inner loop along the slowest axis, from cache line to cache line: to see what it costs", \
+         .summary = "inner loop along the slowest axis, a cache line per element, to measure its cost", \
          .plan = CPU_NAME(plan_##name), \
          .run = CPU_NAME(name##_uncoalesced)}, \
         REFERENCE_ROW(name, number, types)

@@ -6,7 +6,7 @@
 #include "lapack.h"
 #include "svd_jacobi.h"
 
-#include "../svd_sketch.h"
+#include "../shared/svd_sketch.h"
 
 #define KERNEL static
 
@@ -36,7 +36,7 @@ fl_status host_svd(const fl_host *host, const fl_svd_args *args)
     char why[256];
 
     if (!(args->a.dtype == FL_F32 ? is_finite_f32_host(&args->a) : is_finite_f64_host(&args->a)))
-        return host->error(FL_E_ARGUMENT, "svd: a has an element that is not finite: there is no decomposition");
+        return host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
     if (cpu_lapack_available(why, sizeof why))
         return cpu_lapack_svd(host, cpu_default_threads(), args);
     return jacobi_or_error(host, args);

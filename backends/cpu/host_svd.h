@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * host_svd.h - what of the decompositions the host does for a GPU without a library of its own. All in host memory.
+ * host_svd.h - decompositions on the host for a GPU without a solver. All arrays are in host memory.
  */
 #ifndef FLYNN_CPU_HOST_SVD_H
 #define FLYNN_CPU_HOST_SVD_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* FL_OP_SVD by LAPACK, or where there is none by Jacobi rotations, on all cores that this process may use. */
+/* FL_OP_SVD by LAPACK, or without one by Jacobi rotations, on all cores that this process may use. */
 fl_status host_svd(const fl_host *host, const fl_svd_args *args);
 
 /* Makes `count` packed rows of `width` elements orthonormal: f32 or f64. */

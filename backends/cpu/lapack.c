@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lapack.h"
 
-#include "../library.h"
+#include "../shared/library.h"
 #include "blas.h"
 
 #include <limits.h>
@@ -42,9 +42,10 @@ bool cpu_lapack_available(char *why, size_t size)
 
     pthread_once(&once, load);
     if (!lapack.here)
-        snprintf(why, size,
-                 "no LAPACK here (libopenblas.so.0, liblapack.so.3), which svd's library and host call; install "
-                 "OpenBLAS (libopenblas0, openblas) or liblapack3");
+        snprintf(
+            why, size,
+            "LAPACK not found (libopenblas.so.0, liblapack.so.3), which svd's variants library and host use; install "
+            "OpenBLAS (libopenblas0, openblas) or liblapack3");
     return lapack.here;
 }
 
@@ -66,8 +67,8 @@ static int call(const problem *p, int work_size)
     return info;
 }
 
-/* What the routine wants to work with, which it tells as a number of its own type: rounded up, since f32 may have
- * rounded it down. -1: more than its integers count. */
+/* The routine's workspace size, which it returns as a number of its own type: rounded up, since f32 may have rounded it
+ * down. -1: it exceeds 32 bits. */
 static int work_size_of(const problem *p)
 {
     double size;
@@ -97,7 +98,7 @@ static fl_status decompose(const fl_host *host, int threads, const fl_svd_args *
     p->work = size;
     work_size = work_size_of(p);
     if (work_size < 0)
-        return host->error(FL_E_LIMIT, "svd: LAPACK counts in 32 bits, and needs more room than that for this matrix");
+        return host->error(FL_E_LIMIT, "svd: LAPACK has 32-bit sizes, and its workspace for this matrix is larger");
     p->work = malloc((size_t)work_size * element);
     if (!p->work)
         return host->error(FL_E_MEMORY, "svd: out of memory: LAPACK needs %zu bytes", (size_t)work_size * element);
@@ -106,7 +107,7 @@ static fl_status decompose(const fl_host *host, int threads, const fl_svd_args *
     cpu_blas_end(host);
     free(p->work);
     if (info != 0)
-        return host->error(FL_E_DEVICE, "svd: LAPACK's gesdd ended with info = %d: it did not converge", info);
+        return host->error(FL_E_DEVICE, "svd: LAPACK's gesdd did not converge (info = %d)", info);
     take(&args->u, p->vt, p->least, element);
     take(&args->vt, p->u, args->a.shape[1], element);
     memcpy(args->s.data, p->s, (size_t)args->s.shape[0] * element);
@@ -122,7 +123,7 @@ fl_status cpu_lapack_svd(const fl_host *host, int threads, const fl_svd_args *ar
     fl_status status;
 
     if (m > INT_MAX || n > INT_MAX)
-        return host->error(FL_E_LIMIT, "svd: LAPACK counts in 32 bits, and the matrix is longer");
+        return host->error(FL_E_LIMIT, "svd: LAPACK has 32-bit sizes, and the matrix is larger");
     memory = malloc((size_t)(m * n + least * (1 + m + n)) * element);
     p.integers = malloc((size_t)least * 8 * sizeof *p.integers);
     if (memory && p.integers) {
@@ -132,7 +133,7 @@ fl_status cpu_lapack_svd(const fl_host *host, int threads, const fl_svd_args *ar
         p.s = (char *)p.vt + (size_t)(least * m) * element;
         status = decompose(host, threads, args, &p, element);
     } else {
-        status = host->error(FL_E_MEMORY, "svd: out of memory: LAPACK's matrices");
+        status = host->error(FL_E_MEMORY, "svd: out of memory for LAPACK's matrices");
     }
     free(memory);
     free(p.integers);

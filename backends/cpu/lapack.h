@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lapack.h - the singular value decomposition by a LAPACK of this machine: OpenBLAS has one, or any other that the
- * loader knows.
+ * lapack.h - the singular value decomposition by an installed LAPACK: OpenBLAS's, or any other that the loader finds.
  */
 #ifndef FLYNN_CPU_LAPACK_H
 #define FLYNN_CPU_LAPACK_H
@@ -15,10 +14,10 @@
 extern "C" {
 #endif
 
-/* Whether a LAPACK is here, else what that costs and what would mend it. */
+/* True if a LAPACK was found; else `why` states the variants that need it and the cure. */
 bool cpu_lapack_available(char *why, size_t size);
 
-/* FL_OP_SVD in host memory, by divide and conquer (gesdd), on so many threads. cpu_lapack_available was true. */
+/* FL_OP_SVD in host memory, by divide and conquer (gesdd), on `threads`. Requires cpu_lapack_available. */
 fl_status cpu_lapack_svd(const fl_host *host, int threads, const fl_svd_args *args);
 
 #ifdef __cplusplus

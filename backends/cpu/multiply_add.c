@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * multiply_add.c - x = x * factor + term, over and over: what the other operations' arithmetic is held against.
+ * multiply_add.c - x = x * factor + term, over and over: measures the arithmetic throughput, for comparison.
  */
 #include "cpu.h"
 
@@ -21,7 +21,7 @@ enum { CHAINS = 12 };
         } \
         memcpy(out, x, sizeof x); \
     } \
-    /* Fewer than fill the vectors: in vectors all the same, beside numbers that nobody asked for. */ \
+    /* Fewer elements than the vectors hold: computed in vectors padded with unused numbers. */ \
     static void part_name(const type *in, type *out, type factor, type term, int64_t steps, int64_t count) \
     { \
         type part[CHAINS * (sizeof(CPU_VECTOR(type)) / sizeof(type))] = {0}; \
@@ -125,7 +125,7 @@ static const fl_row rows[] = {
     {.operation = FL_OP_MULTIPLY_ADD,
      .variant = "naive",
      .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "element by element, each step waiting for the last",
+     .summary = "element by element; each step waits for the previous one",
      .plan = CPU_NAME(plan_multiply_add),
      .run = CPU_NAME(run_naive)},
 };

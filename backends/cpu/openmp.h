@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * openmp.h - the OpenMP functions in use, also where the compiler was told to leave threads out.
+ * openmp.h - the OpenMP functions in use, with fall-backs for a compiler without OpenMP threads.
  */
 #ifndef FLYNN_CPU_OPENMP_H
 #define FLYNN_CPU_OPENMP_H

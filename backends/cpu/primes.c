@@ -358,7 +358,7 @@ RUN_DIVISION(sqrt_all, all, TO_ROOT)
     }
 
 static const fl_row rows[] = {
-    ROW("sieve", "of Eratosthenes, over odd numbers, in segments that stay in the cache", plan_sieve, run_sieve),
+    ROW("sieve", "sieve of Eratosthenes over odd numbers, in segments that stay in the cache", plan_sieve, run_sieve),
     ROW("sqrt-all", "divides by 2, 3 ... up to the root, a vector of divisors at a time; threads share the numbers",
         plan_all, run_sqrt_all),
     ROW("sqrt-each", "divides each number by 2, 3 ... up to its root, one after the other", plan_each, run_sqrt_each),

@@ -151,7 +151,7 @@ static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *
 }
 #endif
 
-/* Tiles of `width` x `height`, or as the caller wants them but in whole steps; lower where there are many threads. */
+/* Tiles of `width` x `height`, or the requested ones rounded to whole steps; lower for many threads. */
 static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_reconstruct_args *c, int64_t width, int64_t height,
                                  int64_t step_x, int64_t step_y, fl_launch *launch)
 {
@@ -241,13 +241,13 @@ static const fl_row rows[] = {
     {.operation = FL_OP_RECONSTRUCT,
      .variant = "tiled",
      .dtypes = FLOATS,
-     .summary = "blocks of vt that stay in the cache, four rows of which are added to a row of y at a time",
+     .summary = "blocks of vt that stay in the cache; adds four of their rows to a row of y at a time",
      .plan = CPU_NAME(plan_tiled),
      .run = CPU_NAME(run_tiled)},
     {.operation = FL_OP_RECONSTRUCT,
      .variant = "naive",
      .dtypes = FLOATS,
-     .summary = "the textbook's three loops, the one over columns innermost",
+     .summary = "the textbook's three loops, columns innermost",
      .plan = CPU_NAME(plan_naive),
      .run = CPU_NAME(run_naive)},
 #ifdef CPU_REFERENCE
@@ -264,7 +264,7 @@ static const fl_row library_rows[] = {
     {.operation = FL_OP_RECONSTRUCT,
      .variant = "library",
      .dtypes = FLOATS,
-     .summary = "s multiplied into a copy of u, then the product by OpenBLAS or another BLAS",
+     .summary = "multiplies a copy of u by s, then calls OpenBLAS or another BLAS",
      .plan = CPU_NAME(plan_library),
      .run = CPU_NAME(run_library)},
 };

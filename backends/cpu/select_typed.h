@@ -42,9 +42,9 @@ static int64_t FN(count)(const bits *in, bits mask, int64_t length)
     return kept;
 }
 
-/* Copies them to `out`; returns how many they are. Each element is stored where the next one kept belongs, and counts
- * or is overwritten by its successor: there is no branch that could be mispredicted. The loop ends with the last one
- * kept, so that nothing behind it is touched. */
+/* Copies the selected elements to `out` and returns their number. Each element is stored at the next position, and
+ * stays or is overwritten by its successor: no branch can be mispredicted. The loop ends with the last selected
+ * element, so that the elements after it stay unchanged. */
 static int64_t FN(copy)(const bits *restrict in, bits mask, int64_t length, bits *restrict out)
 {
     const int64_t piece = PIECE_BYTES / (int64_t)sizeof(bits);
@@ -60,8 +60,8 @@ static int64_t FN(copy)(const bits *restrict in, bits mask, int64_t length, bits
     return kept;
 }
 
-/* Blelloch, "Prefix sums and their applications", 1990: each thread counts in its part, the sums of the parts before
- * tell where its elements go, and each thread copies. The last part's count is the one that nobody waits for. */
+/* Blelloch, "Prefix sums and their applications", 1990: each thread counts in its part, the sum over the earlier
+ * parts gives the position of its elements, and each thread copies. No thread needs the count of the last part. */
 static fl_status FN(scan)(const fl_context *context, const fl_select_args *s)
 {
     const int64_t length = s->in.shape[0], parts = CPU_NAME(parts_of)(context, s);

@@ -7,7 +7,7 @@
 #include "lapack.h"
 #include "svd_jacobi.h"
 
-#include "../svd_sketch.h"
+#include "../shared/svd_sketch.h"
 
 /* The hot loops stay functions of their own: inlined into what calls them, their addresses leave the registers. */
 #define KERNEL static __attribute__((noinline))
@@ -120,7 +120,7 @@ static bool CPU_NAME(is_finite)(const fl_svd_args *args)
 
 static fl_status CPU_NAME(not_finite)(const fl_context *context)
 {
-    return context->host->error(FL_E_ARGUMENT, "svd: a has an element that is not finite: there is no decomposition");
+    return context->host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
 }
 
 static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
@@ -152,7 +152,7 @@ static const fl_row library_rows[] = {
     {.operation = FL_OP_SVD,
      .variant = "library",
      .dtypes = FLOATS,
-     .summary = "LAPACK's divide and conquer (gesdd), of which the leading ones are kept",
+     .summary = "LAPACK's divide and conquer (gesdd), which computes all values; keeps the leading ones",
      .plan = CPU_NAME(plan_library),
      .run = CPU_NAME(run_library)},
 };
@@ -161,17 +161,18 @@ static const fl_row rows[] = {
     {.operation = FL_OP_SVD,
      .variant = "jacobi",
      .dtypes = FLOATS,
-     .summary = "one-sided Jacobi rotations, in f64: the version to read",
+     .summary = "one-sided Jacobi rotations in f64, written to be read",
      .plan = CPU_NAME(plan_jacobi),
      .run = CPU_NAME(run_jacobi),
      .chosen = CPU_NAME(jacobi_ran)},
     {.operation = FL_OP_SVD,
      .variant = "randomized",
      .dtypes = FLOATS,
-     .summary = "of a random sketch of the range: nearly the leading ones, in a fraction of the time",
+     .summary = "decomposes a random sketch of the range: approximate leading values in a fraction of the time",
      .plan = CPU_NAME(plan_randomized),
      .run = CPU_NAME(run_randomized),
-     .chosen = CPU_NAME(randomized_ran)},
+     .chosen = CPU_NAME(randomized_ran),
+     .restricted = true},
 };
 
 const cpu_operation CPU_NAME(cpu_svd_library) = {

@@ -135,7 +135,7 @@ static fl_status FN(randomized)(const fl_context *context, const fl_svd_args *ar
     jacobi j;
 
     if (!value || !memory || !jacobi_create(&j, l, n, threads)) {
-        status = context->host->error(FL_E_MEMORY, "svd: out of memory: the sketch of randomized");
+        status = context->host->error(FL_E_MEMORY, "svd: out of memory for the sketch of randomized");
     } else {
         FN(rows_of) x = {memory, l, n, n}, q = {memory + l * n, l, m, m};
         if (!FN(sketch)(args, FN(scaled)(&args->a, scale, memory + l * (m + n)), x, q, &j, scale, value, threads))

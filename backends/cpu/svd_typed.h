@@ -93,7 +93,7 @@ static fl_status FN(jacobi)(const fl_context *context, const fl_svd_args *args, 
 
     if (!value || !jacobi_create(&j, count, length, threads)) {
         free(value);
-        return context->host->error(FL_E_MEMORY, "svd: out of memory: the columns of jacobi");
+        return context->host->error(FL_E_MEMORY, "svd: out of memory for the columns of jacobi");
     }
     FN(jacobi_fill)(&j, &args->a, scale);
     const bool done = jacobi_decompose(&j, FN(tolerance)(length), FN(nothing)(), value);

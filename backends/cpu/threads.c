@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------------------------------------ cgroups ---- */
 
-/* The first line of the file <a><b><c><d>; false when there is none. */
+/* The first line of the file <a><b><c><d>; false if there is none. */
 static bool read_line(const char *a, const char *b, const char *c, const char *d, char *line, int size)
 {
     char path[PATH_MAX];
@@ -57,8 +57,9 @@ static double quota_v1(const char *root, const char *group)
     return atof(quota) / atof(period);
 }
 
-/* The smallest quota of the group and those that it is in; each one holds for all below it. The path may also be the
- * host's, unknown inside a container, where the container's own group is at the root: that is why all are tried. */
+/* The smallest quota of the group and its parents, each of which limits all groups below it. Inside a container the
+ * path may be the host's, which does not exist there, and the container's own group is at the root: so all are tried.
+ */
 static double smallest_quota(double (*quota_of)(const char *, const char *), const char *root, char *group)
 {
     double least = 0;
@@ -114,7 +115,7 @@ double cpu_cgroup_quota(const char *root)
 
 /* ----------------------------------------------------------------------------------------------- affinity ---- */
 
-/* Processors in the affinity mask. The kernel refuses a mask shorter than its own (EINVAL) and does not tell it. */
+/* Processors in the affinity mask. The kernel refuses a mask shorter than its own (EINVAL), whose length is unknown. */
 static int processors_allowed(void)
 {
     for (int bits = CPU_SETSIZE; bits <= 1 << 20; bits *= 2) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * blas.hip.cpp - the vendor's BLAS: loaded when it is first called, one handle a device, which one thread at a time
- * uses. Loading cuBLAS takes a tenth of a second when the system has it in memory, and a whole one when not: too long
- * for a device to open.
+ * blas.hip.cpp - the vendor's BLAS: loaded at the first call, one handle per device, used by one thread at a time.
+ * Loading cuBLAS takes a tenth of a second if the system has it in memory, else a whole second: too long for opening a
+ * device.
  */
 #include "blas.hpp"
 #include "gpu_blas.h"
@@ -44,7 +44,7 @@ struct loaded_blas {
     char why[256];
 };
 
-/* The process's, loaded by the first who asks. */
+/* The library of the process, loaded by the first caller. */
 const loaded_blas &the_blas()
 {
     static const loaded_blas loaded = [] {
@@ -63,7 +63,7 @@ fl_status failed(const hip_device *device, const char *function, int status)
                                status, status == gpu_blas_library.no_memory ? ": out of memory" : "");
 }
 
-/* The device's lock is held. */
+/* The caller holds the device's lock. */
 fl_status prepare(hip_device *device, hipStream_t queue)
 {
     const loaded_blas &loaded = the_blas();
@@ -94,7 +94,7 @@ fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
 {
     hip_device *device = hip_device_of(context);
     if (!blas_can_count(&p))
-        return context->host->error(FL_E_LIMIT, "%s counts in 32 bits, and a matrix is longer: use another variant",
+        return context->host->error(FL_E_LIMIT, "%s has 32-bit sizes, and a matrix is larger: use another variant",
                                     gpu_blas_library.library);
     HIP_SELECT(device);
     const std::lock_guard<std::mutex> guard(device->blas_lock);

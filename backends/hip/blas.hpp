@@ -7,23 +7,23 @@
 
 #include "device.hpp"
 
-#include "../product.h"
+#include "../shared/product.h"
 
-/* Whether there is a library to load, else what that costs and what would mend it. Loads nothing. */
+/* True if the library was found; else `why` states the unavailable variants and the cure. Loads nothing. */
 bool hip_blas_available(char *why, size_t size);
 
-/* Operations from which on a product by the library pays: below it our own kernels are as fast, or its first call,
- * which takes a tenth of a second, costs more than it gains. */
+/* The number of operations above which the library is worthwhile: below it our own kernels are as fast, or the
+ * library's first call, a tenth of a second, costs more than it saves. */
 double hip_blas_worth(fl_dtype dtype);
 
-/* Whether it can be loaded, too; does so. */
+/* Loads the library; false if that fails. */
 bool hip_blas_loads();
 
-/* Queues the product in the context's stream. The first call of a process loads the library, that of a device makes
- * its handle: FL_E_UNAVAILABLE when that fails. */
+/* Queues the product in the context's stream. The first call of a process loads the library, the first one of a device
+ * creates its handle: FL_E_UNAVAILABLE if that fails. */
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &product);
 
-/* Lets the device's handle go. */
+/* Destroys the device's handle. */
 void hip_blas_close(hip_device *device);
 
 #endif

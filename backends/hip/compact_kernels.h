@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compact_kernels.h - keeping some of many elements, in their order: what `select` does, and what is left to do when it
+ * compact_kernels.h - stores the selected elements of an array in their order: for `select`, and for `primes` when it
  * is known which numbers are prime. Two kernels: each block counts what it keeps in its part of the input; then each
  * adds up the counts of the blocks before it, which is where its own elements go, and stores them there (Blelloch,
  * "Prefix sums and their applications", 1990; within a warp by votes: Harris and Garland, "Optimizing parallel prefix
@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------------------------------- threads of a block ---- */
 
-/* A thread's place in its block, whatever shape that has. */
+/* A thread's linear index in its block. */
 struct block_place {
     int threads, thread; /* of the block */
     int warps, warp;
@@ -120,7 +120,7 @@ __global__ __launch_bounds__(1024) void count_kernel(Source source, compact_part
     int64_t kept = 0;
     for (int64_t tile = first + p.thread; tile < end; tile += (int64_t)compact_rounds * p.threads) {
         GPU_UNROLL
-        for (int r = 0; r < compact_rounds; r++) /* so many loads under way */
+        for (int r = 0; r < compact_rounds; r++) /* this many loads in flight */
             kept += tile + r * p.threads < end && source.get(tile + r * p.threads, &ignored);
     }
     kept = block_sum(p, kept, reinterpret_cast<int64_t *>(bytes));
@@ -128,9 +128,9 @@ __global__ __launch_bounds__(1024) void count_kernel(Source source, compact_part
         counts[blockIdx.x] = kept;
 }
 
-/* out[*base], out[*base + 1] ... = what is kept (base NULL: 0), and *end = where the next would go. In each round a
- * warp takes as many neighbours as it has lanes: the votes of the lanes below tell each where its element goes among
- * them, and a scan over rounds and warps tells where those of the warp do. */
+/* out[*base], out[*base + 1] ... = the selected elements (base NULL: 0), and *end = the index after the last. In each
+ * round a warp takes as many neighbours as it has lanes: the votes of the lower lanes give the position of an element
+ * within the warp, and a scan over rounds and warps gives the position of the warp's elements. */
 template <typename Source>
 __global__ __launch_bounds__(1024) void compact_kernel(Source source, compact_parts parts, const int64_t *counts,
                                                        const int64_t *base, typename Source::value *out, int64_t *end)
@@ -200,7 +200,7 @@ fl_status compact(const fl_context *context, dim3 block, const Source &source, i
 
 /* ---------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, or `threads` in a row. False: larger than any that can run, which core refuses. */
+/* The requested block, or `threads` in x. False if it is too large to run, which core refuses. */
 inline bool compact_block(const hip_device *device, int threads, fl_launch *launch)
 {
     int32_t *block = launch->block;

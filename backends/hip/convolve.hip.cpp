@@ -50,7 +50,7 @@ int even_piece(int64_t n, int64_t most)
 
 constexpr int most_taps = 32; /* of a tile of `tiled` in each dimension */
 
-/* Calls f with the shape that suits a block of so many threads and a kernel of so many rows. */
+/* Calls f with the tile shape for the number of threads of the block and of rows of the kernel. */
 template <typename F>
 auto with_shape(int threads, int64_t kernel_rows, F f)
 {
@@ -98,7 +98,7 @@ tiling tiling_of(const hip_device *device, const fl_convolve_args *args, const i
     });
 }
 
-/* Blocks for so many outputs. Those that do not fit in y are taken by the same blocks one after the other. */
+/* The grid for these outputs. If it exceeds the limit in y, each block computes several tiles in turn. */
 void cut_grid(const hip_device *device, const int32_t *block, int outputs, int64_t rows, int64_t columns, int64_t *grid)
 {
     const int64_t height = (int64_t)block[1] * outputs, y = (rows + height - 1) / height;
@@ -119,7 +119,7 @@ dim3 dim3_of(const int32_t *block)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, or `width` x `height`. False: larger than any that can run, which core refuses. */
+/* The requested block, or `width` x `height`. False if it is too large to run, which core refuses. */
 bool settle_block(const hip_device *device, int width, int height, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -233,7 +233,7 @@ fl_status launch_naive(const fl_context *context, const fl_convolve_args *args, 
                      convolution_of<T>(args));
 }
 
-/* Queues tiled_kernel in a grid for so many outputs. */
+/* Queues tiled_kernel in a grid for these outputs. */
 template <typename T>
 fl_status launch_choice(const fl_context *context, const choice<T> &c, int64_t kernel_rows, int64_t rows,
                         int64_t columns, const fl_launch *launch)
@@ -337,14 +337,14 @@ const char *chosen(const fl_context *context, const void *arguments, fl_launch *
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds the kernel to be of rank one, else tiled", plan_auto,
-     run<launch_separable<true, float>, launch_separable<true, double>>, chosen},
-    {FL_OP_CONVOLVE, "naive", dtypes, "one thread an output, all from global memory", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr},
-    {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs a thread", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr},
-    {FL_OP_CONVOLVE, "separable", dtypes, "down columns, then along rows: for kernels of rank one", plan_separable,
-     run<launch_separable<false, float>, launch_separable<false, double>>, nullptr},
+    {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds that the kernel is of rank one, else tiled", plan_auto,
+     run<launch_separable<true, float>, launch_separable<true, double>>, chosen, false},
+    {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
+    {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs per thread", plan_tiled,
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+    {FL_OP_CONVOLVE, "separable", dtypes, "along columns, then along rows; only for kernels of rank one",
+     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true},
 };
 
 } // namespace

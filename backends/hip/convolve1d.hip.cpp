@@ -36,7 +36,7 @@ int piece_of(const fl_convolve1d_args *args)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, or one of so many threads; its threads, 0 when it is larger than any that can run, which core
+/* Sets the requested block, or one of `usual` threads; returns its threads, 0 if it is too large to run, which core
  * refuses. */
 int settle_block(const hip_device *device, int usual, fl_launch *launch)
 {
@@ -137,10 +137,10 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs a thread in registers",
-     plan_tiled, run<launch_tiled<float>, launch_tiled<double>>, nullptr},
-    {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread an output, all from global memory", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr},
+    {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs per thread in registers",
+     plan_tiled, run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+    {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
 };
 
 } // namespace

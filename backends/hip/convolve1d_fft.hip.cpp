@@ -80,7 +80,8 @@ struct cut {
     int rows; /* blocks at once */
 };
 
-/* The length for which an output costs the least, or all in one where that is no longer. 0: the kernel is too long. */
+/* The block length with the lowest cost per output, or one block for all if it is not longer. 0: the kernel is too
+ * long. */
 cut cut_of(const fl_convolve1d_args *args)
 {
     const int64_t taps = args->kernel.shape[0], full = args->signal.shape[0] + taps - 1;
@@ -128,7 +129,7 @@ void plan_fft(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = element * ((2 * blocks + 1) * 2 * n + blocks * 7 * n);
 }
 
-/* A stream's: made again when another length, dtype or number of rows is asked for. */
+/* The plans of a stream, created again when the length, dtype or number of rows changes. */
 struct fft_plans {
     fl_dtype dtype;
     int64_t length;
@@ -235,13 +236,12 @@ fl_status run_fft(const fl_context *context, const void *arguments, const fl_lau
     return status;
 }
 
-constexpr const char *summary =
-    "blocks of the signal by a library's FFT; the error is relative to the largest sums, and "
-    "NaN spreads";
+constexpr const char *summary = "FFTs of blocks by a library; the error is relative to the largest sums, and "
+                                "NaN spreads";
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr},
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr, true},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr, true},
 };
 
 } // namespace

@@ -106,7 +106,7 @@ struct column_reader {
     }
 };
 
-/* The image under a tile of so many rows and columns, for which 32 bits do. */
+/* The part of the image under a tile; 32 bits suffice for its rows and columns. */
 template <typename T>
 struct region {
     const T *corner; /* in the image or not */
@@ -264,7 +264,7 @@ __device__ inline candidate<T> larger(candidate<T> first, candidate<T> second)
 template <typename T>
 constexpr T unit_of_rounding = std::numeric_limits<T>::epsilon();
 
-constexpr int rank_width = 16; /* rank_kernel's block has as many rows of so many threads */
+constexpr int rank_width = 16; /* rank_kernel's block is rank_width x rank_width */
 
 /* Shared memory of rank_kernel: what each thread found, and the verdict. */
 template <typename T>
@@ -389,7 +389,7 @@ __device__ inline void separable_tile(const convolution<T> &c, const separable_t
         for (int r = 0; r < R; r++)
             tile[y * shape.pitch + x + r] = sums[r];
     }
-    __syncthreads(); /* the next tile's barriers keep it from overwriting what is still read of this one */
+    __syncthreads(); /* the next tile's barriers prevent overwriting elements of this one that are still read */
     const int x = threadIdx.x, y = threadIdx.y * R;
     T sums[R];
     GPU_UNROLL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.hip.cpp - FL_OP_COPY on a GPU: what the other operations' traffic is held against.
+ * copy.hip.cpp - FL_OP_COPY on a GPU: measures the memory's bandwidth, for comparison.
  */
 #include "device.hpp"
 
@@ -14,7 +14,7 @@ struct alignas(16) quad {
     uint32_t word[4];
 };
 
-/* Whole quads by all threads of the grid in turn, then what is left over. */
+/* All threads of the grid copy whole quads in a grid-stride loop, then the remaining bytes. */
 template <typename Unit>
 __global__ void copy_kernel(const Unit *in, Unit *out, int64_t units, const unsigned char *rest_in,
                             unsigned char *rest_out, int rest)
@@ -90,8 +90,8 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
 constexpr uint32_t any = (1u << FL_DTYPE_COUNT) - 1;
 
 const fl_row rows[] = {
-    {FL_OP_COPY, "library", any, "the runtime's own copy", plan_library, run_library, nullptr},
-    {FL_OP_COPY, "naive", any, "a kernel: 16 bytes a thread, in turn", plan, run, nullptr},
+    {FL_OP_COPY, "library", any, "the runtime's copy function", plan_library, run_library, nullptr, false},
+    {FL_OP_COPY, "naive", any, "a kernel that copies 16 bytes per thread and step", plan, run, nullptr, false},
 };
 
 } // namespace

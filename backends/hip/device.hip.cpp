@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * device.hip.cpp - GPUs as Flynn devices: memory, copies, streams and events. What is here and how it is opened is in
- * open.hip.cpp.
+ * device.hip.cpp - the functions of a GPU as a Flynn device: memory, copies, streams and events. open.hip.cpp probes
+ * and opens GPUs.
  */
-#include "blas.hpp"
 #include "device.hpp"
 #include "gpu_range.h"
-#include "solver.hpp"
 
 #include <new>
 
@@ -14,7 +12,7 @@ fl_status hip_failed(const fl_host *host, int device, hipError_t error, const ch
                      const char *file, int line)
 {
     const char *slash = std::strrchr(file, '/');
-    (void)hipGetLastError(); /* forget it, or the next launch would report it again */
+    (void)hipGetLastError(); /* clears it, or the next launch would report it again */
     return host->error(error == hipErrorOutOfMemory ? FL_E_MEMORY : FL_E_DEVICE,
                        "%s in %s, %s:%d, on %s device %d: %s (%s)", statement, function, slash ? slash + 1 : file, line,
                        gpu_vendor, device, hipGetErrorString(error), hipGetErrorName(error));
@@ -79,7 +77,7 @@ fl_status stream_create(void *self, void **created)
     HIP_SELECT(device);
     hip_stream *stream = new (std::nothrow) hip_stream{};
     if (!stream)
-        return device->host->error(FL_E_MEMORY, "out of memory for a stream");
+        return device->host->error(FL_E_MEMORY, "out of host memory for a stream");
     void *report;
     hipError_t error = hipHostMalloc(&report, sizeof *stream->report, hipHostMallocDefault);
     if (error == hipSuccess) {
@@ -118,7 +116,7 @@ void stream_free(void *self, void *freed)
     delete stream;
 }
 
-/* What the device reported for this stream, once. */
+/* Returns the error that the device reported for this stream, and clears it. */
 fl_status reported(const hip_device *device, hip_stream *stream)
 {
     if (!__atomic_exchange_n(&stream->report->not_separable, 0, __ATOMIC_ACQ_REL))
@@ -143,8 +141,8 @@ fl_status synchronize(void *self)
     fl_status status = FL_OK;
     const std::lock_guard<std::mutex> guard(device->lock);
     for (hip_stream *stream = device->streams; stream; stream = stream->next) {
-        const fl_status told = reported(device, stream);
-        status = told != FL_OK ? told : status;
+        const fl_status deferred = reported(device, stream);
+        status = deferred != FL_OK ? deferred : status;
     }
     return status;
 }
@@ -207,9 +205,9 @@ fl_status event_elapsed(void *self, void *start, void *stop, double *seconds)
 
 void close_device(void *self)
 {
-    hip_blas_close(static_cast<hip_device *>(self));
-    hip_solver_close(static_cast<hip_device *>(self));
-    delete static_cast<hip_device *>(self);
+    hip_device *device = static_cast<hip_device *>(self);
+    device->close_libraries(device);
+    delete device;
 }
 
 void range_push(void *self, const char *name, const char *detail)
@@ -231,7 +229,7 @@ void range_pop(void *self)
         gpu_range_pop();
 }
 
-/* Asked only when a call is timed: a launch should not pay for it. */
+/* Only timed calls ask for this, so that launches do not pay for it. */
 fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
 {
     const hip_device *device = static_cast<hip_device *>(self);

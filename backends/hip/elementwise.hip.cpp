@@ -149,7 +149,7 @@ int64_t threads_of(const operands &o, variant v)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The block asked for, each edge at least 1; or the variant's own: multiples of a warp, the course's shapes. */
+/* The requested block, each edge at least 1, or the variant's default: a multiple of a warp, as in the course. */
 void settle_block(const operands &o, variant v, int32_t *block)
 {
     const bool asked = block[0] > 0 || block[1] > 0 || block[2] > 0;
@@ -271,14 +271,14 @@ fl_status run_real(const fl_context *context, const void *arguments, const fl_la
 constexpr uint32_t reals = 1u << FL_F32 | 1u << FL_F64, numbers = reals | 1u << FL_I32 | 1u << FL_I64;
 
 #define ROW(F, run, dtypes, name, v, summary) \
-    {F::operation, name, dtypes, summary, plan<F, variant::v>, run<F, variant::v>, nullptr},
+    {F::operation, name, dtypes, summary, plan<F, variant::v>, run<F, variant::v>, nullptr, false},
 #define ROWS(F, run, dtypes) \
-    ROW(F, run, dtypes, "vector", vector, "16 bytes a load, one thread for them") \
-    ROW(F, run, dtypes, "naive", naive, "one thread an element in a 1-D grid") \
-    ROW(F, run, dtypes, "naive-2d", grid_2d, "one thread an element in a 2-D grid") \
-    ROW(F, run, dtypes, "naive-3d", grid_3d, "one thread an element in a 3-D grid") \
-    ROW(F, run, dtypes, "grid-stride", grid_stride, "four blocks a multiprocessor, whose threads loop") \
-    ROW(F, run, dtypes, "uncoalesced", uncoalesced, "threadIdx.x along the slowest axis: to see what it costs")
+    ROW(F, run, dtypes, "vector", vector, "16 bytes per load, one load per thread") \
+    ROW(F, run, dtypes, "naive", naive, "one thread per element in a 1-D grid") \
+    ROW(F, run, dtypes, "naive-2d", grid_2d, "one thread per element in a 2-D grid") \
+    ROW(F, run, dtypes, "naive-3d", grid_3d, "one thread per element in a 3-D grid") \
+    ROW(F, run, dtypes, "grid-stride", grid_stride, "four blocks per multiprocessor, whose threads loop") \
+    ROW(F, run, dtypes, "uncoalesced", uncoalesced, "threadIdx.x along the slowest axis, to measure its cost")
 
 const fl_row rows[] = {ROWS(increment, run, numbers) ROWS(square_root, run_real, reals) ROWS(maximum, run, numbers)
                            ROWS(log_of_sum, run_real, reals)};

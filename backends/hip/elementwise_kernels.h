@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * elementwise_kernels.h - increment, sqrt, maximum and log_of_sum on a GPU: what is computed, where elements lie, and
- * how threads are dealt out over them. elementwise.hip.cpp chooses among these kernels.
+ * elementwise_kernels.h - increment, sqrt, maximum and log_of_sum on a GPU: the functions, the positions of elements,
+ * and the kernels that map threads to them. elementwise.hip.cpp chooses among these kernels.
  */
 #ifndef FLYNN_HIP_ELEMENTWISE_KERNELS_H
 #define FLYNN_HIP_ELEMENTWISE_KERNELS_H
@@ -33,7 +33,7 @@ __device__ inline int64_t next_number(int64_t x)
     return (int64_t)((uint64_t)x + 1);
 }
 
-/* Each has the element of its one or two inputs; where there is one, y is not read. */
+/* Each takes the elements of its one or two inputs; with one input, y is not read. */
 struct increment {
     static constexpr fl_operation operation = FL_OP_INCREMENT;
     static constexpr int inputs = 1, flops = 1;
@@ -84,7 +84,7 @@ struct log_of_sum {
 
 template <typename T>
 struct arrays {
-    const T *x, *y; /* one and the same where there is one input */
+    const T *x, *y; /* the same for one input */
     T *out;         /* may be an input */
 };
 
@@ -93,7 +93,7 @@ struct places {
     int64_t x, y, out;
 };
 
-/* All arrays without gaps: what is counted is where it lies. */
+/* All arrays are packed: the index is the position. */
 struct packed {
     int64_t elements;
 
@@ -138,7 +138,7 @@ __device__ inline void compute(const arrays<T> &a, const places &at)
 
 /* -------------------------------------------------------------------------------------------------- kernels ---- */
 
-/* The thread's place in its block and the block's size, whatever the block's shape. */
+/* The thread's linear index in its block, and the block's size. */
 __device__ inline unsigned thread_number()
 {
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -244,7 +244,7 @@ __global__ __launch_bounds__(1024) void vector_kernel(arrays<T> a, packed layout
         compute_pack<F>(a.x, a.y, a.out, p * pack<T>::size - lead_of(a.out), layout.elements);
 }
 
-/* The same row by row, with so many packs for each, of which the last may be empty. */
+/* The same row by row, with a number of packs per row, of which the last may be empty. */
 template <typename F, typename T, typename Index>
 __global__ __launch_bounds__(1024) void vector_rows_kernel(arrays<T> a, strided<Index> layout, Index packs_in_row,
                                                            int64_t packs)

@@ -84,7 +84,7 @@ constexpr const char *gpu_vendor = "NVIDIA";
 constexpr const char *gpu_runtime = "CUDA";
 constexpr const char *gpu_device_file = "/dev/nvidiactl";
 constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
-constexpr const char *gpu_permission_cure = "ask for access to /dev/nvidia* (in a container: start it with its GPUs)";
+constexpr const char *gpu_permission_cure = "get access to /dev/nvidia* (in a container: start it with GPU access)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
 
@@ -227,7 +227,7 @@ static __device__ inline float gpu_reciprocal(float x)
 #undef __device__
 #define __device__
 
-constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: what the emulation computes in */
+constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: the emulation's memory */
 constexpr const char *gpu_vendor = "emulated";
 constexpr const char *gpu_runtime = "HIP-CPU";
 constexpr const char *gpu_device_file = "/";
@@ -391,8 +391,8 @@ static inline float gpu_reciprocal(float x)
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
-/* A kernel for blocks of at most so many threads, so many blocks of which a multiprocessor should have registers for.
- * Clang's second number counts something else, and makes it spill; left to itself it chooses well. */
+/* A kernel for blocks of at most `threads`, `blocks` of which should fit into a multiprocessor's registers. Clang's
+ * second number means something else and causes spills; without it clang chooses well. */
 #if defined(__CUDACC__)
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_blas.h - the one file that knows the vendors' BLAS: cuBLAS, rocBLAS, and for the emulation the host's. The
- * libraries are loaded at run time; what is declared of them here is from their documentation
- * (docs.nvidia.com/cuda/cublas, rocm.docs.amd.com/projects/rocBLAS). blas.hpp is what operations call.
+ * gpu_blas.h - the interface to the vendors' BLAS: cuBLAS, rocBLAS, and for the emulation the host's. The libraries are
+ * loaded at run time; the declarations here are from their documentation (docs.nvidia.com/cuda/cublas,
+ * rocm.docs.amd.com/projects/rocBLAS). Operations call blas.hpp.
  */
 #ifndef FLYNN_HIP_GPU_BLAS_H
 #define FLYNN_HIP_GPU_BLAS_H
@@ -10,7 +10,7 @@
 #include "gpu.h"
 
 #include "../cpu/blas.h"
-#include "../library.h"
+#include "../shared/library.h"
 
 #include <cmath>
 
@@ -29,9 +29,8 @@ struct gpu_blas {
     gpu_gemm_function<double> *dgemm;
 };
 
-/* Operations of a product from which on the library pays (blas.hpp). On an H200 our own f32 is as fast as cuBLAS's,
- * whose f64 runs on units of its own, twice as fast. An MI200 has such units for both. The emulation takes it where it
- * can be tested quickly. */
+/* hip_blas_worth's numbers (blas.hpp). On an H200 our own f32 is as fast as cuBLAS, whose f64 is twice as fast on
+ * matrix units. An MI200 has matrix units for both. The emulation's number is small, for quick tests. */
 #if defined(__CUDACC__)
 constexpr double gpu_blas_worth_f32 = 1e10, gpu_blas_worth_f64 = 2e9;
 #elif !defined(__HIP_CPU_RT__)
@@ -43,10 +42,10 @@ constexpr double gpu_blas_worth_f32 = HUGE_VAL, gpu_blas_worth_f64 = 1e6;
 #if !defined(__HIP_CPU_RT__)
 
 struct gpu_blas_names {
-    const char *library, *files, *cure; /* files: that of the runtime this was built with first */
+    const char *library, *files, *cure; /* files: first that of the runtime of this build */
     const char *create, *destroy, *set_stream, *sgemm, *dgemm;
     int none, transpose; /* cublasOperation_t, rocblas_operation */
-    int no_memory;       /* the status */
+    int no_memory;       /* its status code */
 };
 
 #if defined(__CUDACC__)
@@ -59,7 +58,7 @@ constexpr gpu_blas_names gpu_blas_library = {
 #else
     "libcublas.so.11 libcublas.so.12",
 #endif
-    "install CUDA's cuBLAS, or put its folder into LD_LIBRARY_PATH",
+    "install CUDA's cuBLAS, or add its folder to LD_LIBRARY_PATH",
     "cublasCreate_v2",
     "cublasDestroy_v2",
     "cublasSetStream_v2",
@@ -70,7 +69,7 @@ constexpr gpu_blas_names gpu_blas_library = {
     3, /* CUBLAS_STATUS_ALLOC_FAILED */
 };
 #else
-/* A rocBLAS of another major version would bring another HIP runtime, which knows nothing of this one's streams. */
+/* A rocBLAS of another major version would load another HIP runtime, to which this runtime's streams are unknown. */
 constexpr gpu_blas_names gpu_blas_library = {
     "rocBLAS",
 #if HIP_VERSION_MAJOR >= 7
@@ -80,7 +79,7 @@ constexpr gpu_blas_names gpu_blas_library = {
 #else
     "librocblas.so.3 librocblas.so.0",
 #endif
-    "install rocBLAS of the same ROCm, or put its folder into LD_LIBRARY_PATH",
+    "install rocBLAS of the same ROCm, or add its folder to LD_LIBRARY_PATH",
     "rocblas_create_handle",
     "rocblas_destroy_handle",
     "rocblas_set_stream",
@@ -92,24 +91,24 @@ constexpr gpu_blas_names gpu_blas_library = {
 };
 #endif
 
-/* Whether the library is here: looked for, not loaded. */
+/* True if the library was found; does not load it. */
 static inline bool gpu_blas_find(char *why, size_t size)
 {
     if (library_find(gpu_blas_library.files))
         return true;
-    std::snprintf(why, size, "no %s here (%s), which variants named library call; %s", gpu_blas_library.library,
+    std::snprintf(why, size, "%s not found (%s): library variants are unavailable; %s", gpu_blas_library.library,
                   gpu_blas_library.files, gpu_blas_library.cure);
     return false;
 }
 
-/* Loads it; false: `why` tells. */
+/* Loads it; false with the reason in `why`. */
 static inline bool gpu_blas_load(gpu_blas *blas, char *why, size_t size)
 {
     const gpu_blas_names &names = gpu_blas_library;
     void *library = library_load(names.files, why, size);
     if (!library)
         return false;
-    std::snprintf(why, size, "%s here lacks a function of its documentation", names.library);
+    std::snprintf(why, size, "the installed %s lacks a documented function", names.library);
     return library_function(library, names.create, &blas->create, sizeof blas->create) &&
            library_function(library, names.destroy, &blas->destroy, sizeof blas->destroy) &&
            library_function(library, names.set_stream, &blas->set_stream, sizeof blas->set_stream) &&
@@ -117,8 +116,7 @@ static inline bool gpu_blas_load(gpu_blas *blas, char *why, size_t size)
            library_function(library, names.dgemm, &blas->dgemm, sizeof blas->dgemm);
 }
 
-/* c' = b' a', as column-major libraries see it: in full f32 or f64, which is the default of both (TF32 must be asked
- * for). */
+/* c' = b' a' for column-major libraries, in full f32 or f64, which is the default of both (TF32 is an option). */
 template <typename T>
 static inline int gpu_blas_gemm(gpu_gemm_function<T> *gemm, void *handle, const blas_product &p)
 {

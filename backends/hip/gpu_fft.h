@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_fft.h - the one file that knows a vendor's FFT: cuFFT, hipFFT (which calls rocFFT), and for the emulation KissFFT
- * on the processor. They are loaded at run time; what is declared of them here is from their documentation
+ * gpu_fft.h - the interface to the vendors' FFT: cuFFT, hipFFT (which calls rocFFT), and for the emulation KissFFT on
+ * the CPU. The libraries are loaded at run time; the declarations here are from their documentation
  * (docs.nvidia.com/cuda/cufft, rocm.docs.amd.com/projects/hipFFT, kiss_fftr.h).
  *
  *     gpu_fft fft;
  *     int error = fft.plan(FL_F32, gpu_fft::forward, 4096, 100);   // 0: done
  *     error = fft.run(values, stream);
  *
- * transforms 100 rows of 4096 real numbers in place. A row has room for 4098 of them: its spectrum of 2049 complex
+ * transforms 100 rows of 4096 real numbers in place. A row has room for 4098 numbers: its spectrum of 2049 complex
  * numbers. The inverse multiplies by the length.
  */
 #ifndef FLYNN_HIP_GPU_FFT_H
 #define FLYNN_HIP_GPU_FFT_H
 
-#include "../library.h"
+#include "../shared/library.h"
 #include "gpu.h"
 
 #include <flynn/flynn.h>
@@ -28,7 +28,7 @@
 #define GPU_FFT(name) "cufft" name
 constexpr const char *gpu_fft_library =
     "libcufft.so.12 libcufft.so.11 libcufft.so.10 /usr/local/cuda/lib64/libcufft.so";
-constexpr const char *gpu_fft_cure = "install cuFFT of the CUDA toolkit, and have the loader find it (ldconfig)";
+constexpr const char *gpu_fft_cure = "install cuFFT of the CUDA toolkit and make it known to the loader (ldconfig)";
 using gpu_fft_handle = int;
 #else
 #define GPU_FFT(name) "hipfft" name
@@ -57,11 +57,11 @@ class gpu_fft
         char cause[160];
         void *const library = library_load(gpu_fft_library, cause, sizeof cause);
         if (!library)
-            std::snprintf(why, size, "fft of convolve1d (%.110s): %s", cause, gpu_fft_cure);
+            std::snprintf(why, size, "fft of convolve1d is unavailable (%.110s); %s", cause, gpu_fft_cure);
         return library != nullptr;
     }
 
-    /* Once, with the device current. */
+    /* Called once, with the device current. */
     int plan(fl_dtype dtype, direction way, int length, int batch)
     {
         int (*plan_many)(gpu_fft_handle *, int rank, int *n, int *in_embed, int in_stride, int in_distance,
@@ -100,7 +100,7 @@ class gpu_fft
     static constexpr int missing = -1;
 
     gpu_fft_handle handle{};
-    int (*exec)(gpu_fft_handle, void *, void *) = nullptr; /* not null: there is a plan */
+    int (*exec)(gpu_fft_handle, void *, void *) = nullptr; /* null before `plan` */
     int (*set_stream)(gpu_fft_handle, hipStream_t) = nullptr;
     int (*destroy)(gpu_fft_handle) = nullptr;
 };
@@ -132,7 +132,8 @@ class gpu_fft
         char cause[160];
         void *const library = library_load(file(dtype), cause, sizeof cause);
         if (!library)
-            std::snprintf(why, size, "fft of convolve1d in %s (%.110s): %s", dtype == FL_F32 ? "f32" : "f64", cause,
+            std::snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); %s",
+                          dtype == FL_F32 ? "f32" : "f64", cause,
                           dtype == FL_F32 ? "install libkissfft-float131"
                                           : "build github.com/mborgerding/kissfft with -DKISSFFT_DATATYPE=double");
         return library != nullptr;

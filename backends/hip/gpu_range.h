@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_range.h - names for what a vendor's profiler shows: NVTX (Nsight) and rocTX (rocprof). Only these lines know
- * them.
+ * gpu_range.h - named ranges in the vendors' profilers: NVTX (Nsight) and rocTX (rocprof).
  */
 #ifndef FLYNN_HIP_GPU_RANGE_H
 #define FLYNN_HIP_GPU_RANGE_H
 
 #include <cstdlib>
 
-/* NVTX is headers alone: without a profiler a call is a test of a pointer. */
+/* NVTX is header-only: without a profiler a call only tests a pointer. */
 #if defined(__CUDACC__) && __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 
@@ -27,9 +26,9 @@ static inline void gpu_range_pop()
     nvtxRangePop();
 }
 
-/* rocTX is a library, which a profiler brings along or which lies beside ROCm's. */
+/* rocTX is a library of the profiler or of ROCm. */
 #elif defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
-#include "../library.h"
+#include "../shared/library.h"
 
 struct gpu_roctx {
     int (*push)(const char *name);

@@ -23,7 +23,7 @@
 #if GPU_HAS_SELECT
 
 /* Queues: the elements of in[0] to in[length - 1] for which `keeps` holds to `out`, in order, and their number to
- * `count`. With `memory` NULL it only tells how many bytes of it are needed. */
+ * `count`. With `memory` NULL it only returns the bytes it needs. */
 template <typename T, typename Predicate>
 static inline hipError_t gpu_select(void *memory, size_t *bytes, const T *in, T *out, int64_t *count, int64_t length,
                                     Predicate keeps, hipStream_t stream)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_solver.h - the one file that knows the vendors' solvers: cuSOLVER and rocSOLVER. The libraries are loaded at run
- * time; what is declared of them here is from their documentation (docs.nvidia.com/cuda/cusolver,
- * rocm.docs.amd.com/projects/rocSOLVER). solver.hpp is what operations call. The emulation has none.
+ * gpu_solver.h - the interface to the vendors' solvers: cuSOLVER and rocSOLVER. The libraries are loaded at run time;
+ * the declarations here are from their documentation (docs.nvidia.com/cuda/cusolver,
+ * rocm.docs.amd.com/projects/rocSOLVER). Operations call solver.hpp. The emulation has no solver.
  */
 #ifndef FLYNN_HIP_GPU_SOLVER_H
 #define FLYNN_HIP_GPU_SOLVER_H
 
 #include "gpu.h"
 
-#include "../library.h"
+#include "../shared/library.h"
 
 #include <vector>
 
 #if !defined(__HIP_CPU_RT__)
 
-/* Where the routines work, besides on the matrices: memory of the device (null: there was none to be had). */
+/* Allocates workspace of the routines on the device; null if memory is short. */
 struct gpu_solver_room {
     void *(*take)(void *self, size_t bytes);
     void *self;
@@ -32,7 +32,7 @@ constexpr const char *gpu_solver_files =
 #else
     "libcusolver.so.11 libcusolver.so.12";
 #endif
-constexpr const char *gpu_solver_cure = "install CUDA's cuSOLVER, or put its folder into LD_LIBRARY_PATH";
+constexpr const char *gpu_solver_cure = "install CUDA's cuSOLVER, or add its folder to LD_LIBRARY_PATH";
 constexpr int gpu_solver_no_memory = 2; /* CUSOLVER_STATUS_ALLOC_FAILED */
 constexpr bool gpu_solver_has_fast = true;
 
@@ -70,7 +70,7 @@ struct gpu_solver {
                  int64_t ldvt, int compute, void *device, size_t device_size, void *host, size_t host_size, int *info);
 };
 
-/* A device's: the library's handle and its parameters. */
+/* The library's handle and parameters of one device. */
 struct gpu_solver_handle {
     void *handle, *params;
 };
@@ -107,7 +107,7 @@ static inline void gpu_solver_close(const gpu_solver &s, gpu_solver_handle *h)
 template <typename T>
 constexpr int gpu_solver_type = sizeof(T) == sizeof(float) ? 0 : 1; /* CUDA_R_32F, CUDA_R_64F */
 
-/* Runs call(device memory, its size, host memory, its size); the latter is let go once the stream is done with it. */
+/* Runs call(device memory, its size, host memory, its size); frees the host memory when the stream is done with it. */
 template <typename Call>
 static inline int gpu_solver_with(const gpu_solver_room &room, hipStream_t queue, size_t device, size_t host, Call call)
 {
@@ -121,7 +121,7 @@ static inline int gpu_solver_with(const gpu_solver_room &room, hipStream_t queue
     return status;
 }
 
-/* Eigenvalues, ascending, of a symmetric matrix, whose place its eigenvectors take, as columns. */
+/* Eigenvalues, ascending, of a symmetric matrix; the eigenvectors overwrite it, as columns. */
 static inline int gpu_solver_eigen(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
                                    hipStream_t queue, int64_t n, double *a, double *values, int *info)
 {
@@ -137,7 +137,7 @@ static inline int gpu_solver_eigen(const gpu_solver &s, const gpu_solver_handle 
     });
 }
 
-/* The triangle and the reflectors of a (m x n), and what the latter need besides. */
+/* The triangle and the reflectors of a (m x n), with the factors of the reflectors. */
 template <typename T>
 static inline int gpu_solver_qr(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
                                 hipStream_t queue, int64_t m, int64_t n, T *a, T *tau, int *info)
@@ -164,7 +164,7 @@ static inline int gpu_solver_orgqr(Size size, Form form, void *handle, const gpu
     return work ? form(handle, m, n, n, a, m, tau, work, elements, info) : gpu_solver_no_memory;
 }
 
-/* Turns reflectors into the columns that they stand for. */
+/* Forms the columns of q from the reflectors. */
 static inline int gpu_solver_form_q(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
                                     int64_t m, int64_t n, float *a, const float *tau, int *info)
 {
@@ -177,8 +177,8 @@ static inline int gpu_solver_form_q(const gpu_solver &s, const gpu_solver_handle
     return gpu_solver_orgqr(s.dorgqr_size, s.dorgqr, h.handle, room, (int)m, (int)n, a, tau, info);
 }
 
-/* The thin decomposition of a (m x n, m >= n, overwritten). fast: by the polar decomposition, which leaves v; `doubt`
- * is how far its values may be off. Else by bidiagonalization, which leaves v transposed. */
+/* The thin decomposition of a (m x n, m >= n, overwritten). fast: by the polar decomposition, which returns v; `doubt`
+ * bounds the error of its values. Else by bidiagonalization, which returns v transposed. */
 static inline int gpu_solver_svd(const gpu_solver &s, const gpu_solver_handle &h, const gpu_solver_room &room,
                                  hipStream_t queue, bool fast, int64_t m, int64_t n, double *a, double *values,
                                  double *u, double *v, int *info, double *doubt)
@@ -207,7 +207,7 @@ static inline int gpu_solver_svd(const gpu_solver &s, const gpu_solver_handle &h
 
 constexpr const char *gpu_solver_name = "rocSOLVER";
 constexpr const char *gpu_solver_files = "librocsolver.so.0";
-constexpr const char *gpu_solver_cure = "install rocSOLVER of the same ROCm, or put its folder into LD_LIBRARY_PATH";
+constexpr const char *gpu_solver_cure = "install rocSOLVER of the same ROCm, or add its folder to LD_LIBRARY_PATH";
 constexpr int gpu_solver_no_memory = 5; /* rocblas_status_memory_error */
 constexpr bool gpu_solver_has_fast = false;
 
@@ -228,7 +228,7 @@ struct gpu_solver_handle {
     void *handle;
 };
 
-/* rocBLAS, whose handle this is, comes with it. */
+/* The handle is rocBLAS's, which rocSOLVER loads. */
 static inline bool gpu_solver_functions(void *library, gpu_solver *s)
 {
 #define GPU_FIND(member, name) library_function(library, name, &s->member, sizeof s->member)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_sort.h - the vendors' radix sorts: CUB with nvcc, rocPRIM with hipcc where it is installed. The one file that
- * knows them; slow to compile, so that few files should include it. GPU_SORT_LIBRARY is the library's name, not defined
- * where there is none; GPU_SORT_LACKS then says what would mend it, unless nothing would (HIP-CPU).
+ * gpu_sort.h - the interface to the vendors' radix sorts: CUB with nvcc, rocPRIM with hipcc if installed. Slow to
+ * compile, so few files should include it. GPU_SORT_LIBRARY is the library's name; if it is not defined, there is no
+ * library, and GPU_SORT_LACKS states the cure (not for HIP-CPU, where there is none).
  *
  * Both order numbers by their bits: -0 is 0 (or just below it), NaN without a sign comes last and with one first.
  */
@@ -58,14 +58,14 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 
 #elif !defined(__HIP_CPU_RT__)
 #define GPU_SORT_LACKS \
-    "built without rocPRIM, so that sort has no variant library; install librocprim-dev (of ROCm: rocprim-dev) and " \
+    "built without rocPRIM: sort's library variant is unavailable; install librocprim-dev (ROCm: rocprim-dev) and " \
     "rebuild"
 #endif
 
 #ifdef GPU_SORT_LIBRARY
 
-/* Queues the sorting of in[0 ... n) into out, memory apart from it. Without `temporary` it only tells how many bytes of
- * that it needs. */
+/* Queues the sorting of in[0 ... n) into out, which shares no memory with it. With `temporary` NULL it only returns the
+ * bytes it needs. */
 template <typename T>
 hipError_t gpu_sort(void *temporary, size_t &bytes, const T *in, T *out, uint64_t n, hipStream_t stream)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * multiply_add.hip.cpp - FL_OP_MULTIPLY_ADD on a GPU: what the other operations' arithmetic is held against.
+ * multiply_add.hip.cpp - FL_OP_MULTIPLY_ADD on a GPU: measures the arithmetic throughput, for comparison.
  */
 #include "device.hpp"
 
@@ -9,7 +9,7 @@
 namespace
 {
 
-/* R elements a thread, a grid's width apart, so that R multiply-adds do not wait for each other. */
+/* R elements per thread, a grid's width apart, so that R multiply-adds are independent. */
 template <int R, typename T>
 __global__ void multiply_add_kernel(const T *in, T *out, T factor, T term, int64_t steps, int64_t size)
 {
@@ -69,9 +69,9 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_MULTIPLY_ADD, "register", dtypes, "eight elements a thread, in registers", plan<chains>, run<chains>,
-     nullptr},
-    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element a thread", plan<1>, run<1>, nullptr},
+    {FL_OP_MULTIPLY_ADD, "register", dtypes, "eight elements per thread, in registers", plan<chains>, run<chains>,
+     nullptr, false},
+    {FL_OP_MULTIPLY_ADD, "naive", dtypes, "one element per thread", plan<1>, run<1>, nullptr, false},
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.hip.cpp - which GPUs are here and why not, and opening one.
+ * open.hip.cpp - finds the GPUs of this machine, explains why one cannot be used, and opens one.
  */
 #include "blas.hpp"
 #include "device.hpp"
@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) void say(char (&text)[256], const char *fo
     va_end(list);
 }
 
-/* There is no driver, or one older than the runtime that was built in. */
+/* There is no driver, or it is older than the runtime of this plugin. */
 void explain_driver(fl_probe *probe)
 {
     int driver = 0, runtime = 0;
@@ -35,26 +35,27 @@ void explain_driver(fl_probe *probe)
     gpu_version(driver, has, sizeof has);
     gpu_version(runtime, needs, sizeof needs);
     if (driver == 0) {
-        say(probe->cause, "no %s driver here", gpu_vendor);
+        say(probe->cause, "no %s driver found", gpu_vendor);
         say(probe->cure, "%s, for %s %s or newer", gpu_driver_cure, gpu_runtime, needs);
     } else {
-        say(probe->cause, "the %s driver here is for %s %s, this plugin needs %s", gpu_vendor, gpu_runtime, has, needs);
+        say(probe->cause, "the %s driver supports %s up to %s, this plugin needs %s", gpu_vendor, gpu_runtime, has,
+            needs);
         say(probe->cure, "update the driver, or rebuild with %s %s or older", gpu_runtime, has);
     }
 }
 
-/* The runtime sees no device: because there is none, because of no driver, or for lack of rights. */
+/* The runtime finds no device: there is none, the driver is not loaded, or permission is missing. */
 void explain_no_device(fl_probe *probe)
 {
     if (access(gpu_device_file, F_OK) != 0) {
-        say(probe->cause, "no %s GPU here, or no driver for it (%s is missing)", gpu_vendor, gpu_device_file);
+        say(probe->cause, "no %s GPU found, or its driver is not loaded (%s is missing)", gpu_vendor, gpu_device_file);
         say(probe->cure, "%s", gpu_driver_cure);
     } else if (access(gpu_device_file, R_OK | W_OK) != 0) {
         say(probe->cause, "no permission to use %s", gpu_device_file);
         say(probe->cure, "%s", gpu_permission_cure);
     } else {
-        say(probe->cause, "the %s driver shows no GPU", gpu_vendor);
-        say(probe->cure, "see whether an environment variable hides it (*_VISIBLE_DEVICES)");
+        say(probe->cause, "the %s driver reports no GPU", gpu_vendor);
+        say(probe->cure, "check whether an environment variable hides it (*_VISIBLE_DEVICES)");
     }
 }
 
@@ -73,12 +74,12 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
 {
     char architecture[32];
     gpu_architecture(properties, architecture, sizeof architecture);
-    say(cause, "built for %s, this is %s (%.128s)", FLYNN_GPU_ARCHITECTURES, architecture, properties.name);
+    say(cause, "built for %s, this GPU is %s (%.128s)", FLYNN_GPU_ARCHITECTURES, architecture, properties.name);
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
-/* Libraries that are loaded at run time, or were there at build time: each function says whether one is here, else why
- * not and what would mend it. */
+/* Optional libraries, loaded at run time or used at build time: each function returns true if one is available, else
+ * false with the reason and the cure. */
 bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_available,
     hip_fft_available,
@@ -86,7 +87,7 @@ bool (*const libraries[])(char *why, size_t size) = {
     hip_svd_library,
 };
 
-/* What is lacking, separated by semicolons. Only where a device can be used: without one it does not matter. */
+/* Lists the missing libraries, separated by semicolons. Called only if a device can be used. */
 void probe_libraries(fl_probe *probe)
 {
     char why[256];
@@ -110,7 +111,7 @@ extern "C" void hip_probe(fl_probe *probe)
     } else if (error != hipSuccess) {
         say(probe->cause, "the %s runtime failed: %s (%s)", gpu_runtime, hipGetErrorString(error),
             hipGetErrorName(error));
-        say(probe->cure, "see the driver's log");
+        say(probe->cure, "check the driver's log");
     }
     (void)hipGetLastError();
     if (error != hipSuccess || count == 0)
@@ -126,7 +127,7 @@ extern "C" void hip_probe(fl_probe *probe)
         else
             explain_code(properties, probe->cause, probe->cure);
     }
-    if (usable > 0) { /* one without code is refused when it is opened, so that the indices stay the runtime's */
+    if (usable > 0) { /* GPUs without code keep their index and are refused by hip_open */
         probe->device_count = count;
         probe->cause[0] = probe->cure[0] = '\0';
         probe_libraries(probe);
@@ -173,7 +174,7 @@ fl_status canary_fetch(const hip_device *device, uint64_t *memory, uint64_t nonc
     return FL_OK;
 }
 
-/* Runs a small kernel and reads back what it wrote. */
+/* Runs a small kernel and checks what it wrote. */
 fl_status canary(const hip_device *device)
 {
     const fl_host *host = device->host;
@@ -219,7 +220,13 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
     }
 }
 
-/* The operations' tables, in one; 0 when there is no memory for it. */
+void close_libraries(hip_device *device)
+{
+    hip_blas_close(device);
+    hip_solver_close(device);
+}
+
+/* Joins the operations' tables; 0 if memory is short. */
 size_t collect_rows(hip_device *device)
 {
     char why[256];
@@ -268,7 +275,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     std::unique_ptr<hip_device> device(new (std::nothrow) hip_device{});
     const size_t row_count = device ? collect_rows(device.get()) : 0;
     if (row_count == 0)
-        return host->error(FL_E_MEMORY, "out of memory for a device");
+        return host->error(FL_E_MEMORY, "out of host memory for a device");
     describe(properties, &opened->info);
     device->host = host;
     device->number = number;
@@ -276,6 +283,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->max_threads = properties.maxThreadsPerBlock;
     device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    device->close_libraries = close_libraries;
     device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     device->resident_threads = properties.maxThreadsPerMultiProcessor;
     opened->info.dlpack_type = gpu_dlpack_type;

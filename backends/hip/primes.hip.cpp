@@ -141,7 +141,7 @@ fl_status run_each(const fl_context *context, const void *arguments, const fl_la
 
 /* ------------------------------------------------------------------------------------------- all in a launch ---- */
 
-/* Blocks for so many numbers: no more than can run at a time, for each takes as many as it can. */
+/* Blocks for `numbers`: at most as many as can run at once, since each block loops. */
 unsigned decide_grid(const hip_device *device, int threads, int64_t numbers)
 {
     constexpr int resident = 2048; /* threads of a multiprocessor, at most */
@@ -241,7 +241,7 @@ void plan_sieve(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = upto / 2 * (2 + strikes + 2.0 / 8) + sizeof(int64_t);
 }
 
-/* The primes up to the root of what is sieved, by division: there are few. */
+/* The primes up to the root of the largest sieved number, by division, since they are few. */
 fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve_task *task)
 {
     const int64_t root = std::max<int64_t>(2, (int64_t)std::sqrt((double)(upto - 1))), numbers = root - 1;
@@ -259,7 +259,7 @@ fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve
     return decide(context, division::to_root, d, block, 2, numbers, nullptr, base, base_count);
 }
 
-/* Queues the sieving of some segments and the writing of what is left. */
+/* Queues the sieving of some segments and the storing of their primes. */
 fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const sieve_task &task, int64_t segments,
                       uint32_t *bits, int64_t *counts, const int64_t *base, int64_t *out, int64_t *end)
 {
@@ -302,16 +302,18 @@ fl_status run_sieve(const fl_context *context, const void *arguments, const fl_l
 constexpr uint32_t dtypes = 1u << FL_I64;
 
 const fl_row rows[] = {
-    {FL_OP_PRIMES, "sieve", dtypes, "of Eratosthenes, over odd numbers, a segment in each block's shared memory",
-     plan_sieve, run_sieve, nullptr},
+    {FL_OP_PRIMES, "sieve", dtypes, "sieve of Eratosthenes over odd numbers, a segment in each block's shared memory",
+     plan_sieve, run_sieve, nullptr, false},
     {FL_OP_PRIMES, "sqrt-all", dtypes, "one launch; the lanes of a warp divide a number by 2, 3 ... up to its root",
-     plan_all, run_all<division::to_root>, nullptr},
-    {FL_OP_PRIMES, "sqrt-each", dtypes, "a launch of one thread and a copy per number, divided up to its root",
-     plan_each, run_each<division::to_root>, nullptr},
+     plan_all, run_all<division::to_root>, nullptr, false},
+    {FL_OP_PRIMES, "sqrt-each", dtypes,
+     "a launch of one thread and a copy per number; divides by 2, 3 ... up to its root", plan_each,
+     run_each<division::to_root>, nullptr, false},
     {FL_OP_PRIMES, "trial-all", dtypes, "one launch; the lanes of a warp divide a number by 2, 3 ... up to n / 2",
-     plan_all, run_all<division::to_half>, nullptr},
-    {FL_OP_PRIMES, "trial-each", dtypes, "the course's: a launch of one thread and a copy per number, up to n / 2",
-     plan_each, run_each<division::to_half>, nullptr},
+     plan_all, run_all<division::to_half>, nullptr, false},
+    {FL_OP_PRIMES, "trial-each", dtypes,
+     "the course's: a launch of one thread and a copy per number; divides up to n / 2", plan_each,
+     run_each<division::to_half>, nullptr, false},
 };
 
 } // namespace

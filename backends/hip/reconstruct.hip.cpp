@@ -70,7 +70,7 @@ int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The block asked for, its z as more of y, or `x` x `y`. */
+/* The requested block, whose z multiplies y, or `x` x `y`. */
 void settle_block(int x, int y, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -259,7 +259,7 @@ void plan_library(void *, const void *arguments, fl_launch *launch)
         (4 * u_elements_of(args) + vt_elements_of(args) + outputs_of(args)) * (double)size_of(args);
 }
 
-/* Whether `auto` leaves it to the library. A block that was asked for is one of `register`. */
+/* True if `auto` uses the library. A requested block is one of `register`. */
 bool takes_library(const fl_reconstruct_args *args, const fl_launch *launch)
 {
     const int64_t *shape = args->y.shape, *vt = args->vt.stride, *y = args->y.stride;
@@ -385,21 +385,21 @@ const char *chosen(const fl_context *, const void *, fl_launch *launch)
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_RECONSTRUCT, "auto", dtypes, "library for large products where there is one, else register", plan_auto,
-     run<launch_auto<float>, launch_auto<double>>, chosen},
-    {FL_OP_RECONSTRUCT, "register", dtypes, "tiles in shared memory, a patch of outputs in each thread's registers",
-     plan_register, run<launch_register<float>, launch_register<double>>, nullptr},
-    {FL_OP_RECONSTRUCT, "tiled", dtypes, "tiles of u and vt in shared memory, one thread an output", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr},
-    {FL_OP_RECONSTRUCT, "naive", dtypes, "one thread an output, all from global memory", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr},
-    {FL_OP_RECONSTRUCT, "uncoalesced", dtypes, "naive with threadIdx.x along the rows: to see what it costs",
-     plan_uncoalesced, run<launch_uncoalesced<float>, launch_uncoalesced<double>>, nullptr},
+    {FL_OP_RECONSTRUCT, "auto", dtypes, "library for large products if available, else register", plan_auto,
+     run<launch_auto<float>, launch_auto<double>>, chosen, false},
+    {FL_OP_RECONSTRUCT, "register", dtypes, "tiles in shared memory, a block of outputs in each thread's registers",
+     plan_register, run<launch_register<float>, launch_register<double>>, nullptr, false},
+    {FL_OP_RECONSTRUCT, "tiled", dtypes, "tiles of u and vt in shared memory, one thread per output", plan_tiled,
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+    {FL_OP_RECONSTRUCT, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
+    {FL_OP_RECONSTRUCT, "uncoalesced", dtypes, "naive with threadIdx.x along the rows, to measure its cost",
+     plan_uncoalesced, run<launch_uncoalesced<float>, launch_uncoalesced<double>>, nullptr, false},
 };
 
 const fl_row library_rows[] = {
-    {FL_OP_RECONSTRUCT, "library", dtypes, "s multiplied into a copy of u, then the product by cuBLAS or rocBLAS",
-     plan_library, run<launch_library<float>, launch_library<double>>, nullptr},
+    {FL_OP_RECONSTRUCT, "library", dtypes, "multiplies a copy of u by s, then calls cuBLAS or rocBLAS", plan_library,
+     run<launch_library<float>, launch_library<double>>, nullptr, false},
 };
 
 } // namespace

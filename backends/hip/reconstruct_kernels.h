@@ -155,7 +155,7 @@ struct alignas(16) pack {
 };
 
 /* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. A multiprocessor should have registers
- * for so many blocks. */
+ * for `Blocks` blocks. */
 template <int X, int Y, int R, int C, int K, int Blocks>
 struct patch {
     static constexpr int x = X, y = Y, rows = R, columns = C, depth = K, blocks = Blocks;
@@ -168,7 +168,7 @@ struct patch_memory {
     static constexpr int u_pitch = P::height + pack<T>::width;
     static constexpr int elements = 2 * P::depth * (u_pitch + P::width);
 
-    /* Each thread copies so many packs of either tile. */
+    /* The number of packs of each tile that a thread copies. */
     static constexpr int u_across = P::depth / pack<T>::width, u_down = P::threads / u_across;
     static constexpr int u_packs = P::height / u_down;
     static constexpr int vt_across = P::width / pack<T>::width, vt_down = P::threads / vt_across;

@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The elements that are not zero, seen in their bits: `mask` leaves out the sign of a float, since -0 is zero. */
+/* Tests for zero by the bits of an element: `mask` excludes the sign of a float, since -0 is zero. */
 template <typename Bits>
 struct nonzero {
     using value = Bits;
@@ -65,7 +65,7 @@ void plan_scan(void *self, const void *arguments, fl_launch *launch)
     launch->grid[0] = (int64_t)blocks;
     launch->shared_bytes = compact_shared(device, threads);
     launch->flops = 0;
-    /* Each element twice, and each block's count by all blocks behind it. */
+    /* Reads each element twice; all later blocks read a block's count. */
     launch->bytes_requested = 2 * in_bytes(args) + sizeof(int64_t) * (2 + blocks + blocks * blocks / 2);
 }
 
@@ -88,7 +88,7 @@ fl_status run_scan(const fl_context *context, const void *arguments, const fl_la
 /* -------------------------------------------------------------------------------------------------- library ---- */
 
 #if GPU_HAS_SELECT
-/* Block and grid are the library's own, and it does not tell. */
+/* The library chooses block and grid, which are unknown. */
 void plan_library(void *, const void *arguments, fl_launch *launch)
 {
     const fl_select_args *args = static_cast<const fl_select_args *>(arguments);
@@ -133,11 +133,11 @@ constexpr uint32_t dtypes = 1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL
 
 const fl_row rows[] = {
 #if GPU_HAS_SELECT
-    {FL_OP_SELECT, "library", dtypes, "CUB's or rocPRIM's: one pass, each block waits for the one before it",
-     plan_library, run_library, nullptr},
+    {FL_OP_SELECT, "library", dtypes, "by CUB or rocPRIM: one pass in which each block waits for the previous one",
+     plan_library, run_library, nullptr, false},
 #endif
-    {FL_OP_SELECT, "scan", dtypes, "blocks count, add up the counts before them, and copy", plan_scan, run_scan,
-     nullptr},
+    {FL_OP_SELECT, "scan", dtypes, "each block counts its elements, adds the counts of earlier blocks, then copies",
+     plan_scan, run_scan, nullptr, false},
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * solver.hip.cpp - the vendor's solver: loaded when it is first called, one handle a device, which one thread at a time
- * uses.
+ * solver.hip.cpp - the vendor's solver: loaded at the first call, one handle per device, used by one thread at a time.
  */
 #include "solver.hpp"
 #include "gpu_solver.h"
@@ -33,7 +32,7 @@ bool hip_solver_has_fast()
     return false;
 }
 
-/* Never called: what needs them is not offered. */
+/* Never called: the rows that need it are not offered. */
 static fl_status missing(const fl_context *context)
 {
     return context->host->error(FL_E_UNAVAILABLE, "the emulation has no solver");
@@ -85,14 +84,14 @@ struct loaded_solver {
     char why[256];
 };
 
-/* The process's, loaded by the first who asks. */
+/* The library of the process, loaded by the first caller. */
 const loaded_solver &the_solver()
 {
     static const loaded_solver loaded = [] {
         loaded_solver l = {};
         void *library = library_load(gpu_solver_files, l.why, sizeof l.why);
         if (library && !gpu_solver_functions(library, &l.solver))
-            std::snprintf(l.why, sizeof l.why, "%s here lacks a function of its documentation", gpu_solver_name);
+            std::snprintf(l.why, sizeof l.why, "the installed %s lacks a documented function", gpu_solver_name);
         else
             l.ok = library != nullptr;
         return l;
@@ -115,7 +114,7 @@ void *take_scratch(void *self, size_t bytes)
     return context->host->scratch(context, bytes, &memory) == FL_OK ? memory : nullptr;
 }
 
-/* Makes the device's handle where there is none, and points it to the stream. The device's lock is held. */
+/* Creates the device's handle at its first use, and sets its stream. The caller holds the device's lock. */
 fl_status prepare(hip_device *device, hipStream_t queue)
 {
     const loaded_solver &loaded = the_solver();
@@ -134,7 +133,7 @@ fl_status prepare(hip_device *device, hipStream_t queue)
     return status == 0 ? FL_OK : failed(device, "stream", status);
 }
 
-/* Calls call(solver, handle, room, queue) while no other thread does. */
+/* Calls call(solver, handle, room, queue) under the device's lock. */
 template <typename Call>
 fl_status with_solver(const fl_context *context, const char *what, Call call)
 {
@@ -150,7 +149,7 @@ fl_status with_solver(const fl_context *context, const char *what, Call call)
     return status == 0 ? FL_OK : failed(device, what, status);
 }
 
-/* What the QR factorization tells of wrong arguments, which there are none of. */
+/* The QR factorization's status for wrong arguments, which these calls never pass. */
 fl_status info_for(const fl_context *context, int **info)
 {
     void *memory;
@@ -189,8 +188,8 @@ bool hip_solver_available(char *why, size_t size)
 {
     if (library_find(gpu_solver_files))
         return true;
-    std::snprintf(why, size, "no %s here (%s), which svd's library calls; %s", gpu_solver_name, gpu_solver_files,
-                  gpu_solver_cure);
+    std::snprintf(why, size, "%s not found (%s): svd's library variant is unavailable; %s", gpu_solver_name,
+                  gpu_solver_files, gpu_solver_cure);
     return false;
 }
 

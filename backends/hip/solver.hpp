@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * solver.hpp - factorizations by the vendor's solver. Matrices are packed and column-major, as the libraries have them;
- * memory is the device's. All is queued in the context's stream, though the libraries may wait. FL_E_UNAVAILABLE when
- * the library, which the first call of a process loads, cannot be.
+ * solver.hpp - factorizations by the vendor's solver. Matrices are packed and column-major, as the libraries need them,
+ * in device memory. All work is queued in the context's stream, though the libraries may wait. The first call of a
+ * process loads the library: FL_E_UNAVAILABLE if that fails.
  */
 #ifndef FLYNN_HIP_SOLVER_HPP
 #define FLYNN_HIP_SOLVER_HPP
 
 #include "device.hpp"
 
-/* Whether there is a library to load, else what that costs and what would mend it. Loads nothing. */
+/* True if the library was found; else `why` states the unavailable variants and the cure. Loads nothing. */
 bool hip_solver_available(char *why, size_t size);
 
-/* Whether it loads, which it does at the first call. */
+/* Loads the library at the first call; false if that fails. */
 bool hip_solver_loads();
 
-/* For the probe: the same, but for the emulation, which has none to miss: whether a LAPACK is here. */
+/* For the probe: hip_solver_available; for the emulation, which has no solver: whether a LAPACK was found. */
 bool hip_svd_library(char *why, size_t size);
 
-/* Whether hip_solver_svd has a fast way. */
+/* True if hip_solver_svd takes `fast`. */
 bool hip_solver_has_fast();
 
-/* The eigenvalues, ascending, of the symmetric n x n matrix `a`, which its eigenvectors overwrite, as columns. `info`
- * is not 0 when that failed. */
+/* The eigenvalues, ascending, of the symmetric n x n matrix `a`. The eigenvectors overwrite `a`, as columns. `info` is
+ * not 0 if it failed. */
 fl_status hip_solver_eigen(const fl_context *context, int64_t n, double *a, double *values, int *info);
 
-/* a (m x n, m >= n) = q r: r in the upper triangle, and what form_q makes q of, n columns, in place of it. */
+/* a (m x n, m >= n) = q r: leaves r in the upper triangle and the reflectors, from which form_q forms the n columns of
+ * q.
+ */
 fl_status hip_solver_qr(const fl_context *context, int64_t m, int64_t n, float *a, float *tau);
 fl_status hip_solver_qr(const fl_context *context, int64_t m, int64_t n, double *a, double *tau);
 fl_status hip_solver_form_q(const fl_context *context, int64_t m, int64_t n, float *a, float *tau);
 fl_status hip_solver_form_q(const fl_context *context, int64_t m, int64_t n, double *a, double *tau);
 
-/* a (m x n, m >= n, overwritten) = u diag(values) v': u is m x n; v is n x n, and transposed unless `fast`. `doubt`, on
- * the host, is how far the values of the fast way may be off; `info` is not 0 when it failed. */
+/* a (m x n, m >= n, overwritten) = u diag(values) v': u is m x n; v is n x n, transposed unless `fast`. `doubt`, on the
+ * host, bounds the error of the values if `fast`; `info` is not 0 if it failed. */
 fl_status hip_solver_svd(const fl_context *context, bool fast, int64_t m, int64_t n, double *a, double *values,
                          double *u, double *v, int *info, double *doubt);
 
-/* Lets the device's handle go. */
+/* Destroys the device's handle. */
 void hip_solver_close(hip_device *device);
 
 #endif

@@ -34,7 +34,7 @@ dim3 dim3_of(const int32_t *block)
     return dim3((unsigned)block[0], (unsigned)block[1], (unsigned)block[2]);
 }
 
-/* The block asked for, or `width` threads in a row. False: larger than any that can run, which core refuses. */
+/* The requested block, or `width` threads in x. False if it is too large to run, which core refuses. */
 bool settle_block(const hip_device *device, int width, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -52,7 +52,7 @@ int threads_of(const fl_launch *launch)
     return launch->block[0] * launch->block[1] * launch->block[2];
 }
 
-/* Blocks for so many threads; a grid-stride loop does the rest. */
+/* Blocks for this number of threads; a grid-stride loop does the rest. */
 dim3 grid_for(const hip_device *device, int64_t threads, int block)
 {
     return dim3((unsigned)std::min((threads + block - 1) / block, device->max_grid[0]));
@@ -233,7 +233,7 @@ fl_status sort_in_place(const fl_context *context, T *data, int64_t n)
     return status;
 }
 
-/* Blocks that end at once should be few; where there is work, these keep a large GPU busy. */
+/* Enough blocks to keep a large GPU busy, but few, since most end at once without work. */
 constexpr int reversing_blocks = 512, reversing_threads = 256;
 
 template <typename U>
@@ -285,13 +285,13 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << F
 
 const fl_row rows[] = {
 #ifdef GPU_SORT_LIBRARY
-    {FL_OP_SORT, "library", dtypes, GPU_SORT_LIBRARY "'s radix sort, and NaN with a sign moved behind the rest",
-     plan_library, run_library, nullptr},
+    {FL_OP_SORT, "library", dtypes, GPU_SORT_LIBRARY "'s radix sort; negative NaN are then moved to the end",
+     plan_library, run_library, nullptr, false},
 #endif
-    {FL_OP_SORT, "radix", dtypes, "by 8 bits a pass: tiles are counted, ordered in shared memory and distributed",
-     plan_radix, run<launch_radix<uint32_t>, launch_radix<uint64_t>>, nullptr},
+    {FL_OP_SORT, "radix", dtypes, "8 bits per pass: counts tiles, orders them in shared memory and distributes them",
+     plan_radix, run<launch_radix<uint32_t>, launch_radix<uint64_t>>, nullptr, false},
     {FL_OP_SORT, "bitonic", dtypes, "a sorting network: tiles in shared memory, longer distances in global memory",
-     plan_bitonic, run<launch_bitonic<uint32_t>, launch_bitonic<uint64_t>>, nullptr},
+     plan_bitonic, run<launch_bitonic<uint32_t>, launch_bitonic<uint64_t>>, nullptr, false},
 };
 
 } // namespace

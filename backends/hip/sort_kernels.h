@@ -389,8 +389,8 @@ __device__ inline void swap_elements(U *data, int64_t i, int64_t j)
     data[j] = a;
 }
 
-/* Reverses what follows the NaN with a sign; `found` tells whether there are any. Blocks read what others swap: the
- * search only asks which of the two kinds an element is, which a swap does not change. */
+/* Reverses the elements after the negative NaN; `found` says whether there are any. Blocks read elements that others
+ * swap: the search only tests which of the two kinds an element is, which a swap does not change. */
 template <typename U>
 __global__ void reverse_rest_kernel(U *data, int64_t n, U minus_infinity, int *found)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * svd.hip.cpp - FL_OP_SVD on a GPU. The factorizations are the vendor's (solver.hpp) or the host's (host_svd.h); what
- * is here is how a decomposition is put together from them, so that it is as exact as the dtype, and fast.
+ * svd.hip.cpp - FL_OP_SVD on a GPU. The factorizations are the vendor's (solver.hpp) or the host's (host_svd.h); this
+ * file combines them into decompositions that are as exact as the dtype, and fast.
  *
- * f32: the eigenvectors of the smaller one of a'a and aa', in f64, give the near vectors; the QR factorization of their
- * product with a gives the far ones, and the values on the diagonal of r. In f32 the squares in a'a would cost half the
- * digits; f64 has twice as many, so that all is exact to the rounding of f32: an eigenvalue, and a product of two
- * vectors, is off by a few 1e-16 of the largest square, the values and r beside its diagonal thus by the root of that,
- * a few 1e-8 of the largest value. It is several times as fast as decompositions of a itself, whose rotations or
- * bidiagonals keep a GPU waiting.
+ * f32: the eigenvectors of the smaller of a'a and aa', in f64, are the near vectors; the QR factorization of their
+ * product with a gives the far vectors, and the values on the diagonal of r. In f32 the squares in a'a would lose half
+ * the digits; f64 has twice as many, so the result is exact to the rounding of f32: the error of an eigenvalue, and of
+ * a product of two vectors, is a few 1e-16 of the largest square; that of the values, and of r beside its diagonal, is
+ * thus the root of that, a few 1e-8 of the largest value. This is several times as fast as decompositions of a itself,
+ * in whose rotations or bidiagonalization a GPU mostly waits.
  *
  * f64: the solver's decomposition of a itself.
  *
- * The rows wait: how a is scaled, and in which order the values come, is decided on the host.
+ * The rows wait, because the host determines the scale of a and the order of the values.
  */
-#include "blas.hpp"
 #include "solver.hpp"
-#include "svd_kernels.h"
+#include "svd_matrices.hpp"
 
 #include "../cpu/host_svd.h"
 
@@ -31,162 +30,16 @@
 namespace
 {
 
-#define SVD_TRY(statement) \
-    do { \
-        const fl_status svd_status_ = (statement); \
-        if (svd_status_ != FL_OK) \
-            return svd_status_; \
-    } while (0)
+/* -------------------------------------------------------------------------------------- combining ---- */
 
-/* ------------------------------------------------------------------------------------------- device, host ---- */
-
-template <typename T>
-fl_status scratch(const fl_context *context, int64_t count, T **memory)
-{
-    void *got;
-    SVD_TRY(context->host->scratch(context, (size_t)count * sizeof(T), &got));
-    *memory = static_cast<T *>(got);
-    return FL_OK;
-}
-
-/* Copies `rows` rows of `width` bytes in the context's stream, and waits. */
-fl_status copy_and_wait(const fl_context *context, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                        size_t width, size_t rows, hipMemcpyKind kind)
-{
-    const hip_device *device = hip_device_of(context);
-    const hipStream_t queue = hip_stream_of(context)->queue;
-    HIP_SELECT(device);
-    HIP_TRY(device->host, device->number, hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, queue));
-    HIP_TRY(device->host, device->number, hipStreamSynchronize(queue));
-    return FL_OK;
-}
-
-template <typename T>
-fl_status to_host(const fl_context *context, T *to, const T *from, int64_t count)
-{
-    const size_t bytes = (size_t)count * sizeof(T);
-    return copy_and_wait(context, to, bytes, from, bytes, bytes, 1, hipMemcpyDeviceToHost);
-}
-
-template <typename T>
-fl_status to_device(const fl_context *context, T *to, const T *from, int64_t count)
-{
-    const size_t bytes = (size_t)count * sizeof(T);
-    return copy_and_wait(context, to, bytes, from, bytes, bytes, 1, hipMemcpyHostToDevice);
-}
-
-template <typename T>
-strided<T> matrix_of(const fl_buffer &b)
-{
-    return {static_cast<T *>(b.data), b.stride[0], 1, b.shape[0], b.shape[1]};
-}
-
-template <typename T>
-strided<T> packed(T *data, int64_t rows, int64_t columns)
-{
-    return {data, columns, 1, rows, columns};
-}
-
-template <typename T>
-strided<const T> read_only(const strided<T> &m)
-{
-    return {m.data, m.row, m.column, m.rows, m.columns};
-}
-
-/* Blocks for so many elements, of which each thread takes several where there are very many. */
-dim3 blocks_for(int64_t elements)
-{
-    constexpr int64_t most = 1 << 16;
-    return dim3((unsigned)std::min((elements + svd_threads - 1) / svd_threads, most));
-}
-
-template <typename From, typename To>
-fl_status copy_scaled(const fl_context *context, const strided<const From> &from, const strided<To> &to, int scale)
-{
-    return hip_queue(context, copy_kernel<From, To>, blocks_for(to.rows * to.columns), dim3(svd_threads), 0, from, to,
-                     std::ldexp(1.0, scale));
-}
-
-/* The power of two by which the elements become about 1; FL_E_ARGUMENT for one that is not finite. Waits. */
-template <typename T>
-fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale)
-{
-    constexpr unsigned most = 1024;
-    const dim3 blocks = dim3(std::min(blocks_for(a.shape[0] * a.shape[1]).x, most));
-    double *partial, found[most], largest = 0;
-    SVD_TRY(scratch(context, most, &partial));
-    SVD_TRY(hip_queue(context, largest_kernel<T>, blocks, dim3(svd_threads), svd_threads * sizeof(double),
-                      matrix_of<const T>(a), partial));
-    SVD_TRY(to_host(context, found, partial, blocks.x));
-    for (unsigned i = 0; i < blocks.x; i++)
-        largest = std::max(largest, found[i]);
-    if (std::isinf(largest))
-        return context->host->error(FL_E_ARGUMENT,
-                                    "svd: a has an element that is not finite: there is no decomposition");
-    int exponent = 0;
-    (void)std::frexp(largest, &exponent);
-    *scale = largest > 0 ? -std::min(exponent, 1000) : 0; /* 2^1000 and its inverse can be told; 2^1074 cannot */
-    *scale = std::min(*scale, 1000);
-    return FL_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------- products ---- */
-
-bool has_blas()
-{
-    static const bool has = [] {
-        char why[256];
-        return hip_blas_available(why, sizeof why);
-    }();
-    return has;
-}
-
-/* From one packed row, or column, to the next. Where there is only one it means nothing, and a BLAS yet wants it to be
- * as long as that. */
-template <typename T>
-int64_t blas_stride(const strided<T> &m)
-{
-    return m.column != 1 ? std::max(m.column, m.rows) : std::max(m.row, m.columns);
-}
-
-/* c = a b. Of each matrix the rows or the columns are packed. */
-template <typename T>
-fl_status multiply(const fl_context *context, const strided<const T> &a, const strided<const T> &b, const strided<T> &c)
-{
-    if (!has_blas()) {
-        const int64_t most = 65535;
-        const dim3 grid((unsigned)((c.columns + product_edge - 1) / product_edge),
-                        (unsigned)std::min((c.rows + product_edge - 1) / product_edge, most));
-        return hip_queue(context, product_kernel<T>, grid, dim3(product_edge, product_edge), product_shared<T>(), a, b,
-                         c);
-    }
-    blas_product p = {};
-    p.dtype = sizeof(T) == sizeof(float) ? FL_F32 : FL_F64;
-    p.transpose_a = a.column != 1;
-    p.transpose_b = b.column != 1;
-    p.m = c.rows;
-    p.n = c.columns;
-    p.k = a.columns;
-    p.alpha = 1;
-    p.a = a.data;
-    p.b = b.data;
-    p.c = c.data;
-    p.a_stride = blas_stride(a);
-    p.b_stride = blas_stride(b);
-    p.c_stride = blas_stride(c);
-    p.batch = 1;
-    return hip_blas_multiply(context, p);
-}
-
-/* -------------------------------------------------------------------------------------- putting it together ---- */
-
-/* Vectors as rows, and the values that belong to them, on the device and scaled. near: of the shorter edge of a. */
+/* Vectors as rows on the device, and their values, which are scaled. near: the vectors of the shorter dimension of a.
+ */
 struct decomposition {
     strided<const double> near, far;
-    std::vector<double> values; /* k of them, in any order, and of any sign, which is the far vector's */
+    std::vector<double> values; /* k, in any order; a negative one belongs to the negative far vector */
 };
 
-/* The results, sorted, in their dtype and places. Waits. */
+/* Sorts the results and stores them in the outputs. Waits. */
 template <typename T>
 fl_status put(const fl_context *context, const fl_svd_args *args, const decomposition &d, int scale)
 {
@@ -220,7 +73,7 @@ fl_status put(const fl_context *context, const fl_svd_args *args, const decompos
                      tall ? d.near : d.far, vt, order_there, tall ? plus_there : sign_there);
 }
 
-/* a in f64, scaled. */
+/* Copies a to f64, scaled. */
 template <typename T>
 fl_status wide_copy(const fl_context *context, const fl_buffer &a, int scale, bool transpose, strided<double> *copy)
 {
@@ -231,7 +84,7 @@ fl_status wide_copy(const fl_context *context, const fl_buffer &a, int scale, bo
     return copy_scaled(context, transpose ? transposed(from) : from, *copy, scale);
 }
 
-/* The near vectors: eigenvectors, those of the k largest values first. false: the solver gave up. */
+/* Computes the near vectors: the eigenvectors of the k largest values. *done is false if the solver failed. */
 fl_status eigenvectors(const fl_context *context, const strided<double> &a, int64_t k, strided<double> *near,
                        bool *done)
 {
@@ -249,11 +102,12 @@ fl_status eigenvectors(const fl_context *context, const strided<double> &a, int6
     SVD_TRY(to_host(context, &said, info, 1));
     *done = said == 0;
     *near = packed(vectors, k, p);
-    const strided<const double> last_first = {gram + (p - 1) * p, -p, 1, k, p}; /* the library's columns are our rows */
+    const strided<const double> last_first = {gram + (p - 1) * p, -p, 1, k,
+                                              p}; /* the library's columns are rows here */
     return copy_scaled(context, last_first, *near, 0);
 }
 
-/* The far vectors from the near ones, with the values: far' = q of near a' (a tall), or of near a. */
+/* Computes the far vectors and the values from the near vectors: far' = q of near a' (a tall), or of near a. */
 fl_status far_vectors(const fl_context *context, const strided<double> &a, decomposition *d)
 {
     const bool tall = a.rows >= a.columns;
@@ -272,8 +126,8 @@ fl_status far_vectors(const fl_context *context, const strided<double> &a, decom
     return to_host(context, d->values.data(), diagonal, k);
 }
 
-/* The solver's own decomposition, in f64. A tall matrix that is column-major is what it takes: a itself where a is wide
- * and row-major. */
+/* The solver's own decomposition, in f64. It takes a tall column-major matrix, which a wide row-major one is without a
+ * change. */
 template <typename T>
 fl_status by_solver(const fl_context *context, const fl_svd_args *args, int scale, bool fast, decomposition *d,
                     bool *done)
@@ -299,7 +153,7 @@ fl_status by_solver(const fl_context *context, const fl_svd_args *args, int scal
     return FL_OK;
 }
 
-/* Polar decompositions say when they are in doubt, as of some matrices that are not of full rank. */
+/* A polar decomposition reports doubt, for example for some matrices without full rank; then the slow one runs. */
 template <typename T>
 fl_status by_solver_surely(const fl_context *context, const fl_svd_args *args, int scale, decomposition *d)
 {
@@ -328,7 +182,6 @@ fl_status decompose(const fl_context *context, const fl_svd_args *args, int scal
     return by_solver_surely<T>(context, args, scale, d);
 }
 
-/* What comes back from the device is read by the host until the stream is done. */
 template <typename T>
 fl_status run_library(const fl_context *context, const fl_svd_args *args)
 {
@@ -341,7 +194,7 @@ fl_status run_library(const fl_context *context, const fl_svd_args *args)
 
 /* -------------------------------------------------------------------------------------------------------- host ---- */
 
-/* A packed matrix of a buffer's shape in host memory. */
+/* A packed matrix in host memory with the buffer's shape. */
 template <typename T>
 fl_buffer on_host(const fl_buffer &b, T *data)
 {
@@ -376,7 +229,7 @@ struct freed {
     }
 };
 
-/* a to the host, what host_svd makes of it, and the results back. */
+/* Copies a to the host, decomposes it there and copies the results back. */
 template <typename T>
 fl_status run_host(const fl_context *context, const fl_svd_args *args)
 {
@@ -384,7 +237,7 @@ fl_status run_host(const fl_context *context, const fl_svd_args *args)
     const std::unique_ptr<void, freed> memory(std::malloc((size_t)(m * n + k * (m + n + 1)) * sizeof(T)));
     T *data = static_cast<T *>(memory.get());
     if (!data)
-        return context->host->error(FL_E_MEMORY, "svd: out of memory: the matrix on the host");
+        return context->host->error(FL_E_MEMORY, "svd: out of host memory for the matrix");
     const fl_svd_args host = {on_host(args->a, data), on_host(args->u, data + m * n),
                               on_host(args->s, data + m * n + k * (m + n)), on_host(args->vt, data + m * n + k * m),
                               args->seed};
@@ -410,8 +263,8 @@ const char *chosen(const fl_context *, const void *, fl_launch *)
 
 /* -------------------------------------------------------------------------------------------------- randomized ---- */
 
-/* Makes the packed rows orthonormal: Householder's QR, whose q is orthonormal whatever the rows are; or the host does.
- */
+/* Makes the packed rows orthonormal, by Householder's QR, whose q is orthonormal for any rows; without a solver on the
+ * host. */
 template <typename T>
 fl_status orthonormalize(const fl_context *context, const strided<T> &rows)
 {
@@ -425,13 +278,13 @@ fl_status orthonormalize(const fl_context *context, const strided<T> &rows)
     const std::unique_ptr<void, freed> memory(std::malloc((size_t)count * sizeof(T)));
     T *data = static_cast<T *>(memory.get());
     if (!data)
-        return context->host->error(FL_E_MEMORY, "svd: out of memory: the sketch on the host");
+        return context->host->error(FL_E_MEMORY, "svd: out of host memory for the sketch");
     SVD_TRY(to_host(context, data, rows.data, count));
     host_orthonormalize(sizeof(T) == sizeof(float) ? FL_F32 : FL_F64, data, rows.rows, rows.columns);
     return to_device(context, rows.data, data, count);
 }
 
-/* q = an orthonormal basis of nearly the range of a, as rows; x: room for as many rows of a's width. */
+/* q = an orthonormal basis, as rows, that nearly spans the range of a; x: memory for as many rows of a's width. */
 template <typename T>
 fl_status find_range(const fl_context *context, const strided<const T> &a, uint64_t seed, const strided<T> &x,
                      const strided<T> &q)
@@ -460,8 +313,8 @@ fl_buffer buffer_of(const fl_buffer &like, void *data, int64_t rows, int64_t col
     return b;
 }
 
-/* Algorithms 4.4 and 5.1 of Halko, Martinsson and Tropp: the decomposition of what is left of a in a basis of nearly
- * its range. Numbers far from 1 are scaled first, so that no product of them overflows. */
+/* Algorithms 4.4 and 5.1 of Halko, Martinsson and Tropp: the decomposition of a projected on a basis that nearly spans
+ * its range. Elements far from 1 are scaled first, so that no product of them overflows. */
 template <typename T>
 fl_status run_randomized(const fl_context *context, const fl_svd_args *args)
 {
@@ -512,8 +365,8 @@ double library_flops(const fl_svd_args *args, double m, double n, double k)
     return 6 * q * p * p + 20 * p * p * p;
 }
 
-/* The libraries choose their blocks; the bytes are at least those of an operand for each multiply-add. */
-void tell(const fl_svd_args *args, double flops, fl_launch *launch)
+/* The libraries choose their blocks; the bytes are at least one operand per multiply-add. */
+void fill_launch(const fl_svd_args *args, double flops, fl_launch *launch)
 {
     std::fill_n(launch->block, 3, 0);
     launch->flops = flops;
@@ -524,7 +377,7 @@ void plan_exact(void *, const void *arguments, fl_launch *launch)
 {
     const fl_svd_args *args = static_cast<const fl_svd_args *>(arguments);
     const double m = (double)args->a.shape[0], n = (double)args->a.shape[1];
-    tell(args, library_flops(args, m, n, (double)args->s.shape[0]), launch);
+    fill_launch(args, library_flops(args, m, n, (double)args->s.shape[0]), launch);
 }
 
 void plan_randomized(void *, const void *arguments, fl_launch *launch)
@@ -534,10 +387,10 @@ void plan_randomized(void *, const void *arguments, fl_launch *launch)
     const double l = (double)svd_sketch(args);
     const double products = 2 * (SVD_POWERS + 1) * 2 * m * n * l;
     const double orthonormal = SVD_POWERS * (qr_flops(m, l) + qr_flops(n, l)) + qr_flops(m, l);
-    tell(args, products + orthonormal + library_flops(args, l, n, k) + 2 * m * l * k, launch);
+    fill_launch(args, products + orthonormal + library_flops(args, l, n, k) + 2 * m * l * k, launch);
 }
 
-/* fl_row.run: one of the above, in the dtype computed in. */
+/* fl_row.run: one of the functions above, in f32 or f64. */
 template <fl_status (*in_f32)(const fl_context *, const fl_svd_args *),
           fl_status (*in_f64)(const fl_context *, const fl_svd_args *)>
 fl_status run(const fl_context *context, const void *arguments, const fl_launch *)
@@ -546,27 +399,27 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
     try {
         return (args->a.dtype == FL_F32 ? in_f32 : in_f64)(context, args);
     } catch (const std::bad_alloc &) {
-        return context->host->error(FL_E_MEMORY, "svd: out of memory: singular values on the host");
+        return context->host->error(FL_E_MEMORY, "svd: out of host memory for the singular values");
     }
 }
 
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
-    {FL_OP_SVD, "auto", dtypes, "library where it loads, else host", plan_exact,
-     run<run_exact<float>, run_exact<double>>, chosen},
+    {FL_OP_SVD, "auto", dtypes, "library if it loads, else host", plan_exact, run<run_exact<float>, run_exact<double>>,
+     chosen, false},
     {FL_OP_SVD, "host", dtypes,
-     "not the GPU's work: copied to the host, decomposed there by LAPACK (or Jacobi), and back", plan_exact,
-     run<run_host<float>, run_host<double>>, nullptr},
+     "copies the matrix to the host, decomposes it there by LAPACK (or Jacobi), and copies back", plan_exact,
+     run<run_host<float>, run_host<double>>, nullptr, false},
     {FL_OP_SVD, "randomized", dtypes,
-     "of a random sketch of the range: nearly the leading ones, in a fraction of the time", plan_randomized,
-     run<run_randomized<float>, run_randomized<double>>, nullptr},
+     "decomposes a random sketch of the range: approximate leading values in a fraction of the time", plan_randomized,
+     run<run_randomized<float>, run_randomized<double>>, nullptr, true},
 };
 
 const fl_row library_rows[] = {
     {FL_OP_SVD, "library", dtypes,
      "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
-     plan_exact, run<run_library<float>, run_library<double>>, nullptr},
+     plan_exact, run<run_library<float>, run_library<double>>, nullptr, false},
 };
 
 } // namespace

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * svd_kernels.h - what a decomposition needs besides factorizations: looking at the matrix, putting it into the shape
- * that libraries take, random numbers, products, and putting the vectors where they belong. Included by svd.hip.cpp.
+ * that libraries take, random numbers, products, and putting the vectors where they belong. Included by
+ * svd_matrices.hpp.
  */
 #ifndef FLYNN_HIP_SVD_KERNELS_H
 #define FLYNN_HIP_SVD_KERNELS_H
@@ -9,7 +10,7 @@
 #include "device.hpp"
 
 #define SVD_ANYWHERE __host__ __device__
-#include "../svd_sketch.h"
+#include "../shared/svd_sketch.h"
 
 namespace
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 
-#include "dlpack.h"
 #include "status.h"
 #include "stream.h"
 #include "trace.h"
@@ -29,13 +28,22 @@ fl_status core_check_array(const char *call, const char *name, const fl_array *a
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL; expected an array", call, name);
     if (array->device != device)
         return core_fail(FL_E_WRONG_DEVICE,
-                         "%s: %s lives on device %s, the call runs on %s%s; copy it with "
+                         "%s: %s is on device %s, the call runs on %s%s; copy it with "
                          "fl_array_to_device(%s, device, &copy)",
                          call, name, array->device->plugin.info.resource,
                          strcmp(array->device->plugin.info.resource, device->plugin.info.resource) ? ""
                                                                                                    : " (opened again)",
                          device->plugin.info.resource, name);
     return FL_OK;
+}
+
+fl_status core_check_arguments(const char *call, const fl_device *device, const core_argument *arguments, int count)
+{
+    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", call);
+
+    for (int i = 0; i < count && status == FL_OK; i++)
+        status = core_check_array(call, arguments[i].name, arguments[i].array, device);
+    return status;
 }
 
 fl_status core_check_matrix(const char *call, const char *name, const fl_array *array)
@@ -47,7 +55,7 @@ fl_status core_check_matrix(const char *call, const char *name, const fl_array *
         return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected 2", call, name, b->ndim,
                          b->ndim == 1 ? "" : "s");
     if (b->shape[0] == 0 || b->shape[1] == 0)
-        return core_fail(FL_E_ARGUMENT, "%s: %s is %s, without elements; expected at least 1x1", call, name,
+        return core_fail(FL_E_ARGUMENT, "%s: %s is %s and has no elements; expected at least 1x1", call, name,
                          core_shape_text(shape, sizeof shape, 2, b->shape));
     return FL_OK;
 }
@@ -67,7 +75,7 @@ fl_status core_check_like(const char *call, const char *name, const fl_array *ar
     bool same = b->ndim == ndim;
 
     if (b->dtype != dtype)
-        return core_fail(FL_E_ARGUMENT, "%s: %s is of %s; expected %s", call, name, fl_dtype_name(b->dtype),
+        return core_fail(FL_E_ARGUMENT, "%s: %s has dtype %s; expected %s", call, name, fl_dtype_name(b->dtype),
                          fl_dtype_name(dtype));
     for (int d = 0; same && d < ndim; d++)
         same = b->shape[d] == shape[d];
@@ -78,7 +86,7 @@ fl_status core_check_like(const char *call, const char *name, const fl_array *ar
     return FL_OK;
 }
 
-/* Bytes from the first element to behind the last. */
+/* Bytes from the start of the first element to the end of the last. */
 static size_t extent(const fl_buffer *b)
 {
     int64_t last = 0;
@@ -97,11 +105,10 @@ fl_status core_check_apart(const char *call, const char *out_name, const fl_arra
     const char *a = out->buffer.data, *b = in->buffer.data;
     size_t a_bytes = extent(&out->buffer), b_bytes = extent(&in->buffer);
 
-    /* By address: two arrays may have been made from tensors of another library that share memory. */
+    /* By address: two tensors of another library may share memory. */
     if (a_bytes == 0 || b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a)
         return FL_OK;
-    return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected an array of its own", call, out_name,
-                     in_name);
+    return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected separate memory", call, out_name, in_name);
 }
 
 fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
@@ -126,7 +133,7 @@ double core_buffer_bytes(const fl_buffer *b)
 
 /* --------------------------------------------------------------------------------- creating and freeing ---- */
 
-/* Fills shape and strides of a packed array and its bytes; false when they do not fit into memory of any size. */
+/* Fills the strides of a packed array and its number of bytes; false if that exceeds 64 bits. */
 static bool lay_out(fl_buffer *b, size_t *bytes)
 {
     int64_t elements = 1;
@@ -200,7 +207,7 @@ fl_status fl_array_create(fl_device *device, fl_dtype dtype, int ndim, const int
     if (lay_out(&a->buffer, &bytes))
         status = allocate(device, bytes, &a->memory);
     else
-        status = core_fail(FL_E_ARGUMENT, "%s: %s of %s is more than memory can be", call,
+        status = core_fail(FL_E_ARGUMENT, "%s: an array of %s elements of %s does not fit into the address space", call,
                            core_shape_text(text, sizeof text, ndim, shape), fl_dtype_name(dtype));
     if (status != FL_OK) {
         free(a);
@@ -231,9 +238,9 @@ fl_status fl_array_view(const fl_array *array, const int64_t *start, const int64
     for (int d = 0; d < b->ndim; d++)
         if (start[d] < 0 || shape[d] < 0 || shape[d] > b->shape[d] || start[d] > b->shape[d] - shape[d])
             return core_fail(FL_E_ARGUMENT,
-                             "fl_array_view: dimension %d: start %" PRId64 " and length %" PRId64
-                             " do not lie within %" PRId64,
-                             d, start[d], shape[d], b->shape[d]);
+                             "fl_array_view: dimension %d has %" PRId64 " elements; start %" PRId64
+                             " and length %" PRId64 " are not inside it",
+                             d, b->shape[d], start[d], shape[d]);
     v = malloc(sizeof *v);
     if (!v)
         return core_fail(FL_E_MEMORY, "out of host memory");
@@ -249,7 +256,8 @@ fl_status fl_array_view(const fl_array *array, const int64_t *start, const int64
     return FL_OK;
 }
 
-fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, struct DLManagedTensor *tensor, fl_array **array)
+fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, void *owner, void (*give_back)(void *owner),
+                           fl_array **array)
 {
     fl_array *a = calloc(1, sizeof *a);
     core_memory *m = calloc(1, sizeof *m);
@@ -260,19 +268,24 @@ fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, struct DL
         return core_fail(FL_E_MEMORY, "out of host memory");
     }
     m->data = buffer->data;
-    m->foreign = tensor;
+    m->owner = owner;
+    m->give_back = give_back;
     atomic_init(&m->references, 1);
     *a = (fl_array){.device = core_device_keep(device), .memory = m, .buffer = *buffer};
     *array = a;
     return FL_OK;
 }
 
-/* Work that is queued may still use the memory: its owner gets it back after that. */
-static void give_back(const fl_device *device, struct DLManagedTensor *tensor)
+/* `release` waits for queued work, which may still use the memory, before its owner gets it back. */
+static void release_memory(const fl_device *device, core_memory *memory)
 {
-    device->plugin.api->release(device->plugin.self, NULL);
-    if (tensor->deleter)
-        tensor->deleter(tensor);
+    if (memory->give_back) {
+        device->plugin.api->release(device->plugin.self, NULL);
+        memory->give_back(memory->owner);
+    } else if (memory->data) {
+        device->plugin.api->release(device->plugin.self, memory->data);
+    }
+    free(memory);
 }
 
 void fl_array_free(fl_array *array)
@@ -281,21 +294,16 @@ void fl_array_free(fl_array *array)
 
     if (!array)
         return;
-    if (atomic_fetch_sub(&array->memory->references, 1) == 1) {
-        if (array->memory->foreign)
-            give_back(device, array->memory->foreign);
-        else if (array->memory->data)
-            device->plugin.api->release(device->plugin.self, array->memory->data);
-        free(array->memory);
-    }
+    if (atomic_fetch_sub(&array->memory->references, 1) == 1)
+        release_memory(device, array->memory);
     free(array);
     core_device_drop(device);
 }
 
 /* ----------------------------------------------------------------------------------------------- copies ---- */
 
-/* The dimensions of an array, those merged whose elements follow each other: a packed array has one, a view of some of
- * an array's columns two. The last one's stride is 1. */
+/* The dimensions of an array after merging those whose elements are contiguous: a packed array has one, a view of some
+ * of an array's columns has two. The last one's stride is 1. */
 typedef struct merged_dims {
     int count;
     int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS];
@@ -318,7 +326,7 @@ static merged_dims merge_dims(const fl_buffer *b)
     return m;
 }
 
-/* Queues the copy of rows `pitch` bytes apart on the device, from `at` on. */
+/* Queues the copy of rows whose starts are `pitch` bytes apart on the device, from address `at` on. */
 static fl_status copy_rows(const fl_array *a, fl_copy_kind kind, char *at, char *host, size_t rows, size_t width,
                            size_t pitch, fl_stream *stream)
 {
@@ -334,7 +342,8 @@ static fl_status copy_rows(const fl_array *a, fl_copy_kind kind, char *at, char 
     return a->device->plugin.api->copy(a->device->plugin.self, stream->handle, &copy);
 }
 
-/* Queues the copy between the array and packed host memory: in one piece, but for views of more than two dimensions. */
+/* Queues the copy between the array and packed host memory: in one piece, except for views of more than two dimensions.
+ */
 static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_stream *stream)
 {
     const fl_buffer *b = &a->buffer;

@@ -5,12 +5,13 @@
 
 #include "device.h"
 
-struct DLManagedTensor;
-
-/* Device memory with the arrays that use it counted: an array and its views share one. */
+/* Device memory, shared by an array and its views, with a count of them. */
 typedef struct core_memory {
-    void *data;                      /* NULL for an array without elements */
-    struct DLManagedTensor *foreign; /* another library's, which its deleter gives back; NULL: the memory is ours */
+    void *data; /* NULL for an array without elements */
+    /* The owner of memory that another library allocated, and the function that returns the memory to it; both NULL
+     * where core allocated it. */
+    void *owner;
+    void (*give_back)(void *owner);
     atomic_int references;
 } core_memory;
 
@@ -20,29 +21,39 @@ struct fl_array {
     fl_buffer buffer;
 };
 
-/* An array over another library's memory, laid out as `buffer` says; takes the tensor over unless it fails. */
-fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, struct DLManagedTensor *tensor,
+/* An array over another library's memory. After success the array's last view calls give_back(owner) when it is freed,
+ * after the work queued on the device. */
+fl_status core_array_adopt(fl_device *device, const fl_buffer *buffer, void *owner, void (*give_back)(void *owner),
                            fl_array **array);
 
-/* The argument `name` of `call`: not NULL (FL_E_ARGUMENT), on `device` (FL_E_WRONG_DEVICE, with the copy that is
- * missing). */
+/* Checks the argument `name` of `call`: not NULL (FL_E_ARGUMENT), on `device` (FL_E_WRONG_DEVICE; the message states
+ * the call that copies it). */
 fl_status core_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device);
 
-/* Two dimensions, none of them 0. */
+/* An argument of an operation, with its name for messages. */
+typedef struct core_argument {
+    const char *name;
+    const fl_array *array;
+} core_argument;
+
+/* Checks that `device` is not NULL, and each argument as core_check_array does. */
+fl_status core_check_arguments(const char *call, const fl_device *device, const core_argument *arguments, int count);
+
+/* Checks for two dimensions, none of them 0. */
 fl_status core_check_matrix(const char *call, const char *name, const fl_array *array);
 
-/* `array` has this dtype and shape. */
+/* Checks that `array` has this dtype and shape. */
 fl_status core_check_like(const char *call, const char *name, const fl_array *array, fl_dtype dtype, int ndim,
                           const int64_t *shape);
 
-/* `out` shares no memory with `in`: from first to last element, they do not overlap. */
+/* Checks that `out` and `in` do not overlap, from the first to the last element of each. */
 fl_status core_check_apart(const char *call, const char *out_name, const fl_array *out, const char *in_name,
                            const fl_array *in);
 
-/* One dimension. */
+/* Checks for one dimension. */
 fl_status core_check_vector(const char *call, const char *name, const fl_array *array);
 
-/* `out` is `in`, element for element, or shares no memory with it. */
+/* Checks that `out` is `in`, element for element, or shares no memory with it. */
 fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
                               const fl_array *in);
 

@@ -1,19 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * device.c - how long devices and streams live: a device lives until the user's handle and everything that belongs to
+ * the device (arrays, streams, events, trace records) are gone.
+ */
 #include "device.h"
 
-#include "registry.h"
 #include "setting.h"
 #include "status.h"
-#include "stream.h"
-#include "trace.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-/* ------------------------------------------------------------------------------------- the host's table ---- */
 
 const fl_host core_host = {.size = sizeof(fl_host),
                            .error = core_fail,
@@ -21,169 +16,7 @@ const fl_host core_host = {.size = sizeof(fl_host),
                            .enter = core_setting_enter,
                            .leave = core_setting_leave};
 
-/* ------------------------------------------------------------------------------------- resource strings ---- */
-
-enum { LONGEST_RESOURCE = 128 };
-
-/* "v2", "v3" ...: an instruction set, whether or not this plugin has it. */
-static bool is_isa(const char *item)
-{
-    return item[0] == 'v' && item[1] != '\0' && strspn(item + 1, "0123456789") == strlen(item + 1);
-}
-
-static fl_status take_number(const char *resource, const char *item, const fl_backend_info *info,
-                             fl_open_request *request)
-{
-    const fl_probe *probe = &info->probe;
-    long number;
-
-    errno = 0;
-    number = strtol(item, NULL, 10);
-    if (request->number >= 0)
-        return core_fail(FL_E_ARGUMENT, "'%s': has two numbers; expected one", resource);
-    if (probe->max_threads > 0 && (errno || number < 1 || number > probe->max_threads))
-        return core_fail(FL_E_ARGUMENT, "'%s': %s is no number of threads for %s; expected 1 to %d", resource, item,
-                         info->name, probe->max_threads);
-    if (probe->max_threads == 0 && (errno || number >= probe->device_count))
-        return core_fail(FL_E_UNAVAILABLE, "'%s': there is no device %s; %s has %d here, counted from 0", resource,
-                         item, info->name, probe->device_count);
-    request->number = (int)number;
-    return FL_OK;
-}
-
-static fl_status take_isa(const char *resource, const char *item, const fl_backend_info *info, fl_open_request *request)
-{
-    const fl_probe *probe = &info->probe;
-    char list[64] = "";
-
-    if (request->isa)
-        return core_fail(FL_E_ARGUMENT, "'%s': has two instruction sets; expected one", resource);
-    for (int i = 0; i < probe->isa_count; i++) {
-        if (strcmp(item, probe->isa[i].name) == 0) {
-            if (*probe->isa[i].why_not)
-                return core_fail(FL_E_UNAVAILABLE, "'%s' cannot run here: %s; ask for another one, or for none",
-                                 resource, probe->isa[i].why_not);
-            request->isa = probe->isa[i].name;
-            return FL_OK;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", probe->isa[i].name);
-    }
-    return core_fail(FL_E_UNKNOWN, "'%s': %s has no build for '%s'; expected %s", resource, info->name, item,
-                     probe->isa_count ? list : "none");
-}
-
-/* Splits "name[:item]...", finds the plugin, and holds the items against what it probed. */
-static fl_status parse(const char *resource, const core_plugin **found, fl_open_request *request)
-{
-    char text[LONGEST_RESOURCE], *rest = text, *name, *item;
-    fl_status status;
-
-    if (strlen(resource) >= sizeof text)
-        return core_fail(FL_E_UNKNOWN, "a resource is at most %zu characters long, not %zu", sizeof text - 1,
-                         strlen(resource));
-    strcpy(text, resource);
-    name = strsep(&rest, ":");
-    status = core_registry_find(name, found);
-    while (status == FL_OK && (item = strsep(&rest, ":"))) {
-        if (*item && strspn(item, "0123456789") == strlen(item))
-            status = take_number(resource, item, &(*found)->info, request);
-        else if (is_isa(item))
-            status = take_isa(resource, item, &(*found)->info, request);
-        else
-            status = core_fail(FL_E_ARGUMENT,
-                               "'%s': '%s' is no item; expected a number (%s) or an instruction set such as v3",
-                               resource, item, (*found)->info.probe.max_threads ? "of threads" : "the device's index");
-    }
-    return status;
-}
-
-/* How to open the same device again. */
-static void name_resource(fl_device_info *info, const fl_probe *probe, const fl_open_request *request)
-{
-    char number[16] = "", isa[36] = "";
-
-    if (probe->max_threads == 0)
-        snprintf(number, sizeof number, ":%d", request->number);
-    else if (probe->max_threads > 1)
-        snprintf(number, sizeof number, ":%d", info->threads);
-    if (probe->isa_count > 0)
-        snprintf(isa, sizeof isa, ":%s", info->isa);
-    snprintf(info->resource, sizeof info->resource, "%.24s%s%.7s", info->backend, number, isa);
-}
-
-/* ------------------------------------------------------------------------------------- opening, closing ---- */
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void find_rows(fl_device *device)
-{
-    for (size_t i = device->plugin.row_count; i-- > 0;) {
-        unsigned operation = device->plugin.rows[i].operation;
-        core_row_range *range = operation < FL_OP_COUNT ? &device->rows[operation] : NULL;
-        if (range) {
-            range->first = i;
-            range->end = range->end ? range->end : i + 1;
-        }
-    }
-}
-
-static fl_status open_plugin(const core_plugin *p, const fl_open_request *request, fl_device *device)
-{
-    fl_device_info *info = &device->plugin.info;
-    double start = now();
-    fl_status status = p->plugin->open(&core_host, request, &device->plugin);
-
-    if (status != FL_OK)
-        return status;
-    info->backend = p->info.name;
-    info->family = p->info.family;
-    info->flynn_class = p->info.flynn_class;
-    info->emulation = p->info.emulation;
-    info->open_s = now() - start;
-    name_resource(info, &p->info.probe, request);
-    find_rows(device);
-    core_pool_init(&device->pool, &device->plugin);
-    status = core_stream_create(device, &device->default_stream);
-    if (status != FL_OK)
-        device->plugin.api->close(device->plugin.self);
-    return status;
-}
-
-fl_status fl_device_open(const char *resource, fl_device **out)
-{
-    fl_open_request request = {.number = -1};
-    const core_plugin *p;
-    fl_device *device;
-    core_span span;
-    fl_status status;
-
-    if (!resource || !out)
-        return core_fail(FL_E_ARGUMENT, "fl_device_open: %s is NULL", resource ? "device" : "resource");
-    *out = NULL;
-    status = parse(resource, &p, &request);
-    if (status != FL_OK)
-        return status;
-    if (request.number < 0 && p->info.probe.max_threads == 0)
-        request.number = 0;
-    device = calloc(1, sizeof *device);
-    if (!device)
-        return core_fail(FL_E_MEMORY, "out of host memory");
-    atomic_init(&device->references, 1);
-    span = core_trace_begin(NULL, CORE_SPAN_HOST, "open", resource, 0);
-    status = open_plugin(p, &request, device);
-    core_trace_end(NULL, span, NULL);
-    if (status == FL_OK)
-        *out = device;
-    else
-        free(device);
-    return status;
-}
+/* ---------------------------------------------------------------------------------------------- devices ---- */
 
 fl_device *core_device_keep(fl_device *device)
 {
@@ -209,18 +42,67 @@ void fl_device_close(fl_device *device)
     core_device_drop(device);
 }
 
-fl_status fl_device_wait(fl_device *device)
-{
-    fl_status status, deferred;
-
-    if (!device)
-        return core_fail(FL_E_ARGUMENT, "fl_device_wait: device is NULL");
-    status = device->plugin.api->synchronize(device->plugin.self);
-    deferred = core_stream_wait(device->default_stream);
-    return status != FL_OK ? status : deferred;
-}
-
 const fl_device_info *fl_device_describe(const fl_device *device)
 {
     return device ? &device->plugin.info : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- streams ---- */
+
+fl_status core_stream_create(fl_device *device, fl_stream **out)
+{
+    fl_stream *stream = calloc(1, sizeof *stream);
+    fl_status status;
+
+    if (!stream)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    stream->device = device;
+    stream->number = atomic_fetch_add(&device->streams, 1);
+    status = device->plugin.api->stream_create(device->plugin.self, &stream->handle);
+    if (status != FL_OK) {
+        free(stream);
+        return status;
+    }
+    pthread_mutex_init(&stream->lock, NULL);
+    *out = stream;
+    return FL_OK;
+}
+
+void core_stream_free(fl_stream *stream)
+{
+    const fl_device_api *api = stream->device->plugin.api;
+    void *self = stream->device->plugin.self;
+
+    api->stream_wait(self, stream->handle);
+    core_pool_forget_stream(&stream->device->pool, stream->handle);
+    if (stream->started)
+        api->event_free(self, stream->started);
+    if (stream->stopped)
+        api->event_free(self, stream->stopped);
+    api->stream_free(self, stream->handle);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream);
+}
+
+fl_status fl_stream_create(fl_device *device, fl_stream **stream)
+{
+    fl_status status;
+
+    if (!device || !stream)
+        return core_fail(FL_E_ARGUMENT, "fl_stream_create: %s is NULL", device ? "stream" : "device");
+    *stream = NULL;
+    status = core_stream_create(device, stream);
+    if (status == FL_OK)
+        core_device_keep(device);
+    return status;
+}
+
+void fl_stream_free(fl_stream *stream)
+{
+    fl_device *device = stream ? stream->device : NULL;
+
+    if (!stream)
+        return;
+    core_stream_free(stream);
+    core_device_drop(device);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An open device as core keeps it. */
+ * An open device and its streams as core keeps them. */
 #ifndef FLYNN_CORE_DEVICE_H
 #define FLYNN_CORE_DEVICE_H
 
@@ -8,9 +8,9 @@
 #include <flynn/plugin.h>
 #include <stdatomic.h>
 
-/* An operation's rows are among these of the plugin's, the end excluded: a call need not look at all of them. */
+/* The rows of one operation lie in this range of the plugin's table, which may also hold rows of other operations. */
 typedef struct core_row_range {
-    size_t first, end;
+    size_t first, end; /* `end` is behind the last */
 } core_row_range;
 
 struct fl_device {
@@ -18,15 +18,27 @@ struct fl_device {
     core_row_range rows[FL_OP_COUNT]; /* of each operation */
     core_pool pool;
     fl_stream *default_stream;
-    atomic_int streams;    /* made so far */
-    atomic_int references; /* the user's handle, and each array, stream and event of the device */
+    atomic_int streams;    /* created so far */
+    atomic_int references; /* the user's handle, and each array, stream, event and trace record of the device */
 };
 
-/* What core offers every plugin. */
+struct fl_stream {
+    fl_device *device;
+    int number;              /* in the order of creation; 0: the device's default stream */
+    void *handle;            /* the plugin's */
+    pthread_mutex_t lock;    /* any thread may use the default stream */
+    void *started, *stopped; /* events around a timed call, created at the first one */
+};
+
+/* The functions that core offers to every plugin. */
 extern const fl_host core_host;
 
-/* For what belongs to a device and must outlive the user's handle. */
+/* Take and drop a reference: each object that belongs to a device holds one. The last drop closes the device. */
 fl_device *core_device_keep(fl_device *device);
 void core_device_drop(fl_device *device);
+
+/* A stream that holds no reference to its device: the device owns its default stream. fl_stream_create adds one. */
+fl_status core_stream_create(fl_device *device, fl_stream **stream);
+void core_stream_free(fl_stream *stream);
 
 #endif

@@ -49,7 +49,8 @@ fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *inf
         return core_fail(FL_E_ARGUMENT, "fl_variant_get: i is %zu; expected less than %zu", i,
                          device->plugin.row_count);
     row = &device->plugin.rows[i];
-    *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary};
+    *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary,
+                              row->restricted};
     return FL_OK;
 }
 
@@ -60,7 +61,7 @@ static bool is(const fl_row *row, const char *variant)
     return strcmp(row->variant, variant) == 0;
 }
 
-/* No row fits: says whether operation, variant or dtype is what the device lacks. */
+/* The error when no row fits: the device does not have the operation, the variant or the dtype. */
 static fl_status no_row(const fl_device *device, const core_step *step, const char *variant)
 {
     const char *name = core_operation_name(step->operation), *resource = device->plugin.info.resource, *variants[32];
@@ -77,10 +78,10 @@ static fl_status no_row(const fl_device *device, const core_step *step, const ch
         variants[count++] = row->variant;
     }
     if (count == 0)
-        return core_fail(FL_E_UNSUPPORTED, "%s: %s does not offer it", name, resource);
+        return core_fail(FL_E_UNSUPPORTED, "%s: not available on %s", name, resource);
     if (strcmp(variant, "auto") == 0)
         return core_fail(FL_E_UNSUPPORTED, "%s: %s does not compute in %s", name, resource, fl_dtype_name(step->dtype));
-    return core_fail(FL_E_UNKNOWN, "%s: no variant on %s is named '%s'%s", name, resource, variant,
+    return core_fail(FL_E_UNKNOWN, "%s: '%s' is not a variant on %s%s", name, variant, resource,
                      core_suggest(suggestion, sizeof suggestion, variant, variants, count));
 }
 
@@ -99,49 +100,48 @@ static fl_status find_row(const fl_device *device, const core_step *step, const 
             return FL_OK;
         }
         if (choose && !*found && !is(row, "reference"))
-            *found = row; /* the plugin lists its best first; an "auto" row further down still wins */
+            *found = row; /* the plugin lists its best row first, but an "auto" row replaces it */
     }
     return *found ? FL_OK : no_row(device, step, variant);
 }
 
 /* ------------------------------------------------------------------------------------------- the launch ---- */
 
-/* The block as asked for: none at all, or each edge at least 1. */
+/* The requested block: all 0 (the variant chooses), or each edge at least 1. */
 static fl_status take_block(const char *name, const fl_run *run, fl_launch *launch)
 {
     bool asked = run->block[0] != 0 || run->block[1] != 0 || run->block[2] != 0;
 
     for (int i = 0; i < 3; i++) {
         if (run->block[i] < 0)
-            return core_fail(FL_E_ARGUMENT,
-                             "%s: block[%d] is %d; expected at least 1, or 0 for the variant's own choice", name, i,
-                             run->block[i]);
+            return core_fail(FL_E_ARGUMENT, "%s: block[%d] is %d; expected at least 1, or 0 to let the variant choose",
+                             name, i, run->block[i]);
         launch->block[i] = asked && run->block[i] == 0 ? 1 : run->block[i];
     }
     return FL_OK;
 }
 
-/* An emulation would run what no GPU can: the limits are held here, for all. A limit of 0 does not exist. */
+/* Core checks the limits for all plugins, since an emulation would run launches that no GPU can. 0: no limit. */
 static fl_status check_limits(const char *name, const fl_device_info *info, const fl_launch *launch)
 {
     int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
 
     if (info->max_threads_per_block > 0 && threads > info->max_threads_per_block)
-        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d a block",
-                         name, launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
+        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d", name,
+                         launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
                          info->max_threads_per_block);
     for (int i = 0; i < 3; i++) {
         if (info->max_block[i] > 0 && launch->block[i] > info->max_block[i])
-            return core_fail(FL_E_LIMIT, "%s: a block is %d threads long in %c; %s allows at most %d", name,
+            return core_fail(FL_E_LIMIT, "%s: the block has %d threads in %c; %s allows at most %d", name,
                              launch->block[i], "xyz"[i], info -> resource, info -> max_block[i]);
         if (info->max_grid[i] > 0 && launch->grid[i] > info->max_grid[i])
-            return core_fail(FL_E_LIMIT, "%s: the grid is %" PRId64 " blocks long in %c; %s allows at most %" PRId64,
-                             name, launch->grid[i], "xyz"[i], info -> resource, info -> max_grid[i]);
+            return core_fail(FL_E_LIMIT, "%s: the grid has %" PRId64 " blocks in %c; %s allows at most %" PRId64, name,
+                             launch->grid[i], "xyz"[i], info -> resource, info -> max_grid[i]);
     }
     if (info->max_shared_bytes > 0 && launch->shared_bytes > info->max_shared_bytes)
         return core_fail(FL_E_LIMIT,
                          "%s: a block of %dx%dx%d needs %" PRId64 " bytes of shared memory; %s allows at most %" PRId64
-                         ": ask for a smaller block",
+                         "; choose a smaller block",
                          name, launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
                          info->resource, info->max_shared_bytes);
     return FL_OK;
@@ -168,7 +168,7 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
     return status;
 }
 
-static void tell(fl_timing *timing, const char *variant, const fl_launch *launch)
+static void fill_timing(fl_timing *timing, const char *variant, const fl_launch *launch)
 {
     timing->variant = variant;
     for (int i = 0; i < 3; i++) {
@@ -205,7 +205,7 @@ static fl_status run(core_call *call, const core_step *step, const fl_row *row, 
     const char *chosen = NULL;
     fl_launch ran = *launch;
 
-    if (row->chosen && call->device->plugin.info.host_memory && span.index >= 0) /* done, so it is known */
+    if (row->chosen && call->device->plugin.info.host_memory && span.index >= 0) /* a CPU's work is already done */
         chosen = row->chosen(&call->context, step->args, &ran);
     core_trace_end(call->stream, span, chosen);
     return status;
@@ -221,7 +221,7 @@ fl_status core_call_step(core_call *call, const core_step *step, double bytes)
     if (status == FL_OK)
         status = run(call, step, row, &launch, bytes);
     if (status == FL_OK && call->run->timing) {
-        tell(call->run->timing, row->variant, &launch);
+        fill_timing(call->run->timing, row->variant, &launch);
         call->run->timing->bytes = bytes;
     }
     return status;
@@ -266,20 +266,20 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     return status;
 }
 
-/* The row that an "auto" row took is known only now, when its stream has been waited for. */
-static void tell_choice(core_call *call, const core_step *step)
+/* The variant that an "auto" row chose is known only now, when its stream is done. */
+static void fill_choice(core_call *call, const core_step *step)
 {
     fl_timing *timing = call->run->timing;
     const fl_row *row;
     fl_launch launch;
 
     if (plan(call, step, timing->variant, &row, &launch) == FL_OK && row->chosen)
-        tell(timing, row->chosen(&call->context, step->args, &launch), &launch);
+        fill_timing(timing, row->chosen(&call->context, step->args, &launch), &launch);
 }
 
-/* What is known of the kernel. One with another block than the launch's is not the one that `timing` tells of: a
- * helper, before or behind a library's, whose block is 0. */
-static void tell_kernel(const core_call *call)
+/* The properties of the last kernel. If its block differs from the launch's, it is a helper kernel before or after the
+ * one that `timing` describes, for example a library's, whose block is 0. */
+static void fill_kernel(const core_call *call)
 {
     const fl_device_api *api = call->device->plugin.api;
     fl_timing *timing = call->run->timing;
@@ -304,13 +304,28 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
     if (call->run->timing && status == FL_OK) {
         status = core_timer_stop(call->stream, &call->run->timing->kernel_s);
         if (status == FL_OK && last) {
-            tell_choice(call, last);
-            tell_kernel(call);
+            fill_choice(call, last);
+            fill_kernel(call);
         }
     }
     core_pool_give_back(&call->device->pool, call->stream->handle);
     pthread_mutex_unlock(&call->stream->lock);
     return status;
+}
+
+fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, const core_step *step,
+                        fl_buffer *const *inputs, int count, double bytes)
+{
+    core_call call;
+    fl_status status = core_call_begin(&call, name, device, run);
+
+    if (status != FL_OK)
+        return status;
+    for (int i = 0; i < count && status == FL_OK; i++)
+        status = core_call_convert(&call, inputs[i], step->dtype);
+    if (status == FL_OK)
+        status = core_call_step(&call, step, bytes);
+    return core_call_end(&call, step, status);
 }
 
 fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
@@ -332,7 +347,7 @@ fl_status core_call_end_counted(core_call *call, const core_step *last, fl_statu
 
 fl_status core_call_count_none(fl_array *count, const fl_run *run)
 {
-    static const int64_t none; /* the copy may be queued: it must stay */
+    static const int64_t none; /* static, since the copy may only be queued */
 
     if (run && run->timing)
         *run->timing = (fl_timing){.variant = "auto"};

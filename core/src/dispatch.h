@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From a checked call to a plugin's row: choosing the variant, holding the launch against the device's limits, running
- * and timing it. */
+ * Runs a checked call on a plugin: chooses the row, checks its launch against the device's limits, runs and times it.
+ */
 #ifndef FLYNN_CORE_DISPATCH_H
 #define FLYNN_CORE_DISPATCH_H
 
@@ -9,14 +9,14 @@
 /* One row to run, its arguments checked. */
 typedef struct core_step {
     fl_operation operation;
-    fl_dtype dtype;   /* computed in */
+    fl_dtype dtype;   /* it computes in */
     const void *args; /* the operation's struct */
 } core_step;
 
 /* "convolve"; never NULL. */
 const char *core_operation_name(fl_operation operation);
 
-/* A call under way: its stream is locked, so that nothing of another thread comes between its steps. */
+/* A running call. Its stream is locked, so that no other thread queues work between its steps. */
 typedef struct core_call {
     fl_device *device;
     fl_stream *stream;
@@ -24,29 +24,32 @@ typedef struct core_call {
     fl_context context;
 } core_call;
 
-/* Locks the run's stream and starts its clock where timing is asked for. After FL_OK core_call_end must be called. */
+/* Locks the run's stream and starts its timer if run->timing is not NULL. After FL_OK core_call_end must be called. */
 fl_status core_call_begin(core_call *call, const char *name, fl_device *device, const fl_run *run);
 
-/* Plans, checks and queues the row that run->variant names (the last step of a call: what `timing` tells of), with
- * `bytes` compulsory bytes. */
+/* Plans, checks and queues the row that run->variant names: the last step of a call, which `timing` describes. `bytes`:
+ * compulsory bytes. */
 fl_status core_call_step(core_call *call, const core_step *step, double bytes);
 
-/* In place of core_call_step, where there are no elements to work on: the variant must exist, and nothing is queued. */
+/* A whole call of one step: begins it, converts the `count` inputs to the step's dtype, queues the step and ends it. */
+fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, const core_step *step,
+                        fl_buffer *const *inputs, int count, double bytes);
+
+/* In place of core_call_step for arrays without elements: checks that the variant exists, and queues nothing. */
 fl_status core_call_nothing(core_call *call, const core_step *step);
 
-/* Queues FL_OP_CONVERT into scratch memory: `buffer` as `dtype`, packed. */
+/* Queues the conversion of `buffer` to `dtype` into packed scratch memory, and changes `buffer` to that. */
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
 
-/* Ends the call that got as far as `status`: waits where timing is asked for, gives scratch back, unlocks. `last` is
- * the step that `timing` tells of; NULL: there was nothing to do. */
+/* Ends a call whose steps returned `status`: if run->timing is not NULL, waits and fills it; frees scratch memory and
+ * unlocks the stream. `last`: the step that `timing` describes; NULL: none. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);
 
-/* The same for a call whose result is as long as count[0] says, in elements of `element` bytes: only now `timing` can
- * tell the bytes that were stored. */
+/* The same for a call whose result has count[0] elements of `element` bytes, whose bytes are added to `timing`. */
 fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
                                 double element);
 
-/* Queues count[0] = 0: all there is to do for a result without elements. */
+/* Queues count[0] = 0: the whole call when the result has no elements. */
 fl_status core_call_count_none(fl_array *count, const fl_run *run);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dlpack.c - arrays from and for other libraries, without a copy.
+ * dlpack.c - exchanges arrays with other libraries without a copy.
  */
 #include "dlpack.h"
 
@@ -31,9 +31,9 @@ static fl_status find_dtype(const char *call, const dlpack_dtype *dtype, fl_dtyp
         }
     }
     snprintf(code, sizeof code, "code %u ", dtype->code);
-    return core_fail(FL_E_ARGUMENT, "%s: the tensor is of %s%u with %u lane%s; expected u8, i32, i64, f32 or f64", call,
-                     dtype->code < sizeof codes / sizeof *codes ? codes[dtype->code] : code, dtype->bits, dtype->lanes,
-                     dtype->lanes == 1 ? "" : "s");
+    return core_fail(FL_E_ARGUMENT, "%s: the tensor has dtype %s%u with %u lane%s; expected u8, i32, i64, f32 or f64",
+                     call, dtype->code < sizeof codes / sizeof *codes ? codes[dtype->code] : code, dtype->bits,
+                     dtype->lanes, dtype->lanes == 1 ? "" : "s");
 }
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
@@ -53,7 +53,7 @@ static const char *memory_text(char *text, size_t size, dlpack_device device)
     return text;
 }
 
-/* Pinned or not: what a processor can read. */
+/* Memory that the host can read, pinned or not. */
 static bool is_host(int device_type)
 {
     return device_type == DLPACK_CPU || device_type == DLPACK_CUDA_HOST || device_type == DLPACK_ROCM_HOST;
@@ -67,24 +67,24 @@ static fl_status check_device(const char *call, const fl_device_info *info, dlpa
     if (own || (info->dlpack_type == DLPACK_CPU && is_host(device.device_type)) ||
         device.device_type == info->dlpack_pinned_type)
         return FL_OK;
-    return core_fail(FL_E_WRONG_DEVICE, "%s: the tensor lies in %s; %s takes %s%s: copy it there first", call,
+    return core_fail(FL_E_WRONG_DEVICE, "%s: the tensor is in %s; %s takes %s%s: copy it there first", call,
                      memory_text(is, sizeof is, device), info->resource,
                      memory_text(expected, sizeof expected, (dlpack_device){info->dlpack_type, info->dlpack_id}),
-                     info->dlpack_type == info->dlpack_pinned_type ? "" : ", or host memory that is pinned for it");
+                     info->dlpack_type == info->dlpack_pinned_type ? "" : ", or host memory pinned for it");
 }
 
-/* A plugin that does not say what its memory is called cannot take part. */
+/* Without the plugin's DLPack device type its memory cannot be described. */
 static fl_status check_plugin(const char *call, const fl_device_info *info)
 {
     if (info->dlpack_type != 0)
         return FL_OK;
-    return core_fail(FL_E_UNSUPPORTED, "%s: the plugin of %s does not tell its device's type in DLPack", call,
+    return core_fail(FL_E_UNSUPPORTED, "%s: the plugin of %s does not state its DLPack device type", call,
                      info->resource);
 }
 
 /* ----------------------------------------------------------------------------------------------- layout ---- */
 
-/* Shape as ours; a scalar becomes one dimension with one element. */
+/* Fills the shape; a scalar becomes one dimension with one element. */
 static fl_status take_shape(const char *call, const dlpack_tensor *t, fl_buffer *b)
 {
     int64_t bytes = (int64_t)fl_dtype_size(b->dtype);
@@ -102,13 +102,13 @@ static fl_status take_shape(const char *call, const dlpack_tensor *t, fl_buffer 
             return core_fail(FL_E_ARGUMENT, "%s: the tensor's shape[%d] is %" PRId64 "; expected at least 0", call, d,
                              b->shape[d]);
         if (__builtin_mul_overflow(bytes, b->shape[d] ? b->shape[d] : 1, &bytes))
-            return core_fail(FL_E_ARGUMENT, "%s: the tensor is larger than memory can be", call);
+            return core_fail(FL_E_ARGUMENT, "%s: the tensor does not fit into the address space", call);
     }
     return FL_OK;
 }
 
-/* No two elements in one place: from the dimension with the smallest stride on, each steps over all that the smaller
- * ones reach. Kernels and copies rely on it. */
+/* Checks that no two elements share memory, on which kernels and copies rely: in the order of their strides, the stride
+ * of each dimension must exceed the reach of all dimensions with smaller strides. */
 static fl_status check_apart(const char *call, const fl_buffer *b)
 {
     int order[FL_MAX_DIMS], count = 0;
@@ -133,12 +133,12 @@ static fl_status check_apart(const char *call, const fl_buffer *b)
                              call, d, b->stride[d], reach + 1);
         if (__builtin_mul_overflow(b->shape[d] - 1, b->stride[d], &last) ||
             __builtin_add_overflow(reach, last, &reach) || reach > INT64_MAX / (int64_t)fl_dtype_size(b->dtype) - 1)
-            return core_fail(FL_E_ARGUMENT, "%s: the tensor's strides reach further than memory can", call);
+            return core_fail(FL_E_ARGUMENT, "%s: the tensor's strides exceed the address space", call);
     }
     return FL_OK;
 }
 
-/* Strides as ours: those of dimensions without a second element mean nothing and become a packed array's. */
+/* Fills the strides. The stride of a dimension of one element has no meaning and becomes that of a packed array. */
 static fl_status take_strides(const char *call, const dlpack_tensor *t, fl_buffer *b)
 {
     const int last = b->ndim - 1;
@@ -155,11 +155,10 @@ static fl_status take_strides(const char *call, const dlpack_tensor *t, fl_buffe
     if (empty)
         return FL_OK;
     if (b->stride[last] != 1)
-        return core_fail(
-            FL_E_ARGUMENT,
-            "%s: the tensor's strides[%d] is %" PRId64
-            "; expected 1: elements of the last dimension side by side (a copy in row-major order has them)",
-            call, last, b->stride[last]);
+        return core_fail(FL_E_ARGUMENT,
+                         "%s: the tensor's strides[%d] is %" PRId64
+                         "; expected 1: contiguous elements in the last dimension (make a copy in row-major order)",
+                         call, last, b->stride[last]);
     return check_apart(call, b);
 }
 
@@ -169,17 +168,25 @@ static fl_status take_data(const char *call, const dlpack_tensor *t, fl_buffer *
 
     for (int d = 0; d < b->ndim; d++)
         if (b->shape[d] == 0)
-            return FL_OK; /* data stays NULL, as in every array without elements */
+            return FL_OK; /* data stays NULL, as in any array without elements */
     if (!t->data)
-        return core_fail(FL_E_ARGUMENT, "%s: the tensor's data is NULL, though it has elements", call);
+        return core_fail(FL_E_ARGUMENT, "%s: the tensor has elements, but its data is NULL", call);
     b->data = (char *)t->data + t->byte_offset;
     if ((uintptr_t)b->data % size != 0)
-        return core_fail(FL_E_ARGUMENT, "%s: the tensor's elements of %zu bytes do not lie on multiples of %zu bytes",
-                         call, size, size);
+        return core_fail(FL_E_ARGUMENT, "%s: the tensor's data is not aligned to its elements' size of %zu bytes", call,
+                         size);
     return FL_OK;
 }
 
 /* --------------------------------------------------------------------------------------- in and out ---- */
+
+static void give_back(void *owner)
+{
+    struct DLManagedTensor *tensor = owner;
+
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+}
 
 fl_status fl_array_from_dlpack(fl_device *device, struct DLManagedTensor *tensor, fl_array **array)
 {
@@ -202,10 +209,10 @@ fl_status fl_array_from_dlpack(fl_device *device, struct DLManagedTensor *tensor
         status = take_strides(call, t, &buffer);
     if (status == FL_OK)
         status = take_data(call, t, &buffer);
-    return status == FL_OK ? core_array_adopt(device, &buffer, tensor, array) : status;
+    return status == FL_OK ? core_array_adopt(device, &buffer, tensor, give_back, array) : status;
 }
 
-/* What we hand out, in one piece with what its pointers point to. */
+/* An exported tensor, in one allocation with the data of its pointers. */
 typedef struct exported {
     struct DLManagedTensor tensor;
     int64_t shape[FL_MAX_DIMS], strides[FL_MAX_DIMS];
@@ -220,11 +227,11 @@ static void delete_exported(struct DLManagedTensor *tensor)
     free(e);
 }
 
-/* Whose memory it is: the device's, or what a tensor that was taken over said. */
+/* The device named by the tensor that the memory came from, else the array's own. */
 static dlpack_device device_of(const fl_array *array)
 {
     const fl_device_info *info = &array->device->plugin.info;
-    const struct DLManagedTensor *foreign = array->memory->foreign;
+    const struct DLManagedTensor *foreign = array->memory->owner;
 
     return foreign ? foreign->dl_tensor.device : (dlpack_device){info->dlpack_type, info->dlpack_id};
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * dlpack.h - the part of DLPack's binary interface (https://dmlc.github.io/dlpack/latest/c_api.html) that is exchanged
- * without a version: one struct, which every library that speaks DLPack lays out in the same way.
+ * dlpack.h - the unversioned struct of DLPack's binary interface (https://dmlc.github.io/dlpack/latest/c_api.html),
+ * which has the same layout in every library that supports DLPack.
  */
 #ifndef FLYNN_CORE_DLPACK_H
 #define FLYNN_CORE_DLPACK_H
 
 #include <stdint.h>
 
-/* DLDeviceType, as far as told apart here. */
+/* The values of DLDeviceType that Flynn distinguishes. */
 enum {
     DLPACK_CPU = 1,
     DLPACK_CUDA = 2,
@@ -27,11 +27,11 @@ typedef struct dlpack_device {
 
 typedef struct dlpack_dtype {
     uint8_t code, bits; /* of one lane */
-    uint16_t lanes;     /* 1, but for vectors as elements */
+    uint16_t lanes;     /* elements of a vector type; else 1 */
 } dlpack_dtype;
 
 typedef struct dlpack_tensor {
-    void *data; /* the first element lies byte_offset behind it; NULL is allowed where there are no elements */
+    void *data; /* the first element is at data + byte_offset; may be NULL if there are no elements */
     dlpack_device device;
     int32_t ndim; /* 0: one element */
     dlpack_dtype dtype;
@@ -43,7 +43,7 @@ typedef struct dlpack_tensor {
 struct DLManagedTensor {
     dlpack_tensor dl_tensor;
     void *manager_ctx;                               /* the producer's */
-    void (*deleter)(struct DLManagedTensor *tensor); /* the consumer calls it, once, when done; NULL: nothing to do */
+    void (*deleter)(struct DLManagedTensor *tensor); /* the consumer calls it once, when done; may be NULL */
 };
 
 #endif

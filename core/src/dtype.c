@@ -57,6 +57,6 @@ fl_status fl_dtype_parse(const char *name, fl_dtype *dtype)
             return FL_OK;
         }
     }
-    return core_fail(FL_E_UNKNOWN, "no dtype is named '%s'%s", name,
+    return core_fail(FL_E_UNKNOWN, "'%s' is not a dtype%s", name,
                      core_suggest(suggestion, sizeof suggestion, name, names, FL_DTYPE_COUNT));
 }

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the cause (cut to what fits) and the cure. */
+/* Writes the cause and the cure, cut to fit. */
 static void cannot_run(core_plugin *p, const char *cause, const char *cure)
 {
     snprintf(p->info.probe.cause, sizeof p->info.probe.cause, "%.*s", (int)strcspn(cause, "\n"), cause);
     snprintf(p->info.probe.cure, sizeof p->info.probe.cure, "%.*s", (int)strcspn(cure, "\n"), cure);
 }
 
-/* The loader's words begin with the path, which is known; a missing library is named in them. */
+/* The loader's message begins with the path, which is left out; it names a missing library. */
 static void cannot_load(core_plugin *p, const char *words)
 {
     size_t path = strlen(p->info.path);
@@ -22,24 +22,24 @@ static void cannot_load(core_plugin *p, const char *words)
     if (strstr(words, "cannot open shared object file"))
         cannot_run(p, words, "install the library it names, or add its folder to LD_LIBRARY_PATH");
     else
-        cannot_run(p, words, "build the plugin again, on this machine");
+        cannot_run(p, words, "rebuild the plugin on this machine");
 }
 
-/* Reads `abi` and `size` before anything else; false when the plugin was made for another core. */
+/* Reads `abi` and `size` before any other field; false if the plugin was built for another core. */
 static bool fits(core_plugin *p, const fl_plugin *plugin)
 {
     char cause[160];
 
     if (plugin->abi != FL_PLUGIN_ABI)
-        snprintf(cause, sizeof cause, "made for plugin ABI %u, this libflynn has %u", plugin->abi, FL_PLUGIN_ABI);
+        snprintf(cause, sizeof cause, "built for plugin ABI %u, this libflynn has ABI %u", plugin->abi, FL_PLUGIN_ABI);
     else if (plugin->size < sizeof *plugin)
-        snprintf(cause, sizeof cause, "its flynn_plugin has %u bytes, plugin ABI %u has %zu", plugin->size,
+        snprintf(cause, sizeof cause, "its flynn_plugin has %u bytes, plugin ABI %u needs %zu", plugin->size,
                  FL_PLUGIN_ABI, sizeof *plugin);
     else if (strcmp(plugin->name, p->info.name) != 0)
-        snprintf(cause, sizeof cause, "calls itself '%.64s', its file says '%.40s'", plugin->name, p->info.name);
+        snprintf(cause, sizeof cause, "its name is '%.64s', its file is named for '%.40s'", plugin->name, p->info.name);
     else
         return true;
-    cannot_run(p, cause, "build the plugin again, with this libflynn's headers");
+    cannot_run(p, cause, "rebuild the plugin with the headers of this libflynn");
     return false;
 }
 
@@ -51,7 +51,7 @@ void core_plugin_load(core_plugin *p)
     if (p->tried)
         return;
     p->tried = true;
-    /* NODELETE: OpenMP's and GPU runtimes leave threads and exit handlers behind that an unloaded library crashes. */
+    /* NODELETE: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. */
     library = dlopen(p->info.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         cannot_load(p, dlerror());
@@ -59,7 +59,7 @@ void core_plugin_load(core_plugin *p)
     }
     plugin = dlsym(library, "flynn_plugin");
     if (!plugin) {
-        cannot_run(p, "has no symbol flynn_plugin", "build it as plugin.h describes");
+        cannot_run(p, "the file has no symbol flynn_plugin", "build it as plugin.h describes");
         return;
     }
     if (!fits(p, plugin))

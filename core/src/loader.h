@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * One plugin file: loading it, reading its data, asking what it finds on this machine. */
+ * Loads one plugin file, reads its data and probes this machine with it. */
 #ifndef FLYNN_CORE_LOADER_H
 #define FLYNN_CORE_LOADER_H
 
 #include <flynn/plugin.h>
 
-/* A plugin as the registry keeps it, from the file's name to what its probe said. */
+/* A plugin in the registry. */
 typedef struct core_plugin {
-    fl_backend_info info;    /* what users see; `name` and `path` are set from the start */
-    const fl_plugin *plugin; /* NULL: not loaded (yet), or it could not be */
-    bool tried;              /* load was called */
-    char family[32];         /* until it tells its own: "hip" of "hip-amd", so that asking for "hip" tells why not */
+    fl_backend_info info;    /* `name` and `path` are set before the plugin is loaded */
+    const fl_plugin *plugin; /* NULL: not loaded yet, or loading failed */
+    bool tried;              /* core_plugin_load was called */
+    char family[32];         /* by the name until it is loaded: "hip" of "hip-amd", so that "hip" reports its cause */
 } core_plugin;
 
-/* Loads and probes the file at info.path, once: fills `info` and, when the file is a plugin for this ABI, `plugin`.
- * What fails ends as cause and cure in info.probe. */
+/* Loads and probes the file at info.path, once. Fills `info` and, if the file is a plugin of this ABI, `plugin`; on
+ * failure info.probe states cause and cure. */
 void core_plugin_load(core_plugin *plugin);
 
-/* Takes cause and cure from the two lines of the note at info.path, which stands where a plugin was not built. */
+/* Reads cause and cure from the two lines of the note at info.path, which the build writes for a plugin left out. */
 void core_plugin_read_note(core_plugin *plugin);
 
 #endif

@@ -42,7 +42,7 @@ const char *fl_nearest_name(const char *wanted, const char *const *names, size_t
     for (size_t i = 0; wanted && i < count; i++) {
         int d = distance(wanted, names[i]);
         int longer = (int)(strlen(wanted) > strlen(names[i]) ? strlen(wanted) : strlen(names[i]));
-        if (d < smallest && 3 * d <= longer + 2) { /* one letter of a short name may always be wrong */
+        if (d < smallest && 3 * d <= longer + 2) { /* one wrong letter is always near */
             smallest = d;
             nearest = names[i];
         }
@@ -55,8 +55,8 @@ const char *core_suggest(char *text, size_t size, const char *wanted, const char
     const char *nearest = fl_nearest_name(wanted, names, count);
     size_t used = 0;
 
-    used += (size_t)(nearest ? snprintf(text, size, "; did you mean '%s'? There are: ", nearest)
-                             : snprintf(text, size, "; there are: "));
+    used += (size_t)(nearest ? snprintf(text, size, "; did you mean '%s'? Available: ", nearest)
+                             : snprintf(text, size, "; available: "));
     for (size_t i = 0; i < count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", names[i]);
     return text;

@@ -31,7 +31,7 @@ static core_plugin *known(const char *name)
     return NULL;
 }
 
-/* Takes folder/flynn-<name><suffix> into the registry unless a folder searched earlier had a plugin of that name. */
+/* Adds folder/flynn-<name><suffix> to the registry unless an earlier folder had a plugin of that name. */
 static void take(const char *folder, const char *file, const char *suffix)
 {
     size_t length = strlen(file), end = strlen(suffix), start = strlen("flynn-");
@@ -58,7 +58,7 @@ static void take(const char *folder, const char *file, const char *suffix)
     registry.plugins[registry.count++] = p;
 }
 
-/* In alphabetical order, plugins before notes, so that what is found does not depend on the file system. */
+/* In alphabetical order, plugins before notes, so that the result does not depend on the file system. */
 static void search(const char *folder)
 {
     static const char *const suffixes[] = {".so", ".missing"};
@@ -74,8 +74,9 @@ static void search(const char *folder)
         free(entries);
 }
 
-/* FLYNN_PLUGIN_PATH, then beside libflynn, then flynn/ beside it, where `make install` puts plugins. An empty entry of
- * the path would mean the current folder, which is never searched; secure_getenv ignores it in a set-uid program. */
+/* Searches FLYNN_PLUGIN_PATH, the folder of libflynn, then flynn/ in that folder, where `make install` puts plugins. An
+ * empty entry would mean the current folder, which is never searched. secure_getenv returns NULL in a set-uid program.
+ */
 static void scan(void)
 {
     const char *path = secure_getenv("FLYNN_PLUGIN_PATH");
@@ -132,7 +133,7 @@ static bool means(const char *name, const core_plugin *p)
     return !p->info.emulation && (strcmp(name, "auto") == 0 || strcmp(name, p->info.family) == 0);
 }
 
-/* The name is no plugin's and no family's: lists what there is. */
+/* The error for a name that is neither a plugin nor a family: lists both. */
 static fl_status unknown(const char *name)
 {
     const char *names[2 * MOST_PLUGINS + 1];
@@ -149,11 +150,11 @@ static fl_status unknown(const char *name)
             names[count++] = info->family;
     }
     names[count++] = "auto";
-    return core_fail(FL_E_UNKNOWN, "no backend is named '%s'%s", name,
+    return core_fail(FL_E_UNKNOWN, "'%s' is not a backend%s", name,
                      core_suggest(suggestion, sizeof suggestion, name, names, count));
 }
 
-/* `name` is a family (or "auto") of which no plugin can run: tells each one's cause and cure. */
+/* The error for a family (or "auto") without a usable plugin: lists the cause and cure of each. */
 static fl_status none_usable(const char *name)
 {
     char causes[900] = "";

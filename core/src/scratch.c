@@ -22,7 +22,7 @@ static core_block *best_fit(core_pool *pool, void *stream, size_t bytes)
     return best;
 }
 
-/* True when there was any. */
+/* Frees the blocks that no call uses; true if there were any. */
 static bool free_unused(core_pool *pool)
 {
     bool freed = false;
@@ -49,7 +49,7 @@ static fl_status allocate(core_pool *pool, size_t bytes, void **memory)
 
     if (status != FL_E_MEMORY)
         return status;
-    waited = api->synchronize(pool->device->self); /* may tell what failed in earlier work: not to be lost */
+    waited = api->synchronize(pool->device->self); /* may report an error of earlier work, which must not be lost */
     if (waited != FL_OK || !free_unused(pool))
         return waited != FL_OK ? waited : status;
     return api->allocate(pool->device->self, bytes, memory);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Device memory for the length of one call, kept for the next: a stream-ordered pool. A block that a stream gave back
- * may be handed to the same stream at once, since the later work waits for the earlier; to another stream only when the
- * device has nothing queued. */
+ * A stream-ordered pool of device memory for single calls. The same stream can reuse a freed block at once, since its
+ * later work waits for the earlier; another stream only when the first stream has ended. */
 #ifndef FLYNN_CORE_SCRATCH_H
 #define FLYNN_CORE_SCRATCH_H
 
@@ -12,7 +11,7 @@ typedef struct core_block {
     struct core_block *next;
     void *memory;
     size_t bytes;
-    void *stream; /* whose work used it last; NULL: nobody's */
+    void *stream; /* the last stream that used it; NULL: none, or it has ended */
     bool in_use;
 } core_block;
 
@@ -24,20 +23,21 @@ typedef struct core_pool {
 
 void core_pool_init(core_pool *pool, const fl_plugin_device *device);
 
-/* fl_host.scratch: the smallest free block that fits, else a new one; when memory is short, after all that is unused
- * was freed. */
+/* fl_host.scratch: the smallest free block that fits, else a new one. If memory is short, frees all unused blocks
+ * first.
+ */
 fl_status core_pool_take(const fl_context *context, size_t bytes, void **memory);
 
-/* Takes back all blocks that `stream` has, when the call that queued work on them returned. */
+/* Frees all blocks of `stream`, when the call that queued work on them returns. */
 void core_pool_give_back(core_pool *pool, void *stream);
 
-/* The stream ended and its work is done: its blocks are anybody's. */
+/* The stream has ended and its work is done: any stream may use its blocks. */
 void core_pool_forget_stream(core_pool *pool, void *stream);
 
-/* Device memory that stays: not from the pool, but when memory is short, in place of what the pool keeps unused. */
+/* Device memory outside the pool. If memory is short, frees the unused blocks of the pool first. */
 fl_status core_pool_allocate(core_pool *pool, size_t bytes, void **memory);
 
-/* Frees all blocks. The device's work is done. */
+/* Frees all blocks. Called when the device's work is done. */
 void core_pool_end(core_pool *pool);
 
 #endif

@@ -4,19 +4,19 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Who comes draws a ticket, and enters when all before have entered and those inside have the same setting. The order
- * is that of the tickets, so nobody starves; neighbours in it with one setting are inside together. */
+/* Each caller draws a ticket. It enters when all callers with earlier tickets have entered and the callers inside have
+ * the same setting. The order of the tickets prevents starvation. */
 static struct {
     pthread_mutex_t lock; /* guards what follows, and the calls of get and set */
     pthread_cond_t changed;
-    uint64_t tickets, entered; /* drawn, and of those who have entered: the next to enter */
+    uint64_t tickets, entered; /* tickets drawn; callers that have entered, which is the next ticket to enter */
     int64_t inside;
-    /* Of those inside: */
+    /* Of the callers inside: */
     int32_t value;
     bool alone;
     int (*get)(void);
     void (*set)(int);
-    int before; /* what was set when the first of them entered */
+    int before; /* the number before the first of them entered */
 } setting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void change_to(int value)
@@ -47,7 +47,7 @@ void core_setting_enter(int32_t value, int32_t alone, int (*get)(void), void (*s
         change_to(value);
     }
     setting.entered++;
-    pthread_cond_broadcast(&setting.changed); /* the next one may have the same setting */
+    pthread_cond_broadcast(&setting.changed); /* the next caller may have the same setting */
     pthread_mutex_unlock(&setting.lock);
 }
 

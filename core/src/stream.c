@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.c - waiting for streams, events, and timing calls.
+ */
 #include "stream.h"
 
 #include "status.h"
@@ -17,73 +20,16 @@ static const fl_device_api *api_of(const fl_device *device)
     return device->plugin.api;
 }
 
-/* ---------------------------------------------------------------------------------------------- streams ---- */
-
-fl_status core_stream_create(fl_device *device, fl_stream **out)
-{
-    fl_stream *stream = calloc(1, sizeof *stream);
-    fl_status status;
-
-    if (!stream)
-        return core_fail(FL_E_MEMORY, "out of host memory");
-    stream->device = device;
-    stream->number = atomic_fetch_add(&device->streams, 1);
-    status = api_of(device)->stream_create(device->plugin.self, &stream->handle);
-    if (status != FL_OK) {
-        free(stream);
-        return status;
-    }
-    pthread_mutex_init(&stream->lock, NULL);
-    *out = stream;
-    return FL_OK;
-}
-
-void core_stream_free(fl_stream *stream)
-{
-    const fl_device_api *api = api_of(stream->device);
-    void *self = stream->device->plugin.self;
-
-    api->stream_wait(self, stream->handle);
-    core_pool_forget_stream(&stream->device->pool, stream->handle);
-    if (stream->started)
-        api->event_free(self, stream->started);
-    if (stream->stopped)
-        api->event_free(self, stream->stopped);
-    api->stream_free(self, stream->handle);
-    pthread_mutex_destroy(&stream->lock);
-    free(stream);
-}
-
-fl_status fl_stream_create(fl_device *device, fl_stream **stream)
-{
-    fl_status status;
-
-    if (!device || !stream)
-        return core_fail(FL_E_ARGUMENT, "fl_stream_create: %s is NULL", device ? "stream" : "device");
-    *stream = NULL;
-    status = core_stream_create(device, stream);
-    if (status == FL_OK)
-        core_device_keep(device);
-    return status;
-}
-
-void fl_stream_free(fl_stream *stream)
-{
-    fl_device *device = stream ? stream->device : NULL;
-
-    if (!stream)
-        return;
-    core_stream_free(stream);
-    core_device_drop(device);
-}
+/* ---------------------------------------------------------------------------------------------- waiting ---- */
 
 fl_status core_stream_of(const char *call, fl_device *device, fl_stream *stream, fl_stream **found)
 {
     if (stream && stream->device != device)
-        return core_fail(FL_E_WRONG_DEVICE,
-                         "%s: the stream belongs to device %s, the call runs on %s; create one with "
-                         "fl_stream_create on the latter",
-                         call, stream->device->plugin.info.resource, device->plugin.info.resource);
+        return core_fail(
+            FL_E_WRONG_DEVICE,
+            "%s: the stream belongs to device %s, the call runs on %s; create a stream of that device with "
+            "fl_stream_create",
+            call, stream->device->plugin.info.resource, device->plugin.info.resource);
     *found = stream ? stream : device->default_stream;
     return FL_OK;
 }
@@ -104,6 +50,17 @@ fl_status core_stream_wait(fl_stream *stream)
 fl_status fl_stream_wait(fl_stream *stream)
 {
     return stream ? core_stream_wait(stream) : core_fail(FL_E_ARGUMENT, "fl_stream_wait: stream is NULL");
+}
+
+fl_status fl_device_wait(fl_device *device)
+{
+    fl_status status, deferred;
+
+    if (!device)
+        return core_fail(FL_E_ARGUMENT, "fl_device_wait: device is NULL");
+    status = device->plugin.api->synchronize(device->plugin.self);
+    deferred = core_stream_wait(device->default_stream);
+    return status != FL_OK ? status : deferred;
 }
 
 /* ----------------------------------------------------------------------------------------------- events ---- */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * trace.c - records spans; reports them to the user when the trace stops.
+ */
 #include "trace.h"
 
 #include "status.h"
@@ -21,7 +24,7 @@ typedef struct record {
     double bytes;
 } record;
 
-/* A device's clock against the host's: the event `zero` was reached at `offset` seconds since the start. */
+/* Relates a device's clock to the host's: the event `zero` was reached `offset` seconds after the start. */
 typedef struct clock_base {
     fl_device *device;
     void *zero;
@@ -38,7 +41,7 @@ static struct {
     int clock_count, open_spans;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static double now(void)
+double core_now(void)
 {
     struct timespec t;
 
@@ -46,7 +49,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Threads are numbered in the order in which they are seen. */
+/* Threads are numbered in the order of their first span. */
 static int thread_number(void)
 {
     static atomic_int threads;
@@ -59,7 +62,7 @@ static int thread_number(void)
 
 /* ------------------------------------------------------------------------------------- profiler's ranges ---- */
 
-/* Appended to the table after its first version: a plugin may be older. */
+/* An older plugin's table may end before these two functions. */
 static bool has_ranges(const fl_stream *stream)
 {
     const fl_device_api *api = stream ? stream->device->plugin.api : NULL;
@@ -70,7 +73,7 @@ static bool has_ranges(const fl_stream *stream)
 
 /* ------------------------------------------------------------------------------------------------- spans ---- */
 
-/* The device's clock is read when it is first seen: the lock is held, and so is the stream. */
+/* Reads the device's clock at its first span. The caller holds the trace's lock and the stream's. */
 static bool know_clock(fl_stream *stream)
 {
     fl_device *device = stream->device;
@@ -87,13 +90,13 @@ static bool know_clock(fl_stream *stream)
         api->event_free(self, c->zero);
         return false;
     }
-    c->offset = now() - trace.start;
+    c->offset = core_now() - trace.start;
     c->device = core_device_keep(device);
     trace.clock_count++;
     return true;
 }
 
-/* Events around the stream's part. What cannot be had leaves the host's part alone. */
+/* Records an event before the stream's work. If that fails, the record keeps only the host's span. */
 static void begin_in_stream(record *r, fl_stream *stream)
 {
     const fl_device_api *api = stream->device->plugin.api;
@@ -133,7 +136,7 @@ core_span core_trace_begin(fl_stream *stream, core_span_kind kind, const char *n
         if (kind != CORE_SPAN_HOST)
             begin_in_stream(r, stream);
     }
-    r->begin = now() - trace.start;
+    r->begin = core_now() - trace.start;
     pthread_mutex_unlock(&trace.lock);
     return span;
 }
@@ -148,7 +151,7 @@ void core_trace_end(fl_stream *stream, core_span span, const char *detail)
         return;
     pthread_mutex_lock(&trace.lock);
     r = &trace.records[span.index];
-    r->end = now() - trace.start;
+    r->end = core_now() - trace.start;
     if (detail)
         snprintf(strchr(r->name, ' '), sizeof r->name - (size_t)(strchr(r->name, ' ') - r->name), " %s", detail);
     if (r->started)
@@ -165,13 +168,13 @@ fl_status fl_trace_start(void)
 
     pthread_mutex_lock(&trace.lock);
     if (trace.records)
-        status = core_fail(FL_E_ARGUMENT, "fl_trace_start: it was started already; call fl_trace_stop first");
+        status = core_fail(FL_E_ARGUMENT, "fl_trace_start: a trace is already running; call fl_trace_stop first");
     else if (!(trace.records = malloc(MOST_SPANS * sizeof *trace.records)))
         status = core_fail(FL_E_MEMORY, "out of host memory");
     if (status == FL_OK) {
         trace.count = trace.lost = 0;
         trace.clock_count = trace.open_spans = 0;
-        trace.start = now();
+        trace.start = core_now();
         atomic_store(&trace.on, true);
     }
     pthread_mutex_unlock(&trace.lock);
@@ -186,8 +189,8 @@ static const clock_base *clock_of(const fl_device *device)
     return NULL;
 }
 
-/* Tells the stream's part of a record; false when the device does not say when it was. */
-static bool tell_stream(const record *r, fl_span *span, void (*take)(const fl_span *, void *), void *user)
+/* Passes on the stream's span of a record; false if the device does not report its times. */
+static bool report_stream(const record *r, fl_span *span, void (*take)(const fl_span *, void *), void *user)
 {
     static const char *const lanes[] = {[CORE_SPAN_KERNEL] = "kernels",
                                         [CORE_SPAN_TO_DEVICE] = "copies to device",
@@ -209,7 +212,7 @@ static bool tell_stream(const record *r, fl_span *span, void (*take)(const fl_sp
     return true;
 }
 
-static void tell(const record *r, void (*take)(const fl_span *, void *), void *user)
+static void report(const record *r, void (*take)(const fl_span *, void *), void *user)
 {
     char lane[32];
     fl_span span = {.process = "host", .lane = lane, .name = r->name, .start_s = r->begin, .bytes = r->bytes};
@@ -217,12 +220,12 @@ static void tell(const record *r, void (*take)(const fl_span *, void *), void *u
     span.seconds = r->end - r->begin;
     snprintf(lane, sizeof lane, "thread %d", r->thread);
     take(&span, user);
-    if (r->started && !tell_stream(r, &span, take, user))
+    if (r->started && !report_stream(r, &span, take, user))
         trace.lost++;
 }
 
-/* Gives back what a record holds. */
-static void let_go(record *r)
+/* Frees the events of a record and drops its device. */
+static void release(record *r)
 {
     if (r->started) {
         r->device->plugin.api->event_free(r->device->plugin.self, r->started);
@@ -238,9 +241,9 @@ fl_status fl_trace_stop(void (*take)(const fl_span *span, void *user), void *use
 
     pthread_mutex_lock(&trace.lock);
     if (!trace.records)
-        status = core_fail(FL_E_ARGUMENT, "fl_trace_stop: it was not started; call fl_trace_start first");
+        status = core_fail(FL_E_ARGUMENT, "fl_trace_stop: no trace is running; call fl_trace_start first");
     else if (trace.open_spans > 0)
-        status = core_fail(FL_E_ARGUMENT, "fl_trace_stop: another thread is within a call; stop when it returned");
+        status = core_fail(FL_E_ARGUMENT, "fl_trace_stop: another thread is inside a call; stop after it returns");
     if (status != FL_OK) {
         pthread_mutex_unlock(&trace.lock);
         return status;
@@ -251,9 +254,9 @@ fl_status fl_trace_stop(void (*take)(const fl_span *span, void *user), void *use
         status = status == FL_OK ? waited : status;
     }
     for (int64_t i = 0; i < trace.count && take && status == FL_OK; i++)
-        tell(&trace.records[i], take, user);
+        report(&trace.records[i], take, user);
     for (int64_t i = 0; i < trace.count; i++)
-        let_go(&trace.records[i]);
+        release(&trace.records[i]);
     for (int i = 0; i < trace.clock_count; i++) {
         clock_base *c = &trace.clocks[i];
         c->device->plugin.api->event_free(c->device->plugin.self, c->zero);

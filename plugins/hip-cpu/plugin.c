@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hip-cpu: the HIP kernels, run by HIP-CPU's headers on the processor's cores. It imitates a GPU for testing.
+ * hip-cpu: the HIP kernels on the CPU's cores, by HIP-CPU's headers: an emulation of a GPU for tests.
  */
 #include "device.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hip-nvidia: the HIP kernels, compiled for NVIDIA GPUs: gpu.h turns their HIP into CUDA.
+ * hip-nvidia: the HIP kernels, compiled for NVIDIA GPUs: gpu.h maps HIP to CUDA.
  */
 #include "device.h"
 

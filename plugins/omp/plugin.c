@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plugin `omp`: threads on all cores, each with its vectors.
+ * The plugin `omp`: threads on all cores, each with vectors.
  */
 #include "../../backends/cpu/cpu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plugin `serial`: one core, one element at a time. It has the oracle that results are checked against.
+ * The plugin `serial`: one core, one element at a time. It also offers the oracle for checks.
  */
 #include "../../backends/cpu/cpu.h"
 

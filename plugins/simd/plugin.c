@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plugin `simd`: one core and its vectors.
+ * The plugin `simd`: one core with vectors.
  */
 #include "../../backends/cpu/cpu.h"
 

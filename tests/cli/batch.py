@@ -23,6 +23,7 @@ import os
 import pathlib
 import random
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -244,6 +245,14 @@ def median(values):
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2 if values else math.nan
 
 
+def spread(values):
+    """The interquartile range over the median, quartiles interpolated as NumPy's."""
+    if len(values) < 2:
+        return math.nan
+    first, _, third = statistics.quantiles(values, n=4, method="inclusive")
+    return (third - first) / median(values)
+
+
 def link_limit(run):
     moved = {stage["stage"]: stage["bytes"] for stage in run["stages"]}
     rates = run["link"]
@@ -274,6 +283,11 @@ def derived(batch):
         yield "images_per_s", run["images_per_s"], run["done"] / wall
         yield "all of them", batch["count"], run["done"] + run["failed"] + run["dropped"] + run["already_there"]
         yield "failures", len(run["failures"]), run["failed"]
+        if "spread" in run:  # which older documents lack, as each_s and bytes_per_s
+            yield "spread", run["spread"], spread(run["times_s"])
+            for stage in run["stages"]:
+                yield "each_s", stage["each_s"], stage["busy_s"] / stage["count"]
+                yield "bytes_per_s", stage["bytes_per_s"], stage["bytes"] / stage["busy_s"] if stage["bytes"] else math.nan
         busy = {stage["stage"]: stage["busy_s"] / (stage["threads"] or 1) / told for stage in run["stages"]}
         for stage in run["stages"]:
             yield f"utilization of {stage['stage']}", stage["utilization"], busy[stage["stage"]]
@@ -289,6 +303,9 @@ def derived(batch):
         n, reading = run["over_one_by_one"]["workers"], run["over_one_by_one"]
         yield "speed_up", reading["speed_up"], s
         yield "Amdahl", reading["amdahl_serial_fraction"], (n / s - 1) / (n - 1) if n > 1 else math.nan
+        f = reading["amdahl_serial_fraction"] or 0
+        if "amdahl_limit" in reading:
+            yield "limit", reading["amdahl_limit"], 1 / f if f > 0 else math.nan
         yield "Gustafson", reading["gustafson_serial_fraction"], (n - s) / (n - 1) if n > 1 else math.nan
         alike = [r["check"]["bits"] for r in batch["runs"] if r["resource"] == run["resource"] and r["check"]["ok"]]
         yield "bits", len(set(alike)) <= 1, True

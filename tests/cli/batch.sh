@@ -84,7 +84,7 @@ check "all of them" json "$work/out" '[r["streams"] for r in d["batch"]["runs"]]
 ok "two backends, which may round differently" batch --synthetic=5x40x30 --backend=serial,simd --json "${quick[@]}"
 check "numbers" batch numbers "$work/out"
 ok "the table" batch "${images[@]}" --rank=1 --pipeline=one-by-one,full --backend=serial
-for words in "${#images[@]} images" "decomposed on" one-by-one full "bound by" decompose check launches "at the most" \
+for words in "${#images[@]} images" "decomposed on" one-by-one full "bound by" decompose check launches "peak of the process" \
     "over all images"; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
 done
@@ -132,7 +132,7 @@ for pipeline in "${pipelines[@]}"; do
     check "factors read as it goes, $pipeline: one fails, one is done" test "$status $(ls -A f4)" = "1 good.npy"
     check "factors read as it goes, $pipeline: told" json "$work/out" '[(r["done"], r["failed"], r["cold_s"],
         r["memory"]["factors_bytes"]) for r in d["batch"]["runs"]] == [(1, 1, None, 0)]'
-    check "factors read as it goes, $pipeline: why" grep -q "is part of the time" "$work/err"
+    check "factors read as it goes, $pipeline: why" grep -q "the times include reading them" "$work/err"
 done
 
 # -------------------------------------------------------------------------------------------------------------- made here
@@ -163,17 +163,20 @@ mkdir repeated
 for ((i = 0; i < 125; i++)); do
     ln -s ../noise/000.png "repeated/$i.png"
 done
-randomized=(--rank=2 --chunk=2 --svd=randomized --threads=2)
 for pipeline in "${pipelines[@]}"; do
-    peak "64 matrices, $pipeline" batch --synthetic=64x128x128 --rank=1 --chunk=8 --pipeline="$pipeline" "${quick[@]}"
+    made=(--rank=1 --pipeline="$pipeline" "${quick[@]}")
+    export FLYNN_CHUNK=8 # a variable, since pipelines that it has no effect on refuse the option
+    peak "64 matrices, $pipeline" batch --synthetic=64x128x128 "${made[@]}"
     few=$peak
-    peak "2000 matrices, $pipeline" batch --synthetic=2000x128x128 --rank=1 --chunk=8 --pipeline="$pipeline" "${quick[@]}"
+    peak "2000 matrices, $pipeline" batch --synthetic=2000x128x128 "${made[@]}"
     check "memory for 2000 matrices and for 64, $pipeline: $peak and $few" test $((peak - few)) -lt 20000000
-    peak "25 images, $pipeline" batch repeated/10?.png repeated/11?.png repeated/12?.png "${randomized[@]}" \
-        --pipeline="$pipeline"
+    export FLYNN_CHUNK=2 FLYNN_THREADS=2
+    randomized=(--rank=2 --svd=randomized --pipeline="$pipeline")
+    peak "25 images, $pipeline" batch repeated/10?.png repeated/11?.png repeated/12?.png "${randomized[@]}"
     few=$peak
-    peak "125 images, $pipeline" batch repeated/*.png "${randomized[@]}" --pipeline="$pipeline"
+    peak "125 images, $pipeline" batch repeated/*.png "${randomized[@]}"
     check "memory for 125 images of 720 KB and for 25, $pipeline: $peak and $few" test $((peak - few)) -lt 24000000
+    unset FLYNN_CHUNK FLYNN_THREADS
 done
 
 # -------------------------------------------------------------------------------------------------- input that is wrong
@@ -203,10 +206,10 @@ check "nothing but broken ones" json "$work/out" 'all((r["done"], r["failed"], r
     for r in d["batch"]["runs"])'
 run batch in/row.png in/small0.png --rank=2 --output-dir=ranks
 check "a rank beyond one image: that one fails" test "$status $(ls -A ranks)" = "1 small0.png"
-check "and why is told" grep -q "in/row.png: an image of 1x17 has no more than 1 singular values" "$work/err"
+check "and why is told" grep -q "in/row.png: an image of 1x17 has 1 singular values; --rank=2 asks for more" "$work/err"
 
-refused "a rank beyond all" 2 "no more than 20 singular values, not 21" batch --synthetic=2x30x20 --rank=21
-refused "two inputs of a name" 2 "two inputs have this result" batch in/small0.png other/small0.png --output-dir=new
+refused "a rank beyond all" 2 "has 20 singular values; --rank=21 asks for more" batch --synthetic=2x30x20 --rank=21
+refused "two inputs of a name" 2 "two inputs have this output" batch in/small0.png other/small0.png --output-dir=new
 refused "the input's own folder" 2 "expected another --output-dir" batch in/small0.png --output-dir=in
 refused "its own folder by another name" 2 "expected another --output-dir" batch in/small0.png --output-dir=other/../in
 refused "--resume alone" 2 "--output-dir" batch in/small0.png --resume
@@ -224,9 +227,28 @@ refused "no factors" 2 "u.npy" batch --factors=in
 refused "no folder" 2 nowhere batch --factors=nowhere
 refused "a size for images" 2 --size batch in/small0.png --size=4
 refused "a dtype for images" 2 --dtype batch in/small0.png --dtype=f64
+for option in --repeat=1 --warmup=0 --min-time=0; do
+    refused "$option for images" 2 "${option%=*}: has no effect: files that are read" batch in/small0.png "$option"
+    refused "$option for factors that are read as it goes" 2 "has no effect" batch --factors=factors/large "$option"
+done
+refused "chunks one by one" 2 "--chunk: has no effect" batch in/small0.png --pipeline=one-by-one,pinned --chunk=2
+refused "threads without pipeline full" 2 "--threads: has no effect" batch in/small0.png --pipeline=streams --threads=2
+refused "threads for factors in memory" 2 "--threads: has no effect" batch --factors=factors/good --threads=2
+refused "pinned memory that nothing uses" 2 "--pageable: has no effect" batch --pipeline=one-by-one --pageable
+refused "what decomposes, without images" 2 "--decompose-on: has no effect" batch --size=8 --decompose-on=serial
+refused "how to decompose, without images" 2 "--svd: has no effect" batch --factors=factors/good --svd=auto
+refused "a size beside --synthetic" 2 "--size: has no effect" batch --synthetic=3x4x4 --size=4
+refused "made ones beside factors" 2 "--synthetic: has no effect" batch --factors=factors/good --synthetic=3x4x4
+for option in --check=full --wrong-timing --csv; do
+    refused "$option" 2 "${option%=*}: this command does not take it" batch --size=8 "$option"
+done
+FLYNN_REPEAT=1 FLYNN_CHUNK=2 FLYNN_SIZE=4 FLYNN_CHECK=full ok "variables that have no effect are ignored" batch \
+    in/small0.png --rank=2 --pipeline=pinned
+FLYNN_SVD=auto FLYNN_OUTPUT_DIR=ignored ok "likewise for random matrices" batch --size=8 "${quick[@]}"
+check "likewise: nothing is made" test ! -e ignored
 refused "an integer dtype" 2 --dtype batch --dtype=i32
 refused "made ones are not written" 2 --output-dir batch --output-dir=new
-refused "a file as folder" 2 "is no folder" batch in/small0.png --output-dir=cut.png
+refused "a file as folder" 2 "cannot make this folder: File exists" batch in/small0.png --output-dir=cut.png
 refused "a folder in none" 2 nowhere/deep batch in/small0.png --output-dir=nowhere/deep
 refused "no threads" 2 --threads batch --threads=0
 refused "no backend" 2 sreial batch in/small0.png --backend=sreial --output-dir=new
@@ -259,8 +281,9 @@ ok "undisturbed" batch noise/*.png --rank=20 --output-dir=undisturbed
 for disturbance in "INT full:2" "TERM full" "INT one-by-one" "TERM streams:2" "INT-INT full"; do
     read -r name pipeline <<<"$disturbance"
     rm -rf out
-    check "$disturbance" batch signal "$name" out noise/*.png --rank=20 --output-dir=out --pipeline="$pipeline" --chunk=2 \
-        --threads=1 # with many, all images are under way at once
+    # With many threads all images are under way at once.
+    FLYNN_CHUNK=2 FLYNN_THREADS=1 check "$disturbance" batch signal "$name" out noise/*.png --rank=20 --output-dir=out \
+        --pipeline="$pipeline"
     [ "$name" = INT-INT ] || check "$disturbance came before the end" test "$(find out -name '*.png' | wc -l)" -lt 40
     ok "$disturbance: --resume" batch noise/*.png --rank=20 --output-dir=out --pipeline="$pipeline" --resume
     check "$disturbance: the same files" batch same undisturbed out
@@ -280,7 +303,7 @@ is_full() {
     count=$(find "$1" -name '*.png' | wc -l)
     [ "$status" = 4 ] || { echo "expected exit code 4"; return 1; }
     [ "$(wc -l <"$work/err")" = 1 ] || { echo "expected one line on stderr"; return 1; }
-    grep -q "could not be written (.*); $count of .* are done, --resume does the others" "$work/err" ||
+    grep -q "could not be written (.*); $count of .* are done; --resume does the others" "$work/err" ||
         { echo "expected to be told of $count"; return 1; }
     batch whole "$1"
 }
@@ -290,7 +313,8 @@ for pipeline in "${pipelines[@]}"; do
     last=(batch in/small*.png "noise/*" --pipeline="$pipeline")
     (
         ulimit -f 40
-        timeout -k 10 60 "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline" --chunk=2
+        export FLYNN_CHUNK=2
+        timeout -k 10 60 "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline"
     ) >"$work/out" 2>"$work/err" </dev/null
     status=$?
     check "a file too large, $pipeline" is_full out
@@ -369,15 +393,16 @@ is_broken() {
     grep -q "^flynn batch: $1" "$work/err" || { echo "expected '$1'"; return 1; }
 }
 for pipeline in "${pipelines[@]}"; do
+    export FLYNN_CHUNK=1
     while read -r fault words; do
         rm -rf out
         export "${fault?}"
-        run batch in/small*.png --rank=3 --backend=failing --pipeline="$pipeline" --chunk=1 --output-dir=out --json
-        check "$fault, $pipeline" is_broken "$words; . of 6 are done, --resume does the others"
+        run batch in/small*.png --rank=3 --backend=failing --pipeline="$pipeline" --output-dir=out --json
+        check "$fault, $pipeline" is_broken "$words; . of 6 are done; --resume does the others"
         check "$fault, $pipeline: numbers" batch numbers "$work/out"
         check "$fault, $pipeline: whole files, as many as are told" json "$work/out" \
             "d['batch']['runs'][0]['done'] == $(find out -type f | wc -l) and d['batch']['runs'][0]['ended_by']"
-        run batch --synthetic=50x16x16 --rank=3 --backend=failing --pipeline="$pipeline" --chunk=1 "${quick[@]}"
+        run batch --synthetic=50x16x16 --rank=3 --backend=failing --pipeline="$pipeline" "${quick[@]}"
         check "$fault, made here, $pipeline" is_broken "$words; .* of 50 are done"
         unset "${fault%%=*}"
     done <<'END'
@@ -387,6 +412,7 @@ FAULT_SCRATCH=3 reconstruct: out of device memory
 FAULT_WAITS=20 the device is lost: a wait
 END
 done
+unset FLYNN_CHUNK
 ok "the rest" batch in/small*.png --rank=3 --backend=failing --output-dir=out --resume
 check "is as it was to be" batch same before out
 summary

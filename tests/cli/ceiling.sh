@@ -35,5 +35,10 @@ check "by a good one" json "$work/cache/ceilings.json" 'len(d) == 1'
 FLYNN_CACHE=/dev/null/no ok "a folder that cannot be made" ceiling --backend=serial "${small[@]}"
 check "is told" grep -q 'not kept' "$work/err"
 refused "an argument too many" 2 "file" ceiling "file"
+for option in --variant=naive --dtype=u8 --block=7x7 --seed=3 --check=full --warmup=1 --pageable --wrong-timing --csv; do
+    refused "$option" 2 "${option%%=*}" ceiling --backend=serial "${small[@]}" "$option"
+done
+ok "a trace" ceiling --backend=serial "${small[@]}" --trace=trace.json
+check "of its calls" json trace.json 'len(d["traceEvents"]) > 10'
 refused "a backend that is none" 2 --backend ceiling --backend=seriell
 summary

@@ -33,7 +33,7 @@ PY
 check "every number can be recomputed" "$PYTHON" recompute.py
 ok "the table" compare sort --backend=serial,simd --size=20000 "${quick[@]}"
 check "a row for each" test "$(grep -c '^sort ' "$work/out")" = 2
-check "the fastest is 1.00" grep -qE ' 1\.00 ok *$' "$work/out"
+check "the fastest is 1.00x" grep -qE ' 1\.00x ok *$' "$work/out"
 ok "Markdown" compare sort --backend=serial --size=20000 "${quick[@]}" --markdown
 check "its lines" test "$(grep -c '^| ' "$work/out")" = 2
 check "its rule" grep -qE '^\|---\|.*\|---:\|' "$work/out"
@@ -51,10 +51,16 @@ check "has no rank" json "$work/out" \
     '[(r["check"]["ok"], r["relative"] is None, r["speed_up"] is None) for r in d["results"]] == [(True, False, False),
      (False, True, True)]'
 run compare convolve --backend=serial,wrong --size=64 "${quick[@]}"
-check "and is shown" grep -qE '^convolve +wrong .* WRONG *$' "$work/out"
+check "and is shown" grep -qE '^convolve +wrong .* WRONG at \[[0-9]+, [0-9]+\] *$' "$work/out"
 unset FLYNN_PLUGIN_PATH
 refused "no such exercise" 2 "did you mean 'sort'" compare sorrt
 refused "a backend that is none" 2 seriell compare sort --backend=seriell
+
+# What compare cannot honour, alone or here, is refused.
+for option in --trace=t.json --wrong-timing --csv --output=a.npy; do
+    refused "$option" 2 "${option%%=*}" compare sort --backend=serial "$option"
+done
+refused "a seed that no exercise uses" 2 "--seed: has no effect: increment" compare increment --backend=serial --seed=3
 
 # Two runs, the second one of which was made from the first.
 cat >change.py <<'PY'
@@ -90,6 +96,7 @@ pairs, rows = json.load(open(sys.argv[1]))["pairs"], json.load(open(sys.argv[2])
 assert len(rows) == 12 and [(p["exercise"], p["kernel"]["older_s"], p["total"]["older_s"], p["total"]["ratio"]) for p in pairs] == [
     (r["exercise"], r["kernel_s"], r["total_s"], 1) for r in rows]
 assert {p[k]["verdict"] for p in pairs for k in ("kernel", "total")} == {"same", "unclear"}' "$work/out" "$saved/compare.json"
+refused "a size for files" 2 "--size: has no effect: both runs come from files" compare --against=base.json half.json --size=3
 refused "a file that is not there" 2 none.json compare --against=none.json base.json
 echo '{}' >other.json
 refused "another document" 2 "schema flynn/1" compare --against=other.json base.json

@@ -80,11 +80,11 @@ OMP_NUM_THREADS=100 run doctor --root=bare --json
 check "more threads than processors" has advice omp "100 threads on"
 if [ "$(nproc)" -gt 1 ]; then
     OMP_NUM_THREADS=1 run doctor --root=bare --json
-    check "fewer threads than processors" has advice omp "OMP_NUM_THREADS says so"
+    check "fewer threads than processors" has advice omp "OMP_NUM_THREADS limits them"
 fi
 last=(doctor)
 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')" "$flynn" doctor --root=bare --json >"$work/out" 2>"$work/err"
-check "one processor, one thread" has ok omp "1 threads, one for each processor"
+check "one processor, one thread" has ok omp "1 thread, one for each processor"
 
 # Ceilings.
 check "not measured yet" has advice serial "its ceiling was not measured"

@@ -159,7 +159,8 @@ check "stages in the order of an image" page batch.html '
 svg=(batch/0[12]-batch-*8-matrices*.svg) png=(batch/0[34]-batch-*1-images*.png)
 check "two plots of each batch" test "${#svg[@]} ${#png[@]}" = "2 2"
 ok "what earlier versions saved" report "$saved"/*.json -o saved.html
-check "has a row for each result" page saved.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:maximum|convolve|reconstruct|select|slice)<", t)) == 17 and
+check "has a row for each result" page saved.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:maximum|convolve|reconstruct|select|slice)<",
+    t.partition("<h2>Comparison")[2].partition("</section>")[0])) == 17 and
     all(w in s for w in ("Comparison", "Ceilings", "Sweep", "Scaling", "256 matrices made here, 512x512 f32, rank 100"))'
 ok "a batch of a GPU" report "$saved/batch.json" "$saved/laws-hip.json" -o gpu.html --plots=gpu
 cat >told.py <<'PY'
@@ -233,9 +234,11 @@ run report --backend=serial --size=50 "${quick[@]}" --quiet -o run.html
 check "no file: a comparison is run, in which reconstruct's rank is too large" test "$status" = 1
 check "and shown" page run.html '"reconstruct could not be run: --rank" in s and s.count("maximum") >= 2'
 
+refused "a size for files" 2 "--size: has no effect: the page is made from files" report compare.json --size=3 -o no.html
+refused "a trace" 2 "--trace" report compare.json --trace=t.json -o no.html
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json
-refused "nothing to report on" 2 "expected one of compare" report list.json -o no.html
+refused "nothing to report on" 2 "expected one that compare, ceiling, " report list.json -o no.html
 echo '{"schema": "flynn/1", "results": [{"exercise": "sort"}, 1]}' >numbers.json
 refused "results that are none" 2 numbers.json report numbers.json -o no.html
 cat >odd.json <<'JSON'

@@ -59,11 +59,16 @@ check "times" json out.json 'all(r["total_s"] > 0 and len(r["times_s"]["total"])
     for r in d["results"])'
 check "ranks among the three" json out.json \
     'all({r["rank"] for r in d["results"][i:i + 3]} <= {1, 2, 3} for i in range(0, 27, 3))'
-check "a line for each backend that says there is no link" json out.json \
-    'len(d["explanations"]) == 1 and "there is no link" in d["explanations"][0]'
+check "a speed-up over copying all" json out.json \
+    'all(abs(r["speed_up_over_whole"] - d["results"][i // 3 * 3]["total_s"] / r["total_s"]) < 1e-9
+    for i, r in enumerate(d["results"]))'
+check "lines that explain, of which one says that there is no link" json out.json \
+    '[any(w in l for l in d["explanations"]) for w in ("there is no link", "whatever the slice")] == [True, True] and
+    len(d["explanations"]) == 5 and all(l.startswith("serial: ") and len(l) < 120 for l in d["explanations"])'
 ok "the table" slice --size=200 --backend=serial,omp:2 "${quick[@]}"
-check "a row for each slice, and a line for each backend" test "$(grep -c '^serial' "$work/out")" = 10
-check "which says what was measured" grep -qE '^omp:2.*a view is faster than copying all for [0-9] of 9 slices' "$work/out"
+check "a row for each way of each slice" test "$(grep -c '^serial ' "$work/out")" = 27
+check "and lines that explain" test "$(grep -c '^serial: ' "$work/out")" = 5
+check "which say what was measured" grep -qE '^omp:2.*: view is faster than whole for [0-9] of 9 slices' "$work/out"
 ok "CSV" slice --size=200 --backend=serial --csv "${quick[@]}"
 check "CSV" csv "$work/out" 'len(rows) == 27 and rows[0]["slice"] == "99:100,:" and float(rows[0]["total_s"]) > 0'
 ok "integers, which fl_convert does not write" slice --size=200 --dtype=i32 --backend=serial --json "${quick[@]}"
@@ -78,6 +83,9 @@ refused "a size for a file" 2 --size slice matrix.npy --size=64
 refused "a size that is too large" 2 --size slice --size=9999999
 refused "a variant" 2 --variant slice --size=64 --variant=view
 refused "a timing that does not wait" 2 --wrong-timing slice --size=64 --wrong-timing
+refused "a block" 2 --block slice --size=64 --block=16x16
+refused "a way to check" 2 --check slice --size=64 --check=full
+refused "a seed for a file" 2 --seed slice matrix.npy --seed=1
 refused "five dimensions or none" 2 none.npy slice none.npy
 refused "no elements" 2 '' slice zero.npy
 refused "a second file" 2 vector.npy slice matrix.npy vector.npy

@@ -54,6 +54,6 @@ cp "$slice" copy.png
 on_terminal batch --backend=serial "$slice" copy.png --rank=4 --output-dir=out
 shown "batch" "1 of 2" "2 of 2"
 on_terminal sort --backend=serial --variant=none --size=1000
-check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: no variant" "$work/err"
+check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: 'none' is not a variant" "$work/err"
 
 summary

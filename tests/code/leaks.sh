@@ -82,11 +82,11 @@ clean 2 slice "$image" --slice=9:2
 head -c 200 "$data/data/mri/slice_072.png" >cut.png
 clean 0 svd --size=16 --rank=3 --factors=factors --backend=serial "${quick[@]}"
 for pipeline in one-by-one streams full; do
-    clean 1 batch "$data"/data/mri/*.png cut.png none.png --rank=3 --svd=randomized --pipeline=$pipeline --threads=3 \
+    FLYNN_THREADS=3 clean 1 batch "$data"/data/mri/*.png cut.png none.png --rank=3 --svd=randomized --pipeline=$pipeline \
         --backend=serial --output-dir=$pipeline --json
     clean 0 batch --factors=factors --output-dir=$pipeline --pipeline=$pipeline --backend=serial "${quick[@]}"
-    FAULT_LAUNCHES=1 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing clean 4 batch "$data"/data/mri/*.png --chunk=1 --rank=3 \
-        --svd=randomized --pipeline=$pipeline --threads=3 --backend=failing
+    FLYNN_THREADS=3 FLYNN_CHUNK=1 FAULT_LAUNCHES=1 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing \
+        clean 4 batch "$data"/data/mri/*.png --rank=3 --svd=randomized --pipeline=$pipeline --backend=failing
 done
 clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
 clean 2 convolve missing.npy

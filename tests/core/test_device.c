@@ -81,6 +81,28 @@ ON_EVERY_BACKEND(device, offers_convolve)
     fl_device_close(device);
 }
 
+/* Those that do not take every input, or are less accurate for some. */
+static bool is_restricted(const fl_variant_info *info)
+{
+    static const char *const restricted[][2] = {
+        {"convolve", "separable"}, {"convolve1d", "fft"}, {"svd", "randomized"}};
+
+    for (size_t i = 0; i < sizeof restricted / sizeof *restricted; i++)
+        if (strcmp(info->operation, restricted[i][0]) == 0 && strcmp(info->variant, restricted[i][1]) == 0)
+            return true;
+    return false;
+}
+
+ON_EVERY_BACKEND(device, restricted_variants)
+{
+    fl_device *device = open_device(on->resource);
+    fl_variant_info info;
+
+    for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++)
+        cr_expect(info.restricted == is_restricted(&info), "%s: %s %s", on->resource, info.operation, info.variant);
+    fl_device_close(device);
+}
+
 Test(device, items_of_threads)
 {
     const fl_backend_info *backend = backend_with(has_threads, "has threads");

@@ -530,9 +530,9 @@ ON_EVERY_BACKEND(dlpack, refused_layouts)
         {2, {3, 1}, {0, 1}, "strides[0] is 0; expected at least 1"},
         {3, {2, 3, 4}, {11, 4, 1}, "strides[0] is 11; expected at least 12"},
         {3, {3, 2, 4}, {4, 11, 1}, "strides[1] is 11; expected at least 12"},
-        {2, {INT64_MAX / 2, 4}, {4, 1}, "larger than memory can be"},
-        {2, {INT64_MAX / 8, 1}, {INT64_MAX / 2, 1}, "further than memory can"},
-        {3, {2, 2, 2}, {INT64_MAX - 1, INT64_MAX / 2, 1}, "further than memory can"},
+        {2, {INT64_MAX / 2, 4}, {4, 1}, "does not fit into the address space"},
+        {2, {INT64_MAX / 8, 1}, {INT64_MAX / 2, 1}, "strides exceed the address space"},
+        {3, {2, 2, 2}, {INT64_MAX - 1, INT64_MAX / 2, 1}, "strides exceed the address space"},
     };
     fl_device *device = open_device(on->resource);
     struct produced p;
@@ -551,7 +551,7 @@ ON_EVERY_BACKEND(dlpack, refused_layouts)
     expect_refused(device, &p, FL_E_ARGUMENT, "data is NULL");
     p.tensor.dl_tensor.data = fl_array_data(p.storage);
     p.tensor.dl_tensor.byte_offset = 2;
-    expect_refused(device, &p, FL_E_ARGUMENT, "multiples of 4 bytes");
+    expect_refused(device, &p, FL_E_ARGUMENT, "size of 4 bytes");
     release(&p);
     fl_device_close(device);
 }
@@ -607,7 +607,7 @@ ON_EVERY_BACKEND(dlpack, refused_devices)
                 must(fl_array_from_dlpack(device, &p.tensor, &array));
                 fl_array_free(array);
             } else {
-                expect_refused(device, &p, FL_E_WRONG_DEVICE, "the tensor lies in ");
+                expect_refused(device, &p, FL_E_WRONG_DEVICE, "the tensor is in ");
                 expect_error_says(info->resource);
                 expect_error_says("copy it there first");
             }
@@ -646,7 +646,7 @@ Test(dlpack, wrong_device_message)
     p.tensor.dl_tensor.device = (dlpack_device){DLPACK_CUDA, 1};
     expect_refused(
         device, &p, FL_E_WRONG_DEVICE,
-        "fl_array_from_dlpack: the tensor lies in the memory of CUDA device 1; serial takes host memory: copy "
+        "fl_array_from_dlpack: the tensor is in the memory of CUDA device 1; serial takes host memory: copy "
         "it there first");
     release(&p);
     fl_device_close(device);

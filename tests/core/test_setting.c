@@ -3,7 +3,7 @@
  * test_setting.c - a number of the process that callers share: who is inside together, who waits, and what is set when.
  */
 #include "../../backends/cpu/blas.h"
-#include "../../backends/library.h"
+#include "../../backends/shared/library.h"
 #include "../../core/src/setting.h"
 
 #include <criterion/criterion.h>

@@ -120,9 +120,9 @@ static void plan(void *device, const void *args, fl_launch *launch)
 
 #define FLOATS (1u << FL_F32 | 1u << FL_F64)
 static const fl_row rows[] = {
-    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop", plan, run_naive, NULL},
-    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL},
-    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL},
+    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop", plan, run_naive, NULL, false},
+    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false},
+    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false},
 };
 
 /* ------------------------------------------------------------------------------------------------------ device ---- */

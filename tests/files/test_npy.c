@@ -220,10 +220,10 @@ Test(npy, refuses_what_it_does_not_hold)
         {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "structured"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1)}", "more than 4 dimensions"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", "at least 0"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", "cut off: 8 bytes"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "4 bytes after the array"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000, 1000000)}", "cut off: 8 bytes"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "cut off: 8 bytes"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", "truncated: 8 bytes"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "4 extra bytes after the array"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000, 1000000)}", "truncated: 8 bytes"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "truncated: 8 bytes"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775808,)}", "a file can hold"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", "a file can hold"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1)}", "comma in a shape of one dimension"},
@@ -257,7 +257,7 @@ Test(npy, refuses_every_beginning_of_a_file)
     size_t bytes = compose(file, 2, "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3)}\n", "0123456789ab", 12);
     for (size_t cut = 0; cut < bytes; cut++) {
         scratch_write("a.npy", file, cut);
-        expect_refused("a.npy", 2, cut == 0 ? "empty" : cut < 6 ? "is no .npy file" : "cut off");
+        expect_refused("a.npy", 2, cut == 0 ? "empty" : cut < 6 ? "is not a .npy file" : "truncated");
     }
 }
 
@@ -271,7 +271,7 @@ Test(npy, refuses_other_formats)
     scratch_write("a.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14);
     expect_refused("a.npy", 2, "header of 4294967295 bytes");
     scratch_write("a.npy", "\x89PNG\r\n\x1a\n............", 20);
-    expect_refused("a.npy", 2, "is no .npy file");
+    expect_refused("a.npy", 2, "is not a .npy file");
 }
 
 Test(npy, refuses_what_is_no_file)

@@ -12,6 +12,7 @@
 #include "harness/machine.h"
 #include "scratch.h"
 #include "support/statistics.h"
+#include "view/row.h"
 #include "view/table.h"
 #include "view/units.h"
 
@@ -287,6 +288,55 @@ Test(columns, are_printed_as_text_and_markdown)
     how = run_apart(print_columns, &style);
     static const char lines[] = "| backend | time |\n|---|---:|\n| serial | 1.40 s |\n| a text of any length ";
     cr_assert(strncmp(how.out, lines, strlen(lines)) == 0, "%s", how.out);
+}
+
+/* ------------------------------------------------------------------------------------------------------- rows ---- */
+
+static json_t *result(const char *exercise, const char *class, double kernel, double total, int ok, int emulation)
+{
+    return json_pack("{s:s, s:s, s:f, s:f, s:{s:b}, s:b, s:{s:[f,f,f]}}", "exercise", exercise, "flynn_class", class,
+                     "kernel_s", kernel, "total_s", total, "check", "ok", ok, "emulation", emulation, "times_s",
+                     "total", total / 2, total, total * 2);
+}
+
+Test(rows, rank_and_speed_ups)
+{
+    json_t *rows =
+        json_pack("[o, o, o, o, o, o]", result("sort", "SIMD", 2, 4, 1, 0), result("sort", "SISD", 8, 12, 1, 0),
+                  result("sort", "MIMD", 1, 3, 0, 0), result("sort", "SIMT", 1, 2, 1, 1),
+                  result("sqrt", "SIMD", 6, 9, 1, 0), result("sqrt", "MIMD", 3, 3, 1, 0));
+    static const double expected[][4] = {{1, 1, 4, 3},         {2, 3, 1, 1}, {NAN, NAN, NAN, NAN},
+                                         {NAN, NAN, NAN, NAN}, {2, 3, 1, 1}, {1, 1, 2, 3}};
+    static const char *const keys[] = {"rank", "relative", "speed_up", "speed_up_with_copies"};
+    rows_rank(rows);
+    json_t *once = json_deep_copy(rows);
+    rows_rank(rows);
+    cr_assert(json_equal(once, rows));
+    for (size_t i = 0; i < 6; i++) {
+        const json_t *row = json_array_get(rows, i);
+        for (int k = 0; k < 4; k++) {
+            double found = row_number(row, keys[k]);
+            cr_expect(found == expected[i][k] || (isnan(found) && isnan(expected[i][k])), "row %zu: %s is %g", i,
+                      keys[k], found);
+            cr_expect(json_object_get(row, keys[k]) != NULL);
+        }
+        cr_expect(eq(dbl, row_number(row, "spread"), 0.75));
+    }
+    json_decref(once);
+    json_decref(rows);
+}
+
+Test(rows, within_others)
+{
+    json_t *rows = json_pack("[{s:s, s:i, s:{}, s:[{s:i}, {s:i, s:s}]}, {}, i, {s:[i]}]", "resource", "omp", "count", 7,
+                             "check", "stages", "count", 1, "n", 2, "resource", "own", 3, "stages", 4);
+    json_t *stages = rows_within(rows, "stages"),
+           *expected = json_pack("[{s:i, s:s}, {s:i, s:s, s:i}, {}]", "count", 1, "resource", "omp", "n", 2, "resource",
+                                 "own", "count", 7);
+    cr_assert(json_equal(stages, expected));
+    json_decref(stages);
+    json_decref(expected);
+    json_decref(rows);
 }
 
 /* ------------------------------------------------------------------------------------------------ JSON and CSV ---- */

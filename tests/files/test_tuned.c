@@ -133,10 +133,3 @@ Test(tuned, entries_that_are_none, .init = start, .fini = scratch_end)
         cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "", "%s", entries[i]);
     }
 }
-
-Test(tuned, what_may_take_the_place_of_auto)
-{
-    cr_expect(tuned_is_general("convolve", "tiled") && tuned_is_general("sort", "radix"));
-    cr_expect(!tuned_is_general("convolve", "separable") && !tuned_is_general("convolve1d", "fft"));
-    cr_expect(!tuned_is_general("svd", "randomized") && !tuned_is_general("sort", "reference"));
-}

@@ -7,7 +7,7 @@
 
 static const char *const name = "allclose";
 
-/* FL_OP_ALLCLOSE's `found`: how many differ, where the worst is, how far off it is. */
+/* The elements of FL_OP_ALLCLOSE's `found`. */
 enum { DIFFERING, WORST_INDEX, WORST_EXCESS, FOUND };
 
 static fl_status check_tolerance(const char *tolerance, double value)
@@ -20,12 +20,8 @@ static fl_status check_tolerance(const char *tolerance, double value)
 static fl_status check(fl_device *device, const fl_array *a, const fl_array *b, double relative, double absolute,
                        const fl_closeness *found)
 {
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"a", a}, {"b", b}}, 2);
 
-    if (status == FL_OK)
-        status = core_check_array(name, "a", a, device);
-    if (status == FL_OK)
-        status = core_check_array(name, "b", b, device);
     if (status == FL_OK && !found)
         status = core_fail(FL_E_ARGUMENT, "%s: found is NULL", name);
     if (status == FL_OK)
@@ -35,11 +31,11 @@ static fl_status check(fl_device *device, const fl_array *a, const fl_array *b, 
     return status == FL_OK ? check_tolerance("absolute", absolute) : status;
 }
 
-/* Queues the comparison and the copy of what it finds, and waits. */
-static fl_status run_step(core_call *call, core_step *step, fl_allclose_args *args, double bytes, int64_t *told)
+/* Queues the comparison and the copy of its result, and waits. */
+static fl_status run_step(core_call *call, core_step *step, fl_allclose_args *args, double bytes, int64_t *counts)
 {
     const fl_plugin_device *plugin = &call->device->plugin;
-    fl_copy copy = {.kind = FL_COPY_TO_HOST, .to = told, .width = FOUND * sizeof *told, .rows = 1};
+    fl_copy copy = {.kind = FL_COPY_TO_HOST, .to = counts, .width = FOUND * sizeof *counts, .rows = 1};
     fl_status status = core_call_convert(call, &args->a, step->dtype);
 
     if (status == FL_OK)
@@ -56,12 +52,12 @@ static fl_status run_step(core_call *call, core_step *step, fl_allclose_args *ar
     return status == FL_OK ? plugin->api->stream_wait(plugin->self, call->context.stream) : status;
 }
 
-static void tell(const int64_t *told, fl_closeness *found)
+static void fill(const int64_t *counts, fl_closeness *found)
 {
-    found->close = told[DIFFERING] == 0;
-    found->differing = told[DIFFERING];
-    found->worst_index = told[WORST_INDEX];
-    memcpy(&found->worst_excess, &told[WORST_EXCESS], sizeof found->worst_excess);
+    found->close = counts[DIFFERING] == 0;
+    found->differing = counts[DIFFERING];
+    found->worst_index = counts[WORST_INDEX];
+    memcpy(&found->worst_excess, &counts[WORST_EXCESS], sizeof found->worst_excess);
 }
 
 fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, double relative, double absolute,
@@ -70,7 +66,7 @@ fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, d
     fl_allclose_args args = {.relative = relative, .absolute = absolute, .equal_nan = equal_nan};
     core_step step = {FL_OP_ALLCLOSE, FL_F64, &args};
     core_call call;
-    int64_t told[FOUND] = {0, -1, 0};
+    int64_t counts[FOUND] = {0, -1, 0};
     fl_status status = check(device, a, b, relative, absolute, found);
 
     if (status != FL_OK)
@@ -84,12 +80,12 @@ fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, d
         if (status != FL_OK)
             return status;
         status = run_step(&call, &step, &args,
-                          core_buffer_bytes(&a->buffer) + core_buffer_bytes(&b->buffer) + sizeof told, told);
+                          core_buffer_bytes(&a->buffer) + core_buffer_bytes(&b->buffer) + sizeof counts, counts);
         status = core_call_end(&call, &step, status);
     } else if (run && run->timing) {
         *run->timing = (fl_timing){.variant = "auto"};
     }
     if (status == FL_OK)
-        tell(told, found);
+        fill(counts, found);
     return status;
 }

@@ -28,7 +28,7 @@ static fl_status find_shape(const int64_t *image, const int64_t *kernel, fl_mode
         return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", name, (int)mode);
     for (int d = 0; d < 2; d++)
         if (__builtin_add_overflow(image[d], kernel[d] - 1, &full[d]))
-            return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", name);
+            return core_fail(FL_E_ARGUMENT, "%s: the size of the full result exceeds 64 bits", name);
     for (int d = 0; d < 2; d++)
         out[d] = mode == FL_FULL ? full[d] : mode == FL_SAME ? image[d] : larger[d] - lesser[d] + 1;
     return FL_OK;
@@ -40,12 +40,12 @@ fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, fl_mode
         return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s is NULL", !image ? "image" : !kernel ? "kernel" : "out");
     for (int d = 0; d < 2; d++)
         if (image[d] < 1 || kernel[d] < 1)
-            return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s[%d] is not positive; expected at least 1",
+            return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s[%d] is less than 1",
                              image[d] < 1 ? "image" : "kernel", d);
     return find_shape(image, kernel, mode, out);
 }
 
-/* Where the result begins within the full one. */
+/* The index of the first element of the result in the full result. */
 static int64_t origin(fl_mode mode, int64_t image, int64_t kernel)
 {
     switch (mode) {
@@ -66,15 +66,10 @@ static fl_dtype compute_dtype(const fl_array *image, const fl_array *kernel)
 static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                        const fl_array *out)
 {
-    const struct {
-        const char *name;
-        const fl_array *array;
-    } arrays[] = {{"image", image}, {"kernel", kernel}, {"out", out}};
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    const core_argument arrays[] = {{"image", image}, {"kernel", kernel}, {"out", out}};
+    fl_status status = core_check_arguments(name, device, arrays, 3);
     int64_t shape[2];
 
-    for (int i = 0; i < 3 && status == FL_OK; i++)
-        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
     for (int i = 0; i < 2 && status == FL_OK; i++)
         status = core_check_matrix(name, arrays[i].name, arrays[i].array);
     if (status == FL_OK)
@@ -86,8 +81,8 @@ static fl_status check(fl_device *device, const fl_array *image, const fl_array 
     return status;
 }
 
-/* In mode valid the input that contains the other is the image, as in SciPy. In the other modes the two are not
- * swapped, although convolution commutes: the zeros around the image meet the kernel, and 0 * infinity is NaN. */
+/* In mode valid the input that contains the other is the image, as in SciPy. The other modes do not swap the inputs,
+ * although convolution commutes: the zeros around the image are multiplied by the kernel, and 0 * infinity is NaN. */
 static void put_larger_first(fl_convolve_args *args)
 {
     fl_buffer image = args->image;
@@ -103,7 +98,6 @@ fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *
 {
     fl_convolve_args args;
     core_step step = {FL_OP_CONVOLVE, FL_F32, &args};
-    core_call call;
     fl_status status = check(device, image, kernel, mode, out);
 
     if (status != FL_OK)
@@ -112,17 +106,9 @@ fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *
     args = (fl_convolve_args){.image = image->buffer, .kernel = kernel->buffer, .out = out->buffer};
     for (int d = 0; d < 2; d++)
         args.origin[d] = origin(mode, image->buffer.shape[d], kernel->buffer.shape[d]);
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_convert(&call, &args.image, step.dtype);
-    if (status == FL_OK)
-        status = core_call_convert(&call, &args.kernel, step.dtype);
     if (mode == FL_VALID)
         put_larger_first(&args);
-    if (status == FL_OK)
-        status = core_call_step(&call, &step,
-                                core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
-                                    core_buffer_bytes(&out->buffer));
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.image, &args.kernel}, 2,
+                         core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
+                             core_buffer_bytes(&out->buffer));
 }

@@ -21,7 +21,7 @@ static fl_status find_length(const char *call, int64_t signal, int64_t kernel, f
     if (mode != FL_FULL && mode != FL_SAME && mode != FL_VALID)
         return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", call, (int)mode);
     if (__builtin_add_overflow(signal, kernel - 1, &full))
-        return core_fail(FL_E_ARGUMENT, "%s: the full result is longer than 64 bits count", call);
+        return core_fail(FL_E_ARGUMENT, "%s: the size of the full result exceeds 64 bits", call);
     *out = mode == FL_FULL ? full : mode == FL_SAME ? signal : full - 2 * (lesser(signal, kernel) - 1);
     return FL_OK;
 }
@@ -38,7 +38,7 @@ fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mode, int6
     return find_length(call, signal, kernel, mode, out);
 }
 
-/* Where the result begins within the full one. */
+/* The index of the first element of the result in the full result. */
 static int64_t origin(fl_mode mode, int64_t signal, int64_t kernel)
 {
     switch (mode) {
@@ -68,15 +68,10 @@ static fl_status check_input(const char *argument, const fl_array *array)
 static fl_status check(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                        const fl_array *out)
 {
-    const struct {
-        const char *name;
-        const fl_array *array;
-    } arrays[] = {{"signal", signal}, {"kernel", kernel}, {"out", out}};
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    const core_argument arrays[] = {{"signal", signal}, {"kernel", kernel}, {"out", out}};
+    fl_status status = core_check_arguments(name, device, arrays, 3);
     int64_t length;
 
-    for (int i = 0; i < 3 && status == FL_OK; i++)
-        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
     for (int i = 0; i < 2 && status == FL_OK; i++)
         status = check_input(arrays[i].name, arrays[i].array);
     if (status == FL_OK)
@@ -88,8 +83,8 @@ static fl_status check(fl_device *device, const fl_array *signal, const fl_array
     return status;
 }
 
-/* The longer input is the signal: convolution commutes, and as nothing is added for what lies outside, each sum has the
- * same terms either way. (Not so in two dimensions, where the zeros of the border count.) */
+/* The longer input is the signal: convolution commutes, and positions outside add nothing, so each sum has the same
+ * terms either way. (In two dimensions it does not: the zeros of the border take part.) */
 static void put_longer_first(fl_convolve1d_args *args)
 {
     fl_buffer signal = args->signal;
@@ -105,7 +100,6 @@ fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_arra
 {
     fl_convolve1d_args args;
     core_step step = {FL_OP_CONVOLVE1D, FL_F32, &args};
-    core_call call;
     fl_status status = check(device, signal, kernel, mode, out);
 
     if (status != FL_OK)
@@ -115,16 +109,8 @@ fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_arra
                                 .kernel = kernel->buffer,
                                 .out = out->buffer,
                                 .origin = origin(mode, signal->buffer.shape[0], kernel->buffer.shape[0])};
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_convert(&call, &args.signal, step.dtype);
-    if (status == FL_OK)
-        status = core_call_convert(&call, &args.kernel, step.dtype);
     put_longer_first(&args);
-    if (status == FL_OK)
-        status = core_call_step(&call, &step,
-                                core_buffer_bytes(&signal->buffer) + core_buffer_bytes(&kernel->buffer) +
-                                    core_buffer_bytes(&out->buffer));
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.signal, &args.kernel}, 2,
+                         core_buffer_bytes(&signal->buffer) + core_buffer_bytes(&kernel->buffer) +
+                             core_buffer_bytes(&out->buffer));
 }

@@ -7,12 +7,8 @@ static const char *const name = "copy";
 
 static fl_status check(fl_device *device, const fl_array *in, const fl_array *out)
 {
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"in", in}, {"out", out}}, 2);
 
-    if (status == FL_OK)
-        status = core_check_array(name, "in", in, device);
-    if (status == FL_OK)
-        status = core_check_array(name, "out", out, device);
     if (status == FL_OK)
         status = core_check_vector(name, "in", in);
     if (status == FL_OK)
@@ -24,16 +20,11 @@ fl_status fl_copy_array(fl_device *device, const fl_array *in, fl_array *out, co
 {
     fl_copy_args args;
     core_step step = {FL_OP_COPY, FL_U8, &args};
-    core_call call;
     fl_status status = check(device, in, out);
 
     if (status != FL_OK || fl_array_size(in) == 0)
         return status;
     args = (fl_copy_args){in->buffer, out->buffer};
     step.dtype = in->buffer.dtype;
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_step(&call, &step, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, NULL, 0, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
 }

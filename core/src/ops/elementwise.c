@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elementwise.c - increment, sqrt, maximum and log_of_sum: what they take, and in which dtype they are computed.
+ * elementwise.c - checks and runs increment, sqrt, maximum and log_of_sum.
  */
 #include "../array.h"
 #include "../dispatch.h"
@@ -35,7 +35,7 @@ static fl_status check_input(const operands *o, const char *name, const fl_array
 
     if (status != FL_OK || (is_float_operation(o->operation) ? ANY_DTYPE : NUMBERS) & 1u << in->buffer.dtype)
         return status;
-    return core_fail(FL_E_ARGUMENT, "%s: %s is of %s; expected f32, f64, i32 or i64", call, name,
+    return core_fail(FL_E_ARGUMENT, "%s: %s has dtype %s; expected f32, f64, i32 or i64", call, name,
                      fl_dtype_name(in->buffer.dtype));
 }
 
@@ -61,23 +61,7 @@ static fl_status check(const operands *o, bool binary, fl_device *device)
     return status;
 }
 
-static fl_status run_unary(core_call *call, const core_step *step, fl_unary_args *args, double bytes)
-{
-    fl_status status = core_call_convert(call, &args->in, step->dtype);
-
-    return status == FL_OK ? core_call_step(call, step, bytes) : status;
-}
-
-static fl_status run_binary(core_call *call, const core_step *step, fl_binary_args *args, double bytes)
-{
-    fl_status status = core_call_convert(call, &args->x, step->dtype);
-
-    if (status == FL_OK)
-        status = core_call_convert(call, &args->y, step->dtype);
-    return status == FL_OK ? core_call_step(call, step, bytes) : status;
-}
-
-/* The call, its arguments checked. */
+/* Queues the call, whose arguments are checked. */
 static fl_status queue(const operands *o, fl_device *device, const fl_run *run)
 {
     const fl_buffer *x = &o->x->buffer, *out = &o->out->buffer;
@@ -85,13 +69,10 @@ static fl_status queue(const operands *o, fl_device *device, const fl_run *run)
     fl_unary_args unary = {*x, *out};
     fl_binary_args binary = {*x, o->y ? o->y->buffer : *x, *out};
     const core_step step = {o->operation, compute_dtype(o), o->y ? (void *)&binary : (void *)&unary};
-    core_call call;
-    fl_status status = core_call_begin(&call, core_operation_name(o->operation), device, run);
+    fl_buffer *const of_unary[] = {&unary.in}, *const of_binary[] = {&binary.x, &binary.y};
 
-    if (status != FL_OK)
-        return status;
-    status = o->y ? run_binary(&call, &step, &binary, bytes) : run_unary(&call, &step, &unary, bytes);
-    return core_call_end(&call, &step, status);
+    return core_call_run(core_operation_name(o->operation), device, run, &step, o->y ? of_binary : of_unary,
+                         o->y ? 2 : 1, bytes);
 }
 
 static fl_status run_elementwise(const operands *o, bool binary, fl_device *device, const fl_run *run)

@@ -9,17 +9,13 @@ static const char *const name = "multiply_add";
 
 static fl_status check(fl_device *device, const fl_array *in, int64_t steps, const fl_array *out)
 {
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"in", in}, {"out", out}}, 2);
 
-    if (status == FL_OK)
-        status = core_check_array(name, "in", in, device);
-    if (status == FL_OK)
-        status = core_check_array(name, "out", out, device);
     if (status == FL_OK)
         status = core_check_vector(name, "in", in);
     if (status == FL_OK && !fl_dtype_is_float(in->buffer.dtype))
         status =
-            core_fail(FL_E_ARGUMENT, "%s: in is of %s; expected f32 or f64", name, fl_dtype_name(in->buffer.dtype));
+            core_fail(FL_E_ARGUMENT, "%s: in has dtype %s; expected f32 or f64", name, fl_dtype_name(in->buffer.dtype));
     if (status == FL_OK && steps < 0)
         status = core_fail(FL_E_ARGUMENT, "%s: steps is %" PRId64 "; expected at least 0", name, steps);
     if (status == FL_OK)
@@ -32,16 +28,11 @@ fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, 
 {
     fl_multiply_add_args args;
     core_step step = {FL_OP_MULTIPLY_ADD, FL_F32, &args};
-    core_call call;
     fl_status status = check(device, in, steps, out);
 
     if (status != FL_OK || fl_array_size(in) == 0)
         return status;
     args = (fl_multiply_add_args){in->buffer, out->buffer, factor, term, steps};
     step.dtype = in->buffer.dtype;
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_step(&call, &step, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, NULL, 0, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));
 }

@@ -10,7 +10,7 @@ static const char *const name = "primes";
 
 int64_t fl_primes_bound(int64_t upto)
 {
-    /* Primes below 0, 1 ... 17: where the formula's proof does not reach. */
+    /* Primes below 0, 1 ... 17, which the formula's proof does not cover. */
     static const int64_t exact[] = {0, 0, 0, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6};
     const double n = (double)upto;
 
@@ -21,19 +21,15 @@ int64_t fl_primes_bound(int64_t upto)
 
 static fl_status check(fl_device *device, int64_t upto, const fl_array *out, const fl_array *count)
 {
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"out", out}, {"count", count}}, 2);
 
     if (status == FL_OK && upto > FL_PRIMES_MOST)
         status =
             core_fail(FL_E_ARGUMENT, "%s: upto is %" PRId64 "; expected at most %" PRId64, name, upto, FL_PRIMES_MOST);
     if (status == FL_OK)
-        status = core_check_array(name, "out", out, device);
-    if (status == FL_OK)
-        status = core_check_array(name, "count", count, device);
-    if (status == FL_OK)
         status = core_check_vector(name, "out", out);
     if (status == FL_OK && out->buffer.dtype != FL_I64)
-        status = core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected i64", name, fl_dtype_name(out->buffer.dtype));
+        status = core_fail(FL_E_ARGUMENT, "%s: out has dtype %s; expected i64", name, fl_dtype_name(out->buffer.dtype));
     if (status == FL_OK && out->buffer.shape[0] < fl_primes_bound(upto))
         status =
             core_fail(FL_E_ARGUMENT,

@@ -9,7 +9,7 @@ static const char *const name = "reconstruct";
 
 /* ----------------------------------------------------------------------------------------------- checks ---- */
 
-/* `array`, of any dtype, has this shape. */
+/* Checks the shape of `array`, which may have any dtype. */
 static fl_status check_shape(const char *array_name, const fl_array *array, int ndim, const int64_t *shape)
 {
     return core_check_like(name, array_name, array, array->buffer.dtype, ndim, shape);
@@ -19,7 +19,7 @@ static fl_status check_dimensions(const char *array_name, const fl_array *array,
 {
     if (array->buffer.ndim == ndim)
         return FL_OK;
-    return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected %d, as u has %d", name, array_name,
+    return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected %d, because u has %d", name, array_name,
                      array->buffer.ndim, array->buffer.ndim == 1 ? "" : "s", ndim, ndim == 1 ? 2 : ndim);
 }
 
@@ -62,15 +62,10 @@ static fl_status check_result(const fl_array *u, const fl_array *s, const fl_arr
 static fl_status check(fl_device *device, const fl_array *u, const fl_array *s, const fl_array *vt, int64_t rank,
                        const fl_array *y)
 {
-    const struct {
-        const char *name;
-        const fl_array *array;
-    } arrays[] = {{"u", u}, {"s", s}, {"vt", vt}, {"y", y}};
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    const core_argument arrays[] = {{"u", u}, {"s", s}, {"vt", vt}, {"y", y}};
+    fl_status status = core_check_arguments(name, device, arrays, 4);
     int64_t k;
 
-    for (int i = 0; i < 4 && status == FL_OK; i++)
-        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
     if (status == FL_OK)
         status = check_factors(u, s, vt);
     if (status != FL_OK)
@@ -78,9 +73,8 @@ static fl_status check(fl_device *device, const fl_array *u, const fl_array *s, 
     k = u->buffer.shape[u->buffer.ndim - 1];
     if (rank < 1 || rank > k)
         return core_fail(FL_E_ARGUMENT,
-                         "%s: rank is %" PRId64 "; expected 1 to %" PRId64 ", the singular values that "
-                         "there are",
-                         name, rank, k);
+                         "%s: rank is %" PRId64 "; expected 1 to %" PRId64 ", the number of singular values", name,
+                         rank, k);
     status = check_result(u, s, vt, y);
     for (int i = 0; i < 3 && status == FL_OK; i++)
         status = core_check_apart(name, "y", y, arrays[i].name, arrays[i].array);
@@ -89,7 +83,7 @@ static fl_status check(fl_device *device, const fl_array *u, const fl_array *s, 
 
 /* ------------------------------------------------------------------------------------------------- call ---- */
 
-/* The array with a batch, be it of one, in front: as plugins see it. */
+/* The array as plugins take it: with a batch in front, of one matrix if it has none. */
 static fl_buffer with_batch(const fl_array *array, bool has_batch)
 {
     fl_buffer b = array->buffer;
@@ -106,7 +100,7 @@ static fl_buffer with_batch(const fl_array *array, bool has_batch)
     return b;
 }
 
-/* All but the leading `rank` of what the sum runs over is left out: neither read nor converted. */
+/* Only the leading `rank` terms of the sum: the others are neither read nor converted. */
 static fl_reconstruct_args leading(const fl_array *u, const fl_array *s, const fl_array *vt, int64_t rank,
                                    const fl_array *y)
 {
@@ -126,7 +120,6 @@ fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s
 {
     fl_reconstruct_args args;
     core_step step = {FL_OP_RECONSTRUCT, FL_F32, &args};
-    core_call call;
     double bytes;
     fl_status status = check(device, u, s, vt, rank, y);
 
@@ -141,15 +134,5 @@ fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s
     bytes = core_buffer_bytes(&args.u) + core_buffer_bytes(&args.s) + core_buffer_bytes(&args.vt) +
             core_buffer_bytes(&args.y);
     step.dtype = y->buffer.dtype;
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_convert(&call, &args.u, step.dtype);
-    if (status == FL_OK)
-        status = core_call_convert(&call, &args.s, step.dtype);
-    if (status == FL_OK)
-        status = core_call_convert(&call, &args.vt, step.dtype);
-    if (status == FL_OK)
-        status = core_call_step(&call, &step, bytes);
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.u, &args.s, &args.vt}, 3, bytes);
 }

@@ -9,18 +9,13 @@ static const char *const name = "select";
 
 static fl_status check(fl_device *device, const fl_array *in, const fl_array *out, const fl_array *count)
 {
-    const struct {
-        const char *name;
-        const fl_array *array;
-    } arrays[] = {{"in", in}, {"out", out}, {"count", count}};
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    const core_argument arrays[] = {{"in", in}, {"out", out}, {"count", count}};
+    fl_status status = core_check_arguments(name, device, arrays, 3);
 
-    for (int i = 0; i < 3 && status == FL_OK; i++)
-        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
     for (int i = 0; i < 2 && status == FL_OK; i++)
         status = core_check_vector(name, arrays[i].name, arrays[i].array);
     if (status == FL_OK && out->buffer.dtype != in->buffer.dtype)
-        status = core_fail(FL_E_ARGUMENT, "%s: out is of %s; expected %s, in's dtype", name,
+        status = core_fail(FL_E_ARGUMENT, "%s: out has dtype %s; expected %s, in's dtype", name,
                            fl_dtype_name(out->buffer.dtype), fl_dtype_name(in->buffer.dtype));
     if (status == FL_OK && out->buffer.shape[0] < in->buffer.shape[0])
         status = core_fail(FL_E_ARGUMENT,

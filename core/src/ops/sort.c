@@ -7,16 +7,12 @@ static const char *const name = "sort";
 
 static fl_status check(fl_device *device, const fl_array *in, const fl_array *out)
 {
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    fl_status status = core_check_arguments(name, device, (core_argument[]){{"in", in}, {"out", out}}, 2);
 
-    if (status == FL_OK)
-        status = core_check_array(name, "in", in, device);
-    if (status == FL_OK)
-        status = core_check_array(name, "out", out, device);
     if (status == FL_OK)
         status = core_check_vector(name, "in", in);
     if (status == FL_OK && in->buffer.dtype == FL_U8)
-        status = core_fail(FL_E_ARGUMENT, "%s: in is of u8; expected f32, f64, i32 or i64", name);
+        status = core_fail(FL_E_ARGUMENT, "%s: in has dtype u8; expected f32, f64, i32 or i64", name);
     if (status == FL_OK)
         status = core_check_like(name, "out", out, in->buffer.dtype, 1, in->buffer.shape);
     return status == FL_OK ? core_check_in_place(name, "out", out, "in", in) : status;

@@ -12,7 +12,7 @@ static fl_dtype compute_dtype(const fl_array *a)
     return fl_dtype_float_result(&a->buffer.dtype, 1);
 }
 
-/* The length of `s` says how many singular values are wanted. */
+/* The length of `s` is the number of singular values to compute. */
 static fl_status check_rank(const fl_array *a, const fl_array *s)
 {
     const int64_t *shape = a->buffer.shape, least = shape[0] < shape[1] ? shape[0] : shape[1], k = s->buffer.shape[0];
@@ -21,21 +21,16 @@ static fl_status check_rank(const fl_array *a, const fl_array *s)
     if (k < 1 || k > least)
         return core_fail(FL_E_ARGUMENT,
                          "%s: s has %" PRId64 " elements; expected 1 to %" PRId64
-                         ", the smaller edge of a, which is %s",
+                         ", the smaller dimension of a, which is %s",
                          name, k, least, core_shape_text(text, sizeof text, 2, shape));
     return FL_OK;
 }
 
 static fl_status check(fl_device *device, const fl_array *a, const fl_array *u, const fl_array *s, const fl_array *vt)
 {
-    const struct {
-        const char *name;
-        const fl_array *array;
-    } arrays[] = {{"a", a}, {"u", u}, {"s", s}, {"vt", vt}};
-    fl_status status = device ? FL_OK : core_fail(FL_E_ARGUMENT, "%s: device is NULL", name);
+    const core_argument arrays[] = {{"a", a}, {"u", u}, {"s", s}, {"vt", vt}};
+    fl_status status = core_check_arguments(name, device, arrays, 4);
 
-    for (int i = 0; i < 4 && status == FL_OK; i++)
-        status = core_check_array(name, arrays[i].name, arrays[i].array, device);
     if (status == FL_OK)
         status = core_check_matrix(name, "a", a);
     if (status == FL_OK)
@@ -61,20 +56,13 @@ fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *
 {
     fl_svd_args args;
     core_step step = {FL_OP_SVD, FL_F32, &args};
-    core_call call;
     fl_status status = check(device, a, u, s, vt);
 
     if (status != FL_OK)
         return status;
     step.dtype = compute_dtype(a);
     args = (fl_svd_args){.a = a->buffer, .u = u->buffer, .s = s->buffer, .vt = vt->buffer, .seed = seed};
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    status = core_call_convert(&call, &args.a, step.dtype);
-    if (status == FL_OK)
-        status = core_call_step(&call, &step,
-                                core_buffer_bytes(&a->buffer) + core_buffer_bytes(&u->buffer) +
-                                    core_buffer_bytes(&s->buffer) + core_buffer_bytes(&vt->buffer));
-    return core_call_end(&call, &step, status);
+    return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.a}, 1,
+                         core_buffer_bytes(&a->buffer) + core_buffer_bytes(&u->buffer) + core_buffer_bytes(&s->buffer) +
+                             core_buffer_bytes(&vt->buffer));
 }

@@ -554,7 +554,7 @@ ON_EVERY_BACKEND(elementwise, integers_into_f64)
     expect_status(FL_E_ARGUMENT, fl_increment(device, u8, u8, NULL));
     expect_error_says("u8");
     expect_status(FL_E_ARGUMENT, fl_maximum(device, i64, u8, i64, NULL));
-    expect_error_says("y is of u8");
+    expect_error_says("y has dtype u8");
     expect_status(FL_E_ARGUMENT, fl_sqrt(device, f64, f32, NULL));
     expect_error_says("f64");
     expect_status(FL_E_ARGUMENT, fl_maximum(device, f32, i64, i64, NULL));

@@ -447,7 +447,7 @@ ON_EVERY_BACKEND(reconstruct, wrong_shapes)
         {"vt has 3 dimensions", {4, 3}, {3}, {1, 3, 5}, {4, 5}, FL_F32, 2},
         {"u has 1 dimension", {3}, {3}, {3, 5}, {4, 5}, FL_F32, 2},
         {"y is 5x4; expected 4x5", {4, 3}, {3}, {3, 5}, {5, 4}, FL_F32, 2},
-        {"y is of f64; expected f32", {4, 3}, {3}, {3, 5}, {4, 5}, FL_F64, 2},
+        {"y has dtype f64; expected f32", {4, 3}, {3}, {3, 5}, {4, 5}, FL_F64, 2},
         {"y is 1x4x5; expected 4x5", {4, 3}, {3}, {3, 5}, {1, 4, 5}, FL_F32, 2},
         {"s is 2x3; expected 6x3", {6, 4, 3}, {2, 3}, {6, 3, 5}, {6, 4, 5}, FL_F32, 2},
         {"vt is 5x3x5; expected 6x3x5", {6, 4, 3}, {6, 3}, {5, 3, 5}, {6, 4, 5}, FL_F32, 2},

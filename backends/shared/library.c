@@ -14,7 +14,7 @@
 
 enum { LONGEST_NAME = 128, LONGEST_PATH = 4096 };
 
-/* Copies the first of the names at *names and moves on to the next; false: there is none, or it is too long. */
+/* Copies the first of the names at *names and advances to the next; false if there is none or it is too long. */
 static bool next_name(const char **names, char *name, size_t size)
 {
     size_t length = strcspn(*names, " ");
@@ -43,7 +43,7 @@ void *library_load(const char *names, char *why, size_t size)
     return NULL;
 }
 
-/* A function's address has the size of a pointer wherever there is dlsym (POSIX). */
+/* POSIX: with dlsym a function's address has the size of a pointer. */
 bool library_function(void *library, const char *name, void *pointer, size_t size)
 {
     void *address = dlsym(library, name);
@@ -62,7 +62,7 @@ static bool lies_in(const char *folder, const char *name)
     return length < (int)sizeof path && access(path, R_OK) == 0;
 }
 
-/* The folders that the loader searches for this plugin: its own, LD_LIBRARY_PATH, the system's. NULL: it does not say.
+/* The folders that the loader searches for this plugin: built-in ones, LD_LIBRARY_PATH, the system's. NULL if unknown.
  */
 static Dl_serinfo *search_folders(void)
 {
@@ -79,7 +79,7 @@ static Dl_serinfo *search_folders(void)
         folders = NULL;
     }
     if (plugin)
-        dlclose(plugin); /* gives back what RTLD_NOLOAD took; the plugin stays */
+        dlclose(plugin); /* drops the reference of RTLD_NOLOAD; the plugin stays loaded */
     return folders;
 }
 
@@ -94,11 +94,11 @@ static bool lies_in_folders(const char *name)
     return found;
 }
 
-/* Whether one of the texts in there is the path of a readable file of that name. */
+/* True if one of the texts is the path of a readable file with that name. */
 static bool lies_at_path_in(const char *texts, size_t size, const char *name)
 {
     const char *end = texts + size, *at = texts;
-    size_t length = strlen(name) + 1; /* with the end of the text */
+    size_t length = strlen(name) + 1; /* with the terminating zero */
 
     while ((at = memmem(at, (size_t)(end - at), name, length)) != NULL) {
         const char *start = at;
@@ -111,7 +111,7 @@ static bool lies_at_path_in(const char *texts, size_t size, const char *name)
     return false;
 }
 
-/* The loader's cache is a table, then the names and paths in it, each ended by a zero. */
+/* The loader's cache is a table followed by its names and paths, each terminated by a zero. */
 static bool lies_in_cache(const char *name)
 {
     int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * svd_sketch.h - what the randomized decompositions of a CPU and a GPU have in common: how many random vectors they
- * draw, and which.
+ * svd_sketch.h - the random vectors of the randomized decompositions on a CPU and a GPU: how many, and their elements.
  */
 #ifndef FLYNN_SVD_SKETCH_H
 #define FLYNN_SVD_SKETCH_H
@@ -10,17 +9,17 @@
 
 #include <math.h>
 
-/* What stands before a function that a GPU runs as well: defined by those who include this for one. */
+/* Qualifiers of a function that a GPU also runs; defined by the includer. */
 #ifndef SVD_ANYWHERE
 #define SVD_ANYWHERE
 #endif
 
-/* SVD_OVERSAMPLING random vectors more than are asked for, and SVD_POWERS times a a' applied to the sketch: the usual
- * choice (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53, 2011, sections 4.2, 4.5).
+/* SVD_OVERSAMPLING random vectors in addition to k, and SVD_POWERS applications of a a' to the sketch: the usual choice
+ * (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53, 2011, sections 4.2, 4.5).
  */
 enum { SVD_OVERSAMPLING = 10, SVD_POWERS = 2 };
 
-/* Vectors of the sketch. */
+/* The number of vectors of the sketch. */
 static inline int64_t svd_sketch(const fl_svd_args *args)
 {
     const int64_t m = args->a.shape[0], n = args->a.shape[1], wanted = args->s.shape[0] + SVD_OVERSAMPLING;

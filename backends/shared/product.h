@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * product.h - a product of matrices as it is asked of a BLAS, on a CPU or a GPU.
+ * product.h - a product of matrices for a BLAS, on a CPU or a GPU.
  */
 #ifndef FLYNN_PRODUCT_H
 #define FLYNN_PRODUCT_H
@@ -9,10 +9,9 @@
 
 #include <stdbool.h>
 
-/* c = alpha op(a) op(b) + beta c, `batch` times. All row-major; op(a) is m x k, op(b) k x n, and op transposes where it
- * says so. A stride is that of the rows of the matrix as it lies in memory, a step from one matrix of the batch to the
- * next, both in elements. c is not read where beta is 0. Nothing is 0 but alpha and beta, and the steps of a batch of
- * one. */
+/* c = alpha op(a) op(b) + beta c, `batch` times. All row-major; op(a) is m x k, op(b) is k x n; op transposes if
+ * transpose_a or transpose_b. A stride is the distance of a matrix's rows in memory, a step that of the matrices of the
+ * batch, both in elements. If beta is 0, c is not read. Only alpha, beta and the steps of a batch of one may be 0. */
 typedef struct blas_product {
     fl_dtype dtype; /* FL_F32 or FL_F64 */
     bool transpose_a, transpose_b;
@@ -24,7 +23,7 @@ typedef struct blas_product {
     int64_t batch, a_step, b_step, c_step;
 } blas_product;
 
-/* A BLAS counts in 32 bits. What it cannot take is refused with FL_E_LIMIT. */
+/* A BLAS has 32-bit sizes; larger ones are refused with FL_E_LIMIT. */
 static inline bool blas_can_count(const blas_product *p)
 {
     return p->m <= INT32_MAX && p->n <= INT32_MAX && p->k <= INT32_MAX && p->a_stride <= INT32_MAX &&

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns.h - views of what a batch writes as JSON, for `flynn batch` and `flynn report`. `batch` is the value of that
+ * key in a document, `run` one of its runs. docs/commands/batch.md describes each column and key.
+ */
+#ifndef FLYNN_APPS_BATCH_COLUMNS_H
+#define FLYNN_APPS_BATCH_COLUMNS_H
+
+#include "view/columns.h"
+
+/* "256 random matrices, 512x512 f32, rank 100" */
+cell batch_title(const json_t *batch);
+/* "streams:6"; "ok", "WRONG", "2 failed" or "ended at 3 of 6". */
+cell batch_pipeline(const json_t *run);
+cell batch_verdict(const json_t *run);
+/* The threads or the engine that do a stage: "check, encode, write". */
+const char *batch_worker(const json_t *run, const json_t *stage);
+/* Rows of `runs`; of their stages, each with the keys of its run (rows_within). */
+extern const column batch_run_columns[], batch_stage_columns[], batch_law_columns[], batch_memory_columns[];
+/* Adds the numbers of runs and stages that follow from others: spread, each_s, bytes_per_s. Older documents lack them.
+ */
+void batch_add_derived(json_t *batch);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "inputs.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
+static const int64_t most_factor_bytes = (int64_t)1 << 30; /* of factors that are read before the clock starts */
+
+__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        fail(EXIT_BROKEN, "out of host memory for a name");
+    va_end(arguments);
+    return text;
+}
+
+/* The size of a regular file; -1: there is none. */
+static int64_t size_of(const char *folder, const char *name)
+{
+    char *path = text_of("%s/%s", folder, name);
+    struct stat info;
+    const bool found = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+
+    free(path);
+    return found ? info.st_size : -1;
+}
+
+static void add(batch_source *source, char *name)
+{
+    char **names = memory_regrown((void *)source->inputs, (size_t)source->count + 1, sizeof *names);
+
+    names[source->count++] = name;
+    source->inputs = (const char *const *)names;
+}
+
+static batch_source find_images(const char *const *files, int count)
+{
+    batch_source source = {.kind = BATCH_IMAGES};
+
+    for (int i = 0; i < count; i++)
+        add(&source, text_of("%s", files[i]));
+    return source;
+}
+
+static batch_source find_factors(const char *folder)
+{
+    batch_source source = {.kind = BATCH_FACTORS};
+    struct dirent **entries;
+    const int count = scandir(folder, &entries, NULL, alphasort);
+
+    if (count < 0)
+        fail(EXIT_BAD_INPUT, "--factors: %s: %s; expected a folder", folder, strerror(errno));
+    const bool itself = size_of(folder, "u.npy") >= 0;
+    if (itself)
+        add(&source, text_of("%s", folder));
+    for (int i = 0; i < count; i++) {
+        char *path = text_of("%s/%s", folder, entries[i]->d_name);
+        if (!itself && entries[i]->d_name[0] != '.' && size_of(path, "u.npy") >= 0)
+            add(&source, path);
+        else
+            free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    if (source.count == 0)
+        fail(EXIT_BAD_INPUT, "--factors: %s: neither this folder nor a folder in it has a u.npy", folder);
+    return source;
+}
+
+/* Bytes of all files of factors. */
+static int64_t bytes_of_factors(const batch_source *source)
+{
+    int64_t bytes = 0;
+
+    for (int64_t n = 0; n < source->count; n++)
+        for (int i = 0; i < FACTORS; i++) {
+            const int64_t size = size_of(source->inputs[n], factor_files[i]);
+            bytes += size > 0 ? size : 0;
+        }
+    return bytes;
+}
+
+static batch_source make_random(const batch_options *own, const common_options *common)
+{
+    const int64_t edge = common->size ? common->size : COURSE_EDGE, course[] = {COURSE_COUNT, edge, edge},
+                  *n = own->synthetic[0] > 0 ? own->synthetic : course, least = n[1] < n[2] ? n[1] : n[2],
+                  usual = least < COURSE_RANK ? least : COURSE_RANK;
+    const fl_dtype dtype = common->has_dtype ? common->dtype : FL_F32;
+
+    if (dtype != FL_F32 && dtype != FL_F64)
+        fail(EXIT_BAD_INPUT, "--dtype: batch computes in f32 and f64, not in %s", fl_dtype_name(dtype));
+    if (n[1] > LARGEST_EDGE || n[2] > LARGEST_EDGE || n[0] > INT32_MAX)
+        fail(EXIT_BAD_INPUT, "--synthetic: %" PRId64 "x%" PRId64 "x%" PRId64 " is too large; expected at most %dx%dx%d",
+             n[0], n[1], n[2], INT32_MAX, LARGEST_EDGE, LARGEST_EDGE);
+    if (own->rank > least)
+        fail(EXIT_BAD_INPUT,
+             "a matrix of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64 " asks for more",
+             n[1], n[2], least, own->rank);
+    return (batch_source){.kind = BATCH_SYNTHETIC,
+                          .count = n[0],
+                          .in_memory = true,
+                          .shape = {dtype, n[1], n[2], own->rank ? own->rank : usual}};
+}
+
+batch_source inputs_find(const batch_options *own, const common_options *common)
+{
+    batch_source source;
+
+    if (common->argument_count == 0 && !own->factors)
+        return make_random(own, common);
+    source = common->argument_count > 0 ? find_images(common->arguments, common->argument_count)
+                                        : find_factors(own->factors);
+    source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
+    source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
+    return source;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* No two outputs have one name, and none replaces an input. */
+static void check_names(const batch_source *source)
+{
+    const char **sorted = memory_zeroed((size_t)source->count, sizeof *sorted);
+
+    memcpy(sorted, source->outputs, (size_t)source->count * sizeof *sorted);
+    qsort(sorted, (size_t)source->count, sizeof *sorted, by_name);
+    for (int64_t i = 0; i + 1 < source->count; i++)
+        if (strcmp(sorted[i], sorted[i + 1]) == 0)
+            fail(EXIT_BAD_INPUT, "%s: two inputs have this output; expected inputs of different names", sorted[i]);
+    free(sorted);
+    for (int64_t i = 0; i < source->count; i++)
+        if (same_file(source->inputs[i], source->outputs[i]))
+            fail(EXIT_BAD_INPUT, "%s: the output would replace this input; expected another --output-dir",
+                 source->outputs[i]);
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* An image's own name; of factors the folder's, also that of "." and of "factors/". */
+static char *output_of(const batch_source *source, const char *input, const char *folder)
+{
+    char *whole, *name;
+
+    if (source->kind == BATCH_IMAGES)
+        return text_of("%s/%s", folder, last_name(input));
+    whole = realpath(input, NULL);
+    if (!whole)
+        fail(EXIT_BAD_INPUT, "%s: %s", input, strerror(errno));
+    name = text_of("%s/%s.npy", folder, last_name(whole));
+    free(whole);
+    return name;
+}
+
+void inputs_name_outputs(batch_source *source, const batch_options *own)
+{
+    char **outputs;
+
+    if (!own->folder || source->kind == BATCH_SYNTHETIC)
+        return;
+    outputs = memory_zeroed((size_t)source->count, sizeof *outputs);
+    source->outputs = (const char *const *)outputs;
+    for (int64_t i = 0; i < source->count; i++)
+        outputs[i] = output_of(source, source->inputs[i], own->folder);
+    check_names(source);
+    for (int64_t i = 0; i < source->count && own->resume; i++)
+        if (size_of(own->folder, last_name(outputs[i])) >= 0) {
+            free(outputs[i]);
+            outputs[i] = NULL;
+        }
+}
+
+void inputs_make_folder(const char *folder)
+{
+    struct stat info;
+
+    if (mkdir(folder, 0777) != 0 && (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)))
+        fail(EXIT_BAD_INPUT, "--output-dir: %s: cannot make this folder: %s", folder, strerror(errno));
+}
+
+void inputs_free(batch_source *source)
+{
+    for (int64_t i = 0; i < source->count && source->inputs; i++) {
+        free((void *)source->inputs[i]);
+        free(source->outputs ? (void *)source->outputs[i] : NULL);
+    }
+    free((void *)source->inputs);
+    free((void *)source->outputs);
+}

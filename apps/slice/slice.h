@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slice.h - the ways from a large array on a device to a slice of it on the host: measured, and shown.
+ */
+#ifndef FLYNN_APPS_SLICE_SLICE_H
+#define FLYNN_APPS_SLICE_SLICE_H
+
+#include "harness/backends.h"
+#include "harness/measure.h"
+
+/* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy that
+ * view to the host, row by row if its rows lie apart; packed: gather the view's rows on the device, then copy one
+ * block. */
+typedef enum slice_way { SLICE_WHOLE, SLICE_VIEW, SLICE_PACKED, SLICE_WAYS } slice_way;
+
+/* A part of an array: shape[d] elements from start[d]. */
+typedef struct slice_part {
+    const char *kind; /* "rows", "columns", "block"; "slice" for --slice */
+    int64_t start[FL_MAX_DIMS], shape[FL_MAX_DIMS];
+} slice_part;
+
+/* An array on a device, with the host memory to copy it to. */
+typedef struct slice_session slice_session;
+
+/* Copies `array` to the device. Ends the command if anything fails, like the other functions here. */
+slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan);
+
+/* Times one way, checks every byte of the slice, and returns the JSON row. NULL: the device cannot pack this dtype. */
+json_t *slice_measure(slice_session *session, const slice_part *part, slice_way way);
+
+/* The slice that was measured last, in the session's memory. */
+host_array slice_result(const slice_session *session);
+
+void slice_session_close(slice_session *session);
+
+/* Adds `rank` and `speed_up_over_whole` to the ways of one slice on one device: the rows from `first` on. */
+void slice_rank(json_t *rows, size_t first);
+
+/* Adds to `lines` what `slices` slices on one device show: the rows from `first` on. */
+void slice_explain(const json_t *rows, size_t first, int slices, json_t *lines);
+
+/* Shows rows and lines, both of which it frees, as the options ask. */
+void slice_show(json_t *rows, json_t *lines, const host_array *array, const backend_list *backends,
+                const common_options *common);
+
+#endif

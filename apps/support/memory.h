@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.h - host memory that is small beside the data: the command ends where there is none.
+ */
+#ifndef FLYNN_APPS_SUPPORT_MEMORY_H
+#define FLYNN_APPS_SUPPORT_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeros; `count` may be 0. */
+void *memory_zeroed(size_t count, size_t size);
+/* The same memory with room for `count` elements; new ones are undefined. */
+void *memory_regrown(void *memory, size_t count, size_t size);
+/* A copy of the text. */
+char *memory_text(const char *text);
+
+#endif
