@@ -170,6 +170,13 @@ static void put_check(json_t *row, const batch_summary *summary, const batch_run
     put(row, "check.bits", json_text(bits));
 }
 
+static const char *host_memory_of(const batch_summary *summary, const batch_run *run)
+{
+    if (fl_device_describe(run->backend->device)->host_memory)
+        return "in place";
+    return run->report.mode > PIPELINE_ONE_BY_ONE && !summary->common->pageable ? "pinned" : "pageable";
+}
+
 static json_t *json_run(const batch_summary *summary, const batch_run *run)
 {
     const pipeline_report *r = &run->report;
@@ -181,6 +188,8 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     put(row, "pipeline", json_text(pipeline_mode_names[r->mode]));
     put(row, "reconstruct_on", json_text(run->reconstruct_on));
     put(row, "variant", json_text(d->timing.variant));
+    put(row, "block", json_wholes((int64_t[]){d->timing.block[0], d->timing.block[1], d->timing.block[2]}, 3));
+    put(row, "host_memory", json_text(host_memory_of(summary, run)));
     put(row, "streams", json_whole(d->slots));
     put(row, "chunk", json_whole(d->chunk));
     put(row, "launches", json_whole(d->launches));

@@ -6,9 +6,9 @@
 #include "support/memory.h"
 #include "support/random.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { POWER_STEPS = 6 };
 
@@ -26,25 +26,13 @@ compare_result batch_check_product(const host_array *u, const host_array *s, con
 void batch_check_samples(const host_array *u, const host_array *s, const host_array *vt, const void *y, int samples,
                          uint64_t seed, compare_result *found)
 {
-    const int64_t rows = u->shape[0], rank = s->shape[0], columns = vt->shape[1];
-    const host_array result = {u->dtype, 2, {rows, columns, 1, 1}, (void *)y};
+    const host_array result = {u->dtype, 2, {u->shape[0], vt->shape[1], 1, 1}, (void *)y};
     random_state random = random_start(seed);
 
-    for (int n = 0; n < samples; n++) {
-        const int64_t i = random_below(&random, rows), j = random_below(&random, columns);
-        double sum = 0, magnitude = 0;
-        for (int64_t p = 0; p < rank; p++) {
-            const double term =
-                host_array_get(u, i * rank + p) * host_array_get(s, p) * host_array_get(vt, p * columns + j);
-            sum += term;
-            magnitude += fabs(term);
-        }
-        compare_add(found, i * columns + j, host_array_get(&result, i * columns + j), sum,
-                    (double)(rank + 4) * (unit_roundoff(u->dtype) + DBL_EPSILON) * magnitude);
-    }
+    for (int n = 0; n < samples; n++)
+        reconstruct_compare_element(u, s, vt, s->shape[0], &result, random_below(&random, host_array_size(&result)),
+                                    found);
 }
-
-/* ------------------------------------------------------------------------------------------- the factors ---- */
 
 /* out = matrix x, or matrix' x. */
 static void times(const host_array *matrix, bool transposed, const double *x, double *out)
@@ -52,18 +40,10 @@ static void times(const host_array *matrix, bool transposed, const double *x, do
     const int64_t rows = matrix->shape[0], columns = matrix->shape[1];
     const float *a = matrix->data;
 
-    for (int64_t i = 0; i < (transposed ? columns : rows); i++)
-        out[i] = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        const float *row = a + i * columns;
-        double sum = 0;
-        for (int64_t j = 0; j < columns && transposed; j++)
-            out[j] += row[j] * x[i];
-        for (int64_t j = 0; j < columns && !transposed; j++)
-            sum += row[j] * x[j];
-        if (!transposed)
-            out[i] = sum;
-    }
+    memset(out, 0, (size_t)(transposed ? columns : rows) * sizeof *out);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            out[transposed ? j : i] += a[i * columns + j] * x[transposed ? i : j];
 }
 
 static double length_of(const double *x, int64_t count)
@@ -75,15 +55,6 @@ static double length_of(const double *x, int64_t count)
     return sqrt(sum);
 }
 
-static double sum_of(const host_array *s)
-{
-    double sum = 0;
-
-    for (int64_t p = 0; p < s->shape[0]; p++)
-        sum += ((const float *)s->data)[p];
-    return sum;
-}
-
 /* Each of `count` values is as expected, to a bound. */
 static void expect(compare_result *found, const double *values, const double *expected, int64_t count, double bound)
 {
@@ -91,29 +62,16 @@ static void expect(compare_result *found, const double *values, const double *ex
         compare_add(found, i, values[i], expected[i], bound);
 }
 
-static void check_values(const host_array *s, double bound, compare_result *found)
-{
-    const float *values = s->data;
-
-    for (int64_t p = 0; p < s->shape[0]; p++) {
-        const double above = p > 0 ? values[p - 1] : INFINITY;
-        compare_add(found, p, values[p], fmin(fmax(values[p], 0), above), bound);
-    }
-}
-
-/* The length of (a - y)' (a - y) x over that of x, to the root, after some steps: at most the largest singular value of
- * a - y, and near to it. */
+/* The square root of the length of (a - y)' (a - y) x over that of x, after some steps: at most the largest singular
+ * value of a - y, and near to it. */
 static double largest_left(const host_array *a, const host_array *y, uint64_t seed)
 {
     const int64_t rows = a->shape[0], columns = a->shape[1];
-    double *x = memory_zeroed((size_t)(columns), sizeof(double)), *ax = memory_zeroed((size_t)(rows), sizeof(double)),
-           *yx = memory_zeroed((size_t)(rows), sizeof(double)),
-           *next = memory_zeroed((size_t)(columns), sizeof(double)),
-           *y_next = memory_zeroed((size_t)(columns), sizeof(double)), found = 0;
+    double *x = memory_zeroed((size_t)(3 * columns + 2 * rows), sizeof *x), *next = x + columns,
+           *y_next = next + columns, *ax = y_next + columns, *yx = ax + rows, found = 0;
     random_state random = random_start(seed);
 
-    for (int64_t j = 0; j < columns; j++)
-        x[j] = random_below(&random, 2) ? 1 : -1;
+    random_signs(&random, x, columns);
     for (int step = 0; step < POWER_STEPS; step++) {
         const double length = length_of(x, columns);
         if (!(length > 0)) /* nothing is left, or it is not finite, which is found elsewhere */
@@ -131,53 +89,43 @@ static double largest_left(const host_array *a, const host_array *y, uint64_t se
         found = sqrt(length_of(x, columns));
     }
     free(x);
-    free(ax);
-    free(yx);
-    free(next);
-    free(y_next);
     return found;
 }
 
 compare_result batch_check_factors(const host_array *a, const host_array *u, const host_array *s, const host_array *vt,
                                    const host_array *y, bool exact, uint64_t seed)
 {
-    const int64_t m = a->shape[0], n = a->shape[1], k = s->shape[0], most = m > n ? m : n;
-    const double unit = (16 + 4 * sqrt((double)most)) * unit_roundoff(FL_F32), first = ((const float *)s->data)[0],
-                 last = ((const float *)s->data)[k - 1];
-    double *z = memory_zeroed((size_t)(k), sizeof(double)), *sz = memory_zeroed((size_t)(k), sizeof(double)),
-           *uz = memory_zeroed((size_t)(m), sizeof(double)), *vz = memory_zeroed((size_t)(n), sizeof(double)),
-           *got = memory_zeroed((size_t)(most), sizeof(double)),
-           *wanted = memory_zeroed((size_t)(most), sizeof(double)), left;
+    const int64_t m = a->shape[0], n = a->shape[1], k = s->shape[0], most = int64_larger(m, n);
+    const float *values = s->data;
+    const double unit = (16 + 4 * sqrt((double)most)) * unit_roundoff(FL_F32), k_units = (double)k * unit;
+    double *z = memory_zeroed((size_t)(2 * k + m + n + 2 * most), sizeof *z), *sz = z + k, *uz = sz + k, *vz = uz + m,
+           *got = vz + n, *wanted = got + most, sum = 0;
     compare_result found = compare_start();
     random_state random = random_start(seed);
 
+    random_signs(&random, z, k);
     for (int64_t p = 0; p < k; p++) {
-        z[p] = random_below(&random, 2) ? 1 : -1;
-        sz[p] = z[p] * ((const float *)s->data)[p];
+        sz[p] = z[p] * values[p];
+        sum += values[p];
+        compare_add(&found, p, values[p], fmin(fmax(values[p], 0), p > 0 ? values[p - 1] : (double)INFINITY), 0);
     }
-    check_values(s, 0, &found);
     times(u, false, z, uz);
     times(vt, true, z, vz);
     times(u, true, uz, got);
-    expect(&found, got, z, k, (double)k * unit);
+    expect(&found, got, z, k, k_units);
     times(vt, false, vz, got);
-    expect(&found, got, z, k, (double)k * unit);
+    expect(&found, got, z, k, k_units);
     times(a, true, uz, got);
     times(vt, true, sz, wanted);
-    expect(&found, got, wanted, n, (double)k * unit * first);
+    expect(&found, got, wanted, n, k_units * values[0]);
     if (exact) {
         times(a, false, vz, got);
         times(u, false, sz, wanted);
-        expect(&found, got, wanted, m, (double)k * unit * first);
-        left = largest_left(a, y, seed);
-        compare_add(&found, 0, left, fmin(left, last),
-                    2 * unit * first + (double)(k + 4) * unit_roundoff(FL_F32) * sum_of(s));
+        expect(&found, got, wanted, m, k_units * values[0]);
+        const double left = largest_left(a, y, seed);
+        compare_add(&found, 0, left, fmin(left, values[k - 1]),
+                    2 * unit * values[0] + (double)(k + 4) * unit_roundoff(FL_F32) * sum);
     }
     free(z);
-    free(sz);
-    free(uz);
-    free(vz);
-    free(got);
-    free(wanted);
     return found;
 }

@@ -28,24 +28,6 @@ struct reconstruct_oracle {
     double *u_norms, *vt_norms; /* of rows of u diag(s); of the largest column of vt in a run: batch x runs */
 };
 
-/* Rows of the factors as doubles. */
-static const double *u_row(const reconstruct_oracle *o, int64_t n, int64_t i)
-{
-    return (const double *)o->u.data + (n * o->rows + i) * o->k;
-}
-
-static const double *s_of(const reconstruct_oracle *o, int64_t n)
-{
-    return (const double *)o->s.data + n * o->k;
-}
-
-static const double *vt_row(const reconstruct_oracle *o, int64_t n, int64_t p)
-{
-    return (const double *)o->vt.data + (n * o->k + p) * o->columns;
-}
-
-/* ---------------------------------------------------------------------------------------- every element ---- */
-
 /* The reference's result for the factors, or for their absolute values. */
 static host_array by_reference(const reconstruct_oracle *o, fl_device *device, const host_array *const *factors,
                                bool absolute)
@@ -77,78 +59,62 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
     fl_device_close(device);
 }
 
-/* ------------------------------------------------------------------------------------- sums of neighbours ---- */
-
-/* The sums of each run of vt's rows: rank x runs. */
-static double *vt_sums_of(const reconstruct_oracle *o, int64_t n)
-{
-    double *sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double));
-
-    for (int64_t p = 0; p < o->rank; p++)
-        for (int64_t j = 0; j < o->columns; j++)
-            sums[p * o->runs + j / RUN] += o->signs[j] * vt_row(o, n, p)[j];
-    return sums;
-}
-
-/* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is no less than
- * the element's sum over absolute values. */
+/* The sums and the norms of one result of the batch. By Cauchy and Schwarz a norm of u times one of vt is at least the
+ * element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    double *vt_sums = vt_sums_of(o, n), *squares = memory_zeroed((size_t)(o->columns), sizeof(double));
+    const double *u = (const double *)o->u.data + n * o->rows * o->k, *s = (const double *)o->s.data + n * o->k;
+    const double *vt = (const double *)o->vt.data + n * o->k * o->columns;
+    double *vt_sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double)); /* of each run of vt's rows */
+    double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
 
-    for (int64_t i = 0; i < o->rows; i++) {
-        double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
-        for (int64_t p = 0; p < o->rank; p++) {
-            const double us = u_row(o, n, i)[p] * s_of(o, n)[p], *of_vt = vt_sums + p * o->runs;
-            norm += us * us;
-            for (int64_t run = 0; run < o->runs; run++)
-                sums[run] += us * of_vt[run];
-        }
-        o->u_norms[n * o->rows + i] = sqrt(norm);
-    }
     for (int64_t p = 0; p < o->rank; p++)
-        for (int64_t j = 0; j < o->columns; j++)
-            squares[j] += vt_row(o, n, p)[j] * vt_row(o, n, p)[j];
+        for (int64_t j = 0; j < o->columns; j++) {
+            const double value = vt[p * o->columns + j];
+            vt_sums[p * o->runs + j / RUN] += o->signs[j] * value;
+            squares[j] += value * value;
+        }
     for (int64_t j = 0; j < o->columns; j++) {
         double *norm = &o->vt_norms[n * o->runs + j / RUN];
         *norm = fmax(*norm, sqrt(squares[j]));
+    }
+    for (int64_t i = 0; i < o->rows; i++) {
+        double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
+        for (int64_t p = 0; p < o->rank; p++) {
+            const double us = u[i * o->k + p] * s[p];
+            norm += us * us;
+            for (int64_t run = 0; run < o->runs; run++)
+                sums[run] += us * vt_sums[p * o->runs + run];
+        }
+        o->u_norms[n * o->rows + i] = sqrt(norm);
     }
     free(squares);
     free(vt_sums);
 }
 
-static void expect_all_sums(reconstruct_oracle *o)
+void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,
+                                 const host_array *y, int64_t at, compare_result *found)
 {
-    random_state random = random_start(o->seed);
-
-    o->runs = (o->columns + RUN - 1) / RUN;
-    o->signs = memory_zeroed((size_t)(o->columns), sizeof(double));
-    o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));
-    o->u_norms = memory_zeroed((size_t)(o->batch * o->rows), sizeof(double));
-    o->vt_norms = memory_zeroed((size_t)(o->batch * o->runs), sizeof(double));
-    for (int64_t j = 0; j < o->columns; j++)
-        o->signs[j] = random_below(&random, 2) ? 1 : -1;
-    for (int64_t n = 0; n < o->batch; n++)
-        expect_sums(o, n);
-}
-
-/* Compares one element with the definition. */
-static void compare_element(const reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
-{
-    const int64_t j = at % o->columns, i = at / o->columns % o->rows, n = at / o->columns / o->rows;
-    const double *u = u_row(o, n, i), *s = s_of(o, n);
+    const int64_t k = u->shape[u->ndim - 1], columns = vt->shape[vt->ndim - 1];
+    const int64_t row = at / columns, first = row / u->shape[u->ndim - 2] * k; /* of s, and of the rows of vt */
     long double sum = 0, magnitude = 0;
 
-    for (int64_t p = 0; p < o->rank; p++) {
-        long double term = (long double)u[p] * s[p] * vt_row(o, n, p)[j];
+    for (int64_t p = 0; p < rank; p++) {
+        long double term = (long double)host_array_get(u, row * k + p) * host_array_get(s, first + p) *
+                           host_array_get(vt, (first + p) * columns + at % columns);
         sum += term;
         magnitude += fabsl(term);
     }
-    compare_add(found, at, host_array_get(result, at), o->dtype == FL_F32 ? (double)(float)sum : (double)sum,
-                (double)(o->rank + 4) * unit_roundoff(o->dtype) * (double)magnitude);
+    compare_add(found, at, host_array_get(y, at), y->dtype == FL_F32 ? (double)(float)sum : (double)sum,
+                (double)(rank + 4) * unit_roundoff(y->dtype) * (double)magnitude);
 }
 
-/* Whether the run's sum is as expected; the second term of the bound is what the expected one may be off by. */
+static void compare_element(const reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
+{
+    reconstruct_compare_element(&o->u, &o->s, &o->vt, o->rank, result, at, found);
+}
+
+/* Is the run's sum as expected? The second term of the bound is the error of the expected sum. */
 static bool run_is_right(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run)
 {
     const int64_t first = run * RUN, count = int64_smaller(RUN, o->columns - first), n = row / o->rows;
@@ -181,14 +147,13 @@ static compare_result compare_sums(const reconstruct_oracle *o, const host_array
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------- the oracle ---- */
-
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
                                               int64_t rank, check_choice choice, uint64_t seed)
 {
     const host_array *const factors[] = {u, s, vt};
     reconstruct_oracle *o = memory_zeroed(1, sizeof *o);
-    bool whole;
+    random_state random = random_start(seed);
+    double work;
 
     o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, s->dtype, vt->dtype}, 3);
     o->batch = u->ndim == 3 ? u->shape[0] : 1;
@@ -197,17 +162,22 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     o->columns = vt->shape[vt->ndim - 1];
     o->rank = rank;
     o->seed = seed;
-    whole =
-        choice == CHECK_FULL ||
-        (choice == CHECK_AUTO && (double)o->batch * (double)o->rows * (double)o->columns * (double)rank <= MOST_WORK);
-    if (whole) {
+    work = (double)o->batch * (double)o->rows * (double)o->columns * (double)rank;
+    if (choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK)) {
         expect_every_element(o, factors);
         return o;
     }
     o->u = reference_convert(u, FL_F64);
     o->s = reference_convert(s, FL_F64);
     o->vt = reference_convert(vt, FL_F64);
-    expect_all_sums(o);
+    o->runs = (o->columns + RUN - 1) / RUN;
+    o->signs = memory_zeroed((size_t)o->columns, sizeof(double));
+    o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));
+    o->u_norms = memory_zeroed((size_t)(o->batch * o->rows), sizeof(double));
+    o->vt_norms = memory_zeroed((size_t)(o->batch * o->runs), sizeof(double));
+    random_signs(&random, o->signs, o->columns);
+    for (int64_t n = 0; n < o->batch; n++)
+        expect_sums(o, n);
     return o;
 }
 

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result is right if it is in order and has the elements of the input, each as often. The second is held to a
- * checksum: a permutation leaves the sum over mix(bits) as it is. mix is a bijection, so that one element replaced by
- * another always changes the sum; of several changes at once, those of a mix as good as random cancel once in 2^64.
- * (Carter and Wegman, "Universal classes of hash functions", 1979, for the idea.) Both cost one pass over the memory.
+ * A result is right if it is in order and has the elements of the input, each as often. The second is checked by the
+ * sum over mix(bits), which no permutation changes. mix is a step of SplitMix64, a bijection: one element replaced by
+ * another always changes the sum; several changes cancel once in 2^64, as those of a mix as good as random. (The idea:
+ * Carter and Wegman, "Universal classes of hash functions", 1979.) Both cost one pass over the memory.
  */
 #include "sort.h"
 
-#include <math.h>
+#include "support/random.h"
 
-/* The finisher of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each step of which can be undone. */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
+#include <math.h>
 
 uint64_t sort_checksum(const host_array *array)
 {
@@ -27,7 +20,7 @@ uint64_t sort_checksum(const host_array *array)
     uint64_t sum = 0;
 
     for (int64_t i = 0; i < n; i++)
-        sum += mix(is_narrow ? narrow[i] : wide[i]);
+        sum += random_next(&(random_state){is_narrow ? narrow[i] : wide[i]});
     return sum;
 }
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h - whether an array is another one sorted, found out without sorting.
+ * sort.h - checks that an array is another one sorted, without sorting.
  */
 #ifndef FLYNN_APPS_CHECKS_SORT_H
 #define FLYNN_APPS_CHECKS_SORT_H
 
 #include "harness/verdict.h"
 
-#include <stdint.h>
-
 /* The sum of a 64-bit mix of each element's bits, whatever their order. */
 uint64_t sort_checksum(const host_array *array);
 
-/* Every element of `result` that is less than the one before it (NaN is more than any number), and index -1 where its
- * checksum is not that of the input. */
+/* Wrong are: each element that is less than the one before it (NaN is more than any number), and index -1 if the
+ * checksum of `result` is not `checksum`, the input's. */
 compare_result sort_compare(const host_array *result, uint64_t checksum);
 
 #endif

@@ -6,7 +6,6 @@
 #include "support/memory.h"
 #include "support/statistics.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +19,6 @@ struct svd_oracle {
     int64_t m, n, least;
     host_array values; /* f64, all of them */
 };
-
-/* ------------------------------------------------------------------------------------------- on the device ---- */
 
 static host_array transpose(const host_array *x)
 {
@@ -54,32 +51,25 @@ static host_array multiply(const svd_oracle *oracle, const host_array *x, const 
     return product;
 }
 
-static void decompose(svd_oracle *o)
-{
-    fl_array *a = reference_upload(o->device, &o->a, false), *u = NULL, *s = NULL, *vt = NULL;
-
-    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->m, o->least}, &u));
-    must(fl_array_create(o->device, FL_F64, 1, &o->least, &s));
-    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->least, o->n}, &vt));
-    must(fl_svd(o->device, a, 0, u, s, vt, NULL));
-    must(fl_array_to_host(s, o->values.data));
-    fl_array_free(a);
-    fl_array_free(u);
-    fl_array_free(s);
-    fl_array_free(vt);
-}
-
 svd_oracle *svd_oracle_create(const host_array *a)
 {
     svd_oracle *o = memory_zeroed(1, sizeof *o);
+    fl_array *matrix, *u, *s, *vt;
 
     o->device = reference_device("svd", NULL);
     o->m = a->shape[0];
     o->n = a->shape[1];
-    o->least = o->m < o->n ? o->m : o->n;
+    o->least = int64_smaller(o->m, o->n);
     o->a = reference_convert(a, FL_F64);
-    o->values = reference_array(FL_F64, 1, &o->least);
-    decompose(o);
+    matrix = reference_upload(o->device, &o->a, false);
+    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->m, o->least}, &u));
+    must(fl_array_create(o->device, FL_F64, 1, &o->least, &s));
+    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->least, o->n}, &vt));
+    must(fl_svd(o->device, matrix, 0, u, s, vt, NULL));
+    o->values = reference_fetch(s);
+    fl_array_free(matrix);
+    fl_array_free(u);
+    fl_array_free(vt);
     return o;
 }
 
@@ -91,9 +81,7 @@ void svd_oracle_free(svd_oracle *oracle)
     free(oracle);
 }
 
-/* ----------------------------------------------------------------------------------------------- expected ---- */
-
-/* From the smallest on, so that they count beside the largest. */
+/* From the smallest on, so that the small ones are not lost beside the largest. */
 double svd_oracle_tail(const svd_oracle *oracle, int64_t k)
 {
     const double *value = oracle->values.data;
@@ -161,12 +149,10 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
     return report;
 }
 
-/* ----------------------------------------------------------------------------------------------- the check ---- */
-
-/* Bounds for one result. */
+/* svd.h has g, e and s. */
 typedef struct bounds {
-    double relative, absolute; /* g e, and that times s[0] */
-    double below;              /* how much less a value may be than the exact one */
+    double relative, absolute; /* g e, and g e s[0] */
+    double below;              /* how far a value may be below the exact one */
 } bounds;
 
 static void check_values(const svd_oracle *o, const host_array *s, const bounds *b, compare_result *found)
@@ -210,8 +196,8 @@ compare_result svd_oracle_check(const svd_oracle *o, const host_array *factors, 
 {
     const host_array *u = &factors[0], *s = &factors[1], *vt = &factors[2];
     const bool randomized = svd_is_randomized(variant);
-    const double longest = (double)(o->m > o->n ? o->m : o->n), first = ((const double *)o->values.data)[0];
-    const double relative = (16 + 4 * sqrt(longest)) * (u->dtype == FL_F32 ? FLT_EPSILON : DBL_EPSILON);
+    const double first = ((const double *)o->values.data)[0];
+    const double relative = (16 + 4 * sqrt((double)int64_larger(o->m, o->n))) * 2 * unit_roundoff(u->dtype);
     const bounds b = {relative, relative * first,
                       relative * first + (randomized ? svd_oracle_randomized(o, s->shape[0]) : 0)};
     host_array u64 = reference_convert(u, FL_F64), ut = transpose(&u64), v64 = reference_convert(vt, FL_F64),

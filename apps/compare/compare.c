@@ -2,9 +2,8 @@
  *
  * flynn compare: every exercise on every backend in one table, or two saved runs side by side.
  */
-#include "columns.h"
+#include "compare.h"
 #include "commands.h"
-#include "runs.h"
 
 #include "exercises/registry.h"
 #include "harness/child.h"
@@ -25,6 +24,28 @@ typedef struct compare_options {
     bool markdown;
 } compare_options;
 
+const column compare_columns[] = {
+    {.title = "exercise", .key = "exercise"},
+    {.title = "backend", .key = "resource"},
+    {.title = "class", .key = "flynn_class"},
+    {.title = "variant", .key = "variant"},
+    {.title = "dtype", .key = "dtype"},
+    {.title = "cold", .key = "cold_s", .as = AS_SECONDS},
+    {.title = "h2d", .key = "h2d_s", .as = AS_SECONDS},
+    {.title = "kernel", .key = "kernel_s", .as = AS_SECONDS},
+    {.title = "d2h", .key = "d2h_s", .as = AS_SECONDS},
+    {.title = "total", .key = "total_s", .as = AS_SECONDS},
+    {.title = "spread", .key = "spread", .as = AS_PART},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT},
+    {.title = "GFLOP/s", .key = "gflops", .as = AS_COUNT},
+    {.title = "ceiling", .key = "percent_of_ceiling", .as = AS_PERCENTAGE},
+    {.title = "speed-up", .key = "speed_up", .as = AS_FACTOR},
+    {.title = "with copies", .key = "speed_up_with_copies", .as = AS_FACTOR},
+    {.title = "relative", .key = "relative", .as = AS_FACTOR},
+    {.title = "check", .key = "check", .as = AS_CHECK},
+    {0},
+};
+
 static const own_option own_options[] = {
     {"against", OPTION_TEXT, offsetof(compare_options, against), "OLD.json",
      .help = "Compare a saved run, NEW.json (or one that is made now), with this one"},
@@ -39,16 +60,6 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "still run. With --against, two runs that --json saved are compared: which results "
                               "became faster or slower by more than their spreads, which are the same, and which are "
                               "unclear.";
-
-/* --------------------------------------------------------------------------------------------- running ---- */
-
-static void move_rows(json_t *document, json_t *rows)
-{
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(json_object_get(document, "results"), i, row) json_array_append(rows, row);
-}
 
 static json_t *failure(const char *exercise, const child_result *r)
 {
@@ -78,7 +89,7 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
             json_append(failed, failure(kinds[i]->name, &r));
             continue;
         }
-        move_rows(r.document, rows);
+        json_array_extend(rows, json_object_get(r.document, "results"));
         if (document)
             json_decref(r.document);
         else
@@ -101,13 +112,6 @@ static bool all_right(const json_t *document)
 
     json_array_foreach(json_object_get(document, "results"), i, row) if (!row_is_right(row)) return false;
     return json_array_size(json_object_get(document, "failed")) == 0;
-}
-
-/* -------------------------------------------------------------------------------------------- command ---- */
-
-static table_style style_of(const compare_options *own)
-{
-    return own->markdown ? TABLE_MARKDOWN : TABLE_TEXT;
 }
 
 static void show(const json_t *document, table_style style)
@@ -145,14 +149,14 @@ static json_t *run_named(const common_options *common, const char *const *names,
     return run_all(common, kinds, count);
 }
 
-static int compare_now(const common_options *common, const compare_options *own)
+static int compare_now(const common_options *common, table_style style)
 {
     json_t *document = run_named(common, common->arguments, common->argument_count);
     bool right;
 
     rows_rank(json_object_get(document, "results"));
     if (results_write(common, document))
-        show(document, style_of(own));
+        show(document, style);
     right = all_right(document);
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
@@ -163,9 +167,9 @@ static json_t *load(const char *path)
     return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
 }
 
-static int compare_saved(const common_options *common, const compare_options *own)
+static int compare_saved(const common_options *common, const char *against, table_style style)
 {
-    json_t *older = load(own->against), *newer, *verdicts;
+    json_t *older = load(against), *newer, *verdicts;
 
     if (common->argument_count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
@@ -177,7 +181,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
     }
     verdicts = compare_runs(older, newer);
     if (results_write(common, verdicts))
-        compare_runs_show(verdicts, style_of(own));
+        compare_runs_show(verdicts, style);
     json_decref(verdicts);
     json_decref(older);
     json_decref(newer);
@@ -198,9 +202,12 @@ int command_compare(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
+    if (common.json && !common.json_file)
+        option_refuse_own(&common, own_options, "markdown", "--json is printed instead of the table");
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
-    code = own.against ? compare_saved(&common, &own) : compare_now(&common, &own);
+    const table_style style = own.markdown ? TABLE_MARKDOWN : TABLE_TEXT;
+    code = own.against ? compare_saved(&common, own.against, style) : compare_now(&common, style);
     options_free(&common);
     return code;
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "runs.h"
-#include "columns.h"
+#include "compare.h"
 
 #include "view/json.h"
 #include "view/row.h"
 
 #include <math.h>
-
-/* ---------------------------------------------------------------------------------------------------- pairs ---- */
 
 static bool equal(const json_t *a, const json_t *b, const char *key)
 {
@@ -38,45 +35,36 @@ static const json_t *partner(const json_t *rows, const json_t *row)
     return of_class;
 }
 
-/* ------------------------------------------------------------------------------------------------- verdicts ---- */
-
-/* One run's times of a quantity. */
-typedef struct run_times {
-    size_t count;
-    statistics s;
-} run_times;
-
-static run_times times_of(const json_t *row, const char *quantity)
+static const char *verdict_of(const statistics *older, const statistics *newer)
 {
-    return (run_times){json_array_size(json_object_get(json_object_get(row, "times_s"), quantity)),
-                       row_times(row, quantity)};
-}
+    const double ratio = older->median / newer->median;
 
-static const char *verdict_of(const run_times *older, const run_times *newer, bool right)
-{
-    double ratio = older->s.median / newer->s.median;
-
-    if (!right || older->count < 3 || newer->count < 3 || !(ratio > 0))
+    if (!(ratio > 0))
         return "unclear";
-    if (newer->s.third < older->s.first && ratio >= 1.02)
+    if (newer->third < older->first && ratio >= 1.02)
         return "faster";
-    if (newer->s.first > older->s.third && ratio <= 1 / 1.02)
+    if (newer->first > older->third && ratio <= 1 / 1.02)
         return "slower";
-    if (fabs(ratio - 1) < 0.05 && older->s.third - older->s.first < 0.05 * older->s.median &&
-        newer->s.third - newer->s.first < 0.05 * newer->s.median)
+    if (fabs(ratio - 1) < 0.05 && older->spread < 0.05 * older->median && newer->spread < 0.05 * newer->median)
         return "same";
     return "unclear";
 }
 
+static bool can_be_judged(const json_t *row, const char *quantity)
+{
+    return row_is_right(row) && json_array_size(json_object_get(json_object_get(row, "times_s"), quantity)) >= 3;
+}
+
 static json_t *compare_times(const json_t *older, const json_t *newer, const char *key)
 {
-    run_times a = times_of(older, key), b = times_of(newer, key);
+    const statistics a = row_times(older, key), b = row_times(newer, key);
+    const bool judged = can_be_judged(older, key) && can_be_judged(newer, key);
     json_t *times = json_new_object();
 
-    json_put(times, "older_s", json_number(a.s.median));
-    json_put(times, "newer_s", json_number(b.s.median));
-    json_put(times, "ratio", json_number(a.s.median / b.s.median));
-    json_put(times, "verdict", json_text(verdict_of(&a, &b, row_is_right(older) && row_is_right(newer))));
+    json_put(times, "older_s", json_number(a.median));
+    json_put(times, "newer_s", json_number(b.median));
+    json_put(times, "ratio", json_number(a.median / b.median));
+    json_put(times, "verdict", json_text(judged ? verdict_of(&a, &b) : "unclear"));
     return times;
 }
 
@@ -89,11 +77,11 @@ static json_t *copy_of(const json_t *object, const char *key)
 
 static json_t *pair(const json_t *older, const json_t *newer)
 {
+    static const char *const keys[] = {"exercise", "dtype", "shape"};
     json_t *entry = json_new_object();
 
-    json_put(entry, "exercise", copy_of(newer, "exercise"));
-    json_put(entry, "dtype", copy_of(newer, "dtype"));
-    json_put(entry, "shape", copy_of(newer, "shape"));
+    for (int i = 0; i < 3; i++)
+        json_put(entry, keys[i], copy_of(newer, keys[i]));
     json_put(entry, "older", copy_of(older, "resource"));
     json_put(entry, "newer", copy_of(newer, "resource"));
     json_put(entry, "kernel", compare_times(older, newer, "kernel"));
@@ -103,7 +91,7 @@ static json_t *pair(const json_t *older, const json_t *newer)
 
 json_t *compare_runs(const json_t *older, const json_t *newer)
 {
-    json_t *document = json_new_object(), *pairs = json_new_list(), *unpaired = json_new_list(), *row;
+    json_t *document = json_new_document(), *pairs = json_new_list(), *unpaired = json_new_list(), *row;
     size_t i;
 
     json_array_foreach(json_object_get(newer, "results"), i, row)
@@ -115,7 +103,6 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
             json_append(unpaired, json_pack("{s:O, s:O}", "exercise", json_object_get(row, "exercise"), "resource",
                                             json_object_get(row, "resource")));
     }
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "older", copy_of(older, "machine"));
     json_put(document, "newer", copy_of(newer, "machine"));
     json_put(document, "pairs", pairs);
@@ -123,7 +110,21 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
     return document;
 }
 
-/* ------------------------------------------------------------------------------------------------- the table ---- */
+const column compare_pair_columns[] = {
+    {.title = "exercise", .key = "exercise"},
+    {.title = "dtype", .key = "dtype"},
+    {.title = "older", .key = "older"},
+    {.title = "newer", .key = "newer"},
+    {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS},
+    {.title = "kernel now", .key = "kernel.newer_s", .as = AS_SECONDS},
+    {.title = "ratio", .key = "kernel.ratio", .as = AS_FACTOR},
+    {.title = "verdict", .key = "kernel.verdict"},
+    {.title = "total", .key = "total.older_s", .as = AS_SECONDS},
+    {.title = "total now", .key = "total.newer_s", .as = AS_SECONDS},
+    {.title = "ratio", .key = "total.ratio", .as = AS_FACTOR},
+    {.title = "verdict", .key = "total.verdict"},
+    {0},
+};
 
 static void print_machine(const char *which, const json_t *machine)
 {

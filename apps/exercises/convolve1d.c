@@ -5,7 +5,7 @@
 #include "course.h"
 #include "registry.h"
 
-#include "checks/convolve1d.h"
+#include "checks/convolve.h"
 #include "support/fail.h"
 
 #include <inttypes.h>
@@ -59,17 +59,17 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 static void expect(exercise *e)
 {
-    e->expected = convolve1d_oracle_create(&e->inputs[0], &e->inputs[1], mode_of(e), e->common.check, e->common.seed);
+    e->expected = convolve_oracle_create(&e->inputs[0], &e->inputs[1], mode_of(e), e->common.check, e->common.seed);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    return convolve1d_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
+    return convolve_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
 }
 
 static void release(exercise *e)
 {
-    convolve1d_oracle_free(e->expected);
+    convolve_oracle_free(e->expected);
 }
 
 const exercise_kind convolve1d_exercise = {

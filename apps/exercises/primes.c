@@ -207,7 +207,7 @@ const exercise_kind primes_exercise = {
         "host, where pi(N) is at most 1.26 N / ln N. A device needs less than 128 MiB besides. --variant=trial-all, "
         "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.",
     .dtypes = 1u << FL_I64,
-    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE,
+    .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE | TAKES_DTYPE,
     .options = options,
     .own_size = sizeof(primes_options),
     .own = &(const primes_options){.upto = 10000, .method = -1, .launch = -1},

@@ -6,25 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const exercise_kind increment_exercise, sqrt_exercise, maximum_exercise, log_of_sum_exercise, sort_exercise,
-    select_exercise, primes_exercise, convolve1d_exercise, convolve_exercise, svd_exercise, reconstruct_exercise,
-    allclose_exercise;
+/* One line an exercise, in the order of `flynn --help`. */
+/* clang-format off */
+#define EACH_EXERCISE(use) \
+    use(increment) \
+    use(sqrt) \
+    use(maximum) \
+    use(log_of_sum) \
+    use(sort) \
+    use(select) \
+    use(primes) \
+    use(convolve1d) \
+    use(convolve) \
+    use(svd) \
+    use(reconstruct) \
+    use(allclose)
+/* clang-format on */
 
-const exercise_kind *const exercises[] = {
-    &increment_exercise,
-    &sqrt_exercise,
-    &maximum_exercise,
-    &log_of_sum_exercise,
-    &sort_exercise,
-    &select_exercise,
-    &primes_exercise,
-    &convolve1d_exercise,
-    &convolve_exercise,
-    &svd_exercise,
-    &reconstruct_exercise,
-    &allclose_exercise,
-    NULL,
-};
+#define DECLARE(name) extern const exercise_kind name##_exercise;
+#define ADDRESS(name) &name##_exercise,
+EACH_EXERCISE(DECLARE)
+const exercise_kind *const exercises[] = {EACH_EXERCISE(ADDRESS) NULL};
 enum { EXERCISES = sizeof exercises / sizeof *exercises - 1 };
 
 const exercise_kind *exercise_find(const char *name)
@@ -45,10 +47,11 @@ bool exercise_shows_taxonomy(const exercise_kind *kind)
     return kind->taxonomy_size > 0;
 }
 
-void exercises_refuse(const common_options *common, unsigned takes)
+void exercise_refuse(const common_options *common, const exercise_kind *kind)
 {
-    option_refuse(common, TAKES_SEED & ~takes, "the exercise makes no random numbers");
-    option_refuse(common, TAKES_CHECK & ~takes, "the exercise's check takes no samples");
+    const unsigned takes = exercise_takes(kind) | (kind->size_option ? TAKES_SIZE : 0);
+
+    option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kind->name);
 }
 
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *))

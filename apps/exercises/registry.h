@@ -19,8 +19,8 @@ const exercise_kind *exercise_find(const char *name);
  * none: "'sorrt' is not an exercise that compare runs; did you mean 'sort'?". */
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *));
 
-/* Ends the command if --seed or --check was given on the command line and no exercise of the run takes it. */
-void exercises_refuse(const common_options *common, unsigned takes);
+/* Ends the command if an option was given on the command line that it would pass on, and the exercise does not take. */
+void exercise_refuse(const common_options *common, const exercise_kind *kind);
 
 /* For compare, sweep and laws; and for taxonomy. */
 bool exercise_runs_among_others(const exercise_kind *kind);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_bytes.h - a file's bytes in memory: reading is separate from decoding, encoding from writing.
+ * file_bytes.h - opens input files, and holds a file's bytes in memory: reading is separate from decoding, encoding
+ * from writing.
  */
 #ifndef FLYNN_APPS_FILES_FILE_BYTES_H
 #define FLYNN_APPS_FILES_FILE_BYTES_H
 
 #include "support/problem.h"
 
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* Opens `path` for reading and stores its size, at least 1, in `size`. `expected` ends the error message, such as
+ * "a .npy file". NULL, with a problem, for a file that is missing, unreadable or empty, and for a folder, pipe or
+ * device: checking a header needs the size, and a pipe without a writer would block forever. */
+FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why);
 
 /* Zeroed, it is empty and may be freed. */
 typedef struct file_bytes {
@@ -16,8 +22,7 @@ typedef struct file_bytes {
     size_t size;
 } file_bytes;
 
-/* Reads a whole regular file of at least one byte. `expected` ends the error message, such as "a PNG file". false, with
- * a problem and no bytes, if input_open (input.h) refuses the file (empty, a folder, a pipe) or reading fails. */
+/* Reads a whole file. false, with a problem and no bytes, if file_open refuses it or reading fails. */
 bool file_bytes_read(const char *path, const char *expected, file_bytes *bytes, problem *why);
 
 /* Writes them, whole or not at all (output.h). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "npy.h"
-#include "input.h"
+#include "file_bytes.h"
 #include "output.h"
 
 #include <inttypes.h>
@@ -34,6 +34,8 @@ typedef struct header {
 
 /* --------------------------------------------------------- the header, a dictionary as Python writes it ---- */
 
+static const char the_keys[] = "the keys 'descr', 'fortran_order' and 'shape', once each";
+
 typedef struct parser {
     const char *path;
     const char *at; /* ends with '\0' */
@@ -59,6 +61,12 @@ static bool take(parser *p, char c)
         return false;
     p->at++;
     return true;
+}
+
+/* The character must come next. */
+static bool expect(parser *p, char c, const char *expected)
+{
+    return take(p, c) || broken(p, expected);
 }
 
 static bool parse_string(parser *p, char *text, size_t size)
@@ -95,10 +103,10 @@ static bool parse_dimension(parser *p, int64_t *value)
 
 static bool parse_shape(parser *p, header *h)
 {
-    if (!take(p, '('))
-        return broken(p, "a shape such as (2, 3)");
-    h->ndim = 0;
     bool comma = true;
+    h->ndim = 0;
+    if (!expect(p, '(', "a shape such as (2, 3)"))
+        return false;
     while (!take(p, ')')) {
         if (!comma)
             return broken(p, "a comma or parenthesis after a dimension");
@@ -145,10 +153,10 @@ static bool parse_item(parser *p, header *h, unsigned *seen)
     while (k < 3 && strcmp(key, keys[k]) != 0)
         k++;
     if (k == 3 || (*seen & 1u << k) != 0)
-        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
+        return broken(p, the_keys);
     *seen |= 1u << k;
-    if (!take(p, ':'))
-        return broken(p, "':' after a key");
+    if (!expect(p, ':', "':' after a key"))
+        return false;
     return k == 0 ? parse_descr(p, h) : k == 1 ? parse_order(p, &h->fortran_order) : parse_shape(p, h);
 }
 
@@ -156,8 +164,8 @@ static bool parse_header(parser *p, header *h)
 {
     unsigned seen = 0;
     bool comma = true;
-    if (!take(p, '{'))
-        return broken(p, "a dictionary");
+    if (!expect(p, '{', "a dictionary"))
+        return false;
     while (!take(p, '}')) {
         if (!comma)
             return broken(p, "a comma or brace after a value");
@@ -168,9 +176,7 @@ static bool parse_header(parser *p, header *h)
     skip_space(p);
     if (*p->at != '\0')
         return broken(p, "nothing after the dictionary");
-    if (seen != 7)
-        return broken(p, "the keys 'descr', 'fortran_order' and 'shape', once each");
-    return true;
+    return seen == 7 || broken(p, the_keys);
 }
 
 /* ----------------------------------------------------------------------------------------- the elements ---- */
@@ -216,15 +222,6 @@ static float half_to_float(unsigned bits)
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-static void reverse(unsigned char *bytes, int count)
-{
-    for (int i = 0; i < count / 2; i++) {
-        unsigned char other = bytes[i];
-        bytes[i] = bytes[count - 1 - i];
-        bytes[count - 1 - i] = other;
-    }
-}
-
 /* Widens one element of this machine's endianness. */
 static void widen(const element *kind, const unsigned char *from, void *to)
 {
@@ -235,16 +232,12 @@ static void widen(const element *kind, const unsigned char *from, void *to)
         uint32_t u4;
     } value;
     memcpy(&value, from, (size_t)kind->bytes);
-    if (strcmp(kind->code, "i1") == 0)
-        *(int32_t *)to = value.i1;
-    else if (strcmp(kind->code, "i2") == 0)
-        *(int32_t *)to = value.i2;
-    else if (strcmp(kind->code, "u2") == 0)
-        *(int32_t *)to = value.u2;
-    else if (strcmp(kind->code, "u4") == 0)
+    if (kind->dtype == FL_F32)
+        *(float *)to = half_to_float(value.u2);
+    else if (kind->dtype == FL_I64)
         *(int64_t *)to = value.u4;
     else
-        *(float *)to = half_to_float(value.u2);
+        *(int32_t *)to = kind->bytes == 1 ? value.i1 : kind->code[0] == 'i' ? value.i2 : value.u2;
 }
 
 /* The file's elements were read to the end of the array's memory. Moves each to its place, front to back: since no
@@ -257,9 +250,8 @@ static void convert_in_place(const element *kind, bool swapped, host_array *arra
     unsigned char *to = array->data, *from = to + count * (wide - narrow);
     for (size_t i = 0; i < count; i++, to += wide, from += narrow) {
         unsigned char one[8];
-        memcpy(one, from, narrow);
-        if (swapped)
-            reverse(one, kind->bytes);
+        for (size_t b = 0; b < narrow; b++)
+            one[b] = from[swapped ? narrow - 1 - b : b];
         if (wide == narrow)
             memcpy(to, one, narrow);
         else
@@ -339,17 +331,9 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
 /* Does the data after the header have exactly the array's bytes? */
 static bool check_length(const char *path, const header *h, int element_bytes, int64_t left, problem *why)
 {
-    int64_t need = element_bytes;
-    bool overflow = false, empty = false;
-    for (int d = 0; d < h->ndim; d++) {
-        overflow |= __builtin_mul_overflow(need, h->shape[d], &need);
-        empty |= h->shape[d] == 0;
-    }
-    if (empty) {
-        need = 0;
-        overflow = false;
-    }
-    if (overflow || need > left)
+    int64_t need;
+
+    if (!shape_bytes(h->ndim, h->shape, (size_t)element_bytes, &need) || need > left)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: is truncated: %" PRId64 " bytes of data for shape %s with %d bytes per element", path,
                            left, format_shape(h->ndim, h->shape).text, element_bytes);
@@ -379,7 +363,7 @@ bool npy_read(const char *path, host_array *array, problem *why)
 {
     *array = (host_array){0};
     int64_t bytes;
-    FILE *stream = input_open(path, "a .npy file", &bytes, why);
+    FILE *stream = file_open(path, "a .npy file", &bytes, why);
     if (stream == NULL)
         return false;
     bool ok = read_stream(stream, path, bytes, array, why);

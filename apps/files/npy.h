@@ -7,15 +7,15 @@
 
 #include "support/host_array.h"
 
-/* Reads the array in `path`, of up to FL_MAX_DIMS dimensions, in Fortran or C order (the result is in C order), of
- * either endianness. The dtype becomes the smallest of ours that holds every value:
+/* Reads an array of up to FL_MAX_DIMS dimensions, in Fortran or C order (the result is in C order), of either
+ * endianness. The dtype becomes the smallest of ours that holds every value:
  *
  *     uint8 bool -> u8    int8 int16 uint16 int32 -> i32    uint32 int64 -> i64
  *     float16 float32 -> f32    float64 -> f64
  *
- * Others (uint64, complex, strings, objects, records, dates, extended floats) are refused by name. The header is
- * checked against the file's size before memory is allocated. false, with a problem and an empty array, if the file
- * does not hold exactly one such array. Uses host memory of at most twice the array. */
+ * Others (uint64, complex, strings, records, dates, extended floats) are refused by name. The header is checked against
+ * the file's size before memory is allocated. false, with a problem and an empty array, if the file does not hold
+ * exactly one such array. Uses host memory of at most twice the array. */
 bool npy_read(const char *path, host_array *array, problem *why);
 
 /* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE 1
 #include "output.h"
 
 #include "support/fail.h"
@@ -32,11 +31,16 @@ struct output {
     int error;          /* errno of the first output_write that failed */
 };
 
+static void temporary_remove(temporary *t)
+{
+    if (t != NULL && atomic_exchange(&t->live, false))
+        unlink(t->path);
+}
+
 static void remove_temporaries(void)
 {
     for (temporary *t = atomic_load(&temporaries); t != NULL; t = t->next)
-        if (atomic_exchange(&t->live, false))
-            unlink(t->path);
+        temporary_remove(t);
 }
 
 static void on_signal(int number)
@@ -102,30 +106,23 @@ static temporary *temporary_create(const char *target)
     return t;
 }
 
-static void temporary_remove(temporary *t)
-{
-    if (t != NULL && atomic_exchange(&t->live, false))
-        unlink(t->path);
-}
-
 /* The file that `path` leads to (malloc); `direct`: it is written in place, without a rename. */
 static char *resolve(const char *path, bool *direct, problem *why)
 {
     struct stat info;
-    *direct = false;
+    const bool exists = stat(path, &info) == 0;
+    const int error = !exists ? errno : access(path, W_OK) != 0 ? errno : 0;
     char *target = NULL;
-    if (stat(path, &info) != 0) {
-        if (errno == ENOENT && path[0] != '\0')
-            target = strdup(path); /* new, or its folder is missing: opening will fail */
-        else
-            problem_set(why, EXIT_BROKEN, "'%s': cannot be written (%s); expected a file name", path, strerror(errno));
-    } else if (S_ISDIR(info.st_mode)) {
+
+    *direct = exists && !S_ISREG(info.st_mode);
+    if (!exists && (error != ENOENT || path[0] == '\0')) {
+        problem_set(why, EXIT_BROKEN, "'%s': cannot be written (%s); expected a file name", path, strerror(error));
+    } else if (exists && S_ISDIR(info.st_mode)) {
         problem_set(why, EXIT_BROKEN, "%s: is a folder; expected the name of a file to write", path);
-    } else if (access(path, W_OK) != 0) {
-        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a writable file", path, strerror(errno));
-    } else {
-        *direct = !S_ISREG(info.st_mode);
-        target = *direct ? strdup(path) : realpath(path, NULL);
+    } else if (exists && error != 0) {
+        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a writable file", path, strerror(error));
+    } else { /* a new file, or one whose folder is missing: opening will fail */
+        target = exists && !*direct ? realpath(path, NULL) : strdup(path);
         if (target == NULL)
             problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));
     }
@@ -186,11 +183,6 @@ bool output_write(output *file, const void *data, size_t bytes)
     if (file->error == 0)
         file->error = errno;
     return false;
-}
-
-bool output_failed(const output *file)
-{
-    return file->error != 0;
 }
 
 /* Writes everything to the disk and closes the stream; 0, or the errno of the first failure. */

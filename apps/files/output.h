@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Call once, first thing in main. From then on unfinished files are removed when the process ends; a stdout that could
- * not be written completely (disk full, pipe closed) ends the process with exit code 4 and a message; and no file is
- * opened in place of a stdin, stdout or stderr that the caller had closed. */
+/* Call once, first in main. From then on unfinished files are removed when the process ends; a stdout that could not be
+ * written completely (disk full, pipe closed) ends the process with exit code 4 and a message; and no file is opened in
+ * place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
 /* A file being written. */
@@ -29,18 +29,15 @@ output *output_open(const char *path, problem *why);
 /* For stdio. Errors need no checking: output_commit reports them. */
 FILE *output_stream(output *file);
 
-/* Writes `bytes` bytes; false on failure, whose cause output_commit then reports. Use it for data larger than a
- * stream's buffer, where stdio would forget the cause. */
+/* Writes `bytes` bytes; output_commit reports the cause of a failure. For data larger than a stream's buffer, where
+ * stdio would forget the cause. */
 bool output_write(output *file, const void *data, size_t bytes);
-
-/* Did an output_write fail? */
-bool output_failed(const output *file);
 
 /* Completes the file, with the mode that umask gives, and frees `file`. false, with a problem and nothing left on the
  * disk, if anything failed since output_open. */
 bool output_commit(output *file, problem *why);
 
-/* Abandons the file: nothing is left on the disk. NULL does nothing. */
+/* Removes the unfinished file. NULL does nothing. */
 void output_discard(output *file);
 
 /* Lets `print` write `data` to the file, whole or not at all; for a NULL path to stdout. */

@@ -1,61 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "png_file.h"
 #include "png_job.h"
+#include "png_planes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
-/* To grey or RGB of 8 or 16 bits. */
-static void convert_to_colours(png_structp png, png_infop info)
-{
-    (void)info;
-    png_set_expand(png);
-    png_set_strip_alpha(png);
-}
-
 /* The weights times 1000 keep the sum exact, so that white is 1 and a grey pixel of an RGB file its own value. */
-static void to_grey(const png_job *job, float *grey)
+static void to_grey(const png_planes *colours, float *grey)
 {
-    int step = png_job_sample_bytes(job);
-    double largest = job->depth == 16 ? 65535 : 255;
-    for (int64_t y = 0; y < job->height; y++) {
-        const uint8_t *at = job->rows[y];
-        for (int64_t x = 0; x < job->width; x++, at += step * job->channels) {
-            double red = png_job_sample(job, at), sum = 1000 * red;
-            if (job->channels == 3)
-                sum = 299 * red + 587 * png_job_sample(job, at + step) + 114 * png_job_sample(job, at + 2 * step);
-            *grey++ = (float)(sum / (1000 * largest));
-        }
-    }
-}
+    const int64_t pixels = colours->height * colours->width;
+    const double white = 1000.0 * ((1 << colours->depth) - 1);
 
-static bool read_image(png_job *job, host_array *image, problem *why)
-{
-    int64_t shape[] = {job->height, job->width};
-    if (!host_array_create(image, FL_F32, 2, shape, job->path, why) || !png_job_read(job, why))
-        return false;
-    to_grey(job, image->data);
-    return true;
+    for (int64_t i = 0; i < pixels; i++) {
+        const float *at = colours->planes + i;
+        const double red = (double)at[0];
+        grey[i] = (float)((colours->channels == 3 ? 299 * red + 587 * (double)at[pixels] + 114 * (double)at[2 * pixels]
+                                                  : 1000 * red) /
+                          white);
+    }
 }
 
 bool png_read(const char *path, host_array *image, problem *why)
 {
-    *image = (host_array){0};
-    png_job job = {.path = path};
+    png_planes colours = {0};
     file_bytes bytes;
+
+    *image = (host_array){0};
     if (!file_bytes_read(path, "a PNG file", &bytes, why))
         return false;
-    bool ok = png_job_start(&job, bytes.data, bytes.size, convert_to_colours, why) && read_image(&job, image, why);
-    png_job_end(&job);
+    bool ok = png_planes_decode(path, bytes.data, bytes.size, &colours, why);
     file_bytes_free(&bytes);
-    if (!ok)
-        host_array_free(image);
+    ok = ok && host_array_create(image, FL_F32, 2, (int64_t[]){colours.height, colours.width}, path, why);
+    if (ok)
+        to_grey(&colours, image->data);
+    png_planes_free(&colours);
     return ok;
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 /* Writes 8-bit pixels of one or three channels. */
 static bool write_file(const char *path, int64_t height, int64_t width, int channels, uint8_t *pixels, problem *why)

@@ -26,8 +26,6 @@ static void on_warning(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
 static void take(png_structp png, png_bytep data, size_t size)
 {
     png_job *job = png_get_io_ptr(png);
@@ -38,24 +36,30 @@ static void take(png_structp png, png_bytep data, size_t size)
     job->left -= size;
 }
 
-static bool read_header(png_job *job, png_conversion *convert)
+/* Does libpng replace samples: palette entries by colours, a transparent colour by alpha? */
+static bool needs_expansion(const png_job *job)
+{
+    return png_get_color_type(job->png, job->info) == PNG_COLOR_TYPE_PALETTE ||
+           png_get_valid(job->png, job->info, PNG_INFO_tRNS) != 0;
+}
+
+static bool read_header(png_job *job)
 {
     if (setjmp(png_jmpbuf(job->png)) != 0)
         return false;
     png_set_user_limits(job->png, MAX_EDGE, MAX_EDGE);
     png_read_info(job->png, job->info);
-    convert(job->png, job->info);
+    job->file_depth = png_get_bit_depth(job->png, job->info);
+    if (needs_expansion(job)) {
+        png_set_expand(job->png);
+        job->file_depth = job->file_depth < 8 ? 8 : job->file_depth;
+    } else {
+        png_set_packing(job->png); /* at least one byte a sample, its value unchanged */
+    }
     png_set_interlace_handling(job->png);
     job->height = png_get_image_height(job->png, job->info);
     job->width = png_get_image_width(job->png, job->info);
     return true;
-}
-
-/* Can the file hold the pixels that its header claims, as they are stored? */
-static bool plausible(const png_job *job)
-{
-    double stored = (double)png_get_rowbytes(job->png, job->info) * (double)job->height;
-    return stored <= (double)job->size * MAX_COMPRESSION;
 }
 
 static bool refuse(const png_job *job, problem *why)
@@ -65,24 +69,6 @@ static bool refuse(const png_job *job, problem *why)
     if (strcmp(job->message, "Not a PNG file") == 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: is not a PNG file", job->path);
     return problem_set(why, EXIT_BAD_INPUT, "%s: is a damaged PNG file (%s)", job->path, job->message);
-}
-
-bool png_job_start(png_job *job, const void *bytes, size_t size, png_conversion *convert, problem *why)
-{
-    job->next = bytes;
-    job->left = job->size = size;
-    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
-    job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
-    if (job->info == NULL)
-        return problem_no_memory(why, job->path, 0);
-    png_set_read_fn(job->png, job, take);
-    if (!read_header(job, convert))
-        return refuse(job, why);
-    if (!plausible(job))
-        return problem_set(why, EXIT_BAD_INPUT,
-                           "%s: the header claims %" PRId64 "x%" PRId64 " pixels, more than %zu bytes can hold",
-                           job->path, job->height, job->width, size);
-    return true;
 }
 
 static bool read_pixels(png_job *job)
@@ -102,8 +88,22 @@ static bool read_pixels(png_job *job)
     return true;
 }
 
-bool png_job_read(png_job *job, problem *why)
+bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
 {
+    job->next = bytes;
+    job->left = size;
+    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
+    if (job->info == NULL)
+        return problem_no_memory(why, job->path, 0);
+    png_set_read_fn(job->png, job, take);
+    if (!read_header(job))
+        return refuse(job, why);
+    /* Can the file hold the pixels that its header claims, as they are stored? */
+    if ((double)png_get_rowbytes(job->png, job->info) * (double)job->height > (double)size * MAX_COMPRESSION)
+        return problem_set(why, EXIT_BAD_INPUT,
+                           "%s: the header claims %" PRId64 "x%" PRId64 " pixels, more than %zu bytes can hold",
+                           job->path, job->height, job->width, size);
     return read_pixels(job) || refuse(job, why);
 }
 
@@ -115,8 +115,6 @@ void png_job_end(png_job *job)
     }
     png_destroy_read_struct(&job->png, &job->info, NULL);
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static bool write_pixels(png_job *job)
 {
@@ -148,10 +146,8 @@ bool png_job_write(png_job *job, file_bytes *out, problem *why)
     FILE *stream = open_memstream(&data, &out->size);
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
-    bool ok = stream != NULL && job->info != NULL;
-    if (!ok) {
-        problem_no_memory(why, job->path, 0);
-    } else {
+    bool ok = (stream != NULL && job->info != NULL) || problem_no_memory(why, job->path, 0);
+    if (ok) {
         png_init_io(job->png, stream);
         ok = write_pixels(job) || problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message);
     }

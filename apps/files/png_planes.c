@@ -8,47 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------- decoding ---- */
-
-/* Must libpng replace samples: palette entries by colours, a transparent colour by alpha? */
-static bool needs_expansion(png_structp png, png_infop info)
-{
-    return png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-}
-
-/* Unexpanded samples keep their values, in at least one byte each. */
-static void convert_to_samples(png_structp png, png_infop info)
-{
-    if (needs_expansion(png, info))
-        png_set_expand(png); /* to at least 8 bits */
-    else
-        png_set_packing(png);
-}
-
-/* Bits of the image's samples after the header was read; job->depth will be that of the samples in memory. */
-static int image_depth(const png_job *job)
-{
-    int depth = png_get_bit_depth(job->png, job->info);
-    return depth < 8 && needs_expansion(job->png, job->info) ? 8 : depth;
-}
-
 /* Takes channel c apart: as floats into `plane`, or as integers into `alpha` if `plane` is NULL. */
 static void take_channel(const png_job *job, int c, float *plane, uint16_t *alpha)
 {
-    int step = png_job_pixel_bytes(job);
+    const int sample = png_job_sample_bytes(job), pixel = png_job_pixel_bytes(job);
+
     for (int64_t y = 0; y < job->height; y++) {
-        const uint8_t *at = job->rows[y] + c * png_job_sample_bytes(job);
-        if (plane != NULL)
-            for (int64_t x = 0; x < job->width; x++, at += step)
-                *plane++ = png_job_sample(job, at);
-        else
-            for (int64_t x = 0; x < job->width; x++, at += step)
-                *alpha++ = png_job_sample(job, at);
+        const uint8_t *at = job->rows[y] + c * sample;
+        for (int64_t x = 0; x < job->width; x++, at += pixel) {
+            const uint16_t value = (uint16_t)(sample == 2 ? at[0] << 8 | at[1] : at[0]);
+            if (plane != NULL)
+                *plane++ = value;
+            else
+                *alpha++ = value;
+        }
     }
 }
 
 /* An even number of channels has alpha last. */
-static bool to_image(const png_job *job, int depth, png_planes *image, problem *why)
+static bool to_image(const png_job *job, png_planes *image, problem *why)
 {
     bool has_alpha = job->channels % 2 == 0;
     int channels = job->channels - has_alpha;
@@ -56,7 +34,7 @@ static bool to_image(const png_job *job, int depth, png_planes *image, problem *
     int64_t shape[] = {channels, job->height, job->width};
     if (!host_array_create(&planes, FL_F32, 3, shape, job->path, why))
         return false;
-    *image = (png_planes){job->height, job->width, channels, depth, planes.data, NULL};
+    *image = (png_planes){job->height, job->width, channels, job->file_depth, planes.data, NULL};
     size_t pixels = (size_t)job->height * (size_t)job->width;
     for (int c = 0; c < channels; c++)
         take_channel(job, c, image->planes + (size_t)c * pixels, NULL);
@@ -69,24 +47,16 @@ static bool to_image(const png_job *job, int depth, png_planes *image, problem *
     return true;
 }
 
-static bool read_image(png_job *job, png_planes *image, problem *why)
-{
-    int depth = image_depth(job);
-    return png_job_read(job, why) && to_image(job, depth, image, why);
-}
-
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why)
 {
     *image = (png_planes){0};
     png_job job = {.path = path};
-    bool ok = png_job_start(&job, data, size, convert_to_samples, why) && read_image(&job, image, why);
+    bool ok = png_job_read(&job, data, size, why) && to_image(&job, image, why);
     png_job_end(&job);
     if (!ok)
         png_planes_free(image);
     return ok;
 }
-
-/* ---------------------------------------------------------------------------------------------- encoding ---- */
 
 /* Puts a channel into the pixels from `at` on: `plane`, or `alpha` if `plane` is NULL. */
 static void put_channel(const png_job *job, const float *plane, const uint16_t *alpha, uint8_t *at)

@@ -18,18 +18,18 @@ typedef struct png_planes {
     uint16_t *alpha; /* height x width samples, 0 .. 2^depth - 1; or NULL */
 } png_planes;
 
-/* Decodes the bytes of a PNG of any colour type and depth, interlaced or not. The samples are the file's, with two
- * exceptions: a palette becomes RGB of 8 bits; and grey of fewer than 8 bits with a transparent colour is scaled to 8
- * bits, since the format has no alpha below that. A transparent colour or a palette's transparency becomes an alpha
- * plane. No gamma is applied; text and metadata (gAMA, iCCP, pHYs, tEXt) are dropped. `path` begins the error message.
- * A header that claims more pixels than the bytes can hold is refused before memory is allocated. false, with a problem
- * and an empty image, if the bytes are not a complete, valid PNG (exit code 2) or memory runs out (4). */
+/* Decodes a PNG of any colour type and depth, interlaced or not. The samples are the file's, except that a palette
+ * becomes RGB of 8 bits, and that grey of fewer than 8 bits with a transparent colour is scaled to 8, since the format
+ * has no alpha below that. Transparency becomes an alpha plane. No gamma is applied; text and metadata (gAMA, iCCP,
+ * pHYs, tEXt) are dropped. `path` begins the error message. A header that claims more pixels than the bytes can hold is
+ * refused before memory is allocated. false, with a problem and an empty image, if the bytes are not a complete, valid
+ * PNG (exit code 2) or memory runs out (4). */
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why);
 
-/* Encodes an image as a PNG of its channels and depth, with alpha if it has some; not interlaced, with libpng's default
- * compression. Samples are rounded to the nearest integer, halves up, and clipped to 0 .. 2^depth - 1; NaN becomes 0.
- * `path` begins the error message. false, with a problem and no bytes, for an image without pixels (exit code 2), for
- * channels and a depth that the format does not combine, and if memory runs out (4). */
+/* Encodes the image as a PNG of its channels, depth and alpha (png_job_write). Samples are rounded to the nearest
+ * integer, halves up, and clipped to 0 .. 2^depth - 1; NaN becomes 0. false, with a problem and no bytes, for an image
+ * without pixels (exit code 2), for channels and a depth that the format does not combine, and if memory runs out (4).
+ */
 bool png_planes_encode(const char *path, const png_planes *image, file_bytes *encoded, problem *why);
 
 /* Frees the planes and empties the image. */

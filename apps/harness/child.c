@@ -62,10 +62,10 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--block=%dx%dx%d", common->block[0], common->block[1], common->block[2]);
     if (common->repeat && takes & TAKES_REPEAT)
         child_words_add(w, "--repeat=%d", common->repeat);
+    else if (takes & TAKES_MIN_TIME)
+        child_words_add(w, "--min-time=%.17g", common->min_time_s);
     if (takes & TAKES_WARMUP)
         child_words_add(w, "--warmup=%d", common->warmup);
-    if (takes & TAKES_MIN_TIME)
-        child_words_add(w, "--min-time=%.17g", common->min_time_s);
     if (takes & TAKES_SEED)
         child_words_add(w, "--seed=%" PRIu64, common->seed);
     if (takes & TAKES_CHECK)
@@ -161,18 +161,28 @@ static void free_words(child_words *w)
     *w = (child_words){.count = 0};
 }
 
+/* The words say all that this command passes on: variables of options that it does not take must not reach the child.
+ */
+static void forget_options(void)
+{
+    char **kept = environ;
+
+    for (char **v = environ; *v; v++)
+        if (strncmp(*v, "FLYNN_", 6) != 0 || strncmp(*v, "FLYNN_CACHE=", 12) == 0 ||
+            strncmp(*v, "FLYNN_PLUGIN_PATH=", 18) == 0)
+            *kept++ = *v;
+    *kept = NULL;
+}
+
 child_result child_run(child_words *w)
 {
-    static const char *const of_output[] = {"FLYNN_JSON", "FLYNN_CSV", "FLYNN_TRACE", "FLYNN_OUTPUT", "FLYNN_QUIET"};
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
     child_result result = {.document = NULL};
     pid_t child = start();
     char *text;
 
     if (child == 0) {
-        /* These describe this command's output. */
-        for (size_t i = 0; i < sizeof of_output / sizeof *of_output; i++)
-            unsetenv(of_output[i]);
+        forget_options();
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         execv("/proc/self/exe", w->words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.h - runs one exercise on one open device and takes its times apart.
+ * measure.h - runs one exercise on one open device, and times its parts.
  */
 #ifndef FLYNN_APPS_HARNESS_MEASURE_H
 #define FLYNN_APPS_HARNESS_MEASURE_H
@@ -59,7 +59,7 @@ typedef struct samples {
     int count;
 } samples;
 
-/* What came of it. Free with measurement_free. */
+/* The times and results of an exercise on a backend. Free with measurement_free. */
 struct measurement {
     const char *requested; /* the backend as the user named it */
     fl_device_info device;
@@ -68,7 +68,7 @@ struct measurement {
     samples h2d, kernel, d2h, total;
     samples call;                     /* until the call returned; none unless wrong_timing */
     host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
-    bool tuned;                       /* variant and block are those that a saved sweep found best */
+    bool tuned;                       /* a saved sweep found variant and block */
     compare_result check;
     char check_method[96];
 };
@@ -94,14 +94,14 @@ measurement measure(const exercise *e, const measure_plan *plan, const char *req
 typedef struct measuring measuring;
 /* All up to the warm-ups. */
 measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
-/* Timed passes: one part in `rounds` of those that the plan asks for. Is there more to do? */
+/* Runs one part in `rounds` of the timed passes. Are there more to run? */
 bool measure_round(measuring *m, int rounds);
 /* Fetches the results and frees `m`. */
 measurement measure_end(measuring *m);
 
 void measurement_free(measurement *m);
 
-/* For what is measured in other ways. Adds a sample; ends the command when there is no memory for it. */
+/* Adds a sample. */
 void samples_add(samples *list, double seconds);
 /* Is another pass wanted after `count` passes that took `spent` seconds? */
 bool measure_more(const measure_plan *plan, int count, double spent);

@@ -84,7 +84,7 @@ compare_result compare_bounded(const host_array *result, const host_array *expec
 void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position)
 {
     for (int d = ndim - 1; d > 0; d--) {
-        int64_t length = shape[d] > 0 ? shape[d] : 1; /* of no elements there is no position */
+        int64_t length = shape[d] > 0 ? shape[d] : 1; /* an empty array has no positions */
         position[d] = index % length;
         index /= length;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verdict.h - holds a result against what was expected, element by element.
+ * verdict.h - compares a result with the expected one, element by element.
  */
 #ifndef FLYNN_APPS_HARNESS_VERDICT_H
 #define FLYNN_APPS_HARNESS_VERDICT_H

@@ -142,7 +142,7 @@ static void settle(const common_options *common, laws_options *own)
                                : is_gpu(own) ? "reconstruct"
                                              : "convolve",
                                "laws", exercise_runs_among_others);
-    exercises_refuse(common, exercise_takes(own->what));
+    exercise_refuse(common, own->what);
     own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);

@@ -2,7 +2,6 @@
 #include "show.h"
 
 #include "support/fail.h"
-#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -127,21 +126,21 @@ static void say_saturated(words *w, const laws_found *found, const law_point *p)
     const quantity rate = format_rate(p->bytes_per_s, "B/s");
 
     if (!found->processors)
-        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or its memory busy.", p->n,
-            rate.text);
+        say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or limited by its memory.",
+            p->n, rate.text);
     else if (isfinite(p->percent_of_ceiling))
         say(w,
             " From %" PRId64 " threads on GB/s hardly grow (%s, %.0f %% of the ceiling): memory bandwidth is the "
-            "usual suspect.",
+            "likely cause.",
             p->n, rate.text, p->percent_of_ceiling);
     else
         say(w,
-            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the usual suspect, and "
-            "`flynn ceiling --backend=omp:%" PRId64 "` measures how much of it there is.",
+            " From %" PRId64 " threads on GB/s hardly grow (%s): memory bandwidth is the likely cause; "
+            "`flynn ceiling --backend=omp:%" PRId64 "` measures it.",
             p->n, rate.text, p->n);
 }
 
-/* The usual suspects, those that the points speak for. */
+/* The likely causes of the deviation. */
 static void say_suspects(words *w, const laws_found *found, const law_points *points)
 {
     suspects s = suspects_of(found, points);
@@ -150,17 +149,19 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
         say(w, " More threads than the %d processors take turns on them, which no serial fraction describes.",
             found->processors);
     if (s.superlinear)
-        say(w, " More than n times as fast: parts that fit into caches where the whole did not are the usual suspect.");
+        say(w,
+            " More than n times as fast: the likely cause is that the parts fit into caches and the whole does not.");
     if (s.slower)
-        say(w, " Slower than n = 1: the usual suspects are other programs on the same processors, and parts too small "
-               "for what it costs to start and to wait for them.");
+        say(w,
+            " Slower than n = 1: the likely causes are other programs on the same processors, and parts that are too "
+            "small for the cost of starting them and waiting for them.");
     if (s.unsteady)
-        say(w, " Spreads of more than 20 %% say that something else ran meanwhile.");
+        say(w, " Spreads above 20 %% mean that other programs ran meanwhile.");
     if (s.saturated)
         say_saturated(w, found, &points->list[s.saturated]);
     if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated)
-        say(w, " None of the usual suspects shows: look at clock frequencies, at where memory lies (NUMA), and at what "
-               "else ran.");
+        say(w,
+            " No likely cause shows: look at clock frequencies, at where memory lies (NUMA), and at other programs.");
 }
 
 /* Where the law fails to describe the points; "" where it does not fail. */
@@ -173,8 +174,7 @@ static words failing(const laws_found *found, const law_points *points)
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->clipped)
-        say(&w, " the points ask for a serial fraction of %.5g, which was clipped to %g.", fit->unclipped,
-            fit->fraction);
+        say(&w, " the best serial fraction would be %.5g; it is limited to %g.", fit->unclipped, fit->fraction);
     if (fit->not_described) {
         say(&w, " %s's law does not describe n = ", law_names[points->law]);
         say_points(&w, found, points);
@@ -258,52 +258,96 @@ json_t *laws_json(const laws_found *found)
 
 static cell speed_up_cell(const json_t *point)
 {
-    cell c;
-
-    snprintf(c.text, sizeof c.text, "%.2f +- %.2f", row_number(point, "speed_up"),
-             row_number(point, "speed_up_spread"));
-    return c;
+    return cell_print("%.2f +- %.2f", row_number(point, "speed_up"), row_number(point, "speed_up_spread"));
 }
 
 static cell deviation_cell(const json_t *point)
 {
-    cell c;
-
-    snprintf(c.text, sizeof c.text, "%+.1f %%", 100 * row_number(point, "deviation"));
-    return c;
+    return cell_print("%+.1f %%", 100 * row_number(point, "deviation"));
 }
 
 static cell remark_cell(const json_t *point)
 {
-    cell c;
+    return cell_print("%s%s", json_is_true(json_object_get(point, "oversubscribed")) ? "oversubscribed " : "",
+                      json_is_false(json_object_get(point, "described")) ? "not described" : "");
+}
 
-    snprintf(c.text, sizeof c.text, "%s%s",
-             json_is_true(json_object_get(point, "oversubscribed")) ? "oversubscribed " : "",
-             json_is_true(json_object_get(point, "described")) ? "" : "not described");
-    return c;
+const column laws_columns[] = {
+    {"exercise", "exercise", AS_TEXT, NULL},       {"backend", "backend", AS_TEXT, NULL},
+    {"emulation", "emulation", AS_TEXT, NULL},     {"n", "unit", AS_TEXT, NULL},
+    {"processors", "processors", AS_NUMBER, NULL}, {0},
+};
+
+const column laws_point_columns[] = {
+    {"scaling", "scaling", AS_TEXT, NULL},
+    {"n", "n", AS_COUNT, NULL},
+    {"size", "size", AS_NUMBER, NULL},
+    {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"spread", "spread", AS_PART, NULL},
+    {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
+    {"speed-up", NULL, AS_NUMBER, speed_up_cell},
+    {"of n", "efficiency", AS_PART, NULL},
+    {"Amdahl", "amdahl", AS_NUMBER, NULL},
+    {"Gustafson", "gustafson", AS_NUMBER, NULL},
+    {"deviation", NULL, AS_NUMBER, deviation_cell},
+    {"", NULL, AS_TEXT, remark_cell},
+    {0},
+};
+
+const column laws_fit_columns[] = {
+    {"law", "law", AS_TEXT, NULL},
+    {"fitted to", "fitted_to", AS_TEXT, NULL},
+    {"points", "points", AS_NUMBER, NULL},
+    {"serial fraction", "serial_fraction", AS_NUMBER, NULL},
+    {"standard error", "standard_error", AS_NUMBER, NULL},
+    {"unclipped", "unclipped", AS_NUMBER, NULL},
+    {"clipped", "clipped", AS_TEXT, NULL},
+    {"largest deviation", "largest_deviation", AS_PART, NULL},
+    {"root mean square", "rms_deviation", AS_PART, NULL},
+    {"not described", "not_described", AS_NUMBER, NULL},
+    {"speed-up at most", "most", AS_FACTOR, NULL},
+    {0},
+};
+
+/* Documents of earlier versions lack `scaling` and `spread`. */
+json_t *laws_points(const json_t *laws)
+{
+    static const char *const kinds[] = {"strong", "weak", "batch"};
+    json_t *points = json_new_list(), *point;
+    size_t i;
+
+    for (int k = 0; k < 3; k++)
+        json_array_foreach(json_object_get(laws, kinds[k]), i, point)
+        {
+            json_t *copy = json_is_object(point) ? json_copy(point) : json_new_object();
+            json_put(copy, "scaling", json_text(kinds[k]));
+            json_put(copy, "spread", json_number(row_number(point, "spread_s") / row_number(point, "kernel_s")));
+            json_append(points, copy);
+        }
+    return points;
+}
+
+json_t *laws_fits(const json_t *laws)
+{
+    static const char *const keys[] = {[AMDAHL] = "amdahl", [GUSTAFSON] = "gustafson"};
+    json_t *fits = json_new_list();
+
+    for (int law = AMDAHL; law <= GUSTAFSON; law++) {
+        const json_t *fit = json_object_get(laws, keys[law]);
+        json_t *copy = json_is_object(fit) ? json_copy((json_t *)fit) : json_new_object();
+        json_put(copy, "law", json_text(law_names[law]));
+        json_append(fits, copy);
+    }
+    return fits;
 }
 
 static void show_table(const laws_found *found, const json_t *laws)
 {
-    const column columns[] = {
-        {"scaling", "scaling", AS_TEXT, NULL},
-        {found->unit, "n", AS_COUNT, NULL},
-        {"size", "size", AS_NUMBER, NULL},
-        {"kernel", "kernel_s", AS_SECONDS, NULL},
-        {"spread", "spread", AS_PART, NULL},
-        {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
-        {"speed-up", NULL, AS_NUMBER, speed_up_cell},
-        {"of n", "efficiency", AS_PART, NULL},
-        {"Amdahl", "amdahl", AS_NUMBER, NULL},
-        {"Gustafson", "gustafson", AS_NUMBER, NULL},
-        {"deviation", NULL, AS_NUMBER, deviation_cell},
-        {"", NULL, AS_TEXT, remark_cell},
-        {NULL, NULL, AS_TEXT, NULL},
-    };
-    json_t *points = json_new_list();
+    column columns[sizeof laws_point_columns / sizeof *laws_point_columns];
+    json_t *points = laws_points(laws);
 
-    for (int k = 0; k < found->kinds; k++)
-        json_array_extend(points, json_object_get(laws, found->points[k].kind));
+    memcpy(columns, laws_point_columns, sizeof columns);
+    columns[1].title = found->unit;
     columns_print(columns, points, TABLE_TEXT, stdout);
     json_decref(points);
 }

@@ -7,7 +7,8 @@
 
 #include "fit.h"
 
-#include <jansson.h>
+#include "view/columns.h"
+
 #include <stdint.h>
 
 enum { MOST_POINTS = 64 };
@@ -49,6 +50,13 @@ void laws_fit_all(laws_found *found);
 
 /* The document's key "laws". */
 json_t *laws_json(const laws_found *found);
+
+/* Views of that key's value, of its points and of its fits. */
+extern const column laws_columns[], laws_point_columns[], laws_fit_columns[];
+
+/* The points of all kinds of scaling and both fits as lists of rows; new references. */
+json_t *laws_points(const json_t *laws);
+json_t *laws_fits(const json_t *laws);
 
 /* Prints the table, the fits, and where they fail; `laws` is that key's value. */
 void laws_show(const laws_found *found, const json_t *laws);

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -75,27 +76,25 @@ static const struct vendor {
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
-static bool read_word(const char *folder, const char *entry, const char *file, char *word, int size)
+/* "" where the file cannot be read. */
+static void read_word(const char *folder, const char *entry, const char *file, char *word, int size)
 {
     char path[PATH_MAX];
-    FILE *stream;
-    bool read;
+    FILE *stream = NULL;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) >= sizeof path)
-        return false;
-    stream = fopen(path, "re");
-    read = stream && fgets(word, size, stream);
+    *word = '\0';
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path)
+        stream = fopen(path, "re");
+    if (stream && fgets(word, size, stream))
+        word[strcspn(word, "\n")] = '\0';
     if (stream)
         fclose(stream);
-    if (read)
-        word[strcspn(word, "\n")] = '\0';
-    return read;
 }
 
 /* GPUs of a vendor on the PCI bus: class 03 is a display controller, 12 an accelerator. */
 static int count_gpus(const char *root, const char *pci)
 {
-    char folder[PATH_MAX], word[32];
+    char folder[PATH_MAX], vendor[32], class[32];
     struct dirent *entry;
     int count = 0;
     DIR *bus;
@@ -103,10 +102,9 @@ static int count_gpus(const char *root, const char *pci)
     snprintf(folder, sizeof folder, "%s/sys/bus/pci/devices", root);
     bus = opendir(folder);
     while (bus && (entry = readdir(bus))) {
-        if (!read_word(folder, entry->d_name, "vendor", word, sizeof word) || strcmp(word, pci) != 0)
-            continue;
-        count += read_word(folder, entry->d_name, "class", word, sizeof word) &&
-                 (strncmp(word, "0x03", 4) == 0 || strncmp(word, "0x12", 4) == 0);
+        read_word(folder, entry->d_name, "vendor", vendor, sizeof vendor);
+        read_word(folder, entry->d_name, "class", class, sizeof class);
+        count += strcmp(vendor, pci) == 0 && (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0);
     }
     if (bus)
         closedir(bus);
@@ -194,13 +192,6 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     fl_device_close(device);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardware)
 {
     if (b->usable) {
@@ -208,7 +199,7 @@ static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardwar
         if (*b->probe.lacks)
             found(d, STATE_ADVICE, b->name, "", "%s", b->probe.lacks);
         try_backend(d, b);
-    } else if (ends_with(b->path, ".missing")) {
+    } else if (fnmatch("*.missing", b->path, 0) == 0) {
         found(d, hardware ? STATE_BROKEN : STATE_ABSENT, b->name, b->probe.cure, "%s", b->probe.cause);
     } else {
         /* A plugin that loads but finds no device is broken only where there is such hardware. */
@@ -251,8 +242,6 @@ static void print(const diagnosis *d)
            d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
 }
 
-/* ------------------------------------------------------------------------------------------------- command ---- */
-
 static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
      .help = "Check the /proc, /sys and /dev below this folder"},
@@ -267,12 +256,11 @@ int command_doctor(int argc, char **argv)
 {
     diagnosis d = {.root = "", .findings = json_new_list()};
     const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
-    json_t *document = json_new_object();
+    json_t *document = json_new_document();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     look_at_all(&d);
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "machine", machine_describe());
     json_put(document, "findings", d.findings);
     if (results_write(&common, document))

@@ -79,13 +79,12 @@ static const char summary[] =
 int command_info(int argc, char **argv)
 {
     const command_line line = {.name = "flynn info", .summary = summary, .takes = TAKES_JSON};
-    json_t *document = json_new_object(), *backends = json_new_list();
+    json_t *document = json_new_document(), *backends = json_new_list();
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     for (size_t i = 0; i < fl_backend_count(); i++)
         json_append(backends, json_backend(fl_backend_get(i)));
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "machine", machine_describe());
     json_put(document, "backends", backends);
     if (results_write(&common, document)) {

@@ -73,34 +73,9 @@ static json_t *list_variants(void)
     return rows;
 }
 
-/* ["serial", "simd"] as "serial simd". */
-static cell join(const json_t *words)
-{
-    const json_t *word;
-    cell c = {""};
-    size_t i;
-
-    json_array_foreach(words, i, word)
-    {
-        const size_t used = strlen(c.text);
-        snprintf(c.text + used, sizeof c.text - used, "%s%s", used ? " " : "", json_string_value(word));
-    }
-    return c;
-}
-
-static cell dtypes_cell(const json_t *row)
-{
-    return join(row_value(row, "dtypes"));
-}
-
-static cell backends_cell(const json_t *row)
-{
-    return join(row_value(row, "backends"));
-}
-
 static const column columns[] = {
     {.title = "operation", .key = "operation"}, {.title = "variant", .key = "variant"},
-    {.title = "dtypes", .make = dtypes_cell},   {.title = "backends", .make = backends_cell},
+    {.title = "dtypes", .key = "dtypes"},       {.title = "backends", .key = "backends"},
     {.title = "what", .key = "summary"},        {.title = NULL},
 };
 
@@ -110,12 +85,11 @@ static const char summary[] =
 int command_list(int argc, char **argv)
 {
     const command_line line = {.name = "flynn list", .summary = summary, .takes = TAKES_JSON};
-    json_t *document = json_new_object(), *rows;
+    json_t *document = json_new_document(), *rows;
     common_options common;
 
     options_parse(&line, argc, argv, &common);
     rows = list_variants();
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "variants", rows);
     if (results_write(&common, document))
         columns_print(columns, rows, TABLE_TEXT, stdout);

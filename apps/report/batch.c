@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch.h"
+#include "page.h"
 #include "html.h"
 
+#include "batch/columns.h"
+#include "batch/item.h"
+#include "support/memory.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/units.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- the document ---- */
+/* --------------------------------------------------------------------------------------------- documents ---- */
 
 /* Null, or a number that a plot can show. */
 static bool is_amount(const json_t *row, const char *key)
@@ -57,21 +60,17 @@ const char *report_batch_lacks(const json_t *batch)
     return NULL;
 }
 
-/* The place of a stage in the life of an image; the last one for a stage that is not known. */
-static const char *const stage_names[] = {"read",         "decode", "decompose", "copy to device", "reconstruct",
-                                          "copy to host", "check",  "encode",    "write"};
-enum { STAGE_NAMES = sizeof stage_names / sizeof *stage_names };
-
-static size_t place_of(const json_t *stage)
+/* The place of a stage in the life of an image; the last one for an unknown stage. */
+static int place_of(const json_t *stage)
 {
-    size_t place = 0;
+    int place = 0;
 
-    while (place < STAGE_NAMES && strcmp(row_text(stage, "stage"), stage_names[place]) != 0)
+    while (place < STAGES && strcmp(row_text(stage, "stage"), stage_kinds[place].name) != 0)
         place++;
     return place;
 }
 
-void report_batch_order(json_t *batch)
+void report_batch_prepare(json_t *batch)
 {
     json_t *run, *stage;
     size_t i, k;
@@ -79,152 +78,26 @@ void report_batch_order(json_t *batch)
     json_array_foreach(json_object_get(batch, "runs"), i, run)
     {
         json_t *ordered = json_new_list();
-        for (size_t place = 0; place <= STAGE_NAMES; place++)
+        for (int place = 0; place <= STAGES; place++)
             json_array_foreach(json_object_get(run, "stages"), k, stage) if (place_of(stage) == place)
                 json_array_append(ordered, stage);
         json_put(run, "stages", ordered);
     }
+    batch_add_derived(batch);
 }
-
-/* ---------------------------------------------------------------------------------------------------- words ---- */
-
-/* The text with the value of a key; "" where there is none. */
-static cell with(const char *text, const json_t *batch, const char *key)
-{
-    const json_t *value = json_object_get(batch, key);
-
-    return !value || json_is_null(value) ? cell_print("%s", "") : cell_print("%s%.60s", text, cell_value(value).text);
-}
-
-cell report_batch_title(const json_t *batch)
-{
-    const char *source = row_text(batch, "source");
-    const bool has_shape = json_array_size(json_object_get(batch, "shape")) > 0;
-
-    return cell_print("%s %s%s%s%s%s", format_count(row_number(batch, "count")).text,
-                      strcmp(source, "factors") == 0     ? "sets of factors"
-                      : strcmp(source, "synthetic") == 0 ? "matrices made here"
-                                                         : source,
-                      with(", ", batch, has_shape ? "shape" : "").text, with(" ", batch, has_shape ? "dtype" : "").text,
-                      with(", rank ", batch, "rank").text, with(", decomposed on ", batch, "decompose_on").text);
-}
-
-cell report_batch_pipeline(const json_t *run)
-{
-    const char *pipeline = row_text(run, "pipeline");
-
-    if (strcmp(pipeline, "streams") != 0)
-        return cell_print("%s", pipeline);
-    return cell_print("streams:%s", format_count(row_number(run, "streams")).text);
-}
-
-static cell bound_of(const json_t *run)
-{
-    const double utilization = row_number(run, "bound_utilization");
-
-    if (!(utilization > 0))
-        return cell_print("-");
-    return cell_print("%s: %s %.0f %%", row_text(run, "bound"), row_text(run, "bound_by"), 100 * utilization);
-}
-
-/* As `flynn batch` shows it. */
-static cell verdict_of(const json_t *run)
-{
-    const double failed = row_number(run, "failed"), done = row_number(run, "done"),
-                 dropped = row_number(run, "dropped"), there = row_number(run, "already_there");
-
-    if (json_is_true(json_object_get(run, "interrupted")) || json_is_string(json_object_get(run, "ended_by")) ||
-        dropped > 0)
-        return cell_print("ended at %.0f of %.0f", done + there, done + there + failed + dropped);
-    if (failed > 0)
-        return cell_print("%.0f failed", failed);
-    if (!row_is_right(run))
-        return cell_print(row_number(run, "check.failed") > 0 ? "WRONG" : "WRONG: other bits than another pipeline's");
-    return cell_print(row_is_ranked(run) ? "ok" : "ok (emulation: times mean nothing)");
-}
-
-static cell part(const json_t *row, const char *key)
-{
-    return cell_value(json_object_get(row, key));
-}
-
-void report_batch_wrong(FILE *out, const json_t *run)
-{
-    const json_t *check = json_object_get(run, "check");
-
-    html_print(out, "<li><b>batch</b> on %s, pipeline %s: %s", row_text(run, "resource"),
-               report_batch_pipeline(run).text, verdict_of(run).text);
-    if (json_is_string(json_object_get(run, "ended_by")))
-        html_print(out, "; %s", row_text(run, "ended_by"));
-    if (row_number(check, "failed") > 0)
-        html_print(out, "; %s of %s numbers are wrong, the worst is %s instead of %s", part(check, "failed").text,
-                   part(check, "compared").text, part(check, "worst_result").text, part(check, "worst_expected").text);
-    fputs("</li>\n", out);
-}
-
-/* --------------------------------------------------------------------------------------------------- tables ---- */
-
-static cell spread_of(const json_t *run)
-{
-    const json_t *times = json_object_get(run, "times_s");
-    const statistics wall = row_statistics(times);
-
-    return cell_print("%s", json_array_size(times) > 1 ? format_percent(wall.spread / wall.median).text : "-");
-}
-
-static cell each_of(const json_t *stage)
-{
-    return cell_print("%s", format_seconds(row_number(stage, "busy_s") / row_number(stage, "count")).text);
-}
-
-static cell rate_of(const json_t *stage)
-{
-    const double bytes = row_number(stage, "bytes");
-
-    return cell_print("%s", bytes > 0 ? format_rate(bytes / row_number(stage, "busy_s"), "B/s").text : "-");
-}
-
-static const column run_columns[] = {
-    {.title = "backend", .key = "resource"},
-    {.title = "pipeline", .make = report_batch_pipeline},
-    {.title = "images", .key = "done", .as = AS_COUNT},
-    {.title = "wall", .key = "wall_s", .as = AS_SECONDS},
-    {.title = "spread", .make = spread_of, .as = AS_PART},
-    {.title = "images/s", .key = "images_per_s", .as = AS_COUNT},
-    {.title = "speed-up", .key = "over_one_by_one.speed_up", .as = AS_FACTOR},
-    {.title = "overlap", .key = "overlap", .as = AS_COUNT},
-    {.title = "bound by", .make = bound_of},
-    {.title = "link limit", .key = "link.limit_s", .as = AS_SECONDS},
-    {.title = "reached", .key = "link.reached", .as = AS_PART},
-    {.title = "check", .key = "check", .make = verdict_of},
-    {0},
-};
-
-static const column stage_columns[] = {
-    {.title = "backend", .key = "resource"},
-    {.title = "pipeline", .make = report_batch_pipeline},
-    {.title = "stage", .key = "stage"},
-    {.title = "threads", .key = "threads", .as = AS_COUNT},
-    {.title = "busy", .key = "busy_s", .as = AS_SECONDS},
-    {.title = "of wall", .key = "utilization", .as = AS_PART},
-    {.title = "images", .key = "count", .as = AS_COUNT},
-    {.title = "each", .make = each_of, .as = AS_SECONDS},
-    {.title = "moved", .make = rate_of, .as = AS_BYTE_RATE},
-    {0},
-};
 
 static void put_batch(FILE *out, const json_t *batch, const report_plot *plots)
 {
     const json_t *runs = json_object_get(batch, "runs");
     json_t *stages = rows_within(runs, "stages");
 
-    html_print(out, "<h3>%s</h3>", report_batch_title(batch).text);
-    html_table(out, "Runs", run_columns, runs, 1);
+    html_print(out, "<h3>%s</h3>", batch_title(batch).text);
+    html_table(out, "Runs", batch_run_columns, runs, 1);
     fputs("<div class=plots>", out);
     for (int i = 0; i < 2; i++)
         html_plot(out, &plots[i]);
     fputs("</div>\n", out);
-    html_table(out, "Stages", stage_columns, stages, 2);
+    html_table(out, "Stages", batch_stage_columns, stages, 2);
     json_decref(stages);
 }
 
@@ -233,16 +106,165 @@ void report_batch_write(FILE *out, const json_t *batches, const report_plots *pl
     const json_t *batch;
     size_t i;
 
-    if (json_array_size(batches) == 0)
-        return;
-    fputs("<section><h2>Batch</h2>\n<p class=note>Wall is the median of the timed passes, spread their interquartile "
-          "range. Speed-up: over one-by-one on the same backend. Overlap: seconds that all threads and engines were "
-          "busy, over wall. Bound by: what was busy for the largest part of the time. Link limit: the least time that "
-          "the link takes; reached: that over wall.</p>\n<p class=note>Wall: <span class=kernel></span> wall <span "
-          "class=total></span> link limit. Busy: <span class=kernel></span> compute <span class=total></span> link "
-          "<span class=other></span> CPU <span class=disk></span> I/O; stages that the same threads do are one bar. "
-          "The others wait for the one that is busy all the time, 100 %.</p>\n",
-          out);
     json_array_foreach(batches, i, batch) put_batch(out, batch, &plots->list[2 * i]);
-    fputs("</section>\n", out);
+}
+
+/* -------------------------------------------------------------------------------------------------- plots ---- */
+
+enum { MOST_RUNS = 64, MOST_WORKERS = 12 };
+
+static void add_wall(report_plots *plots, const json_t *runs, int count, const char *title)
+{
+    bar_row rows[MOST_RUNS];
+    report_plot *p;
+
+    for (int i = 0; i < count; i++) {
+        const json_t *run = json_array_get(runs, (size_t)i);
+        rows[i] = bar_row_of(row_text(run, "resource"), batch_pipeline(run).text, row_number(run, "wall_s"),
+                             row_number(run, "link.limit_s"));
+    }
+    p = plot_add_times(plots, "batch-wall", title, rows, count);
+    snprintf(p->title, sizeof p->title, "Wall");
+}
+
+/* Threads that do the same stages, or an engine of the device: as `bound by` adds them up (docs/commands/batch.md). */
+typedef struct worker {
+    char name[32];
+    double busy; /* of wall */
+    int parts;
+    const json_t *stages[MOST_WORKERS];
+} worker;
+
+typedef struct busy_run {
+    const json_t *run;
+    int count;
+    worker workers[MOST_WORKERS];
+} busy_run;
+
+static worker *worker_of(busy_run *b, const json_t *stage)
+{
+    worker new = {.busy = 0};
+
+    snprintf(new.name, sizeof new.name, "%.24s", batch_worker(b->run, stage));
+    for (int i = 0; i < b->count; i++)
+        if (strcmp(b->workers[i].name, new.name) == 0)
+            return &b->workers[i];
+    if (b->count == MOST_WORKERS)
+        return NULL;
+    b->workers[b->count] = new;
+    return &b->workers[b->count++];
+}
+
+static void collect(busy_run *b)
+{
+    const json_t *stage;
+    size_t i;
+
+    json_array_foreach(json_object_get(b->run, "stages"), i, stage)
+    {
+        const double part = row_number(stage, "utilization");
+        worker *w = worker_of(b, stage);
+        if (!w || w->parts == MOST_WORKERS || !(part > 0))
+            continue;
+        w->busy += part;
+        w->stages[w->parts++] = stage;
+    }
+}
+
+enum { BUSY_WIDTH = 480, BAR = 18, HEAD = 24, NUMBER = 46 };
+
+static const char *colour_of(const json_t *stage)
+{
+    const char *bound = row_text(stage, "bound");
+
+    return strcmp(bound, "I/O") == 0       ? VIOLET
+           : strcmp(bound, "link") == 0    ? ORANGE
+           : strcmp(bound, "compute") == 0 ? BLUE
+                                           : GREY;
+}
+
+/* Its stages one after the other, with their names where there is room. */
+static void put_worker(const canvas *c, const worker *w, double y, double high)
+{
+    const double whole = (c->right - c->left) / high, line = c->left + whole;
+    double x = c->left;
+    char number[32];
+
+    plot_label(c, w->name, c->left - 8, y, "right");
+    for (int i = 0; i < w->parts; i++) {
+        const char *name = row_text(w->stages[i], "stage");
+        const double length = whole * row_number(w->stages[i], "utilization");
+        plot_bar(c, x, x + fmax(length - 1, 0.5), y, colour_of(w->stages[i]));
+        if (w->parts > 1 && plot_text_width(name) < length)
+            plot_label(c, name, x + length / 2, y, "center front tc rgb 'white'");
+        x += length;
+    }
+    snprintf(number, sizeof number, w->busy < 0.1 ? "%.2g %%" : "%.0f %%", 100 * w->busy);
+    plot_label(c, number, x < line && x + NUMBER > line ? line + 5 : x + 5, y, "left");
+}
+
+static void put_run(const canvas *c, const busy_run *b, double top, double high)
+{
+    char head[128];
+
+    snprintf(head, sizeof head, "%.16s %.12s, bound by %.32s", row_text(b->run, "resource"),
+             batch_pipeline(b->run).text, row_text(b->run, "bound_by"));
+    plot_label(c, head, 8, top - HEAD / 2 - 1, "left");
+    for (int i = 0; i < b->count; i++)
+        put_worker(c, &b->workers[i], top - HEAD - (i + 0.5) * BAR, high);
+}
+
+static void draw_busy(canvas *c, const busy_run *list, int count, double most)
+{
+    const double high = most * (c->right - c->left) / (c->right - c->left - NUMBER);
+    double top = c->top;
+
+    snprintf(c->plot->title, sizeof c->plot->title, "Busy, of wall");
+    fprintf(c->script,
+            "set xrange [0:%.9g]\nset xtics %.9g format '%%g %%%%' scale 0\n"
+            "set arrow from 100,graph 0 to 100,graph 1 nohead lw 1 dt 2 lc rgb '" GREY "'\n",
+            100 * high, high < 1.5 ? 25 : axis_step(100 * high, 5));
+    for (int i = 0; i < count; i++) {
+        put_run(c, &list[i], top, high);
+        top -= HEAD + list[i].count * BAR;
+    }
+    fprintf(c->script, "plot NaN\n");
+    plot_end(c);
+}
+
+static void add_busy(report_plots *plots, const json_t *runs, int count, const char *title)
+{
+    busy_run *list = memory_zeroed((size_t)count, sizeof *list);
+    int height = 34, letters = 1;
+    double most = 1;
+    canvas c;
+
+    for (int i = 0; i < count; i++) {
+        list[i].run = json_array_get(runs, (size_t)i);
+        collect(&list[i]);
+        height += HEAD + list[i].count * BAR;
+        for (int k = 0; k < list[i].count; k++) {
+            const worker *w = &list[i].workers[k];
+            letters = (int)strlen(w->name) > letters ? (int)strlen(w->name) : letters;
+            most = fmax(most, w->busy);
+        }
+    }
+    c = plot_begin(plots, "batch-busy", title, BUSY_WIDTH, height, letters);
+    draw_busy(&c, list, count, most);
+    free(list);
+}
+
+void report_plots_batch(report_plots *plots, const json_t *batches)
+{
+    const json_t *batch;
+    size_t i;
+
+    json_array_foreach(batches, i, batch)
+    {
+        const json_t *runs = json_object_get(batch, "runs");
+        const cell title = batch_title(batch);
+        const int count = json_array_size(runs) < MOST_RUNS ? (int)json_array_size(runs) : MOST_RUNS;
+        add_wall(plots, runs, count, title.text);
+        add_busy(plots, runs, count, title.text);
+    }
 }

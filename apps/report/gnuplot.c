@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
-#include "gnuplot.h"
+#include "plot.h"
 
 #include "support/fail.h"
 #include "support/utf8.h"
@@ -69,8 +69,6 @@ file_bytes gnuplot_draw(const char *terminal, const char *script)
         fail(EXIT_BROKEN, "gnuplot drew nothing (its exit status is %d)", status);
     return (file_bytes){(uint8_t *)drawn, length};
 }
-
-/* ------------------------------------------------------------------------------------------------- its SVG ---- */
 
 /* Takes out every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */
 static void cut(char *svg, const char *begin, const char *end)

@@ -41,8 +41,6 @@ void html_print(FILE *out, const char *format, ...)
     va_end(arguments);
 }
 
-/* ------------------------------------------------------------------------------------------------- tables ---- */
-
 static bool is_wrong(const column *columns, const json_t *row)
 {
     bool checked = json_is_false(row_value(row, "check.ok"));
@@ -104,8 +102,6 @@ void html_terms(FILE *out, const column *columns, const json_t *object)
     }
     fputs("</dl>\n", out);
 }
-
-/* -------------------------------------------------------------------------------------------------- plots ---- */
 
 void html_plot(FILE *out, const report_plot *plot)
 {

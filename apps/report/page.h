@@ -5,13 +5,13 @@
 #ifndef FLYNN_APPS_REPORT_PAGE_H
 #define FLYNN_APPS_REPORT_PAGE_H
 
-#include "plots.h"
+#include "plot.h"
 
-#include <stdio.h>
+#include <jansson.h>
 
-/* A picture of a PNG file. */
 typedef struct report_picture {
-    const char *path, *caption; /* the caption is "" where there is none */
+    char *path;
+    const char *caption; /* "": none */
     file_bytes file;
 } report_picture;
 
@@ -40,6 +40,31 @@ extern const char *const report_style[];
 /* How many results, exercises, runs of batches and images failed. */
 int report_failures(const report_page *page);
 
-void report_page_write(FILE *out, const report_page *page);
+/* Writes a report_page. */
+void report_page_write(FILE *out, const void *of);
+
+/* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results. */
+void report_plots_times(report_plots *plots, const json_t *results);
+
+/* Operations per compulsory byte and the rate that was reached, beneath the roof of the device's ceilings: a plot for
+ * each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
+void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
+
+/* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's
+ * curves: a plot for each entry. */
+void report_plots_laws(report_plots *plots, const json_t *laws);
+
+/* Two plots a batch: the wall time of each run, and the part of it that each thread and engine was busy. */
+void report_plots_batch(report_plots *plots, const json_t *batches);
+
+/* What the page needs and the value of a document's key "batch" lacks, in words; NULL: nothing. */
+const char *report_batch_lacks(const json_t *batch);
+
+/* Puts the stages of each run in the order in which an image goes through them, and adds the numbers that older
+ * documents lack. */
+void report_batch_prepare(json_t *batch);
+
+/* All batches of a machine, with their plots. */
+void report_batch_write(FILE *out, const json_t *batches, const report_plots *plots);
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "plot.h"
-#include "gnuplot.h"
 
 #include "support/fail.h"
 #include "support/memory.h"
+#include "view/units.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ a plot ---- */
+enum { LETTER = 7 }; /* pixels of a letter at 12 points */
 
-report_plot *plot_add(report_plots *plots, const char *kind, const char *title, int width, int height)
+static report_plot *add(report_plots *plots, const char *kind, const char *title, int width, int height)
 {
     report_plot *p;
     size_t length;
@@ -30,46 +32,145 @@ report_plot *plot_add(report_plots *plots, const char *kind, const char *title, 
     return p;
 }
 
-FILE *plot_script(report_plot *p, size_t *size)
+canvas plot_begin(report_plots *plots, const char *kind, const char *title, int width, int height, int letters)
 {
-    FILE *script = open_memstream(&p->script, size);
+    report_plot *p = add(plots, kind, title, width, height);
+    canvas c = {p, open_memstream(&p->script, &p->script_size), 72, width - 12, 52, height - 10};
 
-    if (!script)
+    if (!c.script)
         fail(EXIT_BROKEN, "out of memory for a plot");
-    fprintf(script, "unset key\nset border 0\nset style fill solid 1 noborder\n"
-                    "set grid xtics lt 1 lc rgb '#cccccc' lw 1\n");
-    return script;
+    if (letters > 0)
+        c = (canvas){p, c.script, 12 + LETTER * letters, width - 14, 26, height - 8};
+    fprintf(c.script,
+            "unset key\nset border 0\nset style fill solid 1 noborder\nset grid xtics lt 1 lc rgb '#cccccc' lw 1\n"
+            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\n"
+            "set tmargin at screen %.6f\n%s\n",
+            (double)c.left / width, (double)c.right / width, (double)c.bottom / height, (double)c.top / height,
+            letters > 0 ? "unset ytics\nset yrange [0:1]" : "set grid ytics lt 1 lc rgb '#cccccc' lw 1");
+    return c;
 }
 
-void plot_close(FILE *script)
+void plot_end(canvas *c)
 {
-    if (fclose(script) != 0)
+    if (fclose(c->script) != 0)
         fail(EXIT_BROKEN, "out of memory for a plot");
 }
 
-void plot_frame(FILE *script, const frame *f)
+double plot_text_width(const char *text)
 {
-    fprintf(script,
-            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\nset tmargin at screen "
-            "%.6f\n",
-            (double)f->left / f->width, (double)f->right / f->width, (double)f->bottom / f->height,
-            (double)f->top / f->height);
+    return LETTER * (double)strlen(text);
 }
 
-void plot_label(FILE *script, const char *text, double x, double y, const frame *f, const char *how)
+void plot_label(const canvas *c, const char *text, double x, double y, const char *how)
 {
-    fprintf(script, "set label ");
-    gnuplot_text(script, text);
-    fprintf(script, " at screen %.6f,%.6f %s\n", x / f->width, y / f->height, how);
+    fprintf(c->script, "set label ");
+    gnuplot_text(c->script, text);
+    fprintf(c->script, " at screen %.6f,%.6f %s\n", x / c->plot->width, y / c->plot->height, how);
 }
 
-void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, const char *colour)
+void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour)
 {
-    fprintf(script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
-            x0 / f->width, (y - 6) / f->height, x1 / f->width, (y + 6) / f->height, colour);
+    const int width = c->plot->width, height = c->plot->height;
+
+    fprintf(c->script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
+            x0 / width, (y - 6) / height, x1 / width, (y + 6) / height, colour);
 }
 
-/* -------------------------------------------------------------------------------------------------- drawing ---- */
+double axis_pixel(const axis *a, double value, int from, int to)
+{
+    const double part = a->log ? log(value / a->low) / log(a->high / a->low) : (value - a->low) / (a->high - a->low);
+
+    return from + part * (to - from);
+}
+
+double axis_step(double high, int tics)
+{
+    const double step = pow(10, floor(log10(high / tics)));
+
+    return high / step <= tics         ? step
+           : high / (2 * step) <= tics ? 2 * step
+           : high / (5 * step) <= tics ? 5 * step
+                                       : 10 * step;
+}
+
+enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number behind the longest bar */
+
+bar_row bar_row_of(const char *resource, const char *what, double first, double second)
+{
+    bar_row row = {.seconds = {first, second}};
+
+    snprintf(row.label, sizeof row.label, "%.16s %.12s", resource, what);
+    return row;
+}
+
+/* False for a time that was not measured or that no axis could show. */
+static bool has_bar(double seconds)
+{
+    return seconds > 1e-15 && seconds < 1e15;
+}
+
+/* Writes the axis: logarithmic where the bar of the least time would be too short to see. */
+static axis put_axis(canvas *c, const bar_row *rows, int count)
+{
+    const double room = (double)(c->right - c->left) / (c->right - c->left - NUMBER);
+    double least = INFINITY, most = 0, step;
+    axis a = {.low = 0};
+
+    for (int i = 0; i < 2 * count; i++) {
+        const double seconds = rows[i / 2].seconds[i % 2];
+        least = has_bar(seconds) ? fmin(least, seconds) : least;
+        most = has_bar(seconds) ? fmax(most, seconds) : most;
+    }
+    if (!(most > 0))
+        least = most = 1;
+    a.log = most > 30 * least;
+    if (a.log) {
+        a.low = pow(10, floor(log10(0.8 * least)));
+        a.high = a.low * pow(most / a.low, room);
+        step = log10(a.high / a.low) > 5 ? 100 : 10;
+        snprintf(c->plot->note, sizeof c->plot->note, "logarithmic");
+    } else {
+        a.high = room * most;
+        step = axis_step(a.high, (c->right - c->left) / 50);
+    }
+    fprintf(c->script, "%sset xtics %g format '%%.0s %%cs' scale 0\nset xrange [%.9g:%.9g]\n",
+            a.log ? "set logscale x\nunset mxtics\n" : "", step, a.low, a.high);
+    return a;
+}
+
+/* The bars of a row around `middle`, with their numbers. */
+static void put_bars(const canvas *c, const bar_row *row, double middle, const axis *a)
+{
+    static const char *const colours[] = {BLUE, ORANGE};
+    const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
+
+    plot_label(c, row->label, c->left - 8, middle, "right");
+    for (int k = 0; k < 2; k++) {
+        const double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7);
+        if (!has_bar(seconds))
+            continue;
+        const double x = axis_pixel(a, seconds, c->left, c->right);
+        plot_bar(c, c->left, x, y, colours[k]);
+        plot_label(c, format_seconds(seconds).text, x + 5, y, "left");
+    }
+}
+
+report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count)
+{
+    int letters = 1;
+    canvas c;
+    axis a;
+
+    for (int i = 0; i < count; i++)
+        letters = (int)strlen(rows[i].label) > letters ? (int)strlen(rows[i].label) : letters;
+    c = plot_begin(plots, kind, title, TIMES_WIDTH, count * BAND + 34, letters);
+    a = put_axis(&c, rows, count);
+    for (int i = 0; i < count; i++)
+        put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
+    fprintf(c.script, "plot NaN\n");
+    plot_end(&c);
+    return c.plot;
+}
 
 file_bytes report_plot_draw(const report_plot *plot, plot_format format)
 {

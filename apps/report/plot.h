@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plot.h - the parts that all plots of `flynn report` share: scripts for gnuplot, and drawing them.
+ * plot.h - the parts that all plots of `flynn report` share: scripts for gnuplot, and drawing them by gnuplot, a
+ * program that is looked for when it is needed.
  */
 #ifndef FLYNN_APPS_REPORT_PLOT_H
 #define FLYNN_APPS_REPORT_PLOT_H
@@ -12,9 +13,10 @@
 /* Seen as well on white as on black. */
 #define BLUE "#2f7ed8"
 #define ORANGE "#d9730d"
+#define VIOLET "#8a4fd0"
 #define GREY "#808080"
 
-enum { LETTER = 7, LINE = 15 }; /* pixels of a text at 12 points */
+enum { LINE = 15 }; /* pixels of a line of text at 12 points */
 
 typedef struct report_plot {
     char name[128];  /* of a file: letters, digits and -_. */
@@ -22,6 +24,7 @@ typedef struct report_plot {
     char note[256];  /* what the plot leaves out; "": nothing */
     int width, height;
     char *script;
+    size_t script_size;
 } report_plot;
 
 typedef struct report_plots {
@@ -29,29 +32,67 @@ typedef struct report_plots {
     report_plot *list;
 } report_plots;
 
-/* A plot without a script, at the end; valid until the next one. */
-report_plot *plot_add(report_plots *plots, const char *kind, const char *title, int width, int height);
+/* A plot whose script is being written. The axes are in pixels from the left and from the bottom. */
+typedef struct canvas {
+    report_plot *plot;
+    FILE *script;
+    int left, right, bottom, top;
+} canvas;
 
-/* The plot's script, open for writing after the lines that begin every plot; `size` must live until it is closed. */
-FILE *plot_script(report_plot *p, size_t *size);
-void plot_close(FILE *script);
+/* Adds a plot; one canvas is open at a time. `letters` is the length of the longest label of rows, which stand left of
+ * an axis of x alone; 0: there is an axis of y. */
+canvas plot_begin(report_plots *plots, const char *kind, const char *title, int width, int height, int letters);
+void plot_end(canvas *c);
 
-/* Where the axes are, in pixels from the left and from the bottom. */
-typedef struct frame {
-    int width, height, left, right, bottom, top;
-} frame;
-void plot_frame(FILE *script, const frame *f);
+/* The width of a text, in pixels. */
+double plot_text_width(const char *text);
 
 /* A text at (x, y) in pixels; `how` holds further words of gnuplot's `set label`: "right". */
-void plot_label(FILE *script, const char *text, double x, double y, const frame *f, const char *how);
+void plot_label(const canvas *c, const char *text, double x, double y, const char *how);
 
 /* A horizontal bar from x0 to x1, around y, in pixels. */
-void plot_bar(FILE *script, double x0, double x1, double y, const frame *f, const char *colour);
+void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour);
+
+typedef struct axis {
+    double low, high;
+    bool log;
+} axis;
+
+/* The place of the value on an axis that reaches from pixel `from` to pixel `to`. */
+double axis_pixel(const axis *a, double value, int from, int to);
+
+/* The distance of at most `tics` tics up to `high`: 1, 2 or 5 times a power of ten. */
+double axis_step(double high, int tics);
+
+/* Two times of one label; only times from 1e-15 to 1e15 s have a bar. */
+typedef struct bar_row {
+    char label[64];
+    double seconds[2];
+} bar_row;
+
+bar_row bar_row_of(const char *resource, const char *what, double first, double second);
+
+/* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. */
+report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count);
 
 /* As a part of a page, or as a file; with a NUL behind it. */
 typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
 file_bytes report_plot_draw(const report_plot *plot, plot_format format);
 
 void report_plots_free(report_plots *plots);
+
+/* Is there a gnuplot? Else a problem with exit code 3 that says how to get it. */
+bool gnuplot_find(problem *why);
+
+/* A text as gnuplot's scripts write one: in single quotes, within which no character is special. Control characters
+ * become blanks; bytes that are not UTF-8 are left out. */
+void gnuplot_text(FILE *script, const char *text);
+
+/* The picture that gnuplot draws by the script, after `set terminal <terminal>`, with a NUL behind it; ends the command
+ * when it draws nothing. */
+file_bytes gnuplot_draw(const char *terminal, const char *script);
+
+/* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */
+void gnuplot_svg_bare(char *svg);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plots.h"
-#include "bars.h"
-#include "gnuplot.h"
+#include "page.h"
 
 #include "look/ceiling.h"
 #include "support/memory.h"
@@ -9,6 +7,7 @@
 #include "view/row.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +15,6 @@
 enum { MOST_POINTS = 256 };
 
 /* --------------------------------------------------------------------------------------------- times as bars ---- */
-
-static void add_times(report_plots *plots, const char *title, const json_t *const *results, int count)
-{
-    bar_row rows[MOST_POINTS];
-
-    for (int i = 0; i < count; i++) {
-        rows[i] = (bar_row){.seconds = {row_number(results[i], "kernel_s"), row_number(results[i], "total_s")}};
-        snprintf(rows[i].label, sizeof rows[i].label, "%.16s %.12s", row_text(results[i], "resource"),
-                 row_text(results[i], "variant"));
-    }
-    plot_add_times(plots, "times", title, rows, count);
-}
 
 static cell title_of(const json_t *row)
 {
@@ -37,21 +24,23 @@ static cell title_of(const json_t *row)
 
 void report_plots_times(report_plots *plots, const json_t *results)
 {
-    size_t count = json_array_size(results);
-    const json_t *rows[MOST_POINTS];
-    char *taken = memory_zeroed(count + 1, 1);
+    const size_t count = json_array_size(results);
+    bar_row rows[MOST_POINTS];
+    char *taken = memory_zeroed(count, 1);
 
     for (size_t i = 0; i < count; i++) {
         const cell title = title_of(json_array_get(results, i));
         int same = 0;
         for (size_t j = i; j < count && same < MOST_POINTS; j++) {
-            if (taken[j] || strcmp(title.text, title_of(json_array_get(results, j)).text) != 0)
+            const json_t *row = json_array_get(results, j);
+            if (taken[j] || strcmp(title.text, title_of(row).text) != 0)
                 continue;
             taken[j] = 1;
-            rows[same++] = json_array_get(results, j);
+            rows[same++] = bar_row_of(row_text(row, "resource"), row_text(row, "variant"), row_number(row, "kernel_s"),
+                                      row_number(row, "total_s"));
         }
         if (same > 0)
-            add_times(plots, title.text, rows, same);
+            plot_add_times(plots, "times", title.text, rows, same);
     }
     free(taken);
 }
@@ -68,8 +57,8 @@ typedef struct point {
 
 typedef struct roof {
     double bandwidth, f32, f64; /* GB/s, GFLOP/s; NaN: not measured */
-    double x0, x1, y0, y1;
-    frame f;
+    axis x, y;
+    canvas c;
     int count;
     point points[MOST_POINTS];
 } roof;
@@ -96,33 +85,27 @@ static int collect_points(roof *r, const json_t *results, const char *resource)
 
 static double pixel_of_x(const roof *r, double x)
 {
-    return r->f.left + log(x / r->x0) / log(r->x1 / r->x0) * (r->f.right - r->f.left);
+    return axis_pixel(&r->x, x, r->c.left, r->c.right);
 }
 
 static double pixel_of_y(const roof *r, double y)
 {
-    return r->f.bottom + log(y / r->y0) / log(r->y1 / r->y0) * (r->f.top - r->f.bottom);
+    return axis_pixel(&r->y, y, r->c.bottom, r->c.top);
 }
 
 /* The axes hold all points, and both parts of the roof. */
 static void fit_axes(roof *r)
 {
-    double peak = fmax(r->f32, r->f64), ridge = peak / r->bandwidth;
+    const double peak = fmax(r->f32, r->f64), ridge = peak / r->bandwidth;
+    axis x = {ridge / 10, ridge * 10, true}, y = {peak / 10, peak, true};
 
-    r->x0 = ridge / 10;
-    r->x1 = ridge * 10;
-    r->y1 = peak;
-    r->y0 = peak / 10;
     for (int i = 0; i < r->count; i++) {
-        r->x0 = fmin(r->x0, r->points[i].x);
-        r->x1 = fmax(r->x1, r->points[i].x);
-        r->y0 = fmin(r->y0, r->points[i].y);
-        r->y1 = fmax(r->y1, r->points[i].y);
+        const point *p = &r->points[i];
+        x = (axis){fmin(x.low, p->x), fmax(x.high, p->x), true};
+        y = (axis){fmin(y.low, p->y), fmax(y.high, p->y), true};
     }
-    r->x0 = pow(10, floor(log10(r->x0 / 1.5)));
-    r->x1 *= 4;
-    r->y0 /= 3;
-    r->y1 *= 3;
+    r->x = (axis){pow(10, floor(log10(x.low / 1.5))), 4 * x.high, true};
+    r->y = (axis){y.low / 3, 3 * y.high, true};
     for (int i = 0; i < r->count; i++) {
         r->points[i].px = pixel_of_x(r, r->points[i].x);
         r->points[i].py = pixel_of_y(r, r->points[i].y);
@@ -137,7 +120,7 @@ typedef struct box {
 /* Does the text overlap neither a point nor one of the `count` placed texts? */
 static bool is_free(const roof *r, const box *placed, int count, const box *b)
 {
-    if (b->x < r->f.left || b->x + b->width > r->f.width || b->y < r->f.bottom + LINE / 2)
+    if (b->x < r->c.left || b->x + b->width > ROOF_WIDTH || b->y < r->c.bottom + LINE / 2)
         return false;
     for (int i = 0; i < r->count; i++)
         if (fabs(b->y - r->points[i].py) < LINE - 4 && r->points[i].px > b->x - 5 &&
@@ -169,94 +152,85 @@ static const char *colour_of(const json_t *row)
     return strcmp(dtype, "f32") == 0 ? BLUE : strcmp(dtype, "f64") == 0 ? ORANGE : GREY;
 }
 
-static void put_points(FILE *script, const roof *r, box *placed, int count)
+static void put_points(const roof *r, box *placed, int count)
 {
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
         const cell label = cell_print("%.32s", row_text(p->row, "exercise"));
-        fprintf(script, "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
-                p->px / r->f.width, p->py / r->f.height, 4.5 / r->f.width, colour_of(p->row));
-        placed[count] = place(r, placed, count, p, LETTER * (double)strlen(label.text));
-        plot_label(script, label.text, placed[count].x, placed[count].y, &r->f, "left front");
+        fprintf(r->c.script,
+                "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
+                p->px / ROOF_WIDTH, p->py / ROOF_HEIGHT, 4.5 / ROOF_WIDTH, colour_of(p->row));
+        placed[count] = place(r, placed, count, p, plot_text_width(label.text));
+        plot_label(&r->c, label.text, placed[count].x, placed[count].y, "left front");
         count++;
     }
 }
 
 /* A roof's edge: the memory up to the ridge, and then the arithmetic, with its name at the right end, on the side that
  * the other roof is not. */
-static box put_roof(FILE *script, const roof *r, double peak, double other, const char *dtype)
+static box put_roof(const roof *r, double peak, double other, const char *dtype)
 {
-    cell label = cell_print("%.3g GFLOP/s %s", peak, dtype);
-    const double width = LETTER * (double)strlen(label.text), y = pixel_of_y(r, peak) + (peak < other ? -9 : 9);
+    const cell label = cell_print("%.3g GFLOP/s %s", peak, dtype);
+    const double width = plot_text_width(label.text), y = pixel_of_y(r, peak) + (peak < other ? -9 : 9);
 
-    fprintf(script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x0, r->x0 * r->bandwidth,
-            peak / r->bandwidth, peak, r->x1, peak);
-    plot_label(script, label.text, r->f.right, y, &r->f, "right front");
-    return (box){r->f.right - width, y, width};
+    fprintf(r->c.script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x.low, r->x.low * r->bandwidth,
+            peak / r->bandwidth, peak, r->x.high, peak);
+    plot_label(&r->c, label.text, r->c.right, y, "right front");
+    return (box){r->c.right - width, y, width};
 }
 
 /* Below the slope's lower end. */
-static box put_bandwidth(FILE *script, const roof *r)
+static box put_bandwidth(const roof *r)
 {
-    cell label = cell_print("%.3g GB/s", r->bandwidth);
-    const double x = fmax(r->x0, r->y0 / r->bandwidth);
-    const box b = {pixel_of_x(r, x) + 26, pixel_of_y(r, x * r->bandwidth) + 11, LETTER * (double)strlen(label.text)};
+    const cell label = cell_print("%.3g GB/s", r->bandwidth);
+    const double x = fmax(r->x.low, r->y.low / r->bandwidth);
+    const box b = {pixel_of_x(r, x) + 26, pixel_of_y(r, x * r->bandwidth) + 11, plot_text_width(label.text)};
 
-    plot_label(script, label.text, b.x, b.y, &r->f, "left front");
+    plot_label(&r->c, label.text, b.x, b.y, "left front");
     return b;
 }
 
-static void put_axes(FILE *script, const roof *r)
+static void draw_roof(roof *r)
 {
-    fprintf(script,
-            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics 10 format '%%g' scale 0\n"
-            "set ytics 10 format '%%g' scale 0\nunset mxtics\nunset mytics\nset grid ytics lt 1 lc rgb '#cccccc' lw 1\n"
-            "set xlabel 'operations a compulsory byte (FLOP/B)'\nset ylabel 'GFLOP/s'\n",
-            r->x0, r->x1, r->y0, r->y1);
-}
-
-static void draw_roof(report_plot *p, const roof *r)
-{
+    FILE *script = r->c.script;
     box placed[MOST_POINTS + 3];
     int roofs = 0;
-    size_t size;
-    FILE *script = plot_script(p, &size);
 
-    plot_frame(script, &r->f);
-    put_axes(script, r);
-    placed[roofs++] = put_bandwidth(script, r);
+    fprintf(script,
+            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics 10 format '%%g' scale 0\n"
+            "set ytics 10 format '%%g' scale 0\nunset mxtics\nunset mytics\n"
+            "set xlabel 'operations a compulsory byte (FLOP/B)'\nset ylabel 'GFLOP/s'\n",
+            r->x.low, r->x.high, r->y.low, r->y.high);
+    placed[roofs++] = put_bandwidth(r);
     if (r->f32 > 0)
-        placed[roofs++] = put_roof(script, r, r->f32, r->f64, "f32");
+        placed[roofs++] = put_roof(r, r->f32, r->f64, "f32");
     if (r->f64 > 0)
-        placed[roofs++] = put_roof(script, r, r->f64, r->f32, "f64");
-    put_points(script, r, placed, roofs);
+        placed[roofs++] = put_roof(r, r->f64, r->f32, "f64");
+    put_points(r, placed, roofs);
     fprintf(script, "plot");
     if (r->f32 > 0)
         fprintf(script, " $f32 with lines lw 2 lc rgb '" BLUE "'%s", r->f64 > 0 ? "," : "");
     if (r->f64 > 0)
         fprintf(script, " $f64 with lines lw 2 lc rgb '" ORANGE "'");
     fprintf(script, "\n");
-    plot_close(script);
+    plot_end(&r->c);
 }
 
 static void add_roofline(report_plots *plots, const json_t *results, const json_t *ceiling)
 {
     roof r = {ceiling_rate(ceiling, "copy") / 1e9, ceiling_rate(ceiling, "f32") / 1e9,
               ceiling_rate(ceiling, "f64") / 1e9, .count = 0};
-    int without = collect_points(&r, results, row_text(ceiling, "resource"));
-    report_plot *p;
+    const int without = collect_points(&r, results, row_text(ceiling, "resource"));
+    const cell title = cell_print("%.40s: %.80s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
 
     if (r.count == 0 || !(r.bandwidth > 0) || !(fmax(r.f32, r.f64) > 0))
         return;
-    p = plot_add(plots, "roofline",
-                 cell_print("%.40s: %s", row_text(ceiling, "resource"), row_text(ceiling, "device")).text, ROOF_WIDTH,
-                 ROOF_HEIGHT);
+    r.c = plot_begin(plots, "roofline", title.text, ROOF_WIDTH, ROOF_HEIGHT, 0);
     if (without > 0)
-        snprintf(p->note, sizeof p->note, "%d result%s without floating-point operations left out", without,
-                 without > 1 ? "s" : "");
-    r.f = (frame){p->width, p->height, 72, p->width - 12, 52, p->height - 10};
+        snprintf(r.c.plot->note, sizeof r.c.plot->note, "%d result%s without floating-point operations left out",
+                 without, without > 1 ? "s" : "");
     fit_axes(&r);
-    draw_roof(p, &r);
+    draw_roof(&r);
 }
 
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings)
@@ -271,13 +245,23 @@ void report_plots_roofline(report_plots *plots, const json_t *results, const jso
 
 enum { LAWS_WIDTH = 480, LAWS_HEIGHT = 340 };
 
+/* The kinds of points with the colours of their circles, and the law that describes them. */
+static const struct scaling {
+    const char *kind, *colour, *law, *formula; /* NULL: the batch's law is that of the first */
+} scalings[] = {
+    {"strong", BLUE, "amdahl", "1/(s_strong+(1-s_strong)/x)"},
+    {"weak", ORANGE, "gustafson", "s_weak+(1-s_weak)*x"},
+    {"batch", BLUE, NULL, NULL},
+};
+enum { SCALINGS = sizeof scalings / sizeof *scalings };
+
 /* The largest of the measured points. */
 typedef struct reach {
     double n, speed_up;
 } reach;
 
 /* The measured points as a block of data. */
-static void put_scaling(FILE *script, const char *name, const json_t *points, reach *most)
+static void put_points_of(FILE *script, const char *name, const json_t *points, reach *most)
 {
     const json_t *point;
     size_t i;
@@ -295,21 +279,6 @@ static void put_scaling(FILE *script, const char *name, const json_t *points, re
     fprintf(script, "END\n");
 }
 
-/* The curve of the fitted law: over n workers, at the serial fraction s. */
-static void put_law(FILE *script, const char *law, const json_t *fit, const char *formula, const char *colour)
-{
-    double fraction = row_number(fit, "serial_fraction");
-
-    if (isfinite(fraction))
-        fprintf(script, "s_%s = %.9g\nlist = list.\", rate*(%s) lw 2 lc rgb '%s'\"\n", law, fraction, formula, colour);
-}
-
-static void put_points_of(FILE *script, const json_t *laws, const char *name, const char *colour)
-{
-    if (json_array_size(json_object_get(laws, name)) > 0)
-        fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", name, colour);
-}
-
 /* The scale of the speed-ups: for batches of a GPU, matrices a second, where one matrix takes kernel_s. A batch cannot
  * become as many times faster as it has matrices, so the plot is only as high as the points. */
 static void put_height(FILE *script, const json_t *laws, double most)
@@ -325,58 +294,51 @@ static void put_height(FILE *script, const json_t *laws, double most)
         fprintf(script, "rate = 1\nset yrange [0:*]\nset ytics format '%%g' scale 0\nset ylabel 'speed-up'\n");
 }
 
-/* The axes, and the curves that there are. */
+/* The axes, the curves of the fitted laws over n workers, and the points on them. */
 static void put_curves(FILE *script, const json_t *laws, const reach *most)
 {
-    double high = 1.05 * fmax(most->n, 2);
+    const double high = 1.05 * fmax(most->n, 2);
 
-    fprintf(script,
-            "set xrange [1:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\n"
-            "set grid ytics lt 1 lc rgb '#cccccc' lw 1\nset xlabel ",
-            high, fmax(1, ceil(most->n / 8)));
+    fprintf(script, "set xrange [1:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\nset xlabel ", high,
+            fmax(1, ceil(most->n / 8)));
     gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? row_text(laws, "unit") : "n");
     fprintf(script, "\nradius = %.9g\nlist = \"rate*x lw 1 dt 2 lc rgb '" GREY "'\"\n", (high - 1) / (LAWS_WIDTH / 4));
     put_height(script, laws, most->speed_up);
-    put_law(script, "strong", json_object_get(laws, "amdahl"), "1/(s_strong+(1-s_strong)/x)", BLUE);
-    put_law(script, "weak", json_object_get(laws, "gustafson"), "s_weak+(1-s_weak)*x", ORANGE);
-    put_points_of(script, laws, "strong", BLUE);
-    put_points_of(script, laws, "weak", ORANGE);
-    put_points_of(script, laws, "batch", BLUE);
+    for (const struct scaling *s = scalings; s->law; s++) {
+        const double fraction = row_number(json_object_get(laws, s->law), "serial_fraction");
+        if (isfinite(fraction))
+            fprintf(script, "s_%s = %.9g\nlist = list.\", rate*(%s) lw 2 lc rgb '%s'\"\n", s->kind, fraction,
+                    s->formula, s->colour);
+    }
+    for (const struct scaling *s = scalings; s < scalings + SCALINGS; s++)
+        if (json_array_size(json_object_get(laws, s->kind)) > 0)
+            fprintf(script, "list = list.\", $%s using 1:(rate*$2):(radius) with circles lc rgb '%s'\"\n", s->kind,
+                    s->colour);
     fprintf(script, "eval \"plot \".list\n");
 }
 
 static void add_laws(report_plots *plots, const json_t *laws)
 {
-    static const char *const kinds[] = {"strong", "weak", "batch"};
-    frame f = {LAWS_WIDTH, LAWS_HEIGHT, 72, LAWS_WIDTH - 12, 52, LAWS_HEIGHT - 10};
+    const cell title = cell_print("%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend"));
     reach most = {1, 1};
-    size_t size, points = 0;
-    report_plot *p;
-    FILE *script;
+    size_t points = 0;
+    canvas c;
 
-    for (int k = 0; k < 3; k++)
-        points += json_array_size(json_object_get(laws, kinds[k]));
+    for (int k = 0; k < SCALINGS; k++)
+        points += json_array_size(json_object_get(laws, scalings[k].kind));
     if (points == 0)
         return;
-    p = plot_add(plots, "laws", cell_print("%.32s, %.40s", row_text(laws, "exercise"), row_text(laws, "backend")).text,
-                 LAWS_WIDTH, LAWS_HEIGHT);
-    script = plot_script(p, &size);
-    plot_frame(script, &f);
-    for (int k = 0; k < 3; k++)
-        put_scaling(script, kinds[k], json_object_get(laws, kinds[k]), &most);
-    put_curves(script, laws, &most);
-    plot_close(script);
+    c = plot_begin(plots, "laws", title.text, LAWS_WIDTH, LAWS_HEIGHT, 0);
+    for (int k = 0; k < SCALINGS; k++)
+        put_points_of(c.script, scalings[k].kind, json_object_get(laws, scalings[k].kind), &most);
+    put_curves(c.script, laws, &most);
+    plot_end(&c);
 }
 
 void report_plots_laws(report_plots *plots, const json_t *laws)
 {
-    const json_t *value, *one;
-    size_t i, k;
+    const json_t *value;
+    size_t i;
 
-    json_array_foreach(laws, i, value)
-    {
-        if (json_is_object(value))
-            add_laws(plots, value);
-        json_array_foreach(value, k, one) add_laws(plots, one);
-    }
+    json_array_foreach(laws, i, value) add_laws(plots, value);
 }

@@ -2,9 +2,7 @@
  *
  * flynn report: one page with tables and plots of the documents that other commands saved with --json.
  */
-#include "batch.h"
 #include "commands.h"
-#include "gnuplot.h"
 #include "page.h"
 
 #include "files/files.h"
@@ -62,7 +60,7 @@ static const char summary[] =
 
 static json_t *load(const char *path)
 {
-    static const char *const keys[] = {"results", "ceilings", "pairs", "sweep", "laws", "batch", NULL};
+    static const char *const keys[] = {"results", "ceilings", "pairs", "laws", "batch", NULL};
     json_t *document = json_read_saved(path, keys, "compare, ceiling, sweep, laws, batch or an exercise");
     const json_t *batch = json_object_get(document, "batch");
 
@@ -85,74 +83,59 @@ static json_t *run_compare(const common_options *common)
     return document;
 }
 
-static bool is_in(const json_t *list, const json_t *value)
+/* Adds a value to a list of the machine, once: the same file may be named twice, and several commands may have skipped
+ * the same backend. */
+static void add(json_t *data, const char *key, json_t *value)
 {
-    bool found = false;
     json_t *other;
     size_t i;
 
-    json_array_foreach(list, i, other) found = found || json_equal(value, other);
-    return found;
+    if (!json_object_get(data, key))
+        json_put(data, key, json_new_list());
+    json_array_foreach(json_object_get(data, key), i, other) if (json_equal(value, other)) return;
+    json_append(json_object_get(data, key), json_incref(value));
 }
 
-/* The elements of the document's list that the machine's list has not yet: the same file may be named twice, and
- * several commands may have skipped the same backend. */
-static void append_new(json_t *data, const json_t *document, const char *key)
+static void add_all(json_t *data, const char *key, const json_t *values)
 {
+    json_t *value;
     size_t i;
-    json_t *list = json_object_get(data, key), *value;
 
-    json_array_foreach(json_object_get(document, key), i, value) if (!is_in(list, value))
-        json_array_append(list, value);
+    json_array_foreach(values, i, value) add(data, key, value);
 }
 
-/* Documents of one exercise had no speed-ups before. Ways of a slice are no backends beside each other. */
-static void rank_results(const json_t *document)
+static void add_wrong(json_t *data, const char *key, const json_t *rows)
 {
-    json_t *results = json_object_get(document, "results"), *first = json_array_get(results, 0);
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (!row_is_right(row)) add(data, key, row);
+}
+
+/* Adds the speed-ups that documents of earlier versions lack. The ways of a slice are not ranked. */
+static void rank_results(json_t *results)
+{
+    const json_t *first = json_array_get(results, 0);
 
     if (first && !json_object_get(first, "speed_up") && strcmp(row_text(first, "exercise"), "slice") != 0)
         rows_rank(results);
 }
 
-/* The combinations of one exercise are a table of their own. */
-static bool is_sweep(const json_t *document)
-{
-    return json_object_get(document, "sweep") || json_object_get(document, "best");
-}
-
-static void append_wrong(json_t *list, const json_t *results)
-{
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(results, i, row)
-    {
-        if (!row_is_right(row))
-            json_array_append(list, row);
-    }
-}
-
 /* An image that failed did so in each pipeline: its message is kept once. */
-static void append_batch(json_t *data, json_t *batch)
+static void add_batch(json_t *data, json_t *batch)
 {
-    json_t *batches = json_object_get(data, "batches"), *run, *failure;
+    json_t *runs = json_object_get(batch, "runs"), *run, *failure;
     size_t i, k;
 
-    report_batch_order(batch);
-    if (is_in(batches, batch))
-        return;
-    json_array_append(batches, batch);
-    append_wrong(json_object_get(data, "wrong_runs"), json_object_get(batch, "runs"));
-    json_array_foreach(json_object_get(batch, "runs"), i, run)
-        json_array_foreach(json_object_get(run, "failures"), k, failure)
-            json_object_set(json_object_get(data, "lost_images"), row_text(failure, "message"), failure);
+    report_batch_prepare(batch);
+    add(data, "batches", batch);
+    add_wrong(data, "wrong_runs", runs);
+    json_array_foreach(runs, i, run) json_array_foreach(json_object_get(run, "failures"), k, failure)
+        json_object_set(json_object_get(data, "lost_images"), row_text(failure, "message"), failure);
 }
 
 static json_t *data_of(report_page *page, json_t *machine)
 {
-    static const char *const lists[] = {"results", "wrong", "ceilings", "skipped",   "failed",
-                                        "sweeps",  "laws",  "batches",  "wrong_runs"};
     const json_t *host = json_object_get(machine, "host");
     json_t *data;
 
@@ -164,8 +147,6 @@ static json_t *data_of(report_page *page, json_t *machine)
     page->machines[page->machine_count++] = (report_machine){.data = data};
     json_put(data, "machine", json_is_object(machine) ? json_deep_copy(machine) : json_new_object());
     json_put(data, "lost_images", json_new_object());
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        json_put(data, lists[i], json_new_list());
     return data;
 }
 
@@ -186,8 +167,9 @@ static void complete(json_t *machine, json_t *other)
 /* Takes the reference to the document. */
 static void take(report_page *page, json_t *document, const char *source)
 {
+    static const char *const lists[] = {"ceilings", "skipped", "failed"};
     json_t *machine = json_object_get(document, "machine"), *laws = json_object_get(document, "laws"),
-           *batch = json_object_get(document, "batch"), *data;
+           *batch = json_object_get(document, "batch"), *results = json_object_get(document, "results"), *data;
 
     json_append(page->sources, json_text(source));
     if (json_object_get(document, "pairs")) {
@@ -196,64 +178,38 @@ static void take(report_page *page, json_t *document, const char *source)
     }
     data = data_of(page, machine);
     complete(json_object_get(data, "machine"), machine);
-    append_wrong(json_object_get(data, "wrong"), json_object_get(document, "results"));
-    if (is_sweep(document)) {
-        json_append(json_object_get(data, "sweeps"), json_incref(document));
+    add_wrong(data, "wrong", results);
+    if (json_object_get(document, "best")) {
+        add(data, "sweeps", document);
     } else if (laws) {
-        json_append(json_object_get(data, "laws"), json_incref(laws)); /* the results are of other sizes each */
+        add(data, "laws", laws); /* its results are of different sizes */
     } else {
-        rank_results(document);
-        append_new(data, document, "results");
+        rank_results(results);
+        add_all(data, "results", results);
     }
     if (batch)
-        append_batch(data, batch);
-    append_new(data, document, "ceilings");
-    append_new(data, document, "skipped");
-    append_new(data, document, "failed");
+        add_batch(data, batch);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        add_all(data, lists[i], json_object_get(document, lists[i]));
     json_decref(document);
 }
 
-static void take_all(report_page *page, const common_options *common)
+/* Of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only what libpng can
+ * read is put into a page. */
+static report_picture read_picture(const char *value)
 {
-    for (int i = 0; i < common->argument_count; i++)
-        take(page, load(common->arguments[i]), common->arguments[i]);
-    if (common->argument_count == 0)
-        take(page, run_compare(common), "flynn compare");
-}
+    report_picture p = {.path = memory_text(value), .caption = ""};
+    char *colon = strstr(p.path, ".png:");
+    host_array image;
+    problem why;
 
-/* ------------------------------------------------------------------------------------------------ pictures ---- */
-
-/* "a.png:caption", where the name ends with the first .png that a colon or nothing follows. */
-static report_picture split(const char *value)
-{
-    char *path = memory_text(value), *colon;
-    report_picture p = {.path = path, .caption = ""};
-
-    colon = strstr(path, ".png:");
     if (colon) {
         colon[4] = '\0';
         p.caption = colon + 5;
     }
-    return p;
-}
-
-/* Only what libpng can read is put into a page. */
-static report_picture read_picture(const char *value)
-{
-    report_picture p = split(value);
-    host_array image;
-    problem why;
-
     must_do(png_read(p.path, &image, &why) && file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
     host_array_free(&image);
     return p;
-}
-
-static void take_pictures(report_page *page, const report_options *own)
-{
-    page->pictures = memory_zeroed((size_t)own->picture_count + 1, sizeof *page->pictures);
-    for (int i = 0; i < own->picture_count; i++)
-        page->pictures[page->picture_count++] = read_picture(own->pictures[i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- writing ---- */
@@ -274,14 +230,6 @@ static void write_plot(const char *folder, int machine, const report_plot *p, pl
     file_bytes_free(&drawn);
 }
 
-static void write_plots(const char *folder, int machine, const report_plots *plots)
-{
-    for (int i = 0; i < plots->count; i++) {
-        write_plot(folder, machine, &plots->list[i], PLOT_SVG);
-        write_plot(folder, machine, &plots->list[i], PLOT_PNG);
-    }
-}
-
 static void make_plots(report_machine *m)
 {
     const json_t *results = json_object_get(m->data, "results");
@@ -289,25 +237,23 @@ static void make_plots(report_machine *m)
     report_plots_times(&m->plots[PLOTS_TIMES], results);
     report_plots_roofline(&m->plots[PLOTS_ROOFLINE], results, json_object_get(m->data, "ceilings"));
     report_plots_laws(&m->plots[PLOTS_LAWS], json_object_get(m->data, "laws"));
-    report_batch_plots(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
+    report_plots_batch(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
 }
 
-static void write_all_plots(const report_page *page, const char *folder)
+static void write_plots(const report_page *page, const char *folder)
 {
-    for (int i = 0; i < page->machine_count; i++)
-        for (int k = 0; k < PLOTS; k++)
-            write_plots(folder, page->machine_count > 1 ? i + 1 : 0, &page->machines[i].plots[k]);
+    for (int i = 0; i < page->machine_count * PLOTS; i++) {
+        const report_plots *plots = &page->machines[i / PLOTS].plots[i % PLOTS];
+        for (int k = 0; k < plots->count; k++)
+            for (plot_format format = PLOT_SVG; format <= PLOT_PNG; format++)
+                write_plot(folder, page->machine_count > 1 ? i / PLOTS + 1 : 0, &plots->list[k], format);
+    }
 }
 
 static void make_folder(const char *folder)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         fail(EXIT_BROKEN, "--plots: %s: cannot be made (%s)", folder, strerror(errno));
-}
-
-static void print_page(FILE *stream, const void *page)
-{
-    report_page_write(stream, page);
 }
 
 static void free_page(report_page *page)
@@ -318,21 +264,13 @@ static void free_page(report_page *page)
             report_plots_free(&page->machines[i].plots[k]);
     }
     for (int i = 0; i < page->picture_count; i++) {
-        free((char *)page->pictures[i].path);
+        free(page->pictures[i].path);
         file_bytes_free(&page->pictures[i].file);
     }
     free(page->machines);
     free(page->pictures);
     json_decref(page->pairs);
     json_decref(page->sources);
-}
-
-/* Finds mistakes in the command line before the work begins. */
-static void look_first(const report_options *own)
-{
-    problem why;
-
-    must_do(gnuplot_find(&why) && file_check_writable(own->output, &why), &why);
 }
 
 int command_report(int argc, char **argv)
@@ -347,18 +285,23 @@ int command_report(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     if (common.argument_count > 0)
         option_refuse(&common, TAKES_RUN, "the page is made from files");
-    look_first(&own);
+    must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work begins */
     if (own.plots && common.argument_count == 0) /* else after the files were read, which may be wrong */
         make_folder(own.plots);
-    take_pictures(&page, &own);
-    take_all(&page, &common);
+    page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);
+    for (; page.picture_count < own.picture_count; page.picture_count++)
+        page.pictures[page.picture_count] = read_picture(own.pictures[page.picture_count]);
+    for (int i = 0; i < common.argument_count; i++)
+        take(&page, load(common.arguments[i]), common.arguments[i]);
+    if (common.argument_count == 0)
+        take(&page, run_compare(&common), "flynn compare");
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
     if (own.plots) {
         make_folder(own.plots);
-        write_all_plots(&page, own.plots);
+        write_plots(&page, own.plots);
     }
-    must_do(output_print(own.output, print_page, &page, &why), &why);
+    must_do(output_print(own.output, report_page_write, &page, &why), &why);
     failures = report_failures(&page);
     if (failures > 0)
         note("%d failures are listed on the page", failures);

@@ -39,10 +39,7 @@ slice_session *slice_session_open(const open_backend *backend, const host_array 
     slice_session *s = memory_zeroed(1, sizeof *s);
     size_t bytes = host_array_bytes(array);
 
-    s->backend = backend;
-    s->device = backend->device;
-    s->source = array;
-    s->plan = plan;
+    *s = (slice_session){.backend = backend, .device = backend->device, .source = array, .plan = plan};
     must(fl_array_from_host(s->device, array->dtype, array->ndim, array->shape, array->data, &s->array));
     must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_whole));
     must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_part));
@@ -114,18 +111,15 @@ static char *slice_on_host(const host_array *a, const slice_part *part, int d, c
 /* Queues the device's work, with events around its two steps if `events`. */
 static void queue(const slice_session *s, bool events)
 {
-    fl_run run = {.stream = s->stream};
+    fl_array *const sources[] = {[SLICE_WHOLE] = s->array, [SLICE_VIEW] = s->view, [SLICE_PACKED] = s->packed};
 
     if (events)
         must(fl_event_record(s->event[0], s->stream));
     if (s->way == SLICE_PACKED)
-        must(fl_convert(s->device, s->view, s->packed, &run));
+        must(fl_convert(s->device, s->view, s->packed, &(fl_run){.stream = s->stream}));
     if (events)
         must(fl_event_record(s->event[1], s->stream));
-    if (s->way == SLICE_WHOLE)
-        must(fl_array_read(s->array, s->host_whole, s->stream));
-    else
-        must(fl_array_read(s->way == SLICE_VIEW ? s->view : s->packed, s->host_part, s->stream));
+    must(fl_array_read(sources[s->way], s->way == SLICE_WHOLE ? s->host_whole : s->host_part, s->stream));
     if (events)
         must(fl_event_record(s->event[2], s->stream));
 }
@@ -231,6 +225,7 @@ static json_t *json_row(const slice_session *s)
 {
     static const char *const ways[SLICE_WAYS] = {"whole", "view", "packed"};
     const fl_device_info *device = fl_device_describe(s->device);
+    const char *memory = device->host_memory ? "in place" : s->plan->pageable ? "pageable" : "pinned";
     const slice_part *part = s->part;
     const host_array *a = s->source;
     const double bytes = (double)bytes_from(a, part->shape, 0);
@@ -246,10 +241,7 @@ static json_t *json_row(const slice_session *s)
     json_put(row, "start", json_wholes(part->start, a->ndim));
     json_put(row, "shape", json_wholes(part->shape, a->ndim));
     json_put(row, "array_shape", json_wholes(a->shape, a->ndim));
-    json_put(row, "host_memory",
-             json_text(device->host_memory ? "in place"
-                       : s->plan->pageable ? "pageable"
-                                           : "pinned"));
+    json_put(row, "host_memory", json_text(memory));
     json_put(row, "open_s", json_number(device->open_s));
     put_times(row, s->times);
     json_put(row, "bytes", json_number(bytes));
@@ -288,9 +280,8 @@ json_t *slice_measure(slice_session *s, const slice_part *part, slice_way way)
     fl_array_free(s->view);
     fl_array_free(s->packed);
     s->view = s->packed = NULL;
-    for (int i = 0; i < QUANTITIES; i++) {
+    for (int i = 0; i < QUANTITIES; i++)
         free(s->times[i].s);
-        s->times[i] = (samples){0};
-    }
+    memset(s->times, 0, sizeof s->times);
     return row;
 }

@@ -30,8 +30,6 @@ void slice_rank(json_t *rows, size_t first)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ explanations ---- */
-
 /* The rows of one device, from `first` on: slice by slice, the ways of each slice in their order. */
 typedef struct device_rows {
     const json_t *rows;
@@ -110,8 +108,6 @@ void slice_explain(const json_t *rows, size_t first, int slices, json_t *lines)
     if (all.ways == SLICE_WAYS)
         say_who_wins(lines, all, SLICE_PACKED, SLICE_VIEW);
 }
-
-/* ----------------------------------------------------------------------------------------------- output ---- */
 
 static const column columns[] = {
     {.title = "backend", .key = "resource"},

@@ -21,8 +21,6 @@
 
 enum { USUAL_EDGE = 8192, LARGEST_EDGE = 1 << 20, MOST_PARTS = 16 };
 
-/* ----------------------------------------------------------------------------------------------- slices ---- */
-
 typedef struct part_list {
     int count;
     slice_part list[MOST_PARTS];
@@ -117,33 +115,23 @@ static part_list make_parts(const char *slice, const host_array *a)
     return parts;
 }
 
-static host_array read_array(const char *path, const common_options *common)
+/* That of the file, or random numbers. */
+static host_array make_array(const char *path, const common_options *common)
 {
-    host_array array, converted;
-    problem why;
+    static const input_kind kind = {"array", 1, FL_MAX_DIMS, false};
+    const int64_t edge = common->size ? common->size : USUAL_EDGE;
+    host_array array;
 
-    must_do(file_read(path, &array, &why), &why);
-    if (array.ndim == 0 || host_array_size(&array) == 0)
-        fail(EXIT_BAD_INPUT, "%s: an array of shape %s has no slices", path,
-             format_shape(array.ndim, array.shape).text);
-    if (!common->has_dtype)
-        return array;
-    must_do(host_array_convert(&array, common->dtype, &converted, path, &why), &why);
-    host_array_free(&array);
-    return converted;
-}
-
-static host_array random_array(const common_options *common)
-{
-    int64_t edge = common->size ? common->size : USUAL_EDGE;
-
-    if (edge > LARGEST_EDGE)
+    if (!path && edge > LARGEST_EDGE)
         fail(EXIT_BAD_INPUT, "--size: an edge of %" PRId64 " is too large; the largest is %d", edge, LARGEST_EDGE);
-    return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
-                           common->seed);
+    if (!path)
+        return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
+                               common->seed);
+    array = exercise_read(path, &kind);
+    if (common->has_dtype)
+        exercise_convert(&array, common->dtype);
+    return array;
 }
-
-/* -------------------------------------------------------------------------------------------- measuring ---- */
 
 /* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
@@ -169,14 +157,8 @@ static bool measure_slices(const char *device, slice_session *session, const par
     return right;
 }
 
-/* ---------------------------------------------------------------------------------------------- command ---- */
-
-typedef struct slice_options {
-    const char *slice;
-} slice_options;
-
 static const own_option own_options[] = {
-    {"slice", OPTION_TEXT, offsetof(slice_options, slice), "RANGES",
+    {"slice", OPTION_TEXT, 0, "RANGES",
      .help = "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
              "(default: rows, columns and a block, small and large)"},
     {0},
@@ -190,7 +172,7 @@ static const char summary[] =
 
 int command_slice(int argc, char **argv)
 {
-    slice_options own = {0};
+    const char *slice = NULL;
     const command_line line = {"flynn slice",
                                "[ARRAY]",
                                1,
@@ -198,7 +180,7 @@ int command_slice(int argc, char **argv)
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
                                    TAKES_RESULT,
                                own_options,
-                               &own};
+                               &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;
@@ -206,27 +188,27 @@ int command_slice(int argc, char **argv)
 
     options_parse(&line, argc, argv, &common);
     const char *file = common.argument_count ? common.arguments[0] : NULL;
-    const char *output = own.slice ? common.output : NULL;
+    const char *output = slice ? common.output : NULL;
     if (file) {
         option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
         option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
     }
-    if (!own.slice)
+    if (!slice)
         option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
     if (output)
         must_do(file_check_output(output, &why), &why);
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
-    host_array array = file ? read_array(file, &common) : random_array(&common);
-    part_list parts = make_parts(own.slice, &array);
+    host_array array = make_array(file, &common);
+    part_list parts = make_parts(slice, &array);
     measure_plan plan = measure_plan_of(&common);
     plan.min_time_s /= 4; /* many slices, three ways each */
 
     for (int i = 0; i < backends.count; i++) {
         slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
-        host_array slice = slice_result(session);
+        host_array result = slice_result(session);
         if (i == 0 && output && fine)
-            must_do(file_write(output, &slice, &why), &why);
+            must_do(file_write(output, &result, &why), &why);
         else if (i == 0 && output)
             note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
         right = right && fine;

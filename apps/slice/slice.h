@@ -8,9 +8,8 @@
 #include "harness/backends.h"
 #include "harness/measure.h"
 
-/* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy that
- * view to the host, row by row if its rows lie apart; packed: gather the view's rows on the device, then copy one
- * block. */
+/* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy the
+ * view, row by row if its rows lie apart; packed: gather the view's rows on the device and copy one block. */
 typedef enum slice_way { SLICE_WHOLE, SLICE_VIEW, SLICE_PACKED, SLICE_WAYS } slice_way;
 
 /* A part of an array: shape[d] elements from start[d]. */

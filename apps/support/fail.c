@@ -22,6 +22,7 @@ const char *fail_command(void)
 void fail_set_quiet(bool quiet)
 {
     be_quiet = quiet;
+    progress_set_quiet(quiet);
 }
 
 static void print_line(const char *format, va_list arguments)

@@ -17,15 +17,14 @@
 /* Sets the name that begins every message, such as "flynn convolve" (initially "flynn"). `name` must stay valid. */
 void fail_set_command(const char *name);
 const char *fail_command(void);
-/* true: note() prints nothing. */
+/* true: note() and progress() print nothing. */
 void fail_set_quiet(bool quiet);
 
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* fail() with a problem's exit code and text. */
+/* fail() with a problem's exit code and text; must_do: unless `done`. */
 noreturn void fail_problem(const problem *why);
-/* The same unless `done`. */
 void must_do(bool done, const problem *why);
 
 /* The exit code for a status of the library: 0 for FL_OK. */

@@ -2,37 +2,41 @@
 #include "host_array.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CACHE_LINE = 64 };
 
+bool shape_bytes(int ndim, const int64_t *shape, size_t element_bytes, int64_t *bytes)
+{
+    bool fits = true, empty = false;
+
+    *bytes = (int64_t)element_bytes;
+    for (int d = 0; d < ndim; d++) {
+        empty |= shape[d] == 0;
+        fits &= !__builtin_mul_overflow(*bytes, shape[d], bytes);
+    }
+    if (empty)
+        *bytes = 0;
+    return fits || empty;
+}
+
 bool host_array_create(host_array *array, fl_dtype dtype, int ndim, const int64_t *shape, const char *what,
                        problem *why)
 {
-    *array = (host_array){.dtype = dtype, .ndim = ndim, .shape = {1, 1, 1, 1}};
-    size_t bytes = fl_dtype_size(dtype);
-    bool overflow = false, empty = false;
-    for (int d = 0; d < ndim; d++) {
-        array->shape[d] = shape[d];
-        empty |= shape[d] == 0;
-        overflow |= __builtin_mul_overflow(bytes, shape[d], &bytes);
-    }
+    int64_t bytes;
+
+    *array = (host_array){0};
     /* malloc and pointer differences end at PTRDIFF_MAX. */
-    if (!empty && (overflow || bytes > PTRDIFF_MAX - CACHE_LINE)) {
-        *array = (host_array){0};
+    if (!shape_bytes(ndim, shape, fl_dtype_size(dtype), &bytes) || bytes > PTRDIFF_MAX - CACHE_LINE)
         return problem_set(why, EXIT_BAD_INPUT, "%s: an array of shape %s is larger than a machine can address", what,
                            format_shape(ndim, shape).text);
-    }
-    if (empty)
-        bytes = 0;
-    array->data = aligned_alloc(CACHE_LINE, (bytes / CACHE_LINE + 1) * CACHE_LINE);
-    if (array->data == NULL) {
-        *array = (host_array){0};
+    void *data = aligned_alloc(CACHE_LINE, ((size_t)bytes / CACHE_LINE + 1) * CACHE_LINE);
+    if (data == NULL)
         return problem_no_memory(why, what, (double)bytes);
-    }
+    *array = (host_array){dtype, ndim, {1, 1, 1, 1}, data};
+    memcpy(array->shape, shape, (size_t)ndim * sizeof *shape);
     return true;
 }
 
@@ -44,12 +48,8 @@ void host_array_free(host_array *array)
 
 int64_t host_array_size(const host_array *array)
 {
-    int64_t size = 1;
-    for (int d = 0; d < array->ndim; d++)
-        if (array->shape[d] == 0)
-            return 0;
-    for (int d = 0; d < array->ndim; d++)
-        size *= array->shape[d];
+    int64_t size;
+    shape_bytes(array->ndim, array->shape, 1, &size);
     return size;
 }
 
@@ -93,20 +93,6 @@ bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *cop
     for (int64_t i = 0; i < size; i++)
         host_array_set(copy, i, host_array_get(array, i));
     return true;
-}
-
-host_range host_array_normalize(host_array *array)
-{
-    const int64_t n = host_array_size(array);
-    double least = INFINITY, most = -INFINITY;
-
-    for (int64_t i = 0; i < n; i++) {
-        least = fmin(least, host_array_get(array, i));
-        most = fmax(most, host_array_get(array, i));
-    }
-    for (int64_t i = 0; i < n; i++)
-        host_array_set(array, i, most > least ? (host_array_get(array, i) - least) / (most - least) : 0);
-    return (host_range){least, most - least};
 }
 
 shape_text format_shape(int ndim, const int64_t *shape)

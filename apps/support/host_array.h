@@ -37,12 +37,8 @@ void host_array_set(host_array *array, int64_t i, double value);
 /* A copy in another dtype, with C's conversion; fails as host_array_create does. */
 bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *copy, const char *what, problem *why);
 
-/* Turns each element into (x - least) / width, least being the smallest and width the largest less the smallest; into 0
- * where all are the same. */
-typedef struct host_range {
-    double least, width;
-} host_range;
-host_range host_array_normalize(host_array *array);
+/* The bytes of an array of this shape; false if they exceed an int64_t. */
+bool shape_bytes(int ndim, const int64_t *shape, size_t element_bytes, int64_t *bytes);
 
 /* "2048x2048", "7"; "scalar" without dimensions. */
 typedef struct shape_text {

@@ -3,7 +3,6 @@
 
 #include "fail.h"
 #include "memory.h"
-#include "progress.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -14,57 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SHARED = 0x100, KEY_OWN = 0x200, KEY_QUIET = 'q', KEY_HELP = 'h', KEY_USAGE = 0x300, KEY_VERSION };
-enum { GROUP_OWN, GROUP_WHAT, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
-enum { MOST_OPTIONS = 48 }; /* of a command, the shared ones included */
+enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
+enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones included; the key of its first one */
 
-/* The i-th one has bit 1 << i. */
-static const struct argp_option shared_options[] = {
-    {"backend", 'b', "SPEC,...|all", 0,
-     "Run on these backends: serial, simd, omp or hip, with items such as omp:8, simd:v2, hip:1; all is every one that "
-     "can run here (default: auto, the best one)",
-     GROUP_WHAT},
-    {"trace", KEY_SHARED + 1, "FILE", 0,
-     "Record when each thread and device did what, as a Chrome trace (open it in ui.perfetto.dev)", GROUP_OUTPUT},
-    {"variant", KEY_SHARED + 2, "NAME", 0, "Variant of the operation; `flynn list` shows them (default: auto)",
-     GROUP_WHAT},
-    {"size", KEY_SHARED + 3, "N", 0, "Size of the input that is made here (default: the course's)", GROUP_WHAT},
-    {"block", KEY_SHARED + 4, "X[xY[xZ]]", 0, "Threads of a block, or the cache tile on a CPU (default: its own)",
-     GROUP_WHAT},
-    {"dtype", KEY_SHARED + 5, "TYPE", 0, "Compute in u8, i32, i64, f32 or f64 (default: as the input)", GROUP_WHAT},
-    {"repeat", KEY_SHARED + 6, "N", 0, "Timed passes (default: as many as --min-time asks for, at least 3)", GROUP_HOW},
-    {"warmup", KEY_SHARED + 7, "N", 0, "Passes between the first one and the timed ones (default: 1)", GROUP_HOW},
-    {"min-time", KEY_SHARED + 8, "SECONDS", 0, "Time passes for at least this long (default: 0.2)", GROUP_HOW},
-    {"seed", KEY_SHARED + 9, "N", 0, "Start of the random numbers (default: 1)", GROUP_WHAT},
-    {"pageable", KEY_SHARED + 10, NULL, 0, "Copy from ordinary host memory instead of pinned memory", GROUP_HOW},
-    {"wrong-timing", KEY_SHARED + 11, NULL, 0,
-     "Also show the time until the call returned, without waiting for its work", GROUP_HOW},
-    {"check", KEY_SHARED + 12, "full|sampled|auto", 0,
-     "Compare all of the result with the reference, or samples of it (default: auto, all where that is cheap)",
-     GROUP_HOW},
-    {"json", KEY_SHARED + 13, "FILE", OPTION_ARG_OPTIONAL, "Results as JSON, to FILE or to stdout instead of the table",
-     GROUP_OUTPUT},
-    {"csv", KEY_SHARED + 14, "FILE", OPTION_ARG_OPTIONAL, "Results as CSV, to FILE or to stdout instead of the table",
-     GROUP_OUTPUT},
-    {"output", 'o', "FILE", 0, "Write the result as .npy, or a matrix as .png (grey, clipped to 0..1)", GROUP_OUTPUT},
-};
-enum { SHARED = sizeof shared_options / sizeof *shared_options };
-
-static const struct argp_option always_options[] = {
-    {"quiet", KEY_QUIET, NULL, 0, "No remarks and no progress on stderr", GROUP_OUTPUT},
-    {"help", KEY_HELP, NULL, 0, "Show this help", GROUP_ALWAYS},
-    {"usage", KEY_USAGE, NULL, 0, "Show a short usage message", GROUP_ALWAYS},
-    {"version", KEY_VERSION, NULL, 0, "Show the version", GROUP_ALWAYS},
-};
+/* An option of the command that is being parsed. */
+typedef struct entry {
+    const own_option *option;
+    void *values;    /* where its place is counted from */
+    unsigned shared; /* TAKES_...; 0: no shared option */
+} entry;
 
 /* What is being parsed: the command, where its values go, and its options: its own, then shared ones. */
 typedef struct parsing {
     const command_line *command;
     common_options *common;
+    bool quiet;
+    unsigned set;     /* TAKES_... of the options that a variable or a word gave */
+    uint64_t set_own; /* likewise, a bit each */
     struct argp argp;
     int count, own_count;
+    entry entries[MOST_OPTIONS];
     struct argp_option options[MOST_OPTIONS + 1];
-    bool set[MOST_OPTIONS], given[MOST_OPTIONS]; /* by a variable or a word; by a word */
 } parsing;
 
 /* Where the value that is being parsed comes from. */
@@ -93,27 +62,6 @@ noreturn void option_fail(const char *option, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
-}
-
-void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
-{
-    const unsigned given = common->given & bits;
-    char text[1024];
-    va_list arguments;
-
-    if (!given)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
-}
-
-void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why)
-{
-    for (int i = 0; options[i].name; i++)
-        if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
-            fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
 }
 
 /* Reads digits at *text and moves it behind them; false for none and for what is larger than an int64_t. */
@@ -171,11 +119,8 @@ int option_choice(const char *option, const char *value, const char *const *name
     for (; names[count]; count++) {
         if (strcmp(value, names[count]) == 0)
             return (int)count;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                 !count             ? ""
-                 : names[count + 1] ? ", "
-                                    : " or ",
-                 names[count]);
+        const char *between = !count ? "" : names[count + 1] ? ", " : " or ";
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", between, names[count]);
     }
     nearest = fl_nearest_name(value, names, count);
     if (nearest)
@@ -183,15 +128,18 @@ int option_choice(const char *option, const char *value, const char *const *name
     option_fail(option, "'%s' is unknown; expected %s", value, list);
 }
 
-/* Seconds, and other numbers of at least 0. */
-static double read_real(const char *option, const char *value, double most, const char *expected)
+/* From 0 to `most`, or without limit if that is 0. */
+static double read_real(const char *option, const char *value, int64_t most)
 {
     char *end;
     double number = strtod(value, &end);
 
-    if (end == value || *end != '\0' || isspace((unsigned char)*value) || !(number >= 0 && number <= most))
-        option_fail(option, "'%s' is not %s", value, expected);
-    return number;
+    if (end != value && *end == '\0' && !isspace((unsigned char)*value) && number >= 0 &&
+        (most == 0 || number <= (double)most))
+        return number;
+    if (most)
+        option_fail(option, "'%s' is not a number from 0 to %" PRId64, value, most);
+    option_fail(option, "'%s' is not a number of at least 0 (example: --%s=1e-5)", value, option);
 }
 
 void option_block(const char *option, const char *value, int *block)
@@ -208,16 +156,17 @@ void option_block(const char *option, const char *value, int *block)
 }
 
 /* Splits "serial,omp:2"; the pointers and their text are one piece of memory. */
-static void parse_backends(const char *option, const char *value, common_options *common)
+static void parse_backends(const char *option, const char *value, void *common)
 {
+    common_options *c = common;
+    const bool all = strcmp(value, "all") == 0;
+    const size_t bytes = strlen(value) + 1;
     int count = 1;
 
-    for (const char *c = value; *c != '\0'; c++)
-        count += *c == ',';
-    size_t pointers = (size_t)count * sizeof(char *), bytes = strlen(value) + 1;
-    char **backends = memory_zeroed(1, pointers + bytes);
-    char *rest = memcpy((char *)backends + pointers, value, bytes);
-    bool all = strcmp(value, "all") == 0;
+    for (const char *at = value; *at != '\0'; at++)
+        count += *at == ',';
+    char **backends = memory_zeroed(1, (size_t)count * sizeof *backends + bytes);
+    char *rest = memcpy(backends + count, value, bytes);
     for (int i = 0; i < count; i++) {
         backends[i] = strsep(&rest, ",");
         if (backends[i][0] == '\0')
@@ -225,10 +174,24 @@ static void parse_backends(const char *option, const char *value, common_options
         if (strcmp(backends[i], "all") == 0 && !all)
             option_fail(option, "'%s' names all and others; expected all alone, or names", value);
     }
-    free(common->backends);
-    common->backends = backends;
-    common->backend_count = all ? 0 : count;
-    common->all_backends = all;
+    free(c->backends);
+    c->backends = backends;
+    c->backend_count = all ? 0 : count;
+    c->all_backends = all;
+}
+
+static void parse_block(const char *option, const char *value, void *common)
+{
+    option_block(option, value, ((common_options *)common)->block);
+}
+
+static void parse_dtype(const char *option, const char *value, void *common)
+{
+    const char *names[FL_DTYPE_COUNT + 1] = {NULL};
+
+    for (int i = 0; i < FL_DTYPE_COUNT; i++)
+        names[i] = fl_dtype_name((fl_dtype)i);
+    ((common_options *)common)->dtype = (fl_dtype)option_choice(option, value, names);
 }
 
 static const char *read_text(const char *option, const char *value)
@@ -238,94 +201,98 @@ static const char *read_text(const char *option, const char *value)
     return value;
 }
 
-static fl_dtype parse_dtype(const char *value)
+/* --help, --usage and --version. */
+static void show(const char *option, const char *value, void *parsed)
 {
-    const char *names[FL_DTYPE_COUNT + 1] = {NULL};
+    const parsing *p = parsed;
 
-    for (int i = 0; i < FL_DTYPE_COUNT; i++)
-        names[i] = fl_dtype_name((fl_dtype)i);
-    return (fl_dtype)option_choice("dtype", value, names);
+    (void)value;
+    if (*option == 'v')
+        printf("flynn %s\n", fl_version());
+    else
+        argp_help(&p->argp, stdout, *option == 'h' ? ARGP_HELP_STD_HELP : ARGP_HELP_USAGE, (char *)p->command->name);
+    exit(EXIT_DONE);
 }
 
-/* ------------------------------------------------------------------------------------------ one option ---- */
+/* ------------------------------------------------------------------------------------------ the options ---- */
 
-static void set_shared(unsigned bit, const char *value, common_options *common)
+#define COMMON(member) offsetof(common_options, member)
+
+static const char *const check_names[] = {
+    [CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled", NULL};
+
+/* The i-th one has bit 1 << i. Places are in common_options. */
+static const own_option shared_options[] = {
+    {"backend", OPTION_CUSTOM, 0, "SPEC,...|all",
+     .help = "Run on these backends: serial, simd, omp or hip, with items such as omp:8, simd:v2, hip:1; all is every "
+             "one that can run here (default: auto, the best one)",
+     .group = GROUP_WHAT, .letter = 'b', .parse = parse_backends},
+    {"trace", OPTION_TEXT, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
+     .help = "Record when each thread and device did what, as a Chrome trace (open it in ui.perfetto.dev)"},
+    {"variant", OPTION_TEXT, COMMON(variant), "NAME", .group = GROUP_WHAT,
+     .help = "Variant of the operation; `flynn list` shows them (default: auto)"},
+    {"size", OPTION_INTEGER, COMMON(size), "N", .group = GROUP_WHAT, .least = 1, .most = INT64_MAX,
+     .help = "Size of the input that is made here (default: the course's)"},
+    {"block", OPTION_CUSTOM, 0, "X[xY[xZ]]", .group = GROUP_WHAT, .parse = parse_block,
+     .help = "Threads of a block, or the cache tile on a CPU (default: its own)"},
+    {"dtype", OPTION_CUSTOM, 0, "TYPE", .group = GROUP_WHAT, .parse = parse_dtype,
+     .help = "Compute in u8, i32, i64, f32 or f64 (default: as the input)"},
+    {"repeat", OPTION_COUNT, COMMON(repeat), "N", .group = GROUP_HOW, .least = 1, .most = 1000000,
+     .help = "Timed passes (default: as many as --min-time asks for, at least 3)"},
+    {"warmup", OPTION_COUNT, COMMON(warmup), "N", .group = GROUP_HOW, .most = 1000000,
+     .help = "Passes between the first one and the timed ones (default: 1)"},
+    {"min-time", OPTION_REAL, COMMON(min_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400,
+     .help = "Time passes for at least this long (default: 0.2)"},
+    {"seed", OPTION_INTEGER, COMMON(seed), "N", .group = GROUP_WHAT, .most = INT64_MAX,
+     .help = "Start of the random numbers (default: 1)"},
+    {"pageable", OPTION_FLAG, COMMON(pageable), .group = GROUP_HOW,
+     .help = "Copy from ordinary host memory instead of pinned memory"},
+    {"wrong-timing", OPTION_FLAG, COMMON(wrong_timing), .group = GROUP_HOW,
+     .help = "Also show the time until the call returned, without waiting for its work"},
+    {"check", OPTION_CHOICE, COMMON(check), "full|sampled|auto", .group = GROUP_HOW, .names = check_names,
+     .help = "Compare all of the result with the reference, or samples of it (default: auto, all where that is cheap)"},
+    {"json", OPTION_STREAM, COMMON(json_file), "FILE", .group = GROUP_OUTPUT,
+     .help = "Results as JSON, to FILE or to stdout instead of the table"},
+    {"csv", OPTION_STREAM, COMMON(csv_file), "FILE", .group = GROUP_OUTPUT,
+     .help = "Results as CSV, to FILE or to stdout instead of the table"},
+    {"output", OPTION_TEXT, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
+     .help = "Write the result as .npy, or a matrix as .png (grey, clipped to 0..1)"},
+};
+enum { SHARED = sizeof shared_options / sizeof *shared_options };
+
+/* Places are in parsing. */
+static const own_option always_options[] = {
+    {"quiet", OPTION_FLAG, offsetof(parsing, quiet), .group = GROUP_OUTPUT, .letter = 'q',
+     .help = "No remarks and no progress on stderr"},
+    {"help", OPTION_CUSTOM, .help = "Show this help", .group = GROUP_ALWAYS, .letter = 'h', .parse = show},
+    {"usage", OPTION_CUSTOM, .help = "Show a short usage message", .group = GROUP_ALWAYS, .parse = show},
+    {"version", OPTION_CUSTOM, .help = "Show the version", .group = GROUP_ALWAYS, .parse = show},
+};
+
+static void add_option(parsing *p, const own_option *o, void *values, unsigned shared)
 {
-    static const char *const checks[] = {
-        [CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled", NULL};
-
-    switch (bit) {
-    case TAKES_BACKEND: parse_backends("backend", value, common); break;
-    case TAKES_TRACE: common->trace_file = read_text("trace", value); break;
-    case TAKES_VARIANT:
-        common->variant = read_text("variant", value);
-        common->has_variant = true;
-        break;
-    case TAKES_SIZE: common->size = option_integer("size", value, 1, INT64_MAX); break;
-    case TAKES_BLOCK: option_block("block", value, common->block); break;
-    case TAKES_DTYPE:
-        common->dtype = parse_dtype(value);
-        common->has_dtype = true;
-        break;
-    case TAKES_REPEAT: common->repeat = (int)option_integer("repeat", value, 1, 1000000); break;
-    case TAKES_WARMUP: common->warmup = (int)option_integer("warmup", value, 0, 1000000); break;
-    case TAKES_MIN_TIME:
-        common->min_time_s = read_real("min-time", value, 86400, "a time; expected seconds from 0 to 86400");
-        break;
-    case TAKES_SEED: common->seed = (uint64_t)option_integer("seed", value, 0, INT64_MAX); break;
-    case TAKES_PAGEABLE: common->pageable = true; break;
-    case TAKES_WRONG_TIMING: common->wrong_timing = true; break;
-    case TAKES_CHECK: common->check = (check_choice)option_choice("check", value, checks); break;
-    case TAKES_JSON:
-        common->json = true;
-        common->json_file = read_text("json", value);
-        break;
-    case TAKES_CSV:
-        common->csv = true;
-        common->csv_file = read_text("csv", value);
-        break;
-    case TAKES_RESULT: common->output = read_text("output", value); break;
-    }
+    p->entries[p->count] = (entry){.option = o, .values = values, .shared = shared};
+    p->options[p->count] = (struct argp_option){.name = o->name,
+                                                .key = o->letter ? o->letter : KEY_FIRST + p->count,
+                                                .arg = o->value,
+                                                .flags = o->type == OPTION_STREAM ? OPTION_ARG_OPTIONAL : 0,
+                                                .doc = o->help,
+                                                .group = !o->group && o->letter == 'o' ? GROUP_OUTPUT : o->group};
+    p->count++;
 }
-
-static void set_own(const own_option *o, const char *value, void *own)
-{
-    void *place = (char *)own + o->place;
-    char expected[128];
-
-    switch (o->type) {
-    case OPTION_FLAG: *(bool *)place = true; break;
-    case OPTION_TEXT:
-    case OPTION_WRITTEN: *(const char **)place = read_text(o->name, value); break;
-    case OPTION_CHOICE: *(int *)place = option_choice(o->name, value, o->names); break;
-    case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, value, o->least, o->most); break;
-    case OPTION_REAL:
-        *(double *)place = read_real(o->name, value, (double)INFINITY, "a number; expected at least 0, such as 1e-5");
-        break;
-    case OPTION_NUMBERS:
-        snprintf(expected, sizeof expected, "%s; expected whole numbers of at least 1 with an x between them",
-                 o->value);
-        read_numbers(o->name, value, o->least, o->most, expected, 0, place);
-        break;
-    case OPTION_CUSTOM: o->parse(o->name, value, own); break;
-    }
-}
-
-/* ------------------------------------------------------------------------------------ the command's table ---- */
 
 static void gather(parsing *p)
 {
     const command_line *c = p->command;
 
-    for (const own_option *o = c->options; o && o->name; o++, p->own_count++)
-        p->options[p->count++] =
-            (struct argp_option){o->name, o->letter ? o->letter : KEY_OWN + p->own_count, o->value, 0,
-                                 o->help, o->letter == 'o' ? GROUP_OUTPUT : GROUP_OWN};
-    for (int i = 0; i < SHARED; i++)
+    for (const own_option *o = c->options; o && o->name; o++)
+        add_option(p, o, c->own, 0);
+    p->own_count = p->count;
+    for (unsigned i = 0; i < SHARED; i++)
         if (c->takes & 1u << i)
-            p->options[p->count++] = shared_options[i];
+            add_option(p, &shared_options[i], p->common, 1u << i);
     for (size_t i = 0; i < sizeof always_options / sizeof *always_options; i++)
-        p->options[p->count++] = always_options[i];
+        add_option(p, &always_options[i], p, 0);
 }
 
 static int place_of(const parsing *p, int key)
@@ -337,33 +304,34 @@ static int place_of(const parsing *p, int key)
     return i;
 }
 
-static noreturn void show_help(const parsing *p, unsigned what)
-{
-    argp_help(&p->argp, stdout, what, (char *)p->command->name);
-    exit(EXIT_DONE);
-}
-
 /* Gives the i-th option its value. */
 static void set_option(parsing *p, int i, const char *value)
 {
-    switch (p->options[i].key) {
-    case KEY_HELP: show_help(p, ARGP_HELP_STD_HELP);
-    case KEY_USAGE: show_help(p, ARGP_HELP_USAGE);
-    case KEY_VERSION: printf("flynn %s\n", fl_version()); exit(EXIT_DONE);
-    case KEY_QUIET: p->common->quiet = true; return;
+    const own_option *o = p->entries[i].option;
+    const uint64_t own = i < p->own_count ? UINT64_C(1) << i : 0;
+    void *place = (char *)p->entries[i].values + o->place;
+    char expected[128];
+
+    p->set |= p->entries[i].shared;
+    p->set_own |= own;
+    p->common->given |= from_environment ? 0 : p->entries[i].shared;
+    p->common->given_own |= from_environment ? 0 : own;
+    switch (o->type) {
+    case OPTION_FLAG: *(bool *)place = true; break;
+    case OPTION_TEXT:
+    case OPTION_WRITTEN:
+    case OPTION_STREAM: *(const char **)place = read_text(o->name, value); break;
+    case OPTION_CHOICE: *(int *)place = option_choice(o->name, value, o->names); break;
+    case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, value, o->least, o->most); break;
+    case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, value, o->least, o->most); break;
+    case OPTION_REAL: *(double *)place = read_real(o->name, value, o->most); break;
+    case OPTION_NUMBERS:
+        snprintf(expected, sizeof expected, "%s; expected whole numbers of at least 1 with an x between them",
+                 o->value);
+        read_numbers(o->name, value, o->least, o->most, expected, 0, place);
+        break;
+    case OPTION_CUSTOM: o->parse(o->name, value, p->entries[i].values); break;
     }
-    p->set[i] = true;
-    p->given[i] = p->given[i] || !from_environment;
-    if (i < p->own_count) {
-        p->common->given_own |= from_environment ? 0 : UINT64_C(1) << i;
-        set_own(&p->command->options[i], value, p->command->own);
-        return;
-    }
-    for (unsigned bit = 0; bit < SHARED; bit++)
-        if (p->options[i].key == shared_options[bit].key) {
-            set_shared(1u << bit, value, p->common);
-            p->common->given |= from_environment ? 0 : 1u << bit;
-        }
 }
 
 static void add_argument(parsing *p, const char *value)
@@ -377,9 +345,46 @@ static void add_argument(parsing *p, const char *value)
     c->arguments[c->argument_count++] = value;
 }
 
+void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
+{
+    const unsigned given = common->given & bits;
+    char text[1024];
+    va_list arguments;
+
+    if (!given)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
+}
+
+void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why)
+{
+    for (int i = 0; options[i].name; i++)
+        if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
+            fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
+}
+
 /* ---------------------------------------------------------------- what argp would need two lines to say ---- */
 
-/* Ends the command: an option that other commands have gets the list of this one's, a misspelt one the nearest. */
+/* Appends "--json" to a list. */
+static void add_name(char *list, size_t size, const char *name)
+{
+    const size_t used = strlen(list);
+
+    snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
+}
+
+static bool has_option(const parsing *p, const char *name)
+{
+    for (int i = 0; i < p->count; i++)
+        if (strcmp(p->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* For an option that other commands have, lists this one's; for a misspelt one names the nearest. */
 static noreturn void explain_unknown(const parsing *p, const char *name)
 {
     const char *names[MOST_OPTIONS], *nearest;
@@ -388,7 +393,7 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
 
     for (int i = 0; i < p->count; i++) {
         names[i] = p->options[i].name;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s--%s", i ? ", " : "", names[i]);
+        add_name(list, sizeof list, names[i]);
     }
     for (int i = 0; i < SHARED; i++)
         shared = shared || strcmp(name, shared_options[i].name) == 0;
@@ -398,29 +403,32 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
 }
 
-static noreturn void explain_ambiguous(const parsing *p, const char *name)
+/* A shared option that the command does not take is no abbreviation of another one: batch has no --output, but
+ * --output-dir. */
+static void refuse_foreign(const parsing *p, char **argv)
 {
-    char list[512] = "";
-
-    for (int i = 0; i < p->count; i++)
-        if (strncmp(p->options[i].name, name, strlen(name)) == 0)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s--%s", *list ? ", " : "", p->options[i].name);
-    fail(EXIT_BAD_INPUT, "--%s: more than one option begins so; expected one of %s", name, list);
+    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++)
+        for (int i = 0; i < SHARED && strncmp(*word, "--", 2) == 0; i++) {
+            const char *name = shared_options[i].name, *given = *word + 2;
+            if (strncmp(given, name, strlen(name)) == 0 && strcspn(given, "=") == strlen(name) && !has_option(p, name))
+                explain_unknown(p, name);
+        }
 }
 
 static noreturn void explain_long(const parsing *p, const char *word)
 {
-    size_t length = strcspn(word + 2, "=");
-    char name[128];
+    const int length = (int)strcspn(word + 2, "=");
     const struct argp_option *found = NULL;
+    char name[128], list[1024] = "";
     int matches = 0;
 
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), word + 2);
+    snprintf(name, sizeof name, "%.*s", length, word + 2);
     for (int i = 0; i < p->count; i++) {
         if (strncmp(p->options[i].name, name, strlen(name)) != 0)
             continue;
         found = &p->options[i];
         matches++;
+        add_name(list, sizeof list, found->name);
         if (strcmp(found->name, name) == 0) {
             matches = 1;
             break;
@@ -429,7 +437,7 @@ static noreturn void explain_long(const parsing *p, const char *word)
     if (matches == 0)
         explain_unknown(p, name);
     if (matches > 1)
-        explain_ambiguous(p, name);
+        fail(EXIT_BAD_INPUT, "--%s: more than one option begins so; expected one of %s", name, list);
     if (!found->arg)
         fail(EXIT_BAD_INPUT, "--%s: takes no value, and '%s' is given", found->name, word + 2 + length + 1);
     fail(EXIT_BAD_INPUT, "--%s: the value is missing; expected --%s=%s", found->name, found->name, found->arg);
@@ -506,14 +514,14 @@ static void refuse_void(const parsing *p)
 {
     for (int i = 0; i < p->own_count; i++) {
         const own_option *o = &p->command->options[i], *other = p->command->options;
-        if (!p->given[i])
+        if (!(p->common->given_own >> i & 1))
             continue;
         if (o->void_with > 0 && p->common->argument_count >= o->void_with)
             fail(EXIT_BAD_INPUT, "--%s: has no effect: '%s' is given instead", o->name,
                  p->common->arguments[o->void_with - 1]);
         while (o->needs && strcmp(other->name, o->needs) != 0)
             other++;
-        if (o->needs && !p->set[other - p->command->options])
+        if (o->needs && !(p->set_own >> (other - p->command->options) & 1))
             fail(EXIT_BAD_INPUT, "--%s: has no effect without --%s; expected --%s%s%s as well", o->name, other->name,
                  other->name, other->value ? "=" : "", other->value ? other->value : "");
     }
@@ -535,15 +543,22 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
+    refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
     if (error != 0)
         fail(EXIT_BROKEN, "the command line: %s", strerror(error));
     refuse_void(&p);
+    common->has_variant = p.set & TAKES_VARIANT;
+    common->has_dtype = p.set & TAKES_DTYPE;
+    common->json = p.set & TAKES_JSON;
+    common->csv = p.set & TAKES_CSV;
+    common->quiet = p.quiet;
+    if (common->repeat > 0)
+        option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
     fail_set_quiet(common->quiet);
-    progress_set_quiet(common->quiet);
 }
 
 void options_free(common_options *common)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h - the command line: the options that commands share, a command's own options as a table, and their twins
- * in the environment. glibc's argp reads the words.
+ * options.h - the command line: shared options, a command's own options as a table, and their variables. glibc's argp
+ * reads the words.
  *
- * Every option --some-name of a command has a variable FLYNN_SOME_NAME. An option beats its variable, which beats the
- * default. A variable that is empty counts as not set; for an option without a value it is 0 or 1; --json and --csv,
- * whose value may be left out, take 1 for that.
+ * An option --some-name beats the variable FLYNN_SOME_NAME, which beats the default. An empty variable counts as not
+ * set; for an option without a value it is 0 or 1; for --json and --csv without a FILE it is 1.
  *
- * A command lists the options that it honours, and every other one is refused. An option on the command line that
- * another option or a file makes void is refused too; such a variable is ignored.
- *
- * Any mistake ends the command with exit code 2 and one line that names the option or variable.
+ * An option that the command does not list is refused, and so is one on the command line that another option or a file
+ * makes void (a variable is then ignored). Any mistake ends the command with exit code 2 and one line that names the
+ * option or variable.
  */
 #ifndef FLYNN_APPS_SUPPORT_OPTIONS_H
 #define FLYNN_APPS_SUPPORT_OPTIONS_H
@@ -74,9 +72,11 @@ typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, not empty */
     OPTION_WRITTEN, /* likewise: a file that the command writes */
+    OPTION_STREAM,  /* likewise, but the value may be left out: NULL, for stdout */
     OPTION_CHOICE,  /* int: the place in `names` */
     OPTION_INTEGER, /* int64_t, from `least` to `most` */
-    OPTION_REAL,    /* double, at least 0 */
+    OPTION_COUNT,   /* int, likewise */
+    OPTION_REAL,    /* double, from 0 to `most` (0: without limit) */
     OPTION_NUMBERS, /* int64_t[most]: `least` to `most` numbers of at least 1 with an x between them, then zeros */
     OPTION_CUSTOM,  /* what `parse` makes of it */
 } option_type;
@@ -90,8 +90,9 @@ typedef struct own_option {
     const char *help;
     char letter;              /* 'o' for -o; 0: none */
     const char *const *names; /* OPTION_CHOICE: ended by NULL */
-    int64_t least, most;      /* OPTION_INTEGER and OPTION_NUMBERS */
+    int64_t least, most;      /* of numbers */
     const char *needs;        /* another own option, without which this one has no effect */
+    int group;                /* of shared options: where --help lists it */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
@@ -107,22 +108,21 @@ typedef struct command_line {
     void *own;                 /* the command's own values, with their defaults */
 } command_line;
 
-/* Reads environment and options into `common`, which starts from the defaults, and the command's own values. Sets the
- * command's name and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
+/* Reads environment and options over the defaults into `common` and the command's own values. Sets the command's name
+ * and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
 void options_parse(const command_line *command, int argc, char **argv, common_options *common);
 
 /* Frees what `common` owns. */
 void options_free(common_options *common);
 
-/* Ends the command if an option with one of these bits was given on the command line: "--size: has no effect: <why>".
- */
+/* Ends the command if the command line has an option of these bits: "--size: has no effect: <why>". */
 void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same of an own option of the command, in its table. */
+/* The same for an own option, by its name in the table. */
 void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
 
-/* For OPTION_CUSTOM, `option` being the long name without dashes ("mode"): the value, or the end of the command. */
+/* For OPTION_CUSTOM: the value, or the end of the command. `option` is the long name without dashes ("mode"). */
 
 /* A whole number from `least` to `most`. */
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
@@ -130,10 +130,10 @@ int64_t option_integer(const char *option, const char *value, int64_t least, int
 int option_choice(const char *option, const char *value, const char *const *names);
 /* A block: "16x16" is {16, 16, 1}. */
 void option_block(const char *option, const char *value, int *block);
-/* Ends the command: "--mode: 'fulll' is ...; expected ...", or FLYNN_MODE where that is where the value is from. */
+/* Ends the command: "--mode: 'fulll' is ...; expected ...", or "FLYNN_MODE: ..." for a variable's value. */
 noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Options that many commands take together; TAKES_RUN: those that commands of many runs pass on to each. */
+/* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {
     TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_PAGEABLE,
     TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV,

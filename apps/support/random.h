@@ -16,5 +16,7 @@ random_state random_start(uint64_t seed);
 uint64_t random_next(random_state *state);
 /* 0 to limit - 1 (limit > 0); probabilities differ by at most limit / 2^64. */
 int64_t random_below(random_state *state, int64_t limit);
+/* Fills `signs` with 1 and -1. */
+void random_signs(random_state *state, double *signs, int64_t count);
 
 #endif

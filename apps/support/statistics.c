@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE 1
 #include "statistics.h"
-#include "fail.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,9 +32,7 @@ statistics statistics_of(const double *values, int count)
 {
     if (count < 1)
         return (statistics){NAN, NAN, NAN, NAN, NAN, NAN};
-    double *sorted = malloc((size_t)count * sizeof *sorted);
-    if (sorted == NULL)
-        fail(EXIT_BROKEN, "out of memory for %d times", count);
+    double *sorted = memory_zeroed((size_t)count, sizeof *sorted);
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     statistics found = {

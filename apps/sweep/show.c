@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -33,7 +32,7 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
     return best;
 }
 
-/* Those that may be as fast: the lower quartile of their times is not above the winner's upper one. */
+/* The combinations that may be as fast: the lower quartile of their times is not above the winner's upper one. */
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
     json_t *list = json_new_list(), *other;
@@ -103,14 +102,27 @@ static cell size_of(const json_t *row)
     return room;
 }
 
-static const column columns[] = {
+const column sweep_columns[] = {
     {"exercise", "exercise", AS_TEXT, NULL},   {"backend", "resource", AS_TEXT, NULL},
     {"variant", "variant", AS_TEXT, NULL},     {"size", NULL, AS_NUMBER, size_of},
     {"block", "block", AS_BLOCK, NULL},        {"kernel", "kernel_s", AS_SECONDS, NULL},
     {"spread", "spread", AS_PART, NULL},       {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
     {"GFLOP/s", "gflops", AS_COUNT, NULL},     {"registers", "registers", AS_COUNT, NULL},
     {"occupancy", "occupancy", AS_PART, NULL}, {"relative", "relative", AS_NUMBER, NULL},
-    {"check", "check", AS_CHECK, NULL},        {NULL, NULL, AS_TEXT, NULL},
+    {"check", "check", AS_CHECK, NULL},        {0},
+};
+
+const column sweep_best_columns[] = {
+    {"exercise", "exercise", AS_TEXT, NULL}, {"backend", "resource", AS_TEXT, NULL},
+    {"device", "device", AS_TEXT, NULL},     {"dtype", "dtype", AS_TEXT, NULL},
+    {"size", NULL, AS_NUMBER, size_of},      {"variant", "variant", AS_TEXT, NULL},
+    {"block", "block", AS_BLOCK, NULL},      {"kernel", "kernel_s", AS_SECONDS, NULL},
+    {"kept", "kept", AS_TEXT, NULL},         {0},
+};
+
+const column sweep_refused_columns[] = {
+    {"backend", "backend", AS_TEXT, NULL}, {"variant", "variant", AS_TEXT, NULL}, {"size", NULL, AS_NUMBER, size_of},
+    {"block", "block", AS_BLOCK, NULL},    {"reason", "reason", AS_TEXT, NULL},   {0},
 };
 
 static void show_ties(const json_t *best)
@@ -173,7 +185,7 @@ void sweep_table_show(const json_t *document)
     json_t *entry;
 
     if (json_array_size(rows) > 0)
-        columns_print(columns, rows, TABLE_TEXT, stdout);
+        columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)

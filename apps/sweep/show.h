@@ -8,10 +8,13 @@
 #ifndef FLYNN_APPS_SWEEP_SHOW_H
 #define FLYNN_APPS_SWEEP_SHOW_H
 
-#include <jansson.h>
+#include "view/columns.h"
 
 /* Gives each result of the document its `relative`, and the document `best`: one entry a size and backend. */
 void sweep_table_fill(json_t *document);
+
+/* Views of the document's "results", "best" and "cannot_run". */
+extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns[];
 
 /* Prints them. */
 void sweep_table_show(const json_t *document);

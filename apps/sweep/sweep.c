@@ -14,14 +14,15 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/table.h"
+#include "view/units.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 32, MOST_NAME = 40 };
+enum { MOST_VALUES = 32 };
 
 /* The values of an option. */
 typedef struct value_list {
@@ -32,7 +33,6 @@ typedef struct value_list {
 
 typedef struct sweep_options {
     const exercise_kind *kind; /* NULL: none is named */
-    const char *exercise;      /* its name */
     value_list variants, sizes, blocks;
     int64_t size[MOST_VALUES];
     int block[MOST_VALUES][3];
@@ -50,7 +50,7 @@ static void take_list(const char *option, const char *value, value_list *list)
     for (rest = list->text; rest;) {
         const char *word = strsep(&rest, ",");
         if (!*word)
-            option_fail(option, "'%s' lacks a value; expected one, or several with a comma between them", value);
+            option_fail(option, "'%s' has an empty value; expected one, or several with a comma between them", value);
         if (list->count == MOST_VALUES)
             option_fail(option, "'%s' has too many values; expected at most %d", value, MOST_VALUES);
         list->word[list->count++] = word;
@@ -98,70 +98,32 @@ static const own_option own_options[] = {
 
 static const char summary[] =
     "Runs an exercise in every combination of backend, variant, size and block, each in a process of its own, checks "
-    "the answers, and tells which is the best of each size and backend.\v"
+    "the results, and shows the fastest combination for each size and backend.\v"
     "A combination that cannot run is listed with the reason. A variant without blocks runs once. Registers and "
-    "occupancy are the GPU runtime's. What --save keeps is for this device and dtype, and for sizes between the same "
-    "two powers of two; --variant, --block and their variables beat it. Variants that do not take every input, or are "
-    "less accurate, are never kept.";
+    "occupancy come from the GPU's runtime. --save keeps the fastest combination for this device, this dtype and sizes "
+    "between the same two powers of two; --variant, --block and their variables beat it. A variant that does not take "
+    "every input, or is less accurate, is never kept.";
 
-/* ------------------------------------------------------------------------------------------ what there is ---- */
+/* -------------------------------------------------------------------------------------- variants offered ---- */
 
-/* A backend of the sweep. */
-typedef struct offered {
-    char name[64]; /* as it was asked for */
-    int count;
-    struct {
-        char name[MOST_NAME];
-        bool restricted; /* fl_variant_info's */
-    } variant[MOST_VALUES];
-} offered;
-
-static bool is_wanted(const fl_variant_info *v, const common_options *common, const sweep_options *own)
+/* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
+static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
 {
-    return strcmp(v->operation, own->exercise) == 0 && strcmp(v->variant, "auto") != 0 &&
-           strcmp(v->variant, "reference") != 0 && (!common->has_dtype || v->dtypes & 1u << common->dtype);
-}
-
-/* The variant's index; -1: not offered. */
-static int find_variant(const offered *o, const char *variant)
-{
-    for (int i = 0; i < o->count; i++)
-        if (strcmp(o->variant[i].name, variant) == 0)
-            return i;
-    return -1;
-}
-
-static bool has(const offered *o, const char *variant)
-{
-    return find_variant(o, variant) >= 0;
-}
-
-static json_t *json_variant(const fl_variant_info *v)
-{
-    json_t *entry = json_new_object();
-
-    json_put(entry, "name", json_text(v->variant));
-    json_put(entry, "restricted", json_boolean(v->restricted));
-    return entry;
-}
-
-/* The variants that the device offers, in its own order. */
-static json_t *json_offer(const open_backend *b, const common_options *common, const sweep_options *own)
-{
-    json_t *entry = json_new_object(), *variants = json_new_list();
+    json_t *offer = json_new_object(), *variants = json_new_object();
     fl_variant_info v;
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
-        if (is_wanted(&v, common, own))
-            json_append(variants, json_variant(&v));
-    json_put(entry, "backend", json_text(b->requested));
-    json_put(entry, "variants", variants);
-    return entry;
+        if (strcmp(v.operation, kind->name) == 0 && strcmp(v.variant, "auto") != 0 &&
+            strcmp(v.variant, "reference") != 0 && (!common->has_dtype || v.dtypes & 1u << common->dtype))
+            json_put(variants, v.variant, json_boolean(v.restricted));
+    json_put(offer, "backend", json_text(b->requested));
+    json_put(offer, "variants", variants);
+    return offer;
 }
 
 typedef struct question {
     const common_options *common;
-    const sweep_options *own;
+    const exercise_kind *kind;
 } question;
 
 /* The document of this machine, with what its backends offer. */
@@ -172,55 +134,57 @@ static json_t *ask_backends(const void *more)
     json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
 
     for (int i = 0; i < backends.count; i++)
-        json_append(offers, json_offer(&backends.open[i], q->common, q->own));
+        json_append(offers, json_offer(&backends.open[i], q->common, q->kind));
     json_put(document, "offers", offers);
     backends_close(&backends);
     return document;
 }
 
-static offered read_offer(const json_t *entry)
+static json_t *variants_of(const json_t *offer)
 {
-    offered o = {.count = 0};
-    size_t i;
-    json_t *variant;
-
-    snprintf(o.name, sizeof o.name, "%s", row_text(entry, "backend"));
-    json_array_foreach(json_object_get(entry, "variants"), i, variant)
-    {
-        if (has(&o, row_text(variant, "name")) || o.count == MOST_VALUES)
-            continue;
-        snprintf(o.variant[o.count].name, MOST_NAME, "%s", row_text(variant, "name"));
-        o.variant[o.count++].restricted = json_is_true(json_object_get(variant, "restricted"));
-    }
-    return o;
+    return json_object_get(offer, "variants");
 }
 
-static void check_offered(const common_options *common, const sweep_options *own, const offered *list, int count)
+/* NULL: not offered. */
+static const json_t *find_variant(const json_t *offer, const char *variant)
 {
-    for (int b = 0; b < count; b++)
-        if (list[b].count > 0)
-            return;
-    fail(EXIT_BAD_INPUT, "no backend here computes %s%s%s; `flynn list` shows who does", own->exercise,
-         common->has_dtype ? " in " : "", common->has_dtype ? fl_dtype_name(common->dtype) : "");
+    return json_object_get(variants_of(offer), variant);
+}
+
+static void check_offered(const common_options *common, const exercise_kind *kind, const json_t *offers)
+{
+    const json_t *offer;
+    size_t b, variants = 0;
+
+    json_array_foreach(offers, b, offer) variants += json_object_size(variants_of(offer));
+    if (variants == 0)
+        fail(EXIT_BAD_INPUT, "no backend here computes %s%s%s; `flynn list` shows which backends do", kind->name,
+             common->has_dtype ? " in " : "", common->has_dtype ? fl_dtype_name(common->dtype) : "");
 }
 
 /* A variant that none of the backends has is a mistake; one that only some have is listed for the others. */
-static void check_variant(const char *wanted, const char *exercise, const offered *list, int count)
+static void check_variant(const char *wanted, const exercise_kind *kind, const json_t *offers)
 {
-    const char *nearest = NULL, *names[MOST_VALUES];
+    const char *nearest = NULL, *name;
+    const json_t *offer;
+    json_t *unused;
+    size_t b;
 
     if (strcmp(wanted, "auto") == 0 || strcmp(wanted, "reference") == 0)
         return;
-    for (int b = 0; b < count; b++)
-        if (has(&list[b], wanted))
+    json_array_foreach(offers, b, offer)
+    {
+        const char *names[MOST_VALUES];
+        size_t count = 0;
+        if (find_variant(offer, wanted))
             return;
-    for (int b = 0; b < count && !nearest; b++) {
-        for (int i = 0; i < list[b].count; i++)
-            names[i] = list[b].variant[i].name;
-        nearest = fl_nearest_name(wanted, names, (size_t)list[b].count);
+        json_object_foreach(variants_of(offer), name, unused) if (count < MOST_VALUES) names[count++] = name;
+        nearest = nearest ? nearest : fl_nearest_name(wanted, names, count);
     }
-    option_fail("variant", "'%s' is no variant of %s here%s%s%s; `flynn list` shows them", wanted, exercise,
-                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    if (nearest)
+        option_fail("variant", "'%s' is not a variant of %s here; did you mean '%s'? `flynn list` shows them", wanted,
+                    kind->name, nearest);
+    option_fail("variant", "'%s' is not a variant of %s here; `flynn list` shows them", wanted, kind->name);
 }
 
 /* ----------------------------------------------------------------------------------------------- running ---- */
@@ -242,7 +206,7 @@ typedef struct combination {
 
 static child_result run_child(const sweep *s, const combination *c)
 {
-    child_words words = child_words_start(s->own->exercise);
+    child_words words = child_words_start(s->own->kind->name);
     common_options one = *s->common;
     const char *size = s->own->kind->size_option;
 
@@ -289,7 +253,7 @@ static bool is_blockless(const json_t *row)
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
 }
 
-/* Runs it and keeps what came of it. false: other blocks need not be tried. */
+/* Runs the combination and keeps its result. false: other blocks need not be tried. */
 static bool run_one(sweep *s, const combination *c)
 {
     child_result r;
@@ -315,57 +279,69 @@ static bool run_one(sweep *s, const combination *c)
     return more;
 }
 
-static void run_blocks(sweep *s, const offered *o, const char *variant, int64_t size)
+static int at_least_one(int count)
+{
+    return count ? count : 1;
+}
+
+static void run_blocks(sweep *s, const json_t *offer, const char *variant, int64_t size)
 {
     const sweep_options *own = s->own;
-    int count = own->blocks.count ? own->blocks.count : 1, before = s->done;
-    bool more = own->blocks.count > 0 && (has(o, variant) || strcmp(variant, "auto") == 0);
+    const char *backend = row_text(offer, "backend");
+    const int before = s->done;
+    bool more = own->blocks.count > 0 && (find_variant(offer, variant) || strcmp(variant, "auto") == 0);
 
     if (!more)
-        run_one(s, &(combination){o->name, variant, size, NULL});
-    for (int i = 0; i < count && more; i++)
-        more = run_one(s, &(combination){o->name, variant, size, own->block[i]});
-    s->done = before + count;
+        run_one(s, &(combination){backend, variant, size, NULL});
+    for (int i = 0; i < own->blocks.count && more; i++)
+        more = run_one(s, &(combination){backend, variant, size, own->block[i]});
+    s->done = before + at_least_one(own->blocks.count);
 }
 
-static void run_backend(sweep *s, const offered *o, int64_t size)
+static void run_backend(sweep *s, const json_t *offer, int64_t size)
 {
     const value_list *asked = &s->own->variants;
-    int count = asked->count ? asked->count : o->count;
+    const char *variant;
+    json_t *unused;
 
-    for (int i = 0; i < count; i++)
-        run_blocks(s, o, asked->count ? asked->word[i] : o->variant[i].name, size);
+    for (int i = 0; i < asked->count; i++)
+        run_blocks(s, offer, asked->word[i], size);
+    if (asked->count == 0)
+        json_object_foreach(variants_of(offer), variant, unused) run_blocks(s, offer, variant, size);
 }
 
-static void run_all(sweep *s, const offered *list, int backends)
+static void run_all(sweep *s, const json_t *offers)
 {
     const sweep_options *own = s->own;
-    int sizes = own->sizes.count ? own->sizes.count : 1, blocks = own->blocks.count ? own->blocks.count : 1;
+    const json_t *offer;
+    size_t b;
 
-    for (int b = 0; b < backends; b++)
-        s->count += sizes * blocks * (own->variants.count ? own->variants.count : list[b].count);
-    for (int i = 0; i < sizes; i++)
-        for (int b = 0; b < backends; b++)
-            run_backend(s, &list[b], own->sizes.count ? own->size[i] : 0);
+    json_array_foreach(offers, b, offer) s->count +=
+        at_least_one(own->sizes.count) * at_least_one(own->blocks.count) *
+        (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
+    for (int i = 0; i < at_least_one(own->sizes.count); i++)
+        json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->size[i] : 0);
     progress_end();
 }
 
 /* ---------------------------------------------------------------------------------------------- keeping ---- */
 
-/* The variant may run in place of `auto`: it takes every input, and is as accurate as the others for each. Never
- * `reference`, which a sweep does not offer by itself. */
-static bool may_replace_auto(const json_t *best, const offered *list, int count)
+/* May the variant run in place of `auto`: does it take every input, as accurately as the others? `reference`, which a
+ * sweep does not offer by itself, may not. */
+static bool may_replace_auto(const json_t *best, const json_t *offers)
 {
-    for (int b = 0; b < count; b++) {
-        if (strcmp(list[b].name, row_text(best, "backend_requested")) != 0)
-            continue;
-        int i = find_variant(&list[b], row_text(best, "variant"));
-        return i >= 0 && !list[b].variant[i].restricted;
+    const json_t *offer;
+    size_t b;
+
+    json_array_foreach(offers, b, offer)
+    {
+        if (json_equal(json_object_get(offer, "backend"), json_object_get(best, "backend_requested")))
+            return json_is_false(find_variant(offer, row_text(best, "variant")));
     }
     return false;
 }
 
-static void keep_one(json_t *best, const offered *list, int count)
+static void keep_one(json_t *best, const json_t *offers)
 {
     const json_t *block = json_object_get(best, "block_asked");
     tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
@@ -374,8 +350,8 @@ static void keep_one(json_t *best, const offered *list, int count)
     tuned_way way = {.variant = ""};
     problem why;
 
-    if (!may_replace_auto(best, list, count)) {
-        note("not kept: %s is not for every input, or less accurate; auto takes it where it may",
+    if (!may_replace_auto(best, offers)) {
+        note("%s is not kept: it does not take every input, or is less accurate; auto takes it where it can",
              row_text(best, "variant"));
         return;
     }
@@ -386,22 +362,14 @@ static void keep_one(json_t *best, const offered *list, int count)
     json_put(best, "kept", json_boolean(true));
 }
 
-static void keep_winners(const json_t *document, const offered *list, int count)
-{
-    size_t i;
-    json_t *best;
-
-    json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best, list, count);
-}
-
 static int forget(const sweep_options *own)
 {
     problem why;
     int count;
 
-    must_do(tuned_forget(own->exercise, &count, &why), &why);
-    printf("%d forgotten of what %s keeps%s%s\n", count, *tuned_path() ? tuned_path() : "no file",
-           own->exercise ? " for " : "", own->exercise ? own->exercise : "");
+    must_do(tuned_forget(own->kind ? own->kind->name : NULL, &count, &why), &why);
+    printf("removed %d saved choice%s from %s%s%s\n", count, count == 1 ? "" : "s",
+           *tuned_path() ? tuned_path() : "no file", own->kind ? " for " : "", own->kind ? own->kind->name : "");
     return EXIT_DONE;
 }
 
@@ -409,39 +377,24 @@ static int forget(const sweep_options *own)
 
 static void settle(const common_options *common, const sweep_options *own)
 {
-    /* They are lists here, which an exercise would not understand. */
-    unsetenv("FLYNN_VARIANT");
-    unsetenv("FLYNN_SIZE");
-    unsetenv("FLYNN_BLOCK");
-    if (own->forget)
+    if (own->forget) {
+        option_refuse(common, UINT_MAX, "--forget runs nothing");
+        for (const own_option *o = own_options; o->name; o++)
+            if (o->place != offsetof(sweep_options, forget))
+                option_refuse_own(common, own_options, o->name, "--forget runs nothing");
         return;
-    if (!own->exercise)
-        fail(EXIT_BAD_INPUT, "no exercise; expected increment, sqrt ... as `flynn --help` lists them");
+    }
+    if (!own->kind)
+        fail(EXIT_BAD_INPUT, "no exercise is named; `flynn --exercises` lists them");
     if (own->rank && !exercise_has_option(own->kind, "rank"))
         fail(EXIT_BAD_INPUT, "--rank: %s has no rank; expected an exercise with --rank, such as svd or reconstruct",
-             own->exercise);
+             own->kind->name);
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
-             own->exercise);
-    exercises_refuse(common, exercise_takes(own->kind));
-}
-
-/* The document without results, and what the backends offer, of which this process opens none. */
-static json_t *prepare(const common_options *common, const sweep_options *own, offered **list, int *count)
-{
-    json_t *document = child_ask(ask_backends, &(question){common, own});
-    const json_t *offers = json_object_get(document, "offers");
-
-    *count = (int)json_array_size(offers);
-    *list = memory_zeroed((size_t)*count, sizeof **list);
-    for (int i = 0; i < *count; i++)
-        (*list)[i] = read_offer(json_array_get(offers, (size_t)i));
-    json_object_del(document, "offers");
-    check_offered(common, own, *list, *count);
-    for (int i = 0; i < own->variants.count; i++)
-        check_variant(own->variants.word[i], own->exercise, *list, *count);
-    json_put(document, "cannot_run", json_new_list());
-    return document;
+             own->kind->name);
+    exercise_refuse(common, own->kind);
+    if (!(exercise_takes(own->kind) & TAKES_BLOCK))
+        option_refuse_own(common, own_options, "block", "the exercise has no blocks");
 }
 
 static int exit_code(const sweep *s)
@@ -461,44 +414,41 @@ static int exit_code(const sweep *s)
 
 static int run_sweep(const common_options *common, const sweep_options *own)
 {
-    offered *list;
-    int count, code;
-    json_t *document = prepare(common, own, &list, &count);
-    sweep s = {.common = common,
-               .own = own,
-               .rows = json_object_get(document, "results"),
-               .cannot_run = json_object_get(document, "cannot_run")};
+    /* In a process of its own: this one opens no device. */
+    json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
+           *offers = json_incref(json_object_get(document, "offers")), *best;
+    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0};
+    int code;
+    size_t i;
 
-    run_all(&s, list, count);
+    json_object_del(document, "offers");
+    json_put(document, "cannot_run", s.cannot_run);
+    check_offered(common, own->kind, offers);
+    for (int v = 0; v < own->variants.count; v++)
+        check_variant(own->variants.word[v], own->kind, offers);
+    run_all(&s, offers);
     sweep_table_fill(document);
     if (own->save)
-        keep_winners(document, list, count);
+        json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best, offers);
     if (results_write(common, document))
         sweep_table_show(document);
     code = exit_code(&s);
+    json_decref(offers);
     json_decref(document);
-    free(list);
     return code;
 }
 
 int command_sweep(int argc, char **argv)
 {
-    sweep_options own = {.exercise = NULL};
-    const command_line line = {"flynn sweep",
-                               "[EXERCISE]",
-                               1,
-                               summary,
-                               (TAKES_RUN & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK)) | TAKES_JSON,
-                               own_options,
-                               &own};
+    sweep_options own = {.kind = NULL};
+    const unsigned takes = (TAKES_RUN | TAKES_JSON) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
+    const command_line line = {"flynn sweep", "[EXERCISE]", 1, summary, takes, own_options, &own};
     common_options common;
     int code;
 
     options_parse(&line, argc, argv, &common);
-    if (common.argument_count) {
+    if (common.argument_count)
         own.kind = exercise_named(common.arguments[0], "sweep", exercise_runs_among_others);
-        own.exercise = own.kind->name;
-    }
     settle(&common, &own);
     code = own.forget ? forget(&own) : run_sweep(&common, &own);
     free(own.variants.text);

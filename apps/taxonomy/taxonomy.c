@@ -5,11 +5,11 @@
  */
 #include "commands.h"
 #include "instructions.h"
+#include "misd.h"
 #include "show.h"
 
 #include "exercises/registry.h"
 #include "harness/child.h"
-#include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/options.h"
@@ -19,11 +19,15 @@
 #include "view/row.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COUNTS = 3 };
+
+/* What a step has as its result has it. */
+static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s", "total_s", "variant", "check"};
 
 static const char summary[] =
     "Runs one operation (convolve1d, convolve, maximum or reconstruct; default: convolve1d) as SISD, SIMD, MIMD and "
@@ -32,8 +36,6 @@ static const char summary[] =
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
     "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
     "docs/commands/taxonomy.md.";
-
-/* ---------------------------------------------------------------------------------------------- the backends ---- */
 
 static void add_name(char *list, size_t size, const char *name, const char *item)
 {
@@ -79,11 +81,11 @@ static void why_no_gpu(char *text, size_t size)
             snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", b->name, b->probe.cause);
     }
     if (!text[0])
-        snprintf(text, size, "there is no plugin for one");
+        snprintf(text, size, "no plugin for a GPU is installed");
 }
 
 /* "serial,simd:v2,simd:v3,omp,hip": from SISD to SIMT. */
-static void choose_backends(char *list, size_t size, taxonomy_found *found)
+static void choose_backends(char *list, size_t size, char *no_gpu, size_t no_gpu_size)
 {
     static const char *const classes[] = {"SISD", "SIMD", "MIMD"};
     const fl_backend_info *b;
@@ -96,15 +98,13 @@ static void choose_backends(char *list, size_t size, taxonomy_found *found)
         add_name(list, size, b->name, "");
         return;
     }
-    why_no_gpu(found->no_gpu, sizeof found->no_gpu);
+    why_no_gpu(no_gpu, no_gpu_size);
     if ((b = backend_of("SIMT", true)) != NULL)
         add_name(list, size, b->name, "");
 }
 
-/* ------------------------------------------------------------------------------------------------- the steps ---- */
-
 /* The exercise on all backends, in turns in one process. */
-static json_t *run_exercise(const exercise_kind *kind, const common_options *common, taxonomy_found *found)
+static json_t *run_exercise(const exercise_kind *kind, const common_options *common, char *no_gpu, size_t size)
 {
     common_options asked = *common;
     char list[512], *one = list;
@@ -112,7 +112,7 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     json_t *document;
 
     if (common->backend_count == 1 && strcmp(common->backends[0], "auto") == 0) {
-        choose_backends(list, sizeof list, found);
+        choose_backends(list, sizeof list, no_gpu, size);
         asked.backends = &one;
     }
     if (!common->has_variant) {
@@ -126,167 +126,149 @@ static json_t *run_exercise(const exercise_kind *kind, const common_options *com
     return document;
 }
 
-/* The operation's arrays on a device. */
-typedef struct placed {
-    fl_device *device;
-    fl_array *in[MOST_INPUTS], *out;
-} placed;
-
-static placed place(const exercise *e, fl_device *device)
-{
-    const output_spec *o = &e->outputs[0];
-    placed p = {.device = device};
-
-    for (int i = 0; i < e->input_count; i++)
-        p.in[i] = reference_upload(device, &e->inputs[i], false);
-    must(fl_array_create(device, o->dtype, o->ndim, o->shape, &p.out));
-    return p;
-}
-
-static void free_placed(placed *p)
-{
-    for (int i = 0; i < MOST_INPUTS; i++)
-        fl_array_free(p->in[i]);
-    fl_array_free(p->out);
-}
-
-static void call(const exercise *e, placed *p, const char *variant)
-{
-    must(e->kind->steps.call(e, p->device, p->in, &p->out, &(fl_run){.variant = variant}));
-}
-
-/* The least of a few calls, after one that starts threads and touches memory. */
-static void count_instructions(const exercise *e, fl_device *device, const char *variant, instruction_counter *counter,
-                               taxonomy_step *step)
+/* The least of a few calls, after one that starts threads and touches memory; -1: see `reason`. */
+static int64_t count_instructions(const exercise *e, fl_device *device, const char *variant,
+                                  instruction_counter *counter, const char **reason)
 {
     const fl_device_info *d = fl_device_describe(device);
+    int64_t least = -1;
     placed p;
 
-    step->instructions = -1;
-    snprintf(step->reason, sizeof step->reason, "%s",
-             d->emulation        ? "those of an emulation mean nothing"
-             : !d->host_memory   ? "a GPU's instructions are not the processor's to count"
-             : counter->file < 0 ? counter->reason
-                                 : "");
-    if (step->reason[0])
-        return;
-    p = place(e, device);
+    *reason = d->emulation        ? "instructions of an emulation mean nothing"
+              : !d->host_memory   ? "a processor cannot count a GPU's instructions"
+              : counter->file < 0 ? counter->reason
+                                  : NULL;
+    if (*reason)
+        return -1;
+    p = placed_create(e, device);
     for (int i = 0; i < COUNTS + 1; i++) {
         instructions_start(counter);
-        call(e, &p, variant);
+        placed_call(e, &p, variant);
         must(fl_device_wait(device));
         int64_t now = instructions_stop(counter);
-        if (i > 0 && now >= 0 && (step->instructions < 0 || now < step->instructions))
-            step->instructions = now;
+        if (i > 0 && now >= 0 && (least < 0 || now < least))
+            least = now;
     }
-    free_placed(&p);
-    if (step->instructions < 0)
-        snprintf(step->reason, sizeof step->reason, "the counter was shared with others");
+    placed_free(&p);
+    if (least < 0)
+        *reason = "the counter was shared with others";
+    return least;
 }
 
-static void take_step(const exercise *e, const json_t *row, instruction_counter *counter, taxonomy_step *step)
+/* What makes the device what it is. */
+static json_t *json_what(const fl_device_info *d, int lanes, fl_dtype dtype)
 {
+    char text[160];
+
+    if (d->warp_size > 0)
+        snprintf(text, sizeof text, "warps of %d threads in step, %d multiprocessor%s%s", d->warp_size,
+                 d->multiprocessors, d->multiprocessors == 1 ? "" : "s", d->emulation ? ", imitated" : "");
+    else if (lanes > 1)
+        snprintf(text, sizeof text, "%d thread%s, vectors of %d bits: %d %s an instruction", d->threads,
+                 d->threads == 1 ? "" : "s", d->vector_bits, lanes, fl_dtype_name(dtype));
+    else
+        snprintf(text, sizeof text, "%d thread%s, one number an instruction", d->threads, d->threads == 1 ? "" : "s");
+    return json_text(text);
+}
+
+static json_t *json_step(const exercise *e, json_t *row, int place, instruction_counter *counter)
+{
+    const fl_dtype dtype = e->outputs[0].dtype;
+    const statistics kernel = row_times(row, "kernel");
+    json_t *step = json_new_object();
+    const char *reason;
     fl_device *device;
 
-    must(fl_device_open(json_string_value(json_object_get(row, "resource")), &device));
-    step->device = *fl_device_describe(device);
-    step->variant = row_text(row, "variant"); /* the document outlives it */
-    step->right = row_is_right(row);
-    step->kernel_s = row_number(row, "kernel_s");
-    step->spread_s = row_times(row, "kernel").spread;
-    step->total_s = row_number(row, "total_s");
-    count_instructions(e, device, step->variant, counter, step);
+    must(fl_device_open(row_text(row, "resource"), &device));
+    const fl_device_info *d = fl_device_describe(device);
+    const int lanes = d->vector_bits > 64 ? d->vector_bits / (8 * (int)fl_dtype_size(dtype)) : 1;
+    const int64_t count = count_instructions(e, device, row_text(row, "variant"), counter, &reason);
+    json_put(step, "result", json_whole(place));
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+        json_put(step, copied[i], json_incref(json_object_get(row, copied[i])));
+    json_put(step, "what", json_what(d, lanes, dtype));
+    json_put(step, "isa", json_text(d->isa));
+    json_put(step, "threads", json_whole(d->threads));
+    json_put(step, "vector_bits", json_whole(d->vector_bits));
+    json_put(step, "lanes", d->warp_size ? json_null() : json_whole(lanes));
+    json_put(step, "warp_size", json_whole(d->warp_size));
+    json_put(step, "multiprocessors", json_whole(d->multiprocessors));
+    json_put(step, "instructions", reason ? json_null() : json_whole(count));
+    json_put(step, "instructions_per_element",
+             reason ? json_null() : json_number((double)count / (double)output_size(&e->outputs[0])));
+    json_put(step, "instructions_reason", json_text(reason));
+    json_put(step, "spread_s", json_number(kernel.spread));
+    json_put(step, "spread", json_number(kernel.spread / kernel.median));
+    json_put(step, "ok", json_boolean(row_is_right(row)));
     fl_device_close(device);
+    return step;
 }
 
-static void take_steps(const exercise *e, const json_t *rows, taxonomy_found *found)
+/* Over the step before; null for the first, for emulations and wrong ones. */
+static void put_speed_ups(json_t *steps)
+{
+    const json_t *before = NULL;
+    json_t *step;
+    size_t i;
+
+    json_array_foreach(steps, i, step)
+    {
+        const bool known = row_is_ranked(step) && before;
+        json_put(step, "speed_up",
+                 json_number(known ? row_number(before, "kernel_s") / row_number(step, "kernel_s") : (double)NAN));
+        json_put(step, "speed_up_with_copies",
+                 json_number(known ? row_number(before, "total_s") / row_number(step, "total_s") : (double)NAN));
+        before = row_is_ranked(step) ? step : before;
+    }
+}
+
+static json_t *json_steps(const exercise *e, const json_t *rows)
 {
     /* Before any device is open: threads that were there already would not be counted. */
     instruction_counter counter = instructions_open();
+    json_t *steps = json_new_list(), *row;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        if (found->step_count == MOST_STEPS)
-            option_fail("backend", "too many backends; expected at most %d", MOST_STEPS);
-        taxonomy_step *step = &found->steps[found->step_count++];
-        step->result = (int)i;
-        take_step(e, json_array_get(rows, i), &counter, step);
-    }
+    json_array_foreach(rows, i, row) json_append(steps, json_step(e, row, (int)i, &counter));
     instructions_close(&counter);
-    taxonomy_speed_ups(found);
+    put_speed_ups(steps);
+    return steps;
 }
 
-/* -------------------------------------------------------------------------------------------------------- MISD ---- */
-
-static void take_answer(const exercise *e, placed *p, const char *variant, taxonomy_answer *a)
+/* The last backend that is not an emulation. */
+static const char *last_resource(const json_t *steps)
 {
-    const output_spec *o = &e->outputs[0];
-    measurement m = {.timing = {.variant = memory_text(variant)}}; /* a device's strings end with it */
+    size_t last = json_array_size(steps) - 1;
 
-    m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
-    memset(m.results[0].data, 0xff, host_array_bytes(&m.results[0])); /* NaN: what was there before is no answer */
-    must(fl_array_write(p->out, m.results[0].data, NULL));
-    call(e, p, variant);
-    must(fl_array_to_host(p->out, m.results[0].data));
-    a->variant = m.timing.variant;
-    a->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, &m, a->method, sizeof a->method);
-    a->answer = m.results[0];
-}
-
-/* All variants on the last backend that is no emulation; `auto` is one of the others, and `reference` is what they are
- * checked against. */
-static void take_answers(const exercise *e, taxonomy_found *found)
-{
-    int last = found->step_count - 1;
-    fl_device *device;
-    fl_variant_info v;
-
-    while (last > 0 && found->steps[last].device.emulation)
+    while (last > 0 && json_is_true(json_object_get(json_array_get(steps, last), "emulation")))
         last--;
-    found->misd_device = found->steps[last].device;
-    must(fl_device_open(found->misd_device.resource, &device));
-    placed p = place(e, device);
-    for (size_t i = 0; i < fl_variant_count(device) && found->answer_count < MOST_VARIANTS; i++) {
-        must(fl_variant_get(device, i, &v));
-        if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << found->dtype &&
-            strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0)
-            take_answer(e, &p, v.variant, &found->answers[found->answer_count++]);
-    }
-    free_placed(&p);
-    fl_device_close(device);
+    return row_text(json_array_get(steps, last), "resource");
 }
 
-static void free_answers(taxonomy_found *found)
+static bool all_right(const json_t *rows)
 {
-    for (int i = 0; i < found->answer_count; i++) {
-        host_array_free(&found->answers[i].answer);
-        free((char *)found->answers[i].variant);
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (!row_is_right(row))
+            return false;
     }
-}
-
-/* ----------------------------------------------------------------------------------------------------- command ---- */
-
-static bool all_right(const taxonomy_found *found)
-{
-    bool right = true;
-
-    for (int i = 0; i < found->step_count; i++)
-        right = right && found->steps[i].right;
-    for (int i = 0; i < found->answer_count; i++)
-        right = right && found->answers[i].check.ok;
-    return right;
+    return true;
 }
 
 int command_taxonomy(int argc, char **argv)
 {
-    static taxonomy_found found;
     const command_line line = {.name = "flynn taxonomy",
                                .arguments = "[EXERCISE]",
                                .most_arguments = 1,
                                .summary = summary,
                                .takes = TAKES_RUN | TAKES_JSON};
+    json_t *taxonomy = json_new_object(), *document, *steps, *misd;
     const exercise_kind *kind;
     common_options common;
-    json_t *document, *rows;
+    char no_gpu[640] = "";
     exercise e;
     bool right;
 
@@ -296,23 +278,24 @@ int command_taxonomy(int argc, char **argv)
     common.dtype = common.has_dtype ? common.dtype : FL_F32;
     common.has_dtype = true;
     common.size = common.size ? common.size : kind->taxonomy_size;
-    exercises_refuse(&common, exercise_takes(kind));
+    exercise_refuse(&common, kind);
     if (!fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
-    found.exercise = kind->name;
-    found.dtype = common.dtype;
-    found.size = common.size;
-    document = run_exercise(kind, &common, &found);
-    rows = json_object_get(document, "results");
+    document = run_exercise(kind, &common, no_gpu, sizeof no_gpu);
     exercise_prepare(&e, kind, &common);
-    found.elements = output_size(&e.outputs[0]);
-    take_steps(&e, rows, &found);
-    take_answers(&e, &found);
-    json_put(document, "taxonomy", taxonomy_json(&found));
+    steps = json_steps(&e, json_object_get(document, "results"));
+    misd = misd_json(&e, last_resource(steps));
+    json_put(taxonomy, "exercise", json_text(kind->name));
+    json_put(taxonomy, "size", json_whole(common.size));
+    json_put(taxonomy, "dtype", json_text(fl_dtype_name(common.dtype)));
+    json_put(taxonomy, "elements", json_whole(output_size(&e.outputs[0])));
+    json_put(taxonomy, "steps", steps);
+    json_put(taxonomy, "no_gpu", json_text(no_gpu[0] ? no_gpu : NULL));
+    json_put(taxonomy, "misd", misd);
+    json_put(document, "taxonomy", taxonomy);
     if (results_write(&common, document))
-        taxonomy_show(&found, json_object_get(document, "taxonomy"));
-    right = all_right(&found);
-    free_answers(&found);
+        taxonomy_show(taxonomy);
+    right = all_right(steps) && all_right(json_object_get(misd, "answers"));
     exercise_free(&e);
     json_decref(document);
     options_free(&common);

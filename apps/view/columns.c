@@ -52,7 +52,7 @@ static void append_value(cell *c, const json_t *value)
     else
         snprintf(number, sizeof number, "%.6g", json_number_value(value));
     if (json_is_array(value))
-        append_list(c, value, "x");
+        append_list(c, value, json_is_string(json_array_get(value, 0)) ? " " : "x");
     else
         append(c, json_is_string(value)    ? json_string_value(value)
                   : json_is_number(value)  ? number
@@ -113,7 +113,7 @@ const char *column_text(const column *c, const json_t *row, cell *room)
         *room = check_cell(row);
     else if (c->as == AS_BLOCK)
         *room = block_cell(value);
-    else if (c->as == AS_TEXT && json_is_string(value))
+    else if (json_is_string(value) && (c->as == AS_TEXT || c->as == AS_NUMBER))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
         *room = cell_value(value);
@@ -128,8 +128,6 @@ bool column_is_number(const column *c)
 {
     return c->as != AS_TEXT && c->as != AS_BLOCK && c->as != AS_CHECK;
 }
-
-/* ------------------------------------------------------------------------------------------------ printing ---- */
 
 static void print_markdown(const column *columns, const json_t *rows, FILE *stream)
 {

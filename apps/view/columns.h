@@ -2,6 +2,8 @@
  *
  * columns.h - tables as views of JSON rows: a column names a key of the row, the title above it and the form of its
  * cells. One list of columns makes the table, its Markdown and the page's HTML.
+ *
+ * The room view/ shows results: rows of JSON as tables, Markdown, CSV and cells of a page.
  */
 #ifndef FLYNN_APPS_VIEW_COLUMNS_H
 #define FLYNN_APPS_VIEW_COLUMNS_H
@@ -12,12 +14,12 @@
 
 /* How a value is written. null, a missing key and a number that is not finite are "-" in every form. */
 typedef enum cell_form {
-    AS_TEXT,       /* a string; any other value in short: "16x16x1", "1.5e-05", "yes" */
+    AS_TEXT,       /* a string; any other value in short: "16x16x1", "serial simd", "1.5e-05", "yes" */
     AS_SECONDS,    /* 0.0202: "20.2 ms" */
     AS_BYTES,      /* 67108864: "64.0 MiB" */
     AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
     AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
-    AS_NUMBER,     /* three digits: "5.96e-08"; an integer in full */
+    AS_NUMBER,     /* three digits: "5.96e-08"; an integer or a string in full */
     AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997"; of a list, how many elements it has */
     AS_FACTOR,     /* 27.9: "27.9x" */
     AS_PART,       /* 0.926: "92.6 %" */

@@ -65,8 +65,7 @@ static void write_cell(FILE *stream, const json_t *value)
         json_array_foreach(value, i, part)
             fprintf(stream, "%s%" JSON_INTEGER_FORMAT, i > 0 ? "x" : "", json_integer_value(part));
         break;
-    case JSON_OBJECT:
-    case JSON_NULL: break;
+    default: break;
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE 1
 #include "json.h"
 
 #include "files/output.h"
 #include "support/fail.h"
+#include "support/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,17 +28,14 @@ json_t *json_whole(int64_t value)
 
 json_t *json_text(const char *text)
 {
-    if (text == NULL)
-        return json_null();
-    json_t *value = json_string(text);
-    if (value != NULL)
+    json_t *value = text ? json_string(text) : json_null();
+    char *plain;
+
+    if (value)
         return value;
-    char *plain = strdup(text);
-    if (plain == NULL)
-        return checked(NULL);
-    for (char *c = plain; *c != '\0'; c++)
-        if ((unsigned char)*c >= 128)
-            *c = '?';
+    plain = memory_text(text);
+    for (char *c = plain; *c; c++)
+        *c = (unsigned char)*c < 128 ? *c : '?';
     value = json_string(plain);
     free(plain);
     return checked(value);

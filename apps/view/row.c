@@ -70,8 +70,6 @@ double row_spread(const json_t *row, const char *quantity)
     return s.spread / s.median;
 }
 
-/* ------------------------------------------------------------------------------------------------ many rows ---- */
-
 /* The ranked rows of an exercise, seen from one of its rows. */
 typedef struct rivals {
     int faster;

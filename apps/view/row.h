@@ -13,25 +13,17 @@
 /* The value of a key; "check.max_abs" goes into the object "check". NULL where there is none. */
 json_t *row_value(const json_t *row, const char *key);
 
-/* "-" for null, and for what is not there. */
+/* "-" and NaN for null, and for what is not there. */
 const char *row_text(const json_t *row, const char *key);
-
-/* NaN for null, and for what is not there. */
 double row_number(const json_t *row, const char *key);
 
-/* Did it pass its check? */
+/* Did it pass its check? Can it be compared with others: is it right, and no emulation's? */
 bool row_is_right(const json_t *row);
-
-/* Can it be compared with others? It is right, and no emulation's. */
 bool row_is_ranked(const json_t *row);
 
-/* Of a list of times. */
+/* Of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their median. */
 statistics row_statistics(const json_t *times);
-
-/* Of a quantity's samples: "total", "kernel". */
 statistics row_times(const json_t *row, const char *quantity);
-
-/* Their interquartile range over their median. */
 double row_spread(const json_t *row, const char *quantity);
 
 /* Adds to each row what it is beside the ranked rows of its exercise: `rank` (its place by total_s), `relative` (its

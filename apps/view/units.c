@@ -3,58 +3,64 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-/* The decimals that make three significant digits of a value from 1 to below 1000. */
-static int decimals(double value)
+/* `format` takes the number and the unit. */
+static quantity print(const char *format, double number, const char *unit)
 {
-    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    quantity out = {"-"};
+
+    if (isfinite(number))
+        snprintf(out.text, sizeof out.text, format, number, unit);
+    return out;
+}
+
+/* Below 1 and from a million on with an exponent where that is shorter. */
+static quantity three_digits(double number, const char *unit)
+{
+    const double size = fabs(number);
+
+    return print(size < 0.9995 || size >= 1e6 ? "%.3g%s"
+                 : size < 9.995               ? "%.2f%s"
+                 : size < 99.95               ? "%.1f%s"
+                                              : "%.0f%s",
+                 number, unit);
 }
 
 typedef struct scale {
     double by;
-    const char *unit;
+    const char *prefix;
 } scale;
 
 /* In the largest unit (they fall, a NULL ends them) in which the value is at least 1 as printed, else in the last. */
-static quantity in_units(double value, const scale *scales)
+static quantity in_units(double value, const scale *scales, const char *unit)
 {
-    quantity out = {"-"};
-    if (!isfinite(value))
-        return out;
-    double size = fabs(value);
-    while (scales[1].unit != NULL && size < 0.9995 * scales->by)
+    char whole[24];
+
+    while (scales[1].prefix && fabs(value) < 0.9995 * scales->by)
         scales++;
-    double scaled = value / scales->by;
-    if (fabs(scaled) < 0.9995 || fabs(scaled) >= 1e6)
-        snprintf(out.text, sizeof out.text, "%.3g %s", scaled, scales->unit);
-    else
-        snprintf(out.text, sizeof out.text, "%.*f %s", decimals(fabs(scaled)), scaled, scales->unit);
-    return out;
+    snprintf(whole, sizeof whole, " %s%s", scales->prefix, unit);
+    return three_digits(value / scales->by, whole);
 }
 
 quantity format_seconds(double seconds)
 {
-    static const scale scales[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {0, NULL}};
-    return seconds == 0 ? (quantity){"0 s"} : in_units(seconds, scales);
+    static const scale scales[] = {{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}, {0, NULL}};
+
+    return seconds == 0 ? (quantity){"0 s"} : in_units(seconds, scales, "s");
 }
 
 quantity format_bytes(double bytes)
 {
-    static const scale scales[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"},
-                                   {0x1p10, "KiB"}, {1, "B"},        {0, NULL}};
-    return in_units(bytes, scales);
+    static const scale scales[] = {{0x1p40, "Ti"}, {0x1p30, "Gi"}, {0x1p20, "Mi"}, {0x1p10, "Ki"}, {1, ""}, {0, NULL}};
+
+    return in_units(bytes, scales, "B");
 }
 
 quantity format_rate(double per_second, const char *unit)
 {
     static const scale scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {0, NULL}};
-    quantity out = in_units(per_second, scales);
-    if (isfinite(per_second)) {
-        size_t used = strlen(out.text);
-        snprintf(out.text + used, sizeof out.text - used, "%s", unit);
-    }
-    return out;
+
+    return in_units(per_second, scales, unit);
 }
 
 quantity format_block(const int *block)
@@ -72,35 +78,20 @@ quantity format_block(const int *block)
 
 quantity format_factor(double factor)
 {
-    quantity out = {"-"};
-    double size = fabs(factor);
-    if (size >= 0.9995 && size < 1e6)
-        snprintf(out.text, sizeof out.text, "%.*fx", decimals(size), factor);
-    else if (isfinite(factor))
-        snprintf(out.text, sizeof out.text, "%.3gx", factor);
-    return out;
+    return three_digits(factor, "x");
 }
 
 quantity format_number(double number)
 {
-    quantity out = {"-"};
-    if (isfinite(number))
-        snprintf(out.text, sizeof out.text, "%.3g", number);
-    return out;
+    return print("%.3g%s", number, "");
 }
 
 quantity format_count(double count)
 {
-    quantity out = {"-"};
-    if (isfinite(count))
-        snprintf(out.text, sizeof out.text, count >= 1000 ? "%.0f" : "%.3g", count);
-    return out;
+    return print(count >= 1000 ? "%.0f%s" : "%.3g%s", count, "");
 }
 
 quantity format_percent(double part)
 {
-    quantity out = format_count(100 * part);
-    if (isfinite(part))
-        strcat(out.text, " %");
-    return out;
+    return print(100 * part >= 1000 ? "%.0f%s" : "%.3g%s", 100 * part, " %");
 }

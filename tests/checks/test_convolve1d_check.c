@@ -3,7 +3,7 @@
  * test_convolve1d_check.c - the check of `flynn convolve1d` by itself: what is right passes, one wrong element does
  * not.
  */
-#include "checks/convolve1d.h"
+#include "checks/convolve.h"
 
 #include "harness/exercise.h"
 #include "support/fail.h"
@@ -15,7 +15,7 @@ enum { SIZE = 70, TAPS = 9 };
 
 struct problem_of_two {
     host_array signal, kernel, result;
-    convolve1d_oracle *oracle;
+    convolve_oracle *oracle;
 };
 
 /* With a result as the library's default variant gives it. */
@@ -28,7 +28,7 @@ static struct problem_of_two create(fl_dtype dtype, fl_mode mode, check_choice c
     int64_t length;
     problem why;
     must(fl_device_open("serial", &device));
-    p.oracle = convolve1d_oracle_create(&p.signal, &p.kernel, mode, choice, 3);
+    p.oracle = convolve_oracle_create(&p.signal, &p.kernel, mode, choice, 3);
     must(fl_convolve1d_shape(SIZE, TAPS, mode, &length));
     must(fl_array_from_host(device, dtype, 1, p.signal.shape, p.signal.data, &a));
     must(fl_array_from_host(device, dtype, 1, p.kernel.shape, p.kernel.data, &b));
@@ -45,7 +45,7 @@ static struct problem_of_two create(fl_dtype dtype, fl_mode mode, check_choice c
 
 static void discard(struct problem_of_two *p)
 {
-    convolve1d_oracle_free(p->oracle);
+    convolve_oracle_free(p->oracle);
     host_array_free(&p->signal);
     host_array_free(&p->kernel);
     host_array_free(&p->result);
@@ -54,7 +54,7 @@ static void discard(struct problem_of_two *p)
 static bool passes(const struct problem_of_two *p, const char *variant, int64_t *worst)
 {
     char method[96];
-    compare_result found = convolve1d_oracle_check(p->oracle, &p->result, variant, method, sizeof method);
+    compare_result found = convolve_oracle_check(p->oracle, &p->result, variant, method, sizeof method);
     *worst = found.worst_index;
     return found.ok;
 }

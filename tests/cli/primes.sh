@@ -73,7 +73,7 @@ refused "a sieve, number by number" 2 "--launch" primes --method=sieve --launch=
 refused "variant and method" 2 "--method" primes --variant=sieve --method=trial
 refused "variant and launch" 2 "--launch" primes --variant=trial-all --launch=all
 refused "a size" 2 "--upto" primes --size=10
-refused "a dtype" 2 "i64" primes --dtype=f32
+refused "a dtype" 2 "--dtype: this command does not take it" primes --dtype=f32
 refused "a file" 2 "image.npy" primes image.npy
 refused "no folder for the result" 4 "nowhere" primes -o nowhere/out.npy
 ok "help" primes --help

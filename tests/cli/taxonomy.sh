@@ -80,7 +80,7 @@ check "a wrong step has no speed-up" json "$work/out" \
     '[(s["ok"], s["speed_up"]) for s in d["taxonomy"]["steps"]] == [(True, None), (False, None)]'
 check "a wrong answer among the variants" json "$work/out" '[a["check"]["ok"] for a in d["taxonomy"]["misd"]["answers"]] == [False]'
 run taxonomy convolve --backend=serial,wrong --size=64 "${quick[@]}"
-check "and both are shown" test "$(grep -c 'WRONG *$' "$work/out")" = 2
+check "and both are shown" test "$(grep -c 'WRONG at \[39, 26\] *$' "$work/out")" = 2
 unset FLYNN_PLUGIN_PATH
 
 refused "no such exercise" 2 "did you mean 'maximum'" taxonomy maximun

@@ -58,7 +58,7 @@ done
 
 image=$data/operations/convolve/golden/tall_f64.image.npy
 kernel=$data/operations/convolve/golden/tall_f64.kernel.npy
-quick=(--repeat=2 --warmup=1 --min-time=0)
+quick=(--repeat=2 --warmup=1)
 clean 0 convolve --size=32 --backend=serial,simd,omp:2 --json=out.json --csv=out.csv -o out.npy --png=out.png --zoom=2 \
     "${quick[@]}"
 clean 0 convolve --size=32 --backend=simd:v2,omp:1:v2 --json "${quick[@]}"

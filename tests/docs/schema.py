@@ -186,7 +186,7 @@ def damaged_batch(document):
     yield change("an unknown source", lambda b: b.update(source="films"))
     yield change("an unknown pipeline", lambda b: b["runs"][0].update(pipeline="fuller"))
     yield change("a negative count", lambda b: b["runs"][0].update(done=-1))
-    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread"}:  # which older documents lack
+    for key in set(document["batch"]["runs"][0]) - {"reconstruct_on", "spread", "block", "host_memory"}:  # older documents lack them
         yield change(f"a run without {key}", lambda b, key=key: b["runs"][0].pop(key))
     yield change("an unknown key of a run", lambda b: b["runs"][0].update(more=1))
     for key in ("engines_together", "link", "over_one_by_one", "memory", "check"):

@@ -79,7 +79,7 @@ Test(options, values)
     own mine;
     common_options common =
         parse(WORDS("--backend=serial,omp:2:v3,hip", "--variant", "tiled", "--dtype=f64", "--size=4096", "--block=32x4",
-                    "--repeat=7", "--warmup=0", "--min-time=1e-2", "in.npy", "--pageable", NULL),
+                    "--repeat=7", "--warmup=0", "in.npy", "--pageable", NULL),
               &mine);
     cr_assert(eq(int, common.backend_count, 3));
     cr_assert(eq(str, common.backends[1], "omp:2:v3"));
@@ -88,15 +88,15 @@ Test(options, values)
     cr_assert(common.has_dtype && common.dtype == FL_F64 && common.size == 4096 && common.repeat == 7 &&
               common.warmup == 0);
     cr_assert(common.block[0] == 32 && common.block[1] == 4 && common.block[2] == 1);
-    cr_assert(common.min_time_s == 0.01 && common.pageable);
+    cr_assert(common.pageable);
     cr_assert(eq(str, (char *)common.arguments[0], "in.npy"));
     options_free(&common);
 
-    common = parse(
-        WORDS("-b", "all", "--check=sampled", "--seed=0", "--json", "--csv=a.csv", "-qo", "x.npy", "--", "--a", NULL),
-        &mine);
+    common = parse(WORDS("-b", "all", "--check=sampled", "--seed=0", "--min-time=1e-2", "--json", "--csv=a.csv", "-qo",
+                         "x.npy", "--", "--a", NULL),
+                   &mine);
     cr_assert(common.all_backends && common.backend_count == 0 && common.check == CHECK_SAMPLED && common.seed == 0);
-    cr_assert(common.json && common.json_file == NULL && common.quiet);
+    cr_assert(common.min_time_s == 0.01 && common.json && common.json_file == NULL && common.quiet);
     cr_assert(eq(str, (char *)common.csv_file, "a.csv"));
     cr_assert(eq(str, (char *)common.output, "x.npy"));
     cr_assert(eq(str, (char *)common.arguments[0], "--a"));
@@ -157,7 +157,7 @@ Test(options, what_is_wrong_gets_one_line)
         {{"--block=99999999999x1"}, "--block: '99999999999x1' is too large"},
         {{"--block", "--quiet"}, "--block: '--quiet' is not a block"},
         {{"FLYNN_BLOCK=16y16"}, "FLYNN_BLOCK: '16y16' is not a block"},
-        {{"FLYNN_MIN_TIME=soon"}, "FLYNN_MIN_TIME: 'soon' is not a time; expected seconds"},
+        {{"FLYNN_MIN_TIME=soon"}, "FLYNN_MIN_TIME: 'soon' is not a number from 0 to 86400"},
         {{"FLYNN_PAGEABLE=maybe"}, "FLYNN_PAGEABLE: 'maybe' is not a switch; expected 0 or 1"},
         {{"FLYNN_MODE=ful"}, "FLYNN_MODE: 'ful' is unknown; expected full, same or valid (the nearest is full)"},
         {{"--mode=xyz"}, "--mode: 'xyz' is unknown; expected full, same or valid"},
@@ -167,9 +167,9 @@ Test(options, what_is_wrong_gets_one_line)
         {{"--size=9223372036854775808"}, "--size: '9223372036854775808' is out of range"},
         {{"--size="}, "--size: '' is not a whole number"},
         {{"--repeat=1.5"}, "--repeat: '1.5' is not a whole number"},
-        {{"--min-time=nan"}, "--min-time: 'nan' is not a time"},
-        {{"--min-time=-1"}, "--min-time: '-1' is not a time"},
-        {{"--min-time=1s"}, "--min-time: '1s' is not a time"},
+        {{"--min-time=nan"}, "--min-time: 'nan' is not a number from 0 to 86400"},
+        {{"--min-time=-1"}, "--min-time: '-1' is not a number from 0 to 86400"},
+        {{"--min-time=1s"}, "--min-time: '1s' is not a number from 0 to 86400"},
         {{"--dtype=f16"}, "--dtype: 'f16' is unknown; expected u8, i32, i64, f32 or f64"},
         {{"--check=none"}, "--check: 'none' is unknown; expected auto, full or sampled"},
         {{"--backend="}, "--backend: '' has an empty name"},

@@ -13,7 +13,6 @@
 #include "scratch.h"
 #include "support/statistics.h"
 #include "view/row.h"
-#include "view/table.h"
 #include "view/units.h"
 
 #include <criterion/criterion.h>
@@ -162,9 +161,9 @@ Test(statistics, of_known_lists)
     cr_assert(seconds_now() >= before);
 }
 
-/* ------------------------------------------------------------------------------------------------- text tables ---- */
+/* ------------------------------------------------------------------------------------------------- tables ---- */
 
-Test(table, quantities)
+Test(units, quantities)
 {
     cr_assert(eq(str, format_seconds(0.0202).text, "20.2 ms"));
     cr_assert(eq(str, format_seconds(3.1e-6).text, "3.10 us"));
@@ -183,30 +182,6 @@ Test(table, quantities)
     cr_assert(eq(str, format_factor(27.94).text, "27.9x"));
     cr_assert(eq(str, format_factor(0.0123).text, "0.0123x"));
     cr_assert(eq(str, format_number(5.96e-8).text, "5.96e-08"));
-}
-
-static void print_table(void *unused)
-{
-    (void)unused;
-    table *rows = table_create((table_column[]){{"backend", 0}, {"time", 1}, {NULL, 0}});
-    table_add(rows, (const char *[]){"serial", "1.40 s"});
-    table_add(rows,
-              (const char *[]){"a name that is much longer than any terminal that one could have open is wide, and "
-                               "then some more of it to be sure",
-                               NULL});
-    table_print(rows, stdout);
-    table_free(rows);
-}
-
-Test(table, is_printed_in_full)
-{
-    setenv("COLUMNS", "40", 1);
-    ended how = run_apart(print_table, NULL);
-    cr_assert(eq(int, how.exit_code, 0));
-    cr_assert(strncmp(how.out, "backend ", 8) == 0 && strstr(how.out, "and then some more of it to be sure") != NULL,
-              "%s", how.out);
-    char *first = strchr(how.out, '\n') + 1;
-    cr_assert(strncmp(first, "serial ", 7) == 0 && strncmp(strchr(first, '\n') - 6, "1.40 s", 6) == 0, "%s", how.out);
 }
 
 static cell product(const json_t *row)
@@ -234,6 +209,7 @@ Test(columns, every_form)
         {{"", "a", AS_SECONDS, NULL}, "20.2 ms", true},
         {{"", "none", AS_SECONDS, NULL}, "-", true},
         {{"", "name", AS_SECONDS, NULL}, "-", true},
+        {{"", "name", AS_NUMBER, NULL}, "sort", true},
         {{"", "name.a", AS_SECONDS, NULL}, "-", true},
         {{"", "large", AS_BYTES, NULL}, "1.00 MiB", true},
         {{"", "large", AS_BYTE_RATE, NULL}, "1.05 MB/s", true},
@@ -282,8 +258,12 @@ static void print_columns(void *style)
 Test(columns, are_printed_as_text_and_markdown)
 {
     table_style style = TABLE_TEXT;
+    setenv("COLUMNS", "40", 1); /* the text is wider, and printed in full */
     ended how = run_apart(print_columns, &style);
+    cr_assert(eq(int, how.exit_code, 0));
     cr_assert(strncmp(how.out, "backend ", 8) == 0 && strstr(how.out, "twenty-eight bytes      -\n"), "%s", how.out);
+    char *first = strchr(how.out, '\n') + 1;
+    cr_assert(strncmp(first, "serial ", 7) == 0 && strncmp(strchr(first, '\n') - 6, "1.40 s", 6) == 0, "%s", how.out);
     style = TABLE_MARKDOWN;
     how = run_apart(print_columns, &style);
     static const char lines[] = "| backend | time |\n|---|---:|\n| serial | 1.40 s |\n| a text of any length ";

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compare.h - the tables of flynn compare, which the page of flynn report shows too, and two saved runs side by side.
+ */
+#ifndef FLYNN_APPS_COMPARE_COMPARE_H
+#define FLYNN_APPS_COMPARE_COMPARE_H
+
+#include "view/columns.h"
+
+/* Of "results", after rows_rank; of "pairs". */
+extern const column compare_columns[], compare_pair_columns[];
+
+/* {"schema", "older", "newer" (their machines), "pairs": [{"exercise", "dtype", "shape", "older", "newer" (resources),
+ * "kernel", "total": {"older_s", "newer_s", "ratio" (older over newer: above 1 is faster), "verdict"}}], "unpaired"}. A
+ * result is paired with that of the same exercise, dtype and shape on the backend requested by the same name, or else
+ * on one of the same class. A verdict is "faster" or "slower" where the middle halves of both runs' times lie apart and
+ * their medians by at least 2 %; "same" where the medians differ by less than 5 % and neither run spreads by more; else
+ * "unclear", as with fewer than 3 times or a wrong result. */
+json_t *compare_runs(const json_t *older, const json_t *newer);
+
+void compare_runs_show(const json_t *verdicts, table_style style);
+
+#endif

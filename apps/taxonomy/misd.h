@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * misd.h - what comes nearest to MISD: one answer, computed by all variants of an operation.
+ */
+#ifndef FLYNN_APPS_TAXONOMY_MISD_H
+#define FLYNN_APPS_TAXONOMY_MISD_H
+
+#include "harness/exercise.h"
+
+/* The operation's arrays on a device. */
+typedef struct placed {
+    fl_device *device;
+    fl_array *in[MOST_INPUTS], *out;
+} placed;
+placed placed_create(const exercise *e, fl_device *device);
+void placed_free(placed *p);
+
+/* Queues one call. */
+void placed_call(const exercise *e, const placed *p, const char *variant);
+
+/* {"means", "resource", "answers", "pairs"}: the answers of all variants on that device, each checked, and how each two
+ * differ. `auto` is one of the others, and `reference` is what they are checked against. */
+json_t *misd_json(const exercise *e, const char *resource);
+
+#endif

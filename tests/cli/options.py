@@ -1,0 +1,787 @@
+# SPDX-License-Identifier: MIT
+"""Every option in the --help of every command has an effect, and every other shared option is refused.
+
+EFFECTS and OWN are the table: a function for each option runs the command with and without it and asserts a difference.
+VOID lists command lines in which something else makes an option void. An option without an entry is a failure, and so
+is an entry that no command lists. What cannot be shown on this machine is printed.
+"""
+import concurrent.futures
+import csv
+import functools
+import hashlib
+import io
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import files  # noqa: E402 (beside this file)
+
+FLYNN = os.environ["FLYNN"]
+FAULTS = os.environ["FLYNN_TEST_FAULTS"]
+SAVED = os.environ["FLYNN_SOURCE"] + "/tests/data/saved/exercise.json"
+QUICK = ("--repeat=1", "--warmup=0")
+SERIAL = ("--backend=serial",)
+COPIES = ("--backend=failing",)  # a device with memory of its own; it fails only if the environment says so
+
+
+class NotShown(Exception):
+    """The reason why this machine cannot show the effect."""
+
+
+# -------------------------------------------------------------------------------------------------------------- running
+
+
+class Run:
+    def __init__(self, words, env=None, terminal=False):
+        self.words = [str(w) for w in words]
+        inner = {k: v for k, v in os.environ.items() if not k.startswith("FLYNN_")}
+        inner.update({"LC_ALL": "C", "FLYNN_CACHE": str(pathlib.Path("cache").resolve())})
+        if COPIES[0] in self.words:
+            inner["FLYNN_PLUGIN_PATH"] = FAULTS + "/failing"
+        inner.update(env or {})
+        ours, theirs = os.openpty() if terminal else os.pipe()
+        with tempfile.TemporaryFile() as out:
+            process = subprocess.Popen([FLYNN, *self.words], stdin=subprocess.DEVNULL, stdout=out, stderr=theirs,
+                                       env=inner)
+            os.close(theirs)
+            self.err = b"".join(iter(lambda: read(ours), b"")).decode()
+            os.close(ours)
+            _, status, usage = os.wait4(process.pid, 0)
+            self.code = process.returncode = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+            self.cpu_s = usage.ru_utime + usage.ru_stime
+            out.seek(0)
+            self.out = out.read().decode()
+
+    def must(self, code=0):
+        assert self.code == code, f"exit code {self.code}, expected {code}: {self.line()}: {self.err.strip()}"
+        return self
+
+    def line(self):
+        return "flynn " + " ".join(self.words)
+
+
+def read(file):
+    try:
+        return os.read(file, 65536)
+    except OSError:  # how Linux says that nobody writes to a terminal any more
+        return b""
+
+
+def document(*words, code=0, **how):
+    return json.loads(Run([*words, "--json"], **how).must(code).out)
+
+
+def differ(a, b, what):
+    assert a != b, f"no effect: {what} is {str(a)[:300]} with and without it"
+
+
+def is_equal(got, expected, what):
+    assert got == expected, f"{what} is {got!r}, expected {expected!r}"
+
+
+def usable(backend):
+    return any(b["name"] == backend and b["usable"] for b in BACKENDS)
+
+
+def need(backend):
+    if not usable(backend):
+        raise NotShown(f"{backend} cannot run here")
+
+
+def variants_of(operation, backend):
+    return [v["variant"] for v in VARIANTS if v["operation"] == operation and backend in v["backends"]]
+
+
+# ------------------------------------------------------------------------------------------------------------- commands
+
+# For each command: an example that is quick, without --backend, --repeat and --warmup.
+EXAMPLES = {
+    "primes": ("primes", "--upto=100"),
+    "reconstruct": ("reconstruct", "--size=64", "--rank=4"),
+    "svd": ("svd", "--size=16"),
+    "batch": ("batch", "--size=40", "--rank=4"),
+    "convolve1d": ("convolve1d", "--size=20000"),
+    "compare": ("compare", "reconstruct", "--size=100"),
+    "sweep": ("sweep", "reconstruct", "--size=100", "--variant=tiled"),
+    "laws": ("laws", "reconstruct", "--size=200", "--threads=1,2,3,4"),
+    "taxonomy": ("taxonomy", "reconstruct", "--size=100"),
+    "ceiling": ("ceiling", "--size=4096"),
+    "maximum": ("maximum", "--size=20"),
+    "report": ("report", SAVED, "--output=page.html"),
+    "list": ("list",),
+    "info": ("info",),
+    "doctor": ("doctor",),
+}
+# The exercise that a command of many runs, or of a pipeline, has in its example.
+INNER = dict.fromkeys(("compare", "sweep", "laws", "taxonomy", "batch"), "reconstruct")
+RUN_NOTHING = ("report", "list", "info", "doctor")  # their examples
+
+
+# Inputs of which each sample has another rounding error, and a small kernel, with which samples are cheap.
+SAMPLED = {"convolve": ("convolve", "noise.npy", "kernel.npy", "--dtype=f32", *SERIAL, *QUICK),
+           "convolve1d": ("convolve1d", "noise-line.npy", "taps.npy", "--dtype=f32", *SERIAL, *QUICK)}
+
+
+def example(command):
+    return EXAMPLES.get(command, (command, "--size=64"))
+
+
+def quick(command, backend=SERIAL):
+    """The example with all that makes it quick."""
+    if command in RUN_NOTHING:
+        return example(command)
+    if command == "laws":
+        backend = ()  # its default is omp, and it refuses a backend of one thread
+    return (*example(command), *backend, *[w for w in QUICK if w.split("=")[0][2:] in OPTIONS[command]])
+
+
+def rows(command, *more, backend=SERIAL, without=()):
+    words = [w for w in quick(command, backend) if not w.startswith(without or "no word")]
+    found = document(*words, *more)
+    return found["batch"]["runs"] if command == "batch" else found["ceilings" if command == "ceiling" else "results"]
+
+
+def row(command, *more, **how):
+    return rows(command, *more, **how)[0]
+
+
+def samples(command, *more, **how):
+    found = row(command, *more, **how)
+    times = found["quantities"][0]["times_s"] if command == "ceiling" else found["times_s"]
+    return len(times if isinstance(times, list) else times["total"])
+
+
+def facts(value):
+    """A document without its times."""
+    if isinstance(value, dict):
+        return {k: facts(v) for k, v in value.items() if not re.search("_s$|per_s|^(gflops|spread|r.*lative|speed_up.*|"
+                                                                        "rank|percent.*|date|memory|over.*|util.*)$", k)}
+    return [facts(v) for v in value] if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------------------------ the shared options and their effect
+
+
+def backend(command):
+    if command == "laws":
+        Run([*quick("laws"), "--backend=serial"]).must(2)
+        Run([*quick("laws"), "--backend=omp"]).must(0)
+        return
+    key = "backend" if command == "ceiling" else "backend_requested"
+    is_equal([row(command, backend=(f"--backend={name}",))[key] for name in ("serial", "simd")], ["serial", "simd"], key)
+
+
+def trace(command):
+    path = pathlib.Path(f"{command}-trace.json")
+    Run(quick(command)).must()
+    assert not path.exists()
+    Run([*quick(command), f"--trace={path}"]).must()
+    events = json.loads(path.read_text())["traceEvents"]
+    assert isinstance(events, list) and any(e["ph"] == "X" for e in events), "the trace has no spans"
+
+
+def variant(command):
+    operation = INNER.get(command, command)
+    names = [v for v in variants_of(operation, "serial" if command != "laws" else "omp") if v not in ("auto", "library")]
+    assert len(names) > 1, f"{operation} has one variant"
+    for name in names[:2]:
+        is_equal(row(command, f"--variant={name}")["variant"], name, "variant")
+
+
+def size(command):
+    sizes = [n + int(re.search("--size=([0-9]+)", " ".join(example(command))).group(1)) for n in (0, 8)]
+    if command == "batch":
+        found = [document(*quick("batch"), f"--size={n}")["batch"]["shape"] for n in sizes]
+    elif command == "ceiling":
+        found = [[q["amount"] for q in row(command, f"--size={n}")["quantities"]] for n in sizes]
+    else:
+        key = "array_shape" if command == "slice" else "elements"
+        found = [row(command, f"--size={n}")[key] for n in sizes]
+    differ(*found, "what is computed")
+
+
+def block(command):
+    """On a GPU, or the emulation of one, every exercise with --block has blocks; of a CPU's variants a few have tiles."""
+    operation = INNER.get(command, command)
+    tiles = [v for v in ("tiled", "bitonic") if v in variants_of(operation, "serial")]
+    ways = [("--backend=hip-cpu",)] if usable("hip-cpu") and command != "laws" else []
+    ways += [(*(SERIAL if command != "laws" else ()), f"--variant={v}") for v in tiles]
+    if not ways:
+        raise NotShown(f"{operation} has blocks on a GPU only, and hip-cpu cannot run here")
+    for way in ways:
+        plain, asked = (row(command, *way[1:], *more, backend=way[:1])["block"] for more in ((), ("--block=32",)))
+        differ(plain, asked, "block")
+        is_equal(asked[0], 32, "the block's x")
+
+
+def dtype(command):
+    shown = [row(command, f"--dtype={d}") for d in ("f32", "f64")]
+    if command == "batch":
+        shown = [document(*quick("batch"), f"--dtype={d}")["batch"] for d in ("f32", "f64")]
+    if command == "allclose":  # its result is i64
+        differ(*(r["bytes"] for r in shown), "bytes")
+    else:
+        is_equal([r["dtype"] for r in shown], ["f32", "f64"], "dtype")
+
+
+def repeat(command):
+    is_equal([samples(command, f"--repeat={n}") for n in (1, 4)], [1, 4], "the number of samples")
+
+
+def warmup(command):
+    if "trace" in OPTIONS[command] and command != "batch":
+        more = spans(command, 7) - spans(command, 2)
+        assert more >= 5, f"--warmup=7 has {more} passes more than --warmup=2"
+        return
+    many = 200 if command == "batch" else 400  # more than 0.1 ms each
+    seconds = [Run([*quick(command), f"--warmup={n}"]).must().cpu_s for n in (0, many)]
+    assert seconds[1] > seconds[0] + 0.03, f"no effect: {seconds} seconds of the processor without and with it"
+
+
+def spans(command, count):
+    """A pass and what is in it: of an exercise, with its name."""
+    path = pathlib.Path(f"{command}-warmup.json")
+    words = (*quick(command), *(("--slice=0:2",) if command == "slice" else ()))
+    Run([*words, f"--warmup={count}", f"--trace={path}"]).must()
+    events = json.loads(path.read_text())["traceEvents"]
+    names = [e["name"] for e in events if e["ph"] == "X"]
+    return len(names) if command == "slice" else names.count("pass")
+
+
+def min_time(command):
+    few, many = (samples(command, f"--min-time={s}", without="--repeat") for s in (0, 0.15))
+    assert many > few, f"no effect: {few} samples without and {many} with it"
+
+
+def seed(command):
+    """Of random inputs, of the check's samples, or of a random algorithm."""
+    seeds = [f"--seed={n}" for n in (3, 40)]
+    if command in SAMPLED:
+        found = [document(*SAMPLED[command], "--check=sampled", s)["results"] for s in seeds]
+        differ(*(facts(f) for f in found), "what was checked")
+    elif command == "svd":
+        result_differs(command, *seeds, more=("--variant=randomized", "--rank=3"))
+    elif "output" in OPTIONS[command]:
+        result_differs(command, *seeds, more=("--slice=0:2",) if command == "slice" else ())
+    else:
+        differ(*(facts(rows(command, s)) for s in seeds), "the result")
+
+
+def pageable(command):
+    if command == "laws":
+        need("hip-cpu")
+        words = ("laws", "reconstruct", "--backend=hip-cpu", "--size=128", *QUICK)
+        found = [document(*words, *more)["results"][0]["host_memory"] for more in ((), ("--pageable",))]
+    else:
+        found = [row(command, *more, backend=COPIES)["host_memory"] for more in ((), ("--pageable",))]
+    is_equal(found, ["pinned", "pageable"], "host_memory")
+
+
+def wrong_timing(command):
+    plain, asked = (row(command, *more)["call_s"] for more in ((), ("--wrong-timing",)))
+    assert plain is None and asked > 0, f"call_s is {plain} without and {asked} with it"
+
+
+def check(command):
+    words = SAMPLED.get(command, quick(command))
+    found = [document(*words, f"--check={how}")["results"][0]["check"]["method"] for how in ("full", "sampled")]
+    assert "sampled" in found[1] and "sampled" not in found[0], f"check.method is {found} with full and sampled"
+
+
+def as_json(command):
+    words = quick(command)
+    plain = Run(words)
+    assert not plain.out.startswith("{"), "the table is JSON"
+    assert json.loads(Run([*words, "--json"]).must(plain.code).out)["schema"] == "flynn/1"
+    kept = Run([*words, f"--json={command}.json"]).must(plain.code)
+    assert json.loads(pathlib.Path(f"{command}.json").read_text())["schema"] == "flynn/1"
+    assert kept.out, "with a file for the JSON the table is missing"
+
+
+def as_csv(command):
+    table = list(csv.DictReader(io.StringIO(Run([*quick(command), "--csv"]).must().out)))
+    assert table and "exercise" in table[0], "no rows"
+    Run([*quick(command), f"--csv={command}.csv"]).must()
+    is_equal(len(pathlib.Path(f"{command}.csv").read_text().splitlines()), len(table) + 1, "lines of the file")
+
+
+def output(command):
+    path = pathlib.Path(f"{command}-output.npy")
+    Run([*quick(command), *(("--slice=0:2",) if command == "slice" else ()), f"--output={path}"]).must()
+    assert files.read_npy(path)[2], "no values"
+
+
+def quiet(command):
+    words = quick(command)
+    if command == "batch":  # of what is made beforehand it shows no progress
+        words = ("batch", *pictures("images"), *SERIAL)
+    loud, silent = (Run([*words, *more], terminal=True) for more in ((), ("--quiet",)))
+    is_equal(silent.code, loud.code, "exit code")
+    is_equal(silent.err, "", "stderr with --quiet")
+    if command in ("list", "info", "doctor") and not loud.err:
+        raise NotShown("the command has nothing to remark here")
+    assert loud.err, "no effect: nothing is on stderr without it"
+
+
+def as_help(command):
+    text = Run([command, "--help"]).must().out
+    assert text.startswith(f"Usage: flynn {command} "), text[:60]
+
+
+def usage(command):
+    text = Run([command, "--usage"]).must().out
+    assert text.startswith(f"Usage: flynn {command} [") and len(text) < len(HELP[command]), text[:60]
+
+
+def version(command):
+    assert re.fullmatch(r"flynn \d+\.\d+\.\d+\n", Run([command, "--version"]).must().out)
+
+
+EFFECTS = {
+    "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
+    "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
+    "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
+    "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+}
+ALWAYS = ("quiet", "help", "usage", "version")
+SHARED = [name for name in EFFECTS if name not in ALWAYS]
+
+# --------------------------------------------------------------------------------------- options that one command has
+
+
+def in_row(command, key, option, *values, more=(), inputs=()):
+    """The row's key differs between the values; a value of None leaves the option out."""
+    words = (*(inputs or quick(command)), *((*SERIAL, *QUICK) if inputs else ()), *more)
+    found = []
+    for value in values:
+        d = document(*words, *([f"--{option}={value}"] if value is not None else []))
+        found.append(d["results"][0][key])
+    assert len({json.dumps(f) for f in found}) == len(values), f"no effect: {key} is {found} with {values}"
+
+
+def in_place(command):
+    inputs = [files.read_npy(f"{command}-plain.npy") for more, name in (((), "plain"), (("--in-place",), "in-place"))
+              if Run([*quick(command), *more, f"--output={command}-{name}.npy"]).must()]
+    is_equal(*inputs, "the result")
+    titles = [Run([*quick(command), *more]).must().out.splitlines()[0] for more in ((), ("--in-place",))]
+    differ(*titles, "the title")
+
+
+def result_differs(command, *options, more=()):
+    values = []
+    for i, option in enumerate(options):
+        path = f"{command}-{options[1][2:8]}-{i}.npy"
+        Run([*quick(command), *more, *([option] if option else []), f"--output={path}"]).must()
+        values.append(pathlib.Path(path).read_bytes())
+    differ(*values, "the result")
+
+
+def png(_):
+    path = pathlib.Path("colours.png.png")
+    Run([*quick("convolve"), f"--png={path}"]).must()
+    is_equal(files.read_png(path)[:2], (78, 78), "the picture's size")
+
+
+def crop(_):
+    Run([*quick("convolve"), "--png=crop.png", "--crop=9x8"]).must()
+    is_equal(files.read_png("crop.png")[:2], (8, 9), "the picture's size")
+
+
+def zoom(_):
+    Run([*quick("convolve"), "--png=zoom.png", "--zoom=2"]).must()
+    is_equal(files.read_png("zoom.png")[:2], (156, 156), "the picture's size")
+
+
+def factors_of_svd(_):
+    Run([*quick("svd"), "--factors=factors", "--rank=3"]).must()
+    is_equal([files.read_npy(f"factors/{n}.npy")[1] for n in ("u", "s", "vt")], [(16, 3), (3,), (3, 16)], "shapes")
+
+
+def closeness(option, value):
+    def show(_):
+        words = ["allclose", "near-a.npy", "near-b.npy", *SERIAL, *QUICK, "--rtol=0", "--atol=0", "--equal-nan"]
+        if option == "equal-nan":
+            words.remove("--equal-nan")
+            words.append("--atol=1")
+        Run(words).must(1)
+        Run([*words, f"--{option}{value}"]).must(0)
+    return show
+
+
+def slice_ranges(_):
+    is_equal([r["slice"] for r in rows("slice", "--slice=1:3,2:4")], ["1:3,2:4"] * 3, "slices")
+
+
+def markdown(_):
+    plain, asked = (Run([*quick("compare"), *more]).must().out for more in ((), ("--markdown",)))
+    assert "|---" not in plain.replace(" ", "") and re.search(r"\|[ :]*-+", asked), asked[:200]
+
+
+def against(_):
+    Run([*quick("compare"), "--json=old.json"]).must()
+    verdicts = document("compare", "--against=old.json", "old.json")
+    assert verdicts["pairs"], "no pairs"
+
+
+def sweep_list(option, key, values):
+    def show(_):
+        found = document("sweep", "convolve", *SERIAL, *QUICK, "--size=64", "--variant=tiled",
+                         f"--{option}={','.join(values)}")
+        asked = [r[key] for r in found["results"]]
+        is_equal([json.dumps(a) for a in asked], [json.dumps(v) for v in values.values()], key)
+    return show
+
+
+def sweep_rank(_):
+    words = ("sweep", "reconstruct", *SERIAL, *QUICK, "--size=64", "--variant=tiled")
+    differ(*(document(*words, f"--rank={k}")["results"][0]["bytes"] for k in (3, 4)), "bytes")
+
+
+def sweep_save(_, name="-save"):
+    env = {"FLYNN_CACHE": str(pathlib.Path(f"cache{name}").resolve())}
+    exercise = ("reconstruct", *SERIAL, *QUICK, "--size=64", "--rank=8")
+    tuned = [document(*exercise, env=env)["results"][0]["tuned"]]
+    for words in ((*exercise[1:], "--variant=tiled", "--save"), ("--forget",)):
+        Run(["sweep", "reconstruct", *words], env=env).must()
+        tuned.append(document(*exercise, env=env)["results"][0]["tuned"])
+    is_equal(tuned, [False, True, False], "tuned before, after --save and after --forget")
+
+
+def laws_threads(_):
+    points = document("laws", "convolve", "--size=64", *QUICK, "--threads=1,2,3,5")["laws"]["strong"]
+    is_equal([p["n"] for p in points], [1, 2, 3, 5], "the points")
+
+
+def laws_batch(_):
+    need("hip-cpu")
+    found = document("laws", "reconstruct", "--backend=hip-cpu", "--size=128", "--batch=1,2,3,5", *QUICK)
+    is_equal([p["n"] for p in found["laws"]["batch"]], [1, 2, 3, 5], "the points")
+
+
+def shown_by_report(option, name):
+    def show(_):
+        path = pathlib.Path(name)
+        if not shutil.which("gnuplot"):
+            raise NotShown("gnuplot, which report needs, is not installed")
+        Run(["report", SAVED, f"--{option}={name}{':seen' if option == 'picture' else ''}", "--quiet",
+             *(["--output=page-of-picture.html"] if option != "output" else [])]).must()
+        if option == "picture":
+            assert "seen" in pathlib.Path("page-of-picture.html").read_text(), "the caption is missing"
+        else:
+            assert path.is_file() or any(f.suffix == ".svg" for f in path.iterdir()), "nothing is written"
+    return show
+
+
+# What `flynn report` without files gives to the `flynn compare` that it starts.
+PASSED_ON = ("--backend=serial", "--variant=naive", "--size=100", "--block=8x8x1", "--dtype=f32", "--repeat=2",
+             "--warmup=3", "--min-time=0.5", "--seed=7", "--check=sampled", "--pageable")
+
+
+def name_of(word):
+    return word.split("=")[0][2:]
+
+
+@functools.lru_cache(None)
+def words_of_report(*words):
+    """The command line of report's child, which is long enough under way to be seen."""
+    if not shutil.which("gnuplot"):
+        raise NotShown("gnuplot, which report needs, is not installed")
+    inner = {k: v for k, v in os.environ.items() if not k.startswith("FLYNN_")}
+    process = subprocess.Popen([FLYNN, "report", "--quiet", "--output=page-of-run.html", *words], env=inner,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = []
+    while not found and process.poll() is None:
+        for child in words_of(f"/proc/{process.pid}/task/{process.pid}/children", " "):
+            seen = words_of(f"/proc/{child}/cmdline", "\0")
+            found = seen if seen[1:2] == ["compare"] else found
+    process.kill()
+    process.wait()
+    return found
+
+
+def words_of(path, between):
+    try:
+        return [w for w in pathlib.Path(path).read_text().split(between) if w]
+    except OSError:
+        return []
+
+
+def passed_on(word):
+    def show(_):
+        others = [w for w in PASSED_ON if w[:5] not in ("--rep", "--min")]
+        plain, asked = words_of_report("--size=99"), words_of_report(word, *[w for w in others if w != word])
+        assert plain and asked, "the child of report was not seen"
+        assert word in asked and word not in plain, f"{word}: {plain} without, {asked} with it"
+    return show
+
+
+def pictures(folder, count=3):
+    """Grey images of 8 x 8, of more than one rank."""
+    pathlib.Path(folder).mkdir(exist_ok=True)
+    for n in range(count):
+        lines = [[(17 * x * x + 31 * y * (x + n) + 40 * (x == y)) % 256 for x in range(8)] for y in range(8)]
+        (pathlib.Path(folder) / f"{n}.png").write_bytes(files.png(8, 8, 8, 0, lines))
+    return sorted(str(p) for p in pathlib.Path(folder).iterdir())
+
+
+def in_batch(find, *words, images=False, synthetic=("--synthetic=6x8x8",)):
+    """What `find` finds in the JSON differs with each of the words."""
+    inputs = pictures("images") if images else synthetic
+    found = [find(document("batch", *inputs, *SERIAL, *w.split())["batch"]) for w in words]
+    assert len({json.dumps(f) for f in found}) == len(words), f"no effect: {found} with {words}"
+
+
+def stage_threads(batch):
+    return [s["threads"] for r in batch["runs"] for s in r["stages"] if s["stage"] == "decompose"]
+
+
+def batch_folder(_):
+    Run(["batch", *pictures("images"), *SERIAL, "--rank=2", "--output-dir=results"]).must()
+    is_equal(len(list(pathlib.Path("results").iterdir())), 3, "the results in the folder")
+
+
+def batch_resume(_):
+    words = ("batch", *pictures("images"), *SERIAL, "--rank=2", "--output-dir=resumed")
+    counts = [document(*words, *more)["batch"]["runs"][0]["already_there"] for more in ((), (), ("--resume",))]
+    is_equal(counts, [0, 0, 3], "already_there")
+
+
+def batch_factors(_):
+    Run(["svd", "--size=16", "--rank=3", *SERIAL, *QUICK, "--factors=factors-of-batch"]).must()
+    found = document("batch", "--factors=factors-of-batch", *SERIAL)["batch"]
+    is_equal((found["source"], found["count"]), ("factors", 1), "source and count")
+
+
+def root(_):
+    pathlib.Path("bare").mkdir()
+    differ(*(facts(json.loads(Run(["doctor", *more, "--json"]).out)) for more in ((), ("--root=bare",))), "findings")
+
+
+OWN = {
+    ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
+    ("increment", "in-place"): in_place,
+    ("sort", "in-place"): in_place,
+    ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
+    ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
+    ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
+    ("convolve1d", "mode"): lambda c: in_row(c, "shape", "mode", "full", "same", "valid"),
+    ("convolve1d", "gaussian"): lambda c: result_differs(c, "", "--gaussian=narrow"),
+    ("convolve1d", "taps"): lambda c: in_row(c, "shape", "taps", 15, 225),
+    ("convolve", "mode"): lambda c: in_row(c, "shape", "mode", "full", "same", "valid"),
+    ("convolve", "gaussian"): lambda c: result_differs(c, "", "--gaussian=narrow"),
+    ("convolve", "png"): png,
+    ("convolve", "crop"): crop,
+    ("convolve", "zoom"): zoom,
+    ("svd", "rank"): lambda c: in_row(c, "singular_values", "rank", None, 3, 4),
+    ("svd", "factors"): factors_of_svd,
+    ("reconstruct", "rank"): lambda c: in_row(c, "bytes", "rank", 3, 4),
+    ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
+    ("allclose", "rtol"): closeness("rtol", "=1"),
+    ("allclose", "atol"): closeness("atol", "=1"),
+    ("allclose", "equal-nan"): closeness("equal-nan", ""),
+    ("slice", "slice"): slice_ranges,
+    ("compare", "markdown"): markdown,
+    ("compare", "against"): against,
+    ("sweep", "size"): sweep_list("size", "size", {"40": 40, "50": 50}),
+    ("sweep", "block"): sweep_list("block", "block_asked", {"8x4": [8, 4, 1], "16": [16, 1, 1]}),
+    ("sweep", "variant"): sweep_list("variant", "variant", {"naive": "naive", "tiled": "tiled"}),
+    ("sweep", "rank"): sweep_rank,
+    ("sweep", "save"): sweep_save,
+    ("sweep", "forget"): lambda c: sweep_save(c, "-forget"),
+    ("laws", "threads"): laws_threads,
+    ("laws", "batch"): laws_batch,
+    ("doctor", "root"): root,
+    ("report", "output"): shown_by_report("output", "another.html"),
+    ("report", "plots"): shown_by_report("plots", "plots"),
+    ("report", "picture"): shown_by_report("picture", "images-of-report/0.png"),
+    **{("report", name_of(word)): passed_on(word) for word in PASSED_ON},
+    ("batch", "rank"): lambda _: in_batch(lambda b: b["rank"], "--rank=2", "--rank=3"),
+    ("batch", "synthetic"): lambda _: in_batch(lambda b: (b["count"], b["shape"]), "--synthetic=3x8x8",
+                                               "--synthetic=4x8x9", synthetic=()),
+    ("batch", "pipeline"): lambda _: in_batch(lambda b: [r["pipeline"] for r in b["runs"]], "", "--pipeline=pinned",
+                                              "--pipeline=all"),
+    ("batch", "chunk"): lambda _: in_batch(lambda b: b["runs"][0]["launches"], "--chunk=1", "--chunk=6"),
+    ("batch", "threads"): lambda _: in_batch(stage_threads, "--threads=1", "--threads=3", images=True),
+    ("batch", "decompose-on"): lambda _: in_batch(lambda b: b["decompose_on"], "--decompose-on=serial",
+                                                  "--decompose-on=simd", images=True),
+    ("batch", "svd"): lambda _: in_batch(lambda b: b["runs"][0]["worst_error"], "--rank=3 --svd=jacobi",
+                                         "--rank=3 --svd=randomized", images=True),
+    ("batch", "output-dir"): batch_folder,
+    ("batch", "resume"): batch_resume,
+    ("batch", "factors"): batch_factors,
+}
+
+# ------------------------------------------------------------------------------- what is void beside something else
+
+VOID = [
+    ("convolve --size=64 --crop=4x4", "crop"),
+    ("convolve --size=64 --zoom=2", "zoom"),
+    ("convolve image.npy --size=64", "size"),
+    ("convolve image.npy kernel.npy --gaussian=narrow", "gaussian"),
+    ("convolve1d line.npy --size=64", "size"),
+    ("convolve1d line.npy line.npy --gaussian=narrow", "gaussian"),
+    ("convolve1d line.npy line.npy --taps=225", "taps"),
+    ("increment line.npy --size=64", "size"),
+    ("increment line.npy --shape=4x3", "shape"),
+    ("increment --shape=4x3 --size=64", "size"),
+    ("sqrt line.npy --size=64", "size"),
+    ("maximum line.npy line.npy --size=64", "size"),
+    ("maximum line.npy line.npy --seed=3", "seed"),
+    ("log_of_sum 6 7 --size=64", "size"),
+    ("log_of_sum 6 7 --seed=3", "seed"),
+    ("sort line.npy --size=64", "size"),
+    ("sort line.npy --seed=3", "seed"),
+    ("select line.npy --size=64", "size"),
+    ("select line.npy --seed=3", "seed"),
+    ("allclose near-a.npy near-b.npy --size=64", "size"),
+    ("svd image.npy --size=64", "size"),
+    ("reconstruct u.npy s.npy vt.npy --size=64", "size"),
+    ("reconstruct u.npy s.npy vt.npy --batch=2", "batch"),
+    ("primes --method=sieve --launch=each", "launch"),
+    ("primes --variant=sieve --method=trial", "variant"),
+    ("slice image.npy --size=64", "size"),
+    ("slice image.npy --seed=3", "seed"),
+    ("slice --size=64 --output=out.npy", "output"),
+    ("batch --synthetic=4x8x8 --size=8", "size"),
+    ("batch --synthetic=4x8x8 --resume", "resume"),
+    ("batch --synthetic=4x8x8 --output-dir=out", "output-dir"),
+    ("batch images-of-void/0.png --size=8", "size"),
+    ("batch images-of-void/0.png --dtype=f32", "dtype"),
+    ("batch images-of-void/0.png --repeat=3", "repeat"),
+    ("batch --synthetic=4x8x8 --threads=2", "threads"),
+    ("batch --synthetic=4x8x8 --svd=jacobi", "svd"),
+    ("batch --synthetic=4x8x8 --decompose-on=serial", "decompose-on"),
+    ("batch --synthetic=4x8x8 --pipeline=pinned --chunk=2", "chunk"),
+    ("batch --synthetic=4x8x8 --pipeline=one-by-one --pageable", "pageable"),
+    ("compare increment --seed=3", "seed"),
+    ("compare sort --check=full", "check"),
+    ("compare primes --size=64", "size"),
+    *((f"compare --against={SAVED} {SAVED} {word}", name_of(word)) for word in PASSED_ON),
+    *((f"report {SAVED} {word}", name_of(word)) for word in PASSED_ON),
+    ("compare convolve --json --markdown", "markdown"),
+    *((f"{' '.join(example(c))} --repeat=3 --min-time=1", "min-time") for c in (
+        "sort", "slice", "batch", "compare", "sweep", "ceiling", "laws", "taxonomy")),
+    ("sweep sort --forget --repeat=3", "repeat"),
+    ("sweep sort --forget --size=64", "size"),
+    ("sweep sort --forget --save", "save"),
+    ("sweep svd --block=8x8", "block"),
+    ("sweep primes --dtype=i64", "dtype"),
+    ("laws svd --block=8x8", "block"),
+    ("sweep sort --rank=3", "rank"),
+    ("sweep primes --save", "save"),
+    ("sweep increment --seed=3", "seed"),
+    ("sweep sort --check=full", "check"),
+    ("laws increment --seed=3", "seed"),
+    ("laws sort --check=full", "check"),
+    ("laws --backend=omp --batch=1,2,3,4", "batch"),
+    ("taxonomy maximum --check=full", "check"),
+]
+
+
+def make_inputs():
+    pictures("images-of-report", 1)
+    pictures("images-of-void", 1)
+    noise = hashlib.shake_256(b"noise").digest(500 * 500)
+    arrays = {"image": ([0.25 * i for i in range(64)], (8, 8)), "kernel": ([0.1, 0.7, 0.3, 0.4], (2, 2)),
+              "noise-line": ([math.sin(7.0 * i * i) for i in range(9000)], (9000,)), "taps": ([0.1, 0.7, 0.3], (3,)),
+              "line": ([3, 1, 2, 5], (4,)), "near-a": ([1.0, float("nan"), 2.0], (3,)),
+              "near-b": ([1.5, float("nan"), 2.0], (3,)), "u": ([1, 2, 3, 4], (2, 2)), "s": ([2, 1], (2,)),
+              "vt": ([1, 2, 3, 4], (2, 2))}
+    for name, (values, shape) in arrays.items():
+        pathlib.Path(f"{name}.npy").write_bytes(files.npy(values, shape))
+    pathlib.Path("noise.npy").write_bytes(files.npy(noise, (500, 500), "|u1"))
+
+
+# ---------------------------------------------------------------------------------------------------------- the tests
+
+
+def refused(words, command, option):
+    found = Run(words).must(2)
+    assert len(found.err.splitlines()) == 1 and re.match(f"flynn {command}: --{option}(?!-)", found.err), (
+        f"{found.line()}: expected one line that begins with 'flynn {command}: --{option}', not {found.err!r}")
+    assert not found.out, f"{found.line()}: stdout is not empty"
+
+
+def ignored(command, options):
+    """The variables of options that the command does not take, with a value that no option has."""
+    variables = {"FLYNN_" + option.upper().replace("-", "_"): "nonsense!" for option in options}
+    plain, found = (Run(quick(command), env=env) for env in ({}, variables))
+    assert plain.code == found.code, f"{found.line()}: exit code {found.code} with {variables}: {found.err.strip()}"
+
+
+def cases():
+    for command in OPTIONS:
+        for option in OPTIONS[command]:
+            show = OWN.get((command, option)) or EFFECTS.get(option)
+            yield f"{command} --{option}", functools.partial(show, command) if show else no_entry
+        others = [option for option in SHARED if option not in OPTIONS[command]]
+        for option in others:
+            word = f"--{option}" + ("=1" if TAKES_VALUE[option] else "")
+            yield f"{command} refuses --{option}", functools.partial(refused, [command, word], command, option)
+        yield f"{command} ignores other commands' variables", functools.partial(ignored, command, others)
+    for line, option in VOID:
+        yield line, functools.partial(refused, line.split(), line.split()[0], option)
+    for command, option in OWN:
+        if option not in OPTIONS.get(command, {}):
+            yield f"{command} --{option} is in the table", not_listed
+    for option in EFFECTS:
+        if not any(option in listed for listed in OPTIONS.values()):
+            yield f"--{option} is in the table", not_listed
+
+
+def no_entry():
+    raise AssertionError("the option has no entry in the table of this test")
+
+
+def not_listed():
+    raise AssertionError("no command lists the option")
+
+
+def attempt(case):
+    title, show = case
+    start = time.monotonic()
+    try:
+        show()
+        verdict, why = "passed", ""
+    except NotShown as reason:
+        verdict, why = "not shown", str(reason)
+    except Exception as error:  # whatever it is, the other cases go on
+        verdict, why = "FAILED", f"{type(error).__name__}: {error}"
+    if os.environ.get("TIMES") and time.monotonic() - start > 0.4: print(f"{time.monotonic() - start:.1f} {title}")
+    return title, verdict, why[:400]
+
+
+os.chdir(folder := tempfile.mkdtemp(prefix="flynn-options."))
+HELP = {c: Run([c, "--help"]).must().out for c in re.findall(r"^  ([a-z]\S*) ", Run(["--help"]).must().out, re.M)}
+OPTIONS = {c: dict(re.findall(r"^ +(?:-\w, +)?--([a-z-]+)(\[?=\S+)?", text.split("\n\nMandatory")[0], re.M))
+           for c, text in HELP.items()}
+TAKES_VALUE = {option: value.startswith("=") for listed in OPTIONS.values() for option, value in listed.items()}
+BACKENDS = json.loads(Run(["info", "--json"]).must().out)["backends"]
+VARIANTS = json.loads(Run(["list", "--json"]).must().out)["variants"]
+
+
+def main():
+    make_inputs()
+    unknown = set(Run(["--exercises"]).must().out.split()) - set(OPTIONS)
+    assert not unknown, f"--help lists no {unknown}"
+    wanted = [c for c in cases() if all(word in c[0] for word in sys.argv[1:])]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(attempt, wanted))
+    for title, verdict, why in done:
+        if verdict != "passed":
+            print(f"{verdict}: {title}: {why}")
+    counts = {v: sum(d[1] == v for d in done) for v in ("passed", "not shown", "FAILED")}
+    print(", ".join(f"{n} {v}" for v, n in counts.items()))
+    shutil.rmtree(folder)
+    return 0 if counts["passed"] and not counts["FAILED"] else 1
+
+
+sys.exit(main())
