@@ -30,7 +30,7 @@ $(BUILD)/CMakeCache.txt:
 
 demo: deps-build
 	@$(MAKE) --no-print-directory all
-	@sh apps/demo.sh $(BUILD)/bin/flynn $(DEMO)
+	@sh docs/examples/demo.sh $(BUILD)/bin/flynn $(DEMO)
 
 # The tests join the same tree. What `make` compiled without -Werror is compiled once more, so that no warning passes;
 # after that neither `make` nor another `make check` compiles what has not changed.

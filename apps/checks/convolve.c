@@ -14,6 +14,20 @@
 
 enum { WINDOW = 8, FEWEST_WINDOWS = 64, MOST_WINDOWS = 4096 };
 
+static bool has_negative_element(const host_array *array)
+{
+    for (int64_t i = 0; i < host_array_size(array); i++)
+        if (host_array_get(array, i) < 0)
+            return true;
+    return false;
+}
+
+/* Where the result begins within the full one, in a dimension (flynn.h). */
+static int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel)
+{
+    return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : int64_smaller(image, kernel) - 1;
+}
+
 /* Multiply-adds that checking every element may cost, and that checking samples may cost. About 1 ns each. */
 static const double MOST_WORK = 0x1p30, SAMPLED_WORK = 0x1p27;
 

@@ -18,8 +18,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------------------------------------- options ---- */
-
 unsigned exercise_takes(const exercise_kind *kind)
 {
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
@@ -100,8 +98,6 @@ static void check_outputs(const exercise *e)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- the plan ---- */
-
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape)
 {
     output_spec *o = &e->outputs[e->output_count++];
@@ -163,8 +159,6 @@ void exercise_free(exercise *e)
     free(e->own);
 }
 
-/* ---------------------------------------------------------------------------------------------- running ---- */
-
 /* Do the arrays of all backends fit into memory beside each other? Into a quarter of the host's, since each array is
  * there up to three times. */
 static bool fit_together(const exercise *e, int backends)
@@ -184,7 +178,7 @@ static void run_in_turn(const exercise *e, const measure_plan *plans, result_lis
     const backend_list *backends = e->backends;
 
     for (int i = 0; i < backends->count; i++)
-        *result_add(results) = measure(e, &plans[i], backends->open[i].requested, backends->open[i].device);
+        results->list[results->count++] = measure(e, &plans[i], backends->open[i].requested, backends->open[i].device);
 }
 
 /* All backends in rounds: a machine that slows down meanwhile slows all of them down. */
@@ -203,7 +197,7 @@ static void run_interleaved(const exercise *e, const measure_plan *plans, result
             more = measure_round(under_way[i], ROUNDS) || more;
     }
     for (int i = 0; i < backends->count; i++)
-        *result_add(results) = measure_end(under_way[i]);
+        results->list[results->count++] = measure_end(under_way[i]);
     free(under_way);
 }
 
@@ -295,7 +289,7 @@ static void write_outputs(const exercise *e, const result_list *results)
 static int run(exercise *e)
 {
     measure_plan *plans = plans_for(e);
-    result_list results = result_list_start(&e->common, e->backends);
+    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)e->backends->count, sizeof(measurement))};
     int code;
 
     (e->backends->count > 1 && fit_together(e, e->backends->count) ? run_interleaved : run_in_turn)(e, plans, &results);

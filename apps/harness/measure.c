@@ -59,8 +59,6 @@ int64_t exercise_elements(const exercise *e)
     return most;
 }
 
-/* ------------------------------------------------------------------------------------------------- host ---- */
-
 /* Host arrays in the memory that the plan asks for, and the results. */
 static void prepare_host(measuring *s)
 {
@@ -94,8 +92,6 @@ static void release(measuring *s)
         fl_event_free(s->event[i]);
     fl_stream_free(s->stream);
 }
-
-/* ----------------------------------------------------------------------------------------------- passes ---- */
 
 static void create_arrays(measuring *s)
 {
@@ -298,8 +294,6 @@ static void show_pass(measuring *s, bool timed)
     else
         progress("%s: pass %d", s->found.requested, pass);
 }
-
-/* ---------------------------------------------------------------------------------------------- samples ---- */
 
 void samples_add(samples *list, double seconds)
 {

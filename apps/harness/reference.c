@@ -96,19 +96,6 @@ int64_t int64_smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-bool has_negative_element(const host_array *array)
-{
-    for (int64_t i = 0; i < host_array_size(array); i++)
-        if (host_array_get(array, i) < 0)
-            return true;
-    return false;
-}
-
-int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel)
-{
-    return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : int64_smaller(image, kernel) - 1;
-}
-
 double unit_roundoff(fl_dtype dtype)
 {
     return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;

@@ -22,10 +22,6 @@ host_array reference_convert(const host_array *array, fl_dtype dtype);
 
 int64_t int64_larger(int64_t a, int64_t b);
 int64_t int64_smaller(int64_t a, int64_t b);
-bool has_negative_element(const host_array *array);
-
-/* Where a convolution's result begins within the full one, in a dimension (flynn.h). */
-int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel);
 
 /* Half the distance from 1 to the next number: the largest relative error of one rounding. */
 double unit_roundoff(fl_dtype dtype);

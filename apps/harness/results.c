@@ -17,19 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-result_list result_list_start(const common_options *common, const backend_list *backends)
-{
-    result_list results = {.common = common, .backends = backends};
-
-    results.list = memory_zeroed((size_t)backends->count, sizeof *results.list);
-    return results;
-}
-
-measurement *result_add(result_list *results)
-{
-    return &results->list[results->count++];
-}
-
 void result_list_free(result_list *results)
 {
     for (int i = 0; i < results->count; i++)
@@ -49,17 +36,6 @@ measure_plan measure_plan_of(const common_options *common)
 
     memcpy(plan.block, common->block, sizeof plan.block);
     return plan;
-}
-
-/* ------------------------------------------------------------------------------------------------- JSON ---- */
-
-static json_t *json_ints(const int *values, int count)
-{
-    json_t *list = json_new_list();
-
-    for (int i = 0; i < count; i++)
-        json_append(list, json_whole(values[i]));
-    return list;
 }
 
 static json_t *json_times(const measurement *m)
@@ -165,7 +141,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
         json_append(inputs, json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(exercise_elements(e)));
-    json_put(row, "block", json_ints(m->timing.block, 3));
+    json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
     json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
@@ -219,8 +195,6 @@ bool results_write(const common_options *common, const json_t *document)
         fail_problem(&why);
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
-
-/* ------------------------------------------------------------------------------------------------ table ---- */
 
 static const column columns[] = {
     {"backend", "resource", AS_TEXT, NULL},

@@ -8,6 +8,7 @@
 #include "backends.h"
 #include "measure.h"
 
+/* A measurement of each backend. */
 typedef struct result_list {
     const common_options *common;
     const backend_list *backends;
@@ -15,18 +16,10 @@ typedef struct result_list {
     measurement *list;
 } result_list;
 
-/* An empty list with room for a measurement of each backend. */
-result_list result_list_start(const common_options *common, const backend_list *backends);
-
-/* Room for the next measurement. */
-measurement *result_add(result_list *results);
-
 /* The plan that the common options ask for. */
 measure_plan measure_plan_of(const common_options *common);
 
-/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. A
- * result that failed its check, and an emulation's, gets no rank. Ends the command when a file
- * cannot be written. */
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. */
 void results_show(const result_list *results, const exercise *e);
 
 /* For commands with rows of their own: the keys of a result that describe its device; the document around a list of

@@ -52,8 +52,6 @@ static const char summary[] =
     "laws are "
     "fitted.";
 
-/* ------------------------------------------------------------------------------------------------- options ---- */
-
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
 {
@@ -159,8 +157,6 @@ static void settle(const common_options *common, laws_options *own)
     else
         default_threads(own);
 }
-
-/* ----------------------------------------------------------------------------------------------- measuring ---- */
 
 /* What all processes of the command share. */
 typedef struct laws_run {

@@ -13,8 +13,6 @@
 
 static const char *const law_names[] = {[AMDAHL] = "Amdahl", [GUSTAFSON] = "Gustafson"};
 
-/* ---------------------------------------------------------------------------------------------------- fits ---- */
-
 static void find_speed_ups(law_points *points)
 {
     const law_point *one = &points->list[0];
@@ -44,8 +42,6 @@ void laws_fit_all(laws_found *found)
     found->fits[AMDAHL] = fit_to(AMDAHL, &found->points[0]);
     found->fits[GUSTAFSON] = fit_to(GUSTAFSON, &found->points[found->kinds - 1]);
 }
-
-/* --------------------------------------------------------------------------------------------------- words ---- */
 
 /* What a sentence is put together in. */
 typedef struct words {
@@ -184,8 +180,6 @@ static words failing(const laws_found *found, const law_points *points)
     return w;
 }
 
-/* ---------------------------------------------------------------------------------------------------- JSON ---- */
-
 static json_t *json_point(const laws_found *found, const law_points *points, int i)
 {
     const law_point *p = &points->list[i];
@@ -253,8 +247,6 @@ json_t *laws_json(const laws_found *found)
     json_put(laws, "remarks", remarks);
     return laws;
 }
-
-/* --------------------------------------------------------------------------------------------------- table ---- */
 
 static cell speed_up_cell(const json_t *point)
 {

@@ -50,8 +50,6 @@ __attribute__((format(printf, 5, 6))) static void found(diagnosis *d, state stat
     d->count[state]++;
 }
 
-/* ---------------------------------------------------------------------------------------------- the machine ---- */
-
 /* The traces of a vendor's GPU and its driver in the file system. */
 static const struct vendor {
     const char *name, *backend, *pci; /* PCI vendor id as sysfs prints it */
@@ -146,8 +144,6 @@ static bool look_at_vendor(diagnosis *d, const struct vendor *v)
     }
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------------- plugins ---- */
 
 static void look_at_threads(diagnosis *d, const fl_device_info *info)
 {

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------- documents ---- */
-
 /* Null, or a number that a plot can show. */
 static bool is_amount(const json_t *row, const char *key)
 {
@@ -108,8 +106,6 @@ void report_batch_write(FILE *out, const json_t *batches, const report_plots *pl
 
     json_array_foreach(batches, i, batch) put_batch(out, batch, &plots->list[2 * i]);
 }
-
-/* -------------------------------------------------------------------------------------------------- plots ---- */
 
 enum { MOST_RUNS = 64, MOST_WORKERS = 12 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
-#include "plot.h"
+#include "html.h"
 
 #include "support/fail.h"
-#include "support/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,9 @@
 
 #include "view/columns.h"
 
+/* The bytes of the first UTF-8 character; 0 at the text's end and for an incomplete or invalid one. */
+int utf8_letter(const char *text);
+
 /* Text that comes from a document or a file's name. Bytes that are not UTF-8 are left out. */
 void html_text(FILE *out, const char *text);
 

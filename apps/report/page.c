@@ -12,8 +12,6 @@
 #include <flynn/flynn.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- what went wrong ---- */
-
 enum { MOST_LOST_SHOWN = 20 };
 
 /* Of a machine's data. */
@@ -139,8 +137,6 @@ static const column machine_columns[] = {
     {.title = "slurm", .key = "slurm.job_id"},
     {0},
 };
-
-/* ------------------------------------------------------------------------------------------------- sections ---- */
 
 static void put_results(FILE *out, const json_t *results, const report_plots *plots)
 {

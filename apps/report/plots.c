@@ -14,8 +14,6 @@
 
 enum { MOST_POINTS = 256 };
 
-/* --------------------------------------------------------------------------------------------- times as bars ---- */
-
 static cell title_of(const json_t *row)
 {
     return cell_print("%.32s, %.8s, %.40s", row_text(row, "exercise"), row_text(row, "dtype"),
@@ -44,8 +42,6 @@ void report_plots_times(report_plots *plots, const json_t *results)
     }
     free(taken);
 }
-
-/* ------------------------------------------------------------------------------------------------- roofline ---- */
 
 enum { ROOF_WIDTH = 600, ROOF_HEIGHT = 420 };
 
@@ -240,8 +236,6 @@ void report_plots_roofline(report_plots *plots, const json_t *results, const jso
 
     json_array_foreach(ceilings, i, ceiling) add_roofline(plots, results, ceiling);
 }
-
-/* ----------------------------------------------------------------------------------------------------- laws ---- */
 
 enum { LAWS_WIDTH = 480, LAWS_HEIGHT = 340 };
 

@@ -56,8 +56,6 @@ static const char summary[] =
     "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
     "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
 
-/* ----------------------------------------------------------------------------------------------- documents ---- */
-
 static json_t *load(const char *path)
 {
     static const char *const keys[] = {"results", "ceilings", "pairs", "laws", "batch", NULL};
@@ -211,8 +209,6 @@ static report_picture read_picture(const char *value)
     host_array_free(&image);
     return p;
 }
-
-/* -------------------------------------------------------------------------------------------------- writing ---- */
 
 /* `machine` is 0 where there is only one. */
 static void write_plot(const char *folder, int machine, const report_plot *p, plot_format format)

@@ -69,8 +69,6 @@ host_array slice_result(const slice_session *s)
     return result;
 }
 
-/* ---------------------------------------------------------------------------------- slicing on the host ---- */
-
 /* The first dimension from which on the part spans all but that dimension itself: its elements lie side by side. */
 static int row_dimension(const host_array *a, const slice_part *part)
 {
@@ -105,8 +103,6 @@ static char *slice_on_host(const host_array *a, const slice_part *part, int d, c
         to = slice_on_host(a, part, d + 1, from + i * stride, to);
     return to;
 }
-
-/* ----------------------------------------------------------------------------------------------- passes ---- */
 
 /* Queues the device's work, with events around its two steps if `events`. */
 static void queue(const slice_session *s, bool events)
@@ -169,8 +165,6 @@ static void poison(const slice_session *s)
         must(fl_stream_wait(s->stream));
     }
 }
-
-/* -------------------------------------------------------------------------------------------------- row ---- */
 
 /* Compares all bytes; if they differ, all elements. */
 static json_t *json_check(const slice_session *s)

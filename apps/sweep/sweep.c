@@ -104,8 +104,6 @@ static const char summary[] =
     "between the same two powers of two; --variant, --block and their variables beat it. A variant that does not take "
     "every input, or is less accurate, is never kept.";
 
-/* -------------------------------------------------------------------------------------- variants offered ---- */
-
 /* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
 {
@@ -186,8 +184,6 @@ static void check_variant(const char *wanted, const exercise_kind *kind, const j
                     kind->name, nearest);
     option_fail("variant", "'%s' is not a variant of %s here; `flynn list` shows them", wanted, kind->name);
 }
-
-/* ----------------------------------------------------------------------------------------------- running ---- */
 
 typedef struct sweep {
     const common_options *common;
@@ -324,8 +320,6 @@ static void run_all(sweep *s, const json_t *offers)
     progress_end();
 }
 
-/* ---------------------------------------------------------------------------------------------- keeping ---- */
-
 /* May the variant run in place of `auto`: does it take every input, as accurately as the others? `reference`, which a
  * sweep does not offer by itself, may not. */
 static bool may_replace_auto(const json_t *best, const json_t *offers)
@@ -372,8 +366,6 @@ static int forget(const sweep_options *own)
            *tuned_path() ? tuned_path() : "no file", own->kind ? " for " : "", own->kind ? own->kind->name : "");
     return EXIT_DONE;
 }
-
-/* ---------------------------------------------------------------------------------------------- command ---- */
 
 static void settle(const common_options *common, const sweep_options *own)
 {

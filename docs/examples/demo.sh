@@ -5,7 +5,7 @@
 set -eu
 flynn=$1
 folder=$2
-slices=$(dirname "$0")/../tests/data/mri
+slices=$(dirname "$0")/../../tests/data/mri
 slice=$slices/slice_110.png
 mkdir -p "$folder"
 
