@@ -3,8 +3,7 @@
  * commands.h - the commands of `flynn` that are not exercises. Each gets its own name as argv[0] and returns
  * the exit code.
  */
-#ifndef FLYNN_APPS_COMMANDS_H
-#define FLYNN_APPS_COMMANDS_H
+#pragma once
 
 int command_batch(int argc, char **argv);
 int command_ceiling(int argc, char **argv);
@@ -17,5 +16,3 @@ int command_report(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_taxonomy(int argc, char **argv);
-
-#endif

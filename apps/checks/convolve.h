@@ -4,8 +4,7 @@
  *
  * The room checks/ decides whether results are right, for less work than making them.
  */
-#ifndef FLYNN_APPS_CHECKS_CONVOLVE_H
-#define FLYNN_APPS_CHECKS_CONVOLVE_H
+#pragma once
 
 #include "harness/verdict.h"
 #include "support/host_array.h"
@@ -28,5 +27,3 @@ void convolve_oracle_free(convolve_oracle *oracle);
  * how: "reference", "reference, 4096 sampled windows of 8x8". */
 compare_result convolve_oracle_check(const convolve_oracle *oracle, const host_array *result, const char *variant,
                                      char *method, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * factors.h - checks what a pipeline of `flynn batch` made of one matrix, for less work than the pipeline's.
  */
-#ifndef FLYNN_APPS_CHECKS_FACTORS_H
-#define FLYNN_APPS_CHECKS_FACTORS_H
+#pragma once
 
 #include "harness/verdict.h"
 #include "support/host_array.h"
@@ -32,5 +31,3 @@ void batch_check_samples(const host_array *u, const host_array *s, const host_ar
  * an element is the row of what was compared. */
 compare_result batch_check_factors(const host_array *a, const host_array *u, const host_array *s, const host_array *vt,
                                    const host_array *y, bool exact, uint64_t seed);
-
-#endif

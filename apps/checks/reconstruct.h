@@ -2,8 +2,7 @@
  *
  * reconstruct.h - compares the results of `flynn reconstruct` with the reference, or with sums of the factors.
  */
-#ifndef FLYNN_APPS_CHECKS_RECONSTRUCT_H
-#define FLYNN_APPS_CHECKS_RECONSTRUCT_H
+#pragma once
 
 #include "harness/verdict.h"
 #include "support/host_array.h"
@@ -35,5 +34,3 @@ compare_result reconstruct_oracle_check(const reconstruct_oracle *oracle, const 
 /* Adds element `at` of y (row-major; also of a batch) as the definition gives it, with the bound above. */
 void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,
                                  const host_array *y, int64_t at, compare_result *found);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * sort.h - checks that an array is another one sorted, without sorting.
  */
-#ifndef FLYNN_APPS_CHECKS_SORT_H
-#define FLYNN_APPS_CHECKS_SORT_H
+#pragma once
 
 #include "harness/verdict.h"
 
@@ -13,5 +12,3 @@ uint64_t sort_checksum(const host_array *array);
 /* Wrong are: each element that is less than the one before it (NaN is more than any number), and index -1 if the
  * checksum of `result` is not `checksum`, the input's. */
 compare_result sort_compare(const host_array *result, uint64_t checksum);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * svd.h - compares the results of `flynn svd` with the matrix and its exact singular values.
  */
-#ifndef FLYNN_APPS_CHECKS_SVD_H
-#define FLYNN_APPS_CHECKS_SVD_H
+#pragma once
 
 #include "harness/verdict.h"
 #include "support/host_array.h"
@@ -54,5 +53,3 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
  */
 compare_result svd_oracle_check(const svd_oracle *oracle, const host_array *factors, const char *variant, char *method,
                                 size_t size);
-
-#endif

@@ -134,7 +134,7 @@ static void show(const json_t *document, table_style style)
 /* The named exercises; all of them where none is named. */
 static json_t *run_named(const common_options *common, const char *const *names, int count)
 {
-    const exercise_kind *kinds[MOST_ARGUMENTS];
+    const exercise_kind *kinds[MOST_ARGUMENTS] = {NULL};
     const bool all = count == 0;
     unsigned takes = 0;
 

@@ -2,8 +2,7 @@
  *
  * compare.h - the tables of flynn compare, which the page of flynn report shows too, and two saved runs side by side.
  */
-#ifndef FLYNN_APPS_COMPARE_COMPARE_H
-#define FLYNN_APPS_COMPARE_COMPARE_H
+#pragma once
 
 #include "view/columns.h"
 
@@ -19,5 +18,3 @@ extern const column compare_columns[], compare_pair_columns[];
 json_t *compare_runs(const json_t *older, const json_t *newer);
 
 void compare_runs_show(const json_t *verdicts, table_style style);
-
-#endif

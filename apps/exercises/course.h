@@ -2,8 +2,7 @@
  *
  * course.h - the inputs that the courses make, for exercises without a file.
  */
-#ifndef FLYNN_APPS_EXERCISES_COURSE_H
-#define FLYNN_APPS_EXERCISES_COURSE_H
+#pragma once
 
 #include "support/host_array.h"
 #include "support/options.h"
@@ -39,5 +38,3 @@ extern const char *const course_modes[], *const course_gaussians[];
             .help = "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", \
             .names = course_gaussians, .void_with = 2 \
     }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * elementwise.h - what the element-wise exercises share.
  */
-#ifndef FLYNN_APPS_EXERCISES_ELEMENTWISE_H
-#define FLYNN_APPS_EXERCISES_ELEMENTWISE_H
+#pragma once
 
 #include "registry.h"
 
@@ -14,5 +13,3 @@ host_array elementwise_random(const exercise *e, int ndim, int i);
  * point alone have float_plan. */
 void elementwise_plan(exercise *e);
 void elementwise_float_plan(exercise *e);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * This room has one file an exercise: its table (harness/exercise.h) and the functions in it.
  */
-#ifndef FLYNN_APPS_EXERCISES_REGISTRY_H
-#define FLYNN_APPS_EXERCISES_REGISTRY_H
+#pragma once
 
 #include "harness/exercise.h"
 
@@ -25,5 +24,3 @@ void exercise_refuse(const common_options *common, const exercise_kind *kind);
 /* For compare, sweep and laws; and for taxonomy. */
 bool exercise_runs_among_others(const exercise_kind *kind);
 bool exercise_shows_taxonomy(const exercise_kind *kind);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * colormap.h - draws an array in false colours, as the course shows it.
  */
-#ifndef FLYNN_APPS_FILES_COLORMAP_H
-#define FLYNN_APPS_FILES_COLORMAP_H
+#pragma once
 
 #include "png_file.h"
 
@@ -15,5 +14,3 @@ bool colormap_draw(const host_array *array, const int64_t crop[2], int64_t zoom,
                    problem *why);
 
 void picture_free(picture *colours);
-
-#endif

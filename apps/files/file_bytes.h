@@ -3,8 +3,7 @@
  * file_bytes.h - opens input files, and holds a file's bytes in memory: reading is separate from decoding, encoding
  * from writing.
  */
-#ifndef FLYNN_APPS_FILES_FILE_BYTES_H
-#define FLYNN_APPS_FILES_FILE_BYTES_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -30,5 +29,3 @@ bool file_bytes_write(const char *path, const file_bytes *bytes, problem *why);
 
 /* Frees the data and empties the structure. */
 void file_bytes_free(file_bytes *bytes);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The room files/ reads and writes files: NumPy arrays, PNG images, colour maps, and whole-or-nothing output.
  */
-#ifndef FLYNN_APPS_FILES_FILES_H
-#define FLYNN_APPS_FILES_FILES_H
+#pragma once
 
 #include "support/host_array.h"
 
@@ -19,5 +18,3 @@ bool file_write(const char *path, const host_array *array, problem *why);
 bool file_check_writable(const char *path, problem *why);
 /* The same for file_write: the name must end in .npy or .png. */
 bool file_check_output(const char *path, problem *why);
-
-#endif

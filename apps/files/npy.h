@@ -2,8 +2,7 @@
  *
  * npy.h - NumPy's array files. Format: numpy.lib.format in NumPy's manual, versions 1.0, 2.0 and 3.0.
  */
-#ifndef FLYNN_APPS_FILES_NPY_H
-#define FLYNN_APPS_FILES_NPY_H
+#pragma once
 
 #include "support/host_array.h"
 
@@ -20,5 +19,3 @@ bool npy_read(const char *path, host_array *array, problem *why);
 
 /* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */
 bool npy_write(const char *path, const host_array *array, problem *why);
-
-#endif

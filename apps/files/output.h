@@ -5,8 +5,7 @@
  * A file is written beside its target under a temporary name and renamed once it is complete and on the disk. An
  * unfinished file is removed when the process exits or is ended by SIGINT, SIGTERM, SIGHUP or SIGQUIT.
  */
-#ifndef FLYNN_APPS_FILES_OUTPUT_H
-#define FLYNN_APPS_FILES_OUTPUT_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -42,5 +41,3 @@ void output_discard(output *file);
 
 /* Lets `print` write `data` to the file, whole or not at all; for a NULL path to stdout. */
 bool output_print(const char *path, void (*print)(FILE *stream, const void *data), const void *data, problem *why);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * png_file.h - pictures in PNG files, by libpng.
  */
-#ifndef FLYNN_APPS_FILES_PNG_FILE_H
-#define FLYNN_APPS_FILES_PNG_FILE_H
+#pragma once
 
 #include "support/host_array.h"
 
@@ -25,5 +24,3 @@ typedef struct picture {
 
 /* Writes a picture; whole or not at all. */
 bool png_write_picture(const char *path, const picture *colours, problem *why);
-
-#endif

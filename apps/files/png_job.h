@@ -2,8 +2,7 @@
  *
  * png_job.h - one PNG that libpng reads from memory or writes to memory. Each job may run on its own thread.
  */
-#ifndef FLYNN_APPS_FILES_PNG_JOB_H
-#define FLYNN_APPS_FILES_PNG_JOB_H
+#pragma once
 
 #include "file_bytes.h"
 
@@ -51,5 +50,3 @@ static inline int png_job_pixel_bytes(const png_job *job)
  * pixels. false, with a problem and no bytes, for an edge outside the format's range (exit code 2), for a depth that
  * the format lacks for these channels, and if memory runs out (4). */
 bool png_job_write(png_job *job, file_bytes *out, problem *why);
-
-#endif

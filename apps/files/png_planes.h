@@ -3,8 +3,7 @@
  * png_planes.h - PNG images as planes, which can be written back in the colour type and depth of the file. Several
  * threads may decode and encode different images at once. file_bytes.h reads and writes the bytes.
  */
-#ifndef FLYNN_APPS_FILES_PNG_PLANES_H
-#define FLYNN_APPS_FILES_PNG_PLANES_H
+#pragma once
 
 #include "file_bytes.h"
 
@@ -34,5 +33,3 @@ bool png_planes_encode(const char *path, const png_planes *image, file_bytes *en
 
 /* Frees the planes and empties the image. */
 void png_planes_free(png_planes *image);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The room harness/ opens devices and runs, measures and checks an exercise on them.
  */
-#ifndef FLYNN_APPS_HARNESS_BACKENDS_H
-#define FLYNN_APPS_HARNESS_BACKENDS_H
+#pragma once
 
 #include "support/options.h"
 
@@ -35,5 +34,3 @@ backend_list backends_open(const common_options *options);
 
 /* Closes them, and writes the trace. */
 void backends_close(backend_list *list);
-
-#endif

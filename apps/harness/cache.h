@@ -3,8 +3,7 @@
  * cache.h - files that keep what was measured of devices: JSON, an object with a key for each device. They are in
  * $FLYNN_CACHE, or else in $XDG_CACHE_HOME/flynn or ~/.cache/flynn.
  */
-#ifndef FLYNN_APPS_HARNESS_CACHE_H
-#define FLYNN_APPS_HARNESS_CACHE_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -24,5 +23,3 @@ const char *cache_host(void);
 
 /* The key of a device on this host. Valid until the next call. */
 const char *cache_key(const char *resource, const char *name);
-
-#endif

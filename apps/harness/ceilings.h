@@ -3,8 +3,7 @@
  * ceilings.h - the limits of a device as `flynn ceiling` measured them, kept in a file: the roofline from which
  * "percent of ceiling" follows (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009).
  */
-#ifndef FLYNN_APPS_HARNESS_CEILINGS_H
-#define FLYNN_APPS_HARNESS_CEILINGS_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -28,5 +27,3 @@ const char *ceilings_path(void);
 /* The least time that the work can take: the longer of the times for moving `bytes` and for `flops` operations in
  * `dtype` (integers: for moving alone). NaN if the ceiling is not known. */
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops);
-
-#endif

@@ -3,8 +3,7 @@
  * child.h - runs another command of this program in its own process and reads the JSON that it prints. An exercise then
  * meets a cold device each time, and a failure ends only that process.
  */
-#ifndef FLYNN_APPS_HARNESS_CHILD_H
-#define FLYNN_APPS_HARNESS_CHILD_H
+#pragma once
 
 #include "support/options.h"
 
@@ -42,5 +41,3 @@ json_t *child_document(child_words *w, const char *what);
  * not. (A GPU's context stays until its process ends, and a GPU in exclusive mode then refuses every child.) If the
  * question ends its process, this one ends with the same exit code. */
 json_t *child_ask(json_t *(*question)(const void *more), const void *more);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The functions here end the command with one line when something is wrong with a file, an option or the memory.
  */
-#ifndef FLYNN_APPS_HARNESS_EXERCISE_H
-#define FLYNN_APPS_HARNESS_EXERCISE_H
+#pragma once
 
 #include "inputs.h"
 #include "results.h"
@@ -101,5 +100,3 @@ void exercise_check_count(const measurement *m, int64_t count, compare_result *f
 
 /* The first backend's i-th output, if it is right; else NULL, with a note that `path` was not written. */
 const host_array *exercise_right_output(const result_list *results, int i, const char *path);
-
-#endif

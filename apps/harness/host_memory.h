@@ -2,8 +2,7 @@
  *
  * host_memory.h - host memory for copies from and to a device: pinned, or ordinary memory (--pageable).
  */
-#ifndef FLYNN_APPS_HARNESS_HOST_MEMORY_H
-#define FLYNN_APPS_HARNESS_HOST_MEMORY_H
+#pragma once
 
 #include <flynn/flynn.h>
 
@@ -13,5 +12,3 @@ fl_status host_memory_create(fl_device *device, bool pinned, size_t bytes, void 
 
 /* Frees memory that was created with the same `device` and `pinned`. */
 void host_memory_free(fl_device *device, bool pinned, void *memory);
-
-#endif

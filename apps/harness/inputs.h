@@ -3,8 +3,7 @@
  * inputs.h - the inputs of exercises: read from files, made of numbers, or made by the exercise. The functions here end
  * the command with one line when something is wrong with a file or the memory.
  */
-#ifndef FLYNN_APPS_HARNESS_INPUTS_H
-#define FLYNN_APPS_HARNESS_INPUTS_H
+#pragma once
 
 #include "measure.h"
 
@@ -50,5 +49,3 @@ fl_dtype exercise_float_dtype(const exercise *e);
 
 /* Ends the command unless two inputs have one shape. */
 void exercise_one_shape(const exercise *e);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * machine.h - where and how this program runs, kept with its results.
  */
-#ifndef FLYNN_APPS_HARNESS_MACHINE_H
-#define FLYNN_APPS_HARNESS_MACHINE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -17,5 +16,3 @@ int machine_threads(void);
  *
  * Compiler, flags and commit are string macros of the build: FLYNN_COMPILER, FLYNN_FLAGS, FLYNN_COMMIT. */
 json_t *machine_describe(void);
-
-#endif

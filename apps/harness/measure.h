@@ -2,8 +2,7 @@
  *
  * measure.h - runs one exercise on one open device, and times its parts.
  */
-#ifndef FLYNN_APPS_HARNESS_MEASURE_H
-#define FLYNN_APPS_HARNESS_MEASURE_H
+#pragma once
 
 #include "backends.h"
 #include "verdict.h"
@@ -105,5 +104,3 @@ void measurement_free(measurement *m);
 void samples_add(samples *list, double seconds);
 /* Is another pass wanted after `count` passes that took `spent` seconds? */
 bool measure_more(const measure_plan *plan, int count, double spent);
-
-#endif

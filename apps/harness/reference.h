@@ -2,8 +2,7 @@
  *
  * reference.h - what results are compared with: the `reference` variant of an operation, on a device of this machine.
  */
-#ifndef FLYNN_APPS_HARNESS_REFERENCE_H
-#define FLYNN_APPS_HARNESS_REFERENCE_H
+#pragma once
 
 #include "exercise.h"
 
@@ -36,5 +35,3 @@ double unit_roundoff(fl_dtype dtype);
 void reference_expect(exercise *e);
 compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size);
 void reference_free(exercise *e);
-
-#endif

@@ -167,6 +167,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "elements", json_whole(exercise_elements(e)));
     json_put(row, "block", json_ints(m->timing.block, 3));
     json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
+    json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
     put_kernel(row, &m->timing);
     json_put(row, "check", results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape));

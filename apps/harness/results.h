@@ -3,8 +3,7 @@
  * results.h - what a command measured, as a table, as JSON and as CSV. docs/commands/output.md describes each column
  * and key.
  */
-#ifndef FLYNN_APPS_HARNESS_RESULTS_H
-#define FLYNN_APPS_HARNESS_RESULTS_H
+#pragma once
 
 #include "backends.h"
 #include "measure.h"
@@ -43,5 +42,3 @@ bool results_write(const common_options *common, const json_t *document);
 void results_print_skipped(const backend_list *backends);
 
 void result_list_free(result_list *results);
-
-#endif

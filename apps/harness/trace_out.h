@@ -2,13 +2,10 @@
  *
  * trace_out.h - --trace: writes what libflynn recorded as a Chrome trace, which Perfetto opens (ui.perfetto.dev).
  */
-#ifndef FLYNN_APPS_HARNESS_TRACE_OUT_H
-#define FLYNN_APPS_HARNESS_TRACE_OUT_H
+#pragma once
 
 /* Begins the recording for `path` (NULL: does nothing); ends the command if that file cannot be written. */
 void trace_out_start(const char *path);
 
 /* Ends the recording and writes it, before the devices are closed. */
 void trace_out_finish(const char *path);
-
-#endif

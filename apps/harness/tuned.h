@@ -3,8 +3,7 @@
  * tuned.h - the winners of `flynn sweep --save`, kept in a file: the variant and block that an exercise uses on a
  * device if the user names neither.
  */
-#ifndef FLYNN_APPS_HARNESS_TUNED_H
-#define FLYNN_APPS_HARNESS_TUNED_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -37,5 +36,3 @@ bool tuned_forget(const char *exercise, int *count, problem *why);
 
 /* The file's path; "" if the environment names no folder. */
 const char *tuned_path(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * verdict.h - compares a result with the expected one, element by element.
  */
-#ifndef FLYNN_APPS_HARNESS_VERDICT_H
-#define FLYNN_APPS_HARNESS_VERDICT_H
+#pragma once
 
 #include "support/host_array.h"
 
@@ -42,5 +41,3 @@ typedef struct index_text {
 } index_text;
 void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position);
 index_text format_index(int64_t index, int ndim, const int64_t *shape);
-
-#endif

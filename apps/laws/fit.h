@@ -5,8 +5,7 @@
  * Amdahl's (G. Amdahl, AFIPS 1967), for work that stays the same: 1 / S = f + (1 - f) / n.
  * Gustafson's (J. Gustafson, CACM 31, 1988), for work that grows with n: S = n - f (n - 1).
  */
-#ifndef FLYNN_APPS_LAWS_FIT_H
-#define FLYNN_APPS_LAWS_FIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ bool scaling_describes(scaling_law law, double fraction, const scaling_point *po
  * standard error is that of the weights, or where the points scatter more than their spreads that of the scatter. NaN
  * where no point has n > 1. */
 scaling_fit scaling_fit_of(scaling_law law, const scaling_point *points, int count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * show.h - what `flynn laws` measured: its points, the laws fitted to them, as JSON, as a table and in words.
  */
-#ifndef FLYNN_APPS_LAWS_SHOW_H
-#define FLYNN_APPS_LAWS_SHOW_H
+#pragma once
 
 #include "fit.h"
 
@@ -60,5 +59,3 @@ json_t *laws_fits(const json_t *laws);
 
 /* Prints the table, the fits, and where they fail; `laws` is that key's value. */
 void laws_show(const laws_found *found, const json_t *laws);
-
-#endif

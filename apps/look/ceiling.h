@@ -2,8 +2,7 @@
  *
  * ceiling.h - the table of flynn ceiling, which the page of flynn report shows too.
  */
-#ifndef FLYNN_APPS_LOOK_CEILING_H
-#define FLYNN_APPS_LOOK_CEILING_H
+#pragma once
 
 #include "view/columns.h"
 
@@ -12,5 +11,3 @@ extern const column ceiling_columns[];
 
 /* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
 double ceiling_rate(const json_t *device, const char *key);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * html.h - the parts of HTML that the page of `flynn report` is made of.
  */
-#ifndef FLYNN_APPS_REPORT_HTML_H
-#define FLYNN_APPS_REPORT_HTML_H
+#pragma once
 
 #include "plot.h"
 
@@ -23,5 +22,3 @@ void html_table(FILE *out, const char *label, const column *columns, const json_
 void html_terms(FILE *out, const column *columns, const json_t *object);
 
 void html_plot(FILE *out, const report_plot *plot);
-
-#endif

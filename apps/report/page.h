@@ -2,8 +2,7 @@
  *
  * page.h - the page that `flynn report` writes: HTML that needs nothing but itself.
  */
-#ifndef FLYNN_APPS_REPORT_PAGE_H
-#define FLYNN_APPS_REPORT_PAGE_H
+#pragma once
 
 #include "plot.h"
 
@@ -66,5 +65,3 @@ void report_batch_prepare(json_t *batch);
 
 /* All batches of a machine, with their plots. */
 void report_batch_write(FILE *out, const json_t *batches, const report_plots *plots);
-
-#endif

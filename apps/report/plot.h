@@ -3,8 +3,7 @@
  * plot.h - the parts that all plots of `flynn report` share: scripts for gnuplot, and drawing them by gnuplot, a
  * program that is looked for when it is needed.
  */
-#ifndef FLYNN_APPS_REPORT_PLOT_H
-#define FLYNN_APPS_REPORT_PLOT_H
+#pragma once
 
 #include "files/file_bytes.h"
 
@@ -94,5 +93,3 @@ file_bytes gnuplot_draw(const char *terminal, const char *script);
 
 /* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */
 void gnuplot_svg_bare(char *svg);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * slice.h - the ways from a large array on a device to a slice of it on the host: measured, and shown.
  */
-#ifndef FLYNN_APPS_SLICE_SLICE_H
-#define FLYNN_APPS_SLICE_SLICE_H
+#pragma once
 
 #include "harness/backends.h"
 #include "harness/measure.h"
@@ -41,5 +40,3 @@ void slice_explain(const json_t *rows, size_t first, int slices, json_t *lines);
 /* Shows rows and lines, both of which it frees, as the options ask. */
 void slice_show(json_t *rows, json_t *lines, const host_array *array, const backend_list *backends,
                 const common_options *common);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The room support/ has what every command needs and no other room provides: errors, options, arrays, numbers.
  */
-#ifndef FLYNN_APPS_SUPPORT_FAIL_H
-#define FLYNN_APPS_SUPPORT_FAIL_H
+#pragma once
 
 #include "problem.h"
 
@@ -38,5 +37,3 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the line of fail() without exiting. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -2,8 +2,7 @@
  *
  * host_array.h - an array in host memory: files are read into it and written from it.
  */
-#ifndef FLYNN_APPS_SUPPORT_HOST_ARRAY_H
-#define FLYNN_APPS_SUPPORT_HOST_ARRAY_H
+#pragma once
 
 #include "problem.h"
 
@@ -45,5 +44,3 @@ typedef struct shape_text {
     char text[96];
 } shape_text;
 shape_text format_shape(int ndim, const int64_t *shape);
-
-#endif

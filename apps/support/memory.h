@@ -2,8 +2,7 @@
  *
  * memory.h - host memory that is small beside the data: the command ends where there is none.
  */
-#ifndef FLYNN_APPS_SUPPORT_MEMORY_H
-#define FLYNN_APPS_SUPPORT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ void *memory_zeroed(size_t count, size_t size);
 void *memory_regrown(void *memory, size_t count, size_t size);
 /* A copy of the text. */
 char *memory_text(const char *text);
-
-#endif

@@ -10,8 +10,7 @@
  * makes void (a variable is then ignored). Any mistake ends the command with exit code 2 and one line that names the
  * option or variable.
  */
-#ifndef FLYNN_APPS_SUPPORT_OPTIONS_H
-#define FLYNN_APPS_SUPPORT_OPTIONS_H
+#pragma once
 
 #include <flynn/flynn.h>
 
@@ -140,5 +139,3 @@ enum {
     TAKES_RUN = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING |
                 TAKES_CHECK,
 };
-
-#endif

@@ -2,8 +2,7 @@
  *
  * problem.h - an error as a value, which readers and writers return instead of exiting.
  */
-#ifndef FLYNN_APPS_SUPPORT_PROBLEM_H
-#define FLYNN_APPS_SUPPORT_PROBLEM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void make_one_line(char *text);
 
 /* "WHAT: out of memory", with the size if `bytes` is not 0. */
 bool problem_no_memory(problem *why, const char *what, double bytes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * progress.h - one line on stderr that shows the current work, if stderr is a terminal. For any thread.
  */
-#ifndef FLYNN_APPS_SUPPORT_PROGRESS_H
-#define FLYNN_APPS_SUPPORT_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Clears the line. Messages (fail.h) do so themselves; call it before writing to stdout. */
 void progress_end(void);
-
-#endif

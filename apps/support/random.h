@@ -2,8 +2,7 @@
  *
  * random.h - reproducible random numbers: the same seed gives the same numbers everywhere.
  */
-#ifndef FLYNN_APPS_SUPPORT_RANDOM_H
-#define FLYNN_APPS_SUPPORT_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ uint64_t random_next(random_state *state);
 int64_t random_below(random_state *state, int64_t limit);
 /* Fills `signs` with 1 and -1. */
 void random_signs(random_state *state, double *signs, int64_t count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * statistics.h - a clock, and statistics of a list of times.
  */
-#ifndef FLYNN_APPS_SUPPORT_STATISTICS_H
-#define FLYNN_APPS_SUPPORT_STATISTICS_H
+#pragma once
 
 /* Seconds on a clock that is never set (CLOCK_MONOTONIC), since an unspecified moment. */
 double seconds_now(void);
@@ -19,5 +18,3 @@ typedef struct statistics {
 
 /* All NaN for an empty list. */
 statistics statistics_of(const double *values, int count);
-
-#endif

@@ -5,8 +5,7 @@
  * The rows are results of an exercise with four keys more: `size`, `variant_asked` and `block_asked`, as the
  * combination had them (null: none asked for), and `spread`.
  */
-#ifndef FLYNN_APPS_SWEEP_SHOW_H
-#define FLYNN_APPS_SWEEP_SHOW_H
+#pragma once
 
 #include "view/columns.h"
 
@@ -18,5 +17,3 @@ extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns
 
 /* Prints them. */
 void sweep_table_show(const json_t *document);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * instructions.h - how many instructions this process retires: the processor's own counter, by Linux's perf_event_open.
  */
-#ifndef FLYNN_APPS_TAXONOMY_INSTRUCTIONS_H
-#define FLYNN_APPS_TAXONOMY_INSTRUCTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void instructions_close(instruction_counter *counter);
 void instructions_start(instruction_counter *counter);
 /* Instructions since then; -1 where they could not be counted. */
 int64_t instructions_stop(instruction_counter *counter);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * misd.h - what comes nearest to MISD: one answer, computed by all variants of an operation.
  */
-#ifndef FLYNN_APPS_TAXONOMY_MISD_H
-#define FLYNN_APPS_TAXONOMY_MISD_H
+#pragma once
 
 #include "harness/exercise.h"
 
@@ -21,5 +20,3 @@ void placed_call(const exercise *e, const placed *p, const char *variant);
 /* {"means", "resource", "answers", "pairs"}: the answers of all variants on that device, each checked, and how each two
  * differ. `auto` is one of the others, and `reference` is what they are checked against. */
 json_t *misd_json(const exercise *e, const char *resource);
-
-#endif

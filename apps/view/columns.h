@@ -5,8 +5,7 @@
  *
  * The room view/ shows results: rows of JSON as tables, Markdown, CSV and cells of a page.
  */
-#ifndef FLYNN_APPS_VIEW_COLUMNS_H
-#define FLYNN_APPS_VIEW_COLUMNS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
 /* Prints a line for each row (a list of objects) below the titles: in full, however wide the terminal. Ends the
  * command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * csv.h - the "results" of a JSON document as comma-separated values (RFC 4180).
  */
-#ifndef FLYNN_APPS_VIEW_CSV_H
-#define FLYNN_APPS_VIEW_CSV_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -15,5 +14,3 @@
  * are empty cells. Writes a file (whole or not at all), or stdout for a NULL path. Ends the command (fail) where memory
  * is short. */
 bool csv_write(const json_t *results, const char *path, problem *why);
-
-#endif

@@ -3,8 +3,7 @@
  * json.h - JSON as every command writes it (jansson): keys in the order in which they were set, numbers with 17
  * digits so that they read back the same, a number that is not finite as null, indented by two blanks.
  */
-#ifndef FLYNN_APPS_VIEW_JSON_H
-#define FLYNN_APPS_VIEW_JSON_H
+#pragma once
 
 #include "support/problem.h"
 
@@ -37,5 +36,3 @@ bool json_write(const json_t *document, const char *path, problem *why);
 /* A document that --json saved, whose "results", if it has any, are objects. Ends the command (fail)
  * for any other file, and for a document with none of the `keys` (a NULL ends them); the message names `writers`. */
 json_t *json_read_saved(const char *path, const char *const *keys, const char *writers);
-
-#endif

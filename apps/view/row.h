@@ -2,8 +2,7 @@
  *
  * row.h - reading a result as an exercise wrote it in its JSON (docs/commands/output.md).
  */
-#ifndef FLYNN_APPS_VIEW_ROW_H
-#define FLYNN_APPS_VIEW_ROW_H
+#pragma once
 
 #include "support/statistics.h"
 
@@ -35,5 +34,3 @@ void rows_rank(json_t *rows);
 /* A list of the objects under `key` of each row, with the row's own texts, numbers and truth values added to them: the
  * stages of runs, the quantities of ceilings. A new reference. */
 json_t *rows_within(const json_t *rows, const char *key);
-
-#endif

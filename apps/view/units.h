@@ -2,8 +2,7 @@
  *
  * units.h - quantities as people read them: "20.2 ms".
  */
-#ifndef FLYNN_APPS_VIEW_UNITS_H
-#define FLYNN_APPS_VIEW_UNITS_H
+#pragma once
 
 /* Three significant digits; "-" for a number that is not finite. */
 typedef struct quantity {
@@ -26,5 +25,3 @@ quantity format_number(double number);
 quantity format_count(double count);
 /* "92.6 %", of 0.926. */
 quantity format_percent(double part);
-
-#endif
