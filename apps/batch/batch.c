@@ -5,19 +5,15 @@
  * batch.c reads the options, pipeline.c puts the stages together, stages.c and device.c do them, show.c shows the
  * result.
  */
+#include "batch.h"
 #include "commands.h"
-#include "inputs.h"
-#include "pool.h"
-#include "show.h"
 #include "signals.h"
 
-#include "harness/backends.h"
 #include "harness/exercise.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/options.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -68,8 +64,7 @@ static const own_option own_options[] = {
      .parse = parse_pipelines},
     {"factors", OPTION_TEXT, offsetof(batch_options, factors), "DIR",
      .help = "Reconstruct from the u.npy, s.npy and vt.npy in DIR, or in each folder in DIR, as `flynn svd --factors` "
-             "writes "
-             "them",
+             "writes them",
      .void_with = 1},
     {"synthetic", OPTION_NUMBERS, offsetof(batch_options, synthetic), "NxHxW",
      .help = "Reconstruct N random matrices of HxW (default without files: 256x512x512)", .least = 3, .most = 3,
@@ -78,13 +73,11 @@ static const own_option own_options[] = {
      .help = "Skip inputs whose result is in --output-dir already", .needs = "output-dir"},
     {"threads", OPTION_INTEGER, offsetof(batch_options, threads), "N",
      .help = "Threads that decompose in mode full; as many encode, and a quarter of them decode (default: those of "
-             "--backend's "
-             "processor, or all that the process may use)",
+             "--backend's processor, or all that the process may use)",
      .least = 1, .most = MOST_THREADS},
     {"chunk", OPTION_INTEGER, offsetof(batch_options, chunk), "N",
      .help = "Matrices that are copied and reconstructed at once in modes streams and full (default: of images up to "
-             "16 with 1 "
-             "MiB, else 1 to 16 MiB)",
+             "16 with 1 MiB, else 1 to 16 MiB)",
      .least = 1, .most = MOST_CHUNK},
     {"decompose-on", OPTION_TEXT, offsetof(batch_options, decompose_on), "SPEC",
      .help = "Backend that decomposes images (default: simd, one core for each image)"},
@@ -102,18 +95,6 @@ static const char summary_text[] =
     "Images are PNGs of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
     "reported, and the others go on. Exit status 1 if an image failed.";
-
-/* ------------------------------------------------------------------------------------------------ running ---- */
-
-/* What all runs of the command share. */
-typedef struct batch_command {
-    const common_options *common;
-    const batch_options *own;
-    backend_list backends;
-    fl_device *decompose_on;
-    batch_source source;
-    batch_summary summary;
-} batch_command;
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {
@@ -135,7 +116,7 @@ static void fill_pool(batch_command *c, batch_pool *pool)
         batch_pool_read(pool, c->source.inputs, c->source.count, c->own->rank);
     c->source.ready = pool->items;
     c->source.distinct = pool->count;
-    c->summary.pool_bytes = pool->bytes;
+    c->pool_bytes = pool->bytes;
 }
 
 /* Bytes of a chunk's results: images come one by one from their decomposition, so that waiting for many gains nothing;
@@ -178,17 +159,11 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
                           .chunk = c->own->chunk ? c->own->chunk : chunk,
                           .chunk_bytes = c->own->chunk ? INT64_MAX : bytes_of_chunk(c, choice.streams),
                           .pinned = pinned};
-    pipeline_plan plan = {.mode = choice.mode,
-                          .source = &c->source,
+    pipeline_plan plan = {.command = c,
+                          .mode = choice.mode,
                           .device = &device,
-                          .decompose_on = c->decompose_on,
-                          .decompose_variant = c->own->svd,
                           .writes = backend == c->backends.open,
-                          .prints_files = c->summary.count == 1,
-                          .rank = c->own->rank,
-                          .seed = common->seed,
-                          .threads = threads_for(c, info),
-                          .timing = measure_plan_of(common)};
+                          .threads = threads_for(c, info)};
 
     memcpy(device.block, common->block, sizeof device.block);
     fill_pool(c, &pool);
@@ -203,33 +178,32 @@ static void run_one(batch_command *c, const open_backend *backend, pipeline_choi
 /* Every pipeline on every backend, until one ends early. */
 static void run_all(batch_command *c)
 {
-    batch_summary *s = &c->summary;
     bool ended = false;
 
-    s->runs = memory_zeroed((size_t)(c->backends.count * c->own->pipeline_count), sizeof *s->runs);
+    c->runs = memory_zeroed((size_t)(c->backends.count * c->own->pipeline_count), sizeof *c->runs);
     for (int b = 0; b < c->backends.count; b++)
         for (int i = 0; i < c->own->pipeline_count && !ended; i++) {
-            batch_run *run = &s->runs[s->count++];
+            batch_run *run = &c->runs[c->count++];
             run_one(c, &c->backends.open[b], c->own->pipelines[i], run);
             ended = run->report.broken || run->report.interrupted;
         }
 }
 
 /* Prints how far a batch that ended early got; the exit code. */
-static int report_end(const batch_summary *s)
+static int report_end(const batch_command *c)
 {
     int code = EXIT_DONE;
 
-    for (int i = 0; i < s->count; i++) {
-        const pipeline_report *r = &s->runs[i].report;
+    for (int i = 0; i < c->count; i++) {
+        const pipeline_report *r = &c->runs[i].report;
         const int64_t there = r->done + r->already_there;
-        const char *others = s->source->outputs && there < s->source->count ? "; --resume does the others" : "";
+        const char *others = c->source.outputs && there < c->source.count ? "; --resume does the others" : "";
         if (r->broken || r->interrupted)
             print_error("%s; %" PRId64 " of %" PRId64 " are done%s", r->broken ? r->why.text : "ended by a signal",
-                        there, s->source->count, others);
+                        there, c->source.count, others);
         if (code == EXIT_DONE && r->broken)
             code = r->why.exit_code;
-        else if (code == EXIT_DONE && !batch_is_right(s, &s->runs[i]))
+        else if (code == EXIT_DONE && !batch_is_right(c, &c->runs[i]))
             code = EXIT_WRONG_RESULT;
     }
     return code;
@@ -268,9 +242,9 @@ static void refuse_void(const batch_command *c)
 
 static void free_all(batch_command *c)
 {
-    for (int i = 0; i < c->summary.count; i++)
-        pipeline_report_free(&c->summary.runs[i].report);
-    free(c->summary.runs);
+    for (int i = 0; i < c->count; i++)
+        pipeline_report_free(&c->runs[i].report);
+    free(c->runs);
     inputs_free(&c->source);
     fl_device_close(c->decompose_on);
     backends_close(&c->backends);
@@ -295,13 +269,9 @@ int command_batch(int argc, char **argv)
     if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch();
-    c.summary.source = &c.source;
-    c.summary.common = &common;
-    c.summary.backends = &c.backends;
-    c.summary.decompose_on = c.decompose_on ? fl_device_describe(c.decompose_on)->resource : NULL;
     run_all(&c);
-    code = report_end(&c.summary);
-    batch_show(&c.summary);
+    code = report_end(&c);
+    batch_show(&c);
 
     free_all(&c);
     options_free(&common);

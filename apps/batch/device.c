@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "harness/host_memory.h"
+#include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 
@@ -42,10 +43,7 @@ struct batch_device {
     int next;                           /* slots are used in turn, so that the next one is always the oldest */
     int64_t shrink;                     /* chunks are 1 / shrink as large as planned */
     piece_list waiting[WAITING_SHAPES]; /* each of one shape, not yet a full chunk */
-    fl_event *began;
-    double last_end[ENGINES]; /* of each engine, seconds since `began` */
-    engine_span *spans;       /* of all engines */
-    int span_count;
+    engine_times times;
     device_report report;
 };
 
@@ -65,38 +63,35 @@ static void add_piece(piece_list *list, piece p)
     list->list[list->count++] = p;
 }
 
-/* Moves up to `most` matrices from the front of a list to the end of another one. */
-static void take_pieces(piece_list *from, int64_t most, piece_list *to)
+/* Adds up to `most` matrices from the front of a list to an empty one. */
+static void copy_front(const piece_list *from, int64_t most, piece_list *to)
 {
-    int taken = 0;
-
-    while (taken < from->count && to->matrices < most) {
-        piece *p = &from->list[taken], part = *p;
-        if (part.count > most - to->matrices)
-            part.count = most - to->matrices;
+    for (int i = 0; i < from->count && to->matrices < most; i++) {
+        piece part = from->list[i];
+        part.count = int64_smaller(part.count, most - to->matrices);
         add_piece(to, part);
-        from->matrices -= part.count;
-        p->first += part.count;
-        p->count -= part.count;
-        taken += p->count == 0;
     }
-    memmove(from->list, from->list + taken, (size_t)(from->count - taken) * sizeof *from->list);
-    from->count -= taken;
 }
 
-/* Puts all of a list back in front of another one. */
-static void return_pieces(piece_list *from, piece_list *to)
+static void remove_front(piece_list *pieces, int64_t matrices)
 {
-    piece_list all = {0};
+    int gone = 0;
 
-    for (int i = 0; i < from->count; i++)
-        add_piece(&all, from->list[i]);
-    for (int i = 0; i < to->count; i++)
-        add_piece(&all, to->list[i]);
-    free(to->list);
-    *to = all;
-    from->count = 0;
-    from->matrices = 0;
+    pieces->matrices -= matrices;
+    while (gone < pieces->count && pieces->list[gone].count <= matrices)
+        matrices -= pieces->list[gone++].count;
+    pieces->count -= gone;
+    memmove(pieces->list, pieces->list + gone, (size_t)pieces->count * sizeof *pieces->list);
+    if (matrices > 0) {
+        pieces->list[0].first += matrices;
+        pieces->list[0].count -= matrices;
+    }
+}
+
+static void empty(piece_list *pieces)
+{
+    pieces->count = 0;
+    pieces->matrices = 0;
 }
 
 static void free_arrays(batch_device *d, slot *s)
@@ -132,8 +127,7 @@ static void count_memory(batch_device *d)
 
     for (int i = 0; i < d->plan.slots; i++)
         bytes += (int64_t)d->slots[i].bytes;
-    if (bytes > d->report.device_bytes)
-        d->report.device_bytes = bytes;
+    d->report.device_bytes = int64_larger(d->report.device_bytes, bytes);
     d->report.host_bytes = d->info->host_memory ? 0 : d->report.device_bytes;
 }
 
@@ -159,37 +153,12 @@ static fl_status prepare(batch_device *d, slot *s, const matrix_shape *shape, in
 
 /* ------------------------------------------------------------------------------------------ coming back ---- */
 
-/* An engine runs one task at a time: time spent queued behind another chunk is not busy time. */
-static fl_status count_engines(batch_device *d, const slot *s)
-{
-    double at[ENGINES + 1];
-
-    for (int i = 0; i <= ENGINES; i++) {
-        fl_status status = fl_event_elapsed(d->began, s->events[i], &at[i]);
-        if (status != FL_OK)
-            return status;
-    }
-    for (int e = 0; e < ENGINES; e++) {
-        engine_span span = {at[e] > d->last_end[e] ? at[e] : d->last_end[e], at[e + 1]};
-        if (span.end < span.start)
-            span.end = span.start;
-        d->last_end[e] = span.end;
-        if (d->info->host_memory && e != ENGINE_KERNEL)
-            continue;
-        d->report.busy_s[e] += span.end - span.start;
-        if (d->span_count < MOST_RECORDED * ENGINES)
-            d->spans[d->span_count++] = span;
-    }
-    return FL_OK;
-}
-
 /* Reports that a list's pieces will not come back, and empties it. */
 static void lose(batch_device *d, piece_list *pieces)
 {
     for (int i = 0; i < pieces->count; i++)
         d->plan.lost(d->plan.user, pieces->list[i].item, pieces->list[i].count);
-    pieces->count = 0;
-    pieces->matrices = 0;
+    empty(pieces);
 }
 
 /* Waits for the slot's chunk and hands its pieces back. */
@@ -202,17 +171,15 @@ static fl_status complete(batch_device *d, slot *s)
         return FL_OK;
     status = fl_event_wait(s->events[ENGINES]);
     if (status == FL_OK)
-        status = count_engines(d, s);
+        status = engine_times_add(&d->times, s->events, d->report.busy_s);
     if (status != FL_OK)
         lose(d, &s->pieces);
     for (int i = 0; i < s->pieces.count; i++) {
         const piece *p = &s->pieces.list[i];
-        const size_t bytes = (size_t)p->count * bytes_of_array(&p->item->shape, RESULT);
         d->plan.back(d->plan.user, p->item, p->first, p->count, y); /* which may free the item */
-        y += bytes;
+        y += (size_t)p->count * bytes_of_array(&s->shape, RESULT);
     }
-    s->pieces.count = 0;
-    s->pieces.matrices = 0;
+    empty(&s->pieces);
     return status;
 }
 
@@ -246,10 +213,11 @@ static bool follows(const piece *p, const piece *next)
 
 static bool lies_together(const piece_list *pieces)
 {
-    for (int i = 0; i + 1 < pieces->count; i++)
-        if (!follows(&pieces->list[i], &pieces->list[i + 1]))
-            return false;
-    return pieces->list[0].item->stays;
+    bool together = pieces->list[0].item->stays;
+
+    for (int i = 0; i + 1 < pieces->count && together; i++)
+        together = follows(&pieces->list[i], &pieces->list[i + 1]);
+    return together;
 }
 
 /* Copies the factors of the chunk to the slot's host memory. */
@@ -257,12 +225,8 @@ static void gather(slot *s)
 {
     for (int i = 0; i < FACTORS; i++) {
         char *to = s->host[i];
-        for (int p = 0; p < s->pieces.count; p++) {
-            const piece *one = &s->pieces.list[p];
-            const size_t bytes = (size_t)one->count * bytes_of_array(&one->item->shape, i);
-            memcpy(to, factor_at(one, i), bytes);
-            to += bytes;
-        }
+        for (const piece *p = s->pieces.list; p < s->pieces.list + s->pieces.count; p++)
+            to = mempcpy(to, factor_at(p, i), (size_t)p->count * bytes_of_array(&s->shape, i));
     }
 }
 
@@ -284,10 +248,9 @@ static fl_status view_arrays(const slot *s, bool from_pool, fl_array **views)
 
 static fl_status reconstruct(batch_device *d, const slot *s, fl_array **views)
 {
-    const bool first_of_all = !d->report.timing.variant;
     fl_run run = {.variant = d->plan.variant,
                   .stream = d->streams[ENGINE_KERNEL],
-                  .timing = first_of_all ? &d->report.timing : NULL};
+                  .timing = d->report.timing.variant ? NULL : &d->report.timing};
 
     memcpy(run.block, d->plan.block, sizeof run.block);
     return fl_reconstruct(d->plan.device, views[0], views[1], views[2], s->shape.rank, views[RESULT], &run);
@@ -329,9 +292,8 @@ static fl_status queue_work(batch_device *d, slot *s, fl_array **views, bool in_
 /* Queues the slot's pieces. */
 static fl_status queue_chunk(batch_device *d, slot *s)
 {
-    const bool together = lies_together(&s->pieces),
-               from_pool = together && d->info->host_memory && s->pieces.list[0].item->pool;
-    const bool in_place = together && !d->info->host_memory;
+    const bool together = lies_together(&s->pieces), in_place = together && !d->info->host_memory,
+               from_pool = together && !in_place && s->pieces.list[0].item->pool;
     fl_array *views[ARRAYS] = {NULL};
     fl_status status;
 
@@ -359,17 +321,15 @@ static void count_chunk(batch_device *d, const slot *s)
     d->report.flops += 2 * count * (double)m->rows * (double)m->columns * (double)m->rank;
     d->report.launches++;
     d->report.matrices += s->pieces.matrices;
-    if (s->pieces.matrices > d->report.chunk)
-        d->report.chunk = s->pieces.matrices;
+    d->report.chunk = int64_larger(d->report.chunk, s->pieces.matrices);
 }
 
 /* Most matrices of a chunk of this shape. */
 static int64_t chunk_of(const batch_device *d, const matrix_shape *shape)
 {
-    const int64_t fit = d->plan.chunk_bytes / (int64_t)bytes_of_array(shape, RESULT),
-                  whole = fit < d->plan.chunk ? fit : d->plan.chunk;
+    const int64_t fit = d->plan.chunk_bytes / (int64_t)bytes_of_array(shape, RESULT);
 
-    return whole / d->shrink > 1 ? whole / d->shrink : 1;
+    return int64_larger(int64_smaller(fit, d->plan.chunk) / d->shrink, 1);
 }
 
 /* The same of the next chunk: the first two are smaller, so that the later engines begin sooner. */
@@ -409,18 +369,19 @@ static fl_status submit_chunk(batch_device *d, piece_list *waiting)
 
     if (status != FL_OK)
         return status;
-    take_pieces(waiting, next, &s->pieces);
-    status = prepare(d, s, &s->pieces.list[0].item->shape, chunk);
+    copy_front(waiting, next, &s->pieces);
+    status = prepare(d, s, shape, chunk);
     if (status == FL_OK)
         status = queue_chunk(d, s);
     if (status == FL_OK) {
         count_chunk(d, s);
+        remove_front(waiting, s->pieces.matrices);
         d->next = (d->next + 1) % d->plan.slots;
         return FL_OK;
     }
+    empty(&s->pieces);
     if (status != FL_E_MEMORY)
         return status;
-    return_pieces(&s->pieces, waiting);
     for (int e = 0; e < ENGINES; e++)
         (void)fl_stream_wait(d->streams[e]); /* for parts of the chunk that were queued */
     status = complete_all(d);
@@ -436,29 +397,23 @@ static fl_status submit_all(batch_device *d, piece_list *waiting)
     return status;
 }
 
-/* Can `item` be part of the same chunk as the pieces that wait? Factors that stay are copied from where they are. */
-static bool goes_with(const piece_list *waiting, const batch_item *item)
+/* The list that the item waits in: the one of its shape, else an empty one, else the fullest, which is queued first.
+ * Factors that stay are copied from where they are: a chunk holds only those that follow each other. */
+static fl_status find_list(batch_device *d, batch_item *item, piece_list **found)
 {
-    const piece *last = &waiting->list[waiting->count - 1], next = {(batch_item *)item, 0, item->matrices};
-
-    return !item->stays || follows(last, &next);
-}
-
-/* The list that the item waits in: the one of its shape, else an empty one, else the fullest, which is queued first. */
-static fl_status find_list(batch_device *d, const batch_item *item, piece_list **found)
-{
-    piece_list *empty = NULL, *fullest = &d->waiting[0];
+    const piece next = {item, 0, item->matrices};
+    piece_list *unused = NULL, *fullest = &d->waiting[0];
 
     for (int i = 0; i < WAITING_SHAPES; i++) {
         piece_list *list = *found = &d->waiting[i];
         if (list->count == 0)
-            empty = list;
+            unused = list;
         else if (same_shape(&list->list[0].item->shape, &item->shape))
-            return goes_with(list, item) ? FL_OK : submit_all(d, list);
+            return !item->stays || follows(&list->list[list->count - 1], &next) ? FL_OK : submit_all(d, list);
         else if (list->matrices > fullest->matrices)
             fullest = list;
     }
-    *found = empty ? empty : fullest;
+    *found = unused ? unused : fullest;
     return submit_all(d, *found);
 }
 
@@ -489,11 +444,10 @@ batch_device *batch_device_create(const device_plan *plan)
 {
     batch_device *d = memory_zeroed(1, sizeof *d);
 
-    d->spans = memory_regrown(NULL, (size_t)MOST_RECORDED * ENGINES, sizeof *d->spans);
     d->plan = *plan;
     d->info = fl_device_describe(plan->device);
     d->shrink = 1;
-    must(fl_event_create(plan->device, &d->began));
+    d->times = engine_times_create(plan->device);
     for (int e = 0; e < ENGINES; e++)
         if (e == 0 || (plan->slots > 1 && !d->info->host_memory))
             must(fl_stream_create(plan->device, &d->streams[e]));
@@ -508,50 +462,15 @@ batch_device *batch_device_create(const device_plan *plan)
 void batch_device_begin(batch_device *d)
 {
     d->report = (device_report){.timing = d->report.timing, .smaller = d->report.smaller};
-    d->span_count = 0;
-    for (int e = 0; e < ENGINES; e++)
-        d->last_end[e] = 0;
     count_memory(d);
-    must(fl_event_record(d->began, d->streams[0]));
+    engine_times_begin(&d->times, d->streams[0]);
 }
 
-typedef struct edge {
-    double at;
-    int step; /* +1: an engine begins; -1: it ends */
-} edge;
-
-static int by_time(const void *a, const void *b)
+device_report batch_device_report(batch_device *d)
 {
-    const edge *x = a, *y = b;
-
-    return x->at < y->at ? -1 : x->at > y->at ? 1 : x->step - y->step;
-}
-
-/* Adds up the time in which one, two and three engines worked at once. */
-static void count_together(const batch_device *d, double *together_s)
-{
-    edge *edges = memory_zeroed((size_t)d->span_count * 2, sizeof *edges);
-    int working = 0;
-
-    for (int i = 0; i < d->span_count; i++) {
-        edges[2 * i] = (edge){d->spans[i].start, 1};
-        edges[2 * i + 1] = (edge){d->spans[i].end, -1};
-    }
-    qsort(edges, (size_t)d->span_count * 2, sizeof *edges, by_time);
-    for (int i = 0; i + 1 < 2 * d->span_count; i++) {
-        working += edges[i].step;
-        together_s[working] += edges[i + 1].at - edges[i].at;
-    }
-    free(edges);
-}
-
-device_report batch_device_report(const batch_device *d)
-{
-    device_report report = d->report;
-
-    count_together(d, report.together_s);
-    report.slots = d->plan.slots;
-    return report;
+    engine_times_together(&d->times, d->report.together_s);
+    d->report.slots = d->plan.slots;
+    return d->report;
 }
 
 void batch_device_free(batch_device *d)
@@ -574,7 +493,6 @@ void batch_device_free(batch_device *d)
     for (int e = 0; e < ENGINES; e++)
         if (e == 0 || d->streams[e] != d->streams[0])
             fl_stream_free(d->streams[e]);
-    fl_event_free(d->began);
-    free(d->spans);
+    engine_times_free(&d->times);
     free(d);
 }

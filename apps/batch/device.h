@@ -10,8 +10,7 @@
 
 enum {
     MOST_SLOTS = 64,
-    MOST_RECORDED = 1 << 16, /* chunks of a pass whose engines' times are kept */
-    WAITING_SHAPES = 8,      /* shapes whose chunks are filled at the same time */
+    WAITING_SHAPES = 8, /* shapes whose chunks are filled at the same time */
 };
 
 typedef struct device_plan {
@@ -29,11 +28,6 @@ typedef struct device_plan {
     void (*lost)(void *user, batch_item *item, int64_t count);
     void *user;
 } device_plan;
-
-/* Seconds since the pass began, between which an engine worked on a chunk. */
-typedef struct engine_span {
-    double start, end;
-} engine_span;
 
 /* Sums over one pass. */
 typedef struct device_report {
@@ -66,7 +60,7 @@ fl_status batch_device_add(batch_device *d, batch_item *item);
 fl_status batch_device_finish(batch_device *d);
 
 /* The report of a finished pass. */
-device_report batch_device_report(const batch_device *d);
+device_report batch_device_report(batch_device *d);
 
 /* Waits for work under way; it is lost, as is what waits for a full chunk. NULL does nothing. */
 void batch_device_free(batch_device *d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "inputs.h"
+#include "batch.h"
 
+#include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 
@@ -47,15 +48,6 @@ static void add(batch_source *source, char *name)
     source->inputs = (const char *const *)names;
 }
 
-static batch_source find_images(const char *const *files, int count)
-{
-    batch_source source = {.kind = BATCH_IMAGES};
-
-    for (int i = 0; i < count; i++)
-        add(&source, text_of("%s", files[i]));
-    return source;
-}
-
 static batch_source find_factors(const char *folder)
 {
     batch_source source = {.kind = BATCH_FACTORS};
@@ -66,7 +58,7 @@ static batch_source find_factors(const char *folder)
         fail(EXIT_BAD_INPUT, "--factors: %s: %s; expected a folder", folder, strerror(errno));
     const bool itself = size_of(folder, "u.npy") >= 0;
     if (itself)
-        add(&source, text_of("%s", folder));
+        add(&source, memory_text(folder));
     for (int i = 0; i < count; i++) {
         char *path = text_of("%s/%s", folder, entries[i]->d_name);
         if (!itself && entries[i]->d_name[0] != '.' && size_of(path, "u.npy") >= 0)
@@ -81,16 +73,13 @@ static batch_source find_factors(const char *folder)
     return source;
 }
 
-/* Bytes of all files of factors. */
 static int64_t bytes_of_factors(const batch_source *source)
 {
     int64_t bytes = 0;
 
     for (int64_t n = 0; n < source->count; n++)
-        for (int i = 0; i < FACTORS; i++) {
-            const int64_t size = size_of(source->inputs[n], factor_files[i]);
-            bytes += size > 0 ? size : 0;
-        }
+        for (int i = 0; i < FACTORS; i++)
+            bytes += int64_larger(size_of(source->inputs[n], factor_files[i]), 0);
     return bytes;
 }
 
@@ -118,12 +107,12 @@ static batch_source make_random(const batch_options *own, const common_options *
 
 batch_source inputs_find(const batch_options *own, const common_options *common)
 {
-    batch_source source;
+    batch_source source = {.kind = BATCH_IMAGES, .count = common->argument_count, .inputs = common->arguments};
 
     if (common->argument_count == 0 && !own->factors)
         return make_random(own, common);
-    source = common->argument_count > 0 ? find_images(common->arguments, common->argument_count)
-                                        : find_factors(own->factors);
+    if (common->argument_count == 0)
+        source = find_factors(own->factors);
     source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
     source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
     return source;
@@ -168,14 +157,11 @@ static const char *last_name(const char *path)
 /* An image's own name; of factors the folder's, also that of "." and of "factors/". */
 static char *output_of(const batch_source *source, const char *input, const char *folder)
 {
-    char *whole, *name;
+    char *whole = source->kind == BATCH_IMAGES ? memory_text(input) : realpath(input, NULL), *name;
 
-    if (source->kind == BATCH_IMAGES)
-        return text_of("%s/%s", folder, last_name(input));
-    whole = realpath(input, NULL);
     if (!whole)
         fail(EXIT_BAD_INPUT, "%s: %s", input, strerror(errno));
-    name = text_of("%s/%s.npy", folder, last_name(whole));
+    name = text_of("%s/%s%s", folder, last_name(whole), source->kind == BATCH_IMAGES ? "" : ".npy");
     free(whole);
     return name;
 }
@@ -208,10 +194,12 @@ void inputs_make_folder(const char *folder)
 
 void inputs_free(batch_source *source)
 {
-    for (int64_t i = 0; i < source->count && source->inputs; i++) {
-        free((void *)source->inputs[i]);
-        free(source->outputs ? (void *)source->outputs[i] : NULL);
-    }
-    free((void *)source->inputs);
+    for (int64_t i = 0; i < source->count && source->outputs; i++)
+        free((void *)source->outputs[i]);
     free((void *)source->outputs);
+    if (source->kind != BATCH_FACTORS)
+        return; /* images are the command's arguments */
+    for (int64_t i = 0; i < source->count; i++)
+        free((void *)source->inputs[i]);
+    free((void *)source->inputs);
 }

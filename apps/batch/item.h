@@ -6,6 +6,8 @@
 #ifndef FLYNN_APPS_BATCH_ITEM_H
 #define FLYNN_APPS_BATCH_ITEM_H
 
+#include "engines.h"
+
 #include "files/file_bytes.h"
 #include "files/png_planes.h"
 #include "harness/verdict.h"
@@ -13,7 +15,6 @@
 
 #include <flynn/flynn.h>
 
-enum { ENGINE_H2D, ENGINE_KERNEL, ENGINE_D2H, ENGINES };
 enum { FACTORS = 3, RESULT = FACTORS, ARRAYS, MOST_CHANNELS = 3 }; /* arrays: u, s, vt, y */
 
 extern const char *const factor_files[FACTORS]; /* "u.npy", "s.npy", "vt.npy" */

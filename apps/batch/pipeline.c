@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "pipeline.h"
+#include "batch.h"
 #include "queue.h"
 #include "signals.h"
 
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -30,12 +31,12 @@ typedef struct pipeline {
     pipeline_report report;
     batch_device *device;
     decomposer *decomposer; /* of modes with one thread */
-    queue *decoding, *decomposing, *computing, *encoding;
-    pthread_mutex_t lock; /* of `report` */
-    atomic_bool stopped;  /* nothing is begun any more */
-    atomic_bool broken;   /* nothing is finished either */
-    bool first_pass;      /* results are checked more thoroughly, and written */
-    uint64_t *known;      /* of each ready item: a hash of its result, once that was found right; 0: not yet */
+    queue *finished;        /* items that the device is done with; NULL: modes with one thread */
+    pthread_mutex_t lock;   /* of `report` */
+    atomic_bool stopped;    /* nothing is begun any more */
+    atomic_bool broken;     /* nothing is finished either */
+    bool first_pass;        /* results are checked more thoroughly, and written */
+    uint64_t *known;        /* of each ready item: a hash of its result, once that was found right; 0: not yet */
 } pipeline;
 
 static bool is_stopped(pipeline *p)
@@ -82,7 +83,7 @@ static void add_failure(pipeline *p, const batch_item *item)
     json_append(p->report.failures, failure);
     p->report.failed++;
     p->report.wrong += wrong;
-    if (wrong || p->plan->prints_files)
+    if (wrong || p->plan->command->count == 1)
         print_error("%s", item->why.text);
 }
 
@@ -107,7 +108,6 @@ static void break_off(pipeline *p, const problem *why)
     atomic_store(&p->stopped, true);
 }
 
-/* The same for a device that failed. */
 static void break_off_unless(pipeline *p, fl_status status)
 {
     problem why;
@@ -148,7 +148,7 @@ static void end_item(pipeline *p, batch_item *item)
 
 static void do_stage(pipeline *p, batch_stage stage, batch_item *item, decomposer *d)
 {
-    const stage_settings settings = {p->plan->rank, p->plan->seed, d};
+    const stage_settings settings = {p->plan->command->own->rank, p->plan->command->common->seed, d};
     stage_report *report = &p->report.stages[stage];
     const double start = seconds_now();
     fl_trace_mark mark;
@@ -174,23 +174,28 @@ static void do_stage(pipeline *p, batch_stage stage, batch_item *item, decompose
     }
 }
 
-static void do_front(pipeline *p, batch_item *item)
+static void do_front(pipeline *p, batch_item *item, decomposer *d)
 {
     if (p->source->ready)
         return;
-    do_stage(p, STAGE_READ, item, NULL);
+    do_stage(p, STAGE_READ, item, d);
     if (p->source->kind == BATCH_IMAGES)
-        do_stage(p, STAGE_DECODE, item, NULL);
+        do_stage(p, STAGE_DECODE, item, d);
 }
 
-static void do_back(pipeline *p, batch_item *item)
+static void decompose(pipeline *p, batch_item *item, decomposer *d)
+{
+    do_stage(p, STAGE_DECOMPOSE, item, d);
+}
+
+static void do_back(pipeline *p, batch_item *item, decomposer *d)
 {
     if (!p->source->ready || item->output) {
-        do_stage(p, STAGE_CHECK, item, NULL);
+        do_stage(p, STAGE_CHECK, item, d);
         if (item->output && p->source->kind == BATCH_IMAGES)
-            do_stage(p, STAGE_ENCODE, item, NULL);
+            do_stage(p, STAGE_ENCODE, item, d);
         if (item->output && p->plan->writes)
-            do_stage(p, STAGE_WRITE, item, NULL);
+            do_stage(p, STAGE_WRITE, item, d);
     }
     end_item(p, item);
 }
@@ -203,7 +208,7 @@ static void check_in_place(pipeline *p, batch_item *item, const void *y)
     const int64_t index = p->report.done + p->report.failed;
     const int samples = p->first_pass && index < CHECKED_FULLY ? 0 : SAMPLES;
 
-    if (!item_check_in_place(item, y, index, samples, p->plan->seed, &p->known[item->original]))
+    if (!item_check_in_place(item, y, index, samples, p->plan->command->common->seed, &p->known[item->original]))
         item->state = ITEM_FAILED;
 }
 
@@ -220,10 +225,10 @@ static void come_back(void *user, batch_item *item, int64_t first, int64_t count
     item->left -= count;
     if (item->left > 0)
         return;
-    if (p->encoding)
-        queue_put(p->encoding, item);
+    if (p->finished)
+        queue_put(p->finished, item);
     else
-        do_back(p, item);
+        do_back(p, item, NULL);
 }
 
 /* device_plan.lost */
@@ -237,10 +242,11 @@ static void be_lost(void *user, batch_item *item, int64_t count)
     end_item(user, item);
 }
 
-static void add_to_device(pipeline *p, batch_item *item)
+static void add_to_device(pipeline *p, batch_item *item, decomposer *d)
 {
     fl_status status;
 
+    (void)d;
     if (item->state == ITEM_GOES_ON && atomic_load(&p->broken))
         item->state = ITEM_DROPPED;
     if (item->state != ITEM_GOES_ON) {
@@ -261,7 +267,7 @@ static void finish_device(pipeline *p)
         break_off_unless(p, batch_device_finish(p->device));
 }
 
-/* --------------------------------------------------------------------------------------------- one thread ---- */
+/* --------------------------------------------------------------------------------------------- one pass ---- */
 
 static void pass_of_one_thread(pipeline *p)
 {
@@ -269,107 +275,91 @@ static void pass_of_one_thread(pipeline *p)
         batch_item *item = new_item(p, i);
         if (!item)
             continue;
-        do_front(p, item);
+        do_front(p, item, NULL);
         if (p->decomposer)
-            do_stage(p, STAGE_DECOMPOSE, item, p->decomposer);
-        add_to_device(p, item);
+            decompose(p, item, p->decomposer);
+        add_to_device(p, item, NULL);
     }
     finish_device(p);
 }
 
-/* -------------------------------------------------------------------------------- producers and consumers ---- */
+/* Threads that do the same work on the items of one queue. */
+typedef struct crew {
+    void (*work)(pipeline *p, batch_item *item, decomposer *d);
+    int threads, room; /* of its queue */
+    pipeline *p;
+    queue *in, *out; /* add_to_device fills the next queue itself, see come_back */
+} crew;
 
-static void *decode_thread(void *argument)
+static void *run_crew(void *argument)
 {
-    pipeline *p = argument;
+    const crew *c = argument;
+    pipeline *p = c->p;
+    const batch_command *command = p->plan->command;
+    decomposer *d = c->work == decompose
+                        ? decomposer_create(command->decompose_on, command->own->svd, command->common->seed)
+                        : NULL;
     batch_item *item;
 
-    while ((item = queue_take(p->decoding))) {
-        do_front(p, item);
-        queue_put(p->decomposing ? p->decomposing : p->computing, item);
+    while ((item = queue_take(c->in))) {
+        c->work(p, item, d);
+        if (c->work == do_front || c->work == decompose)
+            queue_put(c->out, item);
     }
-    queue_close(p->decomposing ? p->decomposing : p->computing);
-    return NULL;
-}
-
-static void *decompose_thread(void *argument)
-{
-    pipeline *p = argument;
-    decomposer *d = decomposer_create(p->plan->decompose_on, p->plan->decompose_variant, p->plan->seed);
-    batch_item *item;
-
-    while ((item = queue_take(p->decomposing))) {
-        do_stage(p, STAGE_DECOMPOSE, item, d);
-        queue_put(p->computing, item);
-    }
-    queue_close(p->computing);
+    if (c->work == add_to_device)
+        finish_device(p);
+    if (c->out)
+        queue_close(c->out);
     decomposer_free(d);
     return NULL;
 }
 
-static void *compute_thread(void *argument)
+/* Makes the queues between the crews. */
+static void join_crews(pipeline *p, crew *crews, int count)
 {
-    pipeline *p = argument;
-    batch_item *item;
-
-    while ((item = queue_take(p->computing)))
-        add_to_device(p, item);
-    finish_device(p);
-    queue_close(p->encoding);
-    return NULL;
-}
-
-static void *encode_thread(void *argument)
-{
-    pipeline *p = argument;
-    batch_item *item;
-
-    while ((item = queue_take(p->encoding)))
-        do_back(p, item);
-    return NULL;
-}
-
-static void start_threads(pipeline *p, void *(*run)(void *), int count, pthread_t *threads, int *started)
-{
-    for (int i = 0; i < count; i++)
-        if (pthread_create(&threads[(*started)++], NULL, run, p) != 0)
-            fail(EXIT_BROKEN, "could not start a thread");
+    for (int i = 0; i < count; i++) {
+        crews[i].p = p;
+        crews[i].in = queue_create(crews[i].room, i > 0 ? crews[i - 1].threads : 1);
+        if (i > 0)
+            crews[i - 1].out = crews[i].in;
+    }
+    p->finished = crews[count - 1].in;
 }
 
 /* Decoding takes little time: it gets a quarter of the threads that the other stages have. */
 static void pass_of_all_threads(pipeline *p)
 {
-    const int all = p->plan->threads, decoders = all > 4 ? all / 4 : 1, encoders = all,
-              decomposers = p->plan->decompose_on ? all : 0;
-    pthread_t *threads = memory_zeroed((size_t)(decoders + decomposers + encoders + 1), sizeof *threads);
-    int started = 0;
+    const int all = p->plan->threads, decoders = all > 4 ? all / 4 : 1,
+              decomposers = p->plan->command->decompose_on ? all : 0;
+    crew crews[4] = {{.work = do_front, .threads = decoders, .room = decoders}};
+    pthread_t *threads = memory_zeroed((size_t)(decoders + decomposers + 1 + all), sizeof *threads);
+    int count = 1, started = 0;
 
-    p->decoding = queue_create(decoders, 1);
-    p->decomposing = decomposers ? queue_create(decomposers, decoders) : NULL;
-    p->computing = queue_create(all, decomposers ? decomposers : decoders);
-    p->encoding = queue_create(all, 1);
-    start_threads(p, decode_thread, decoders, threads, &started);
-    start_threads(p, decompose_thread, decomposers, threads, &started);
-    start_threads(p, compute_thread, 1, threads, &started);
-    start_threads(p, encode_thread, encoders, threads, &started);
+    if (decomposers)
+        crews[count++] = (crew){.work = decompose, .threads = decomposers, .room = decomposers};
+    crews[count++] = (crew){.work = add_to_device, .threads = 1, .room = all};
+    crews[count++] = (crew){.work = do_back, .threads = all, .room = all};
+    join_crews(p, crews, count);
+    for (int c = 0; c < count; c++)
+        for (int i = 0; i < crews[c].threads; i++)
+            if (pthread_create(&threads[started++], NULL, run_crew, &crews[c]) != 0)
+                fail(EXIT_BROKEN, "could not start a thread");
     for (int64_t i = 0; i < p->source->count && !is_stopped(p); i++) {
         batch_item *item = new_item(p, i);
         if (item)
-            queue_put(p->decoding, item);
+            queue_put(crews[0].in, item);
     }
-    queue_close(p->decoding);
+    queue_close(crews[0].in);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     p->report.stages[STAGE_READ].threads = p->report.stages[STAGE_DECODE].threads = decoders;
     p->report.stages[STAGE_DECOMPOSE].threads = decomposers;
     for (int stage = STAGE_CHECK; stage < STAGES; stage++)
-        p->report.stages[stage].threads = encoders;
-    p->report.queued = 2 * (decoders + decomposers) + 2 * all + encoders;
-    queue_free(p->decoding);
-    queue_free(p->decomposing);
-    queue_free(p->computing);
-    queue_free(p->encoding);
-    p->decoding = p->decomposing = p->computing = p->encoding = NULL;
+        p->report.stages[stage].threads = all;
+    p->report.queued = 2 * (decoders + decomposers) + 3 * all;
+    for (int c = 0; c < count; c++)
+        queue_free(crews[c].in);
+    p->finished = NULL;
     free(threads);
 }
 
@@ -425,7 +415,7 @@ static double run_again(pipeline *p)
 static void run_passes(pipeline *p)
 {
     pipeline_report *r = &p->report;
-    const measure_plan *timing = &p->plan->timing;
+    const measure_plan timing = measure_plan_of(p->plan->command->common);
     double spent = 0, first;
 
     p->first_pass = true;
@@ -433,8 +423,8 @@ static void run_passes(pipeline *p)
     p->first_pass = false;
     r->cold_s = p->source->ready ? first : (double)NAN;
     for (int i = 0; p->source->ready && r->wrong == 0 && !is_stopped(p); i++) {
-        const bool timed = i >= timing->warmup;
-        if (timed && !measure_more(timing, r->wall.count, spent))
+        const bool timed = i >= timing.warmup;
+        if (timed && !measure_more(&timing, r->wall.count, spent))
             break;
         const double wall = run_again(p);
         if (timed && isfinite(wall))
@@ -454,7 +444,8 @@ static int64_t peak_bytes(void)
 
 pipeline_report pipeline_run(const pipeline_plan *plan)
 {
-    pipeline p = {.plan = plan, .source = plan->source};
+    const batch_command *command = plan->command;
+    pipeline p = {.plan = plan, .source = &command->source};
     device_plan device = *plan->device;
 
     p.report.mode = plan->mode;
@@ -471,8 +462,8 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
         device.chunk_bytes = INT64_MAX;
     }
     p.device = batch_device_create(&device);
-    if (plan->decompose_on && plan->mode != PIPELINE_FULL)
-        p.decomposer = decomposer_create(plan->decompose_on, plan->decompose_variant, plan->seed);
+    if (command->decompose_on && plan->mode != PIPELINE_FULL)
+        p.decomposer = decomposer_create(command->decompose_on, command->own->svd, command->common->seed);
     run_passes(&p);
     progress_end();
     decomposer_free(p.decomposer);
@@ -480,7 +471,7 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     free(p.known);
     pthread_mutex_destroy(&p.lock);
     p.report.interrupted = signals_caught() != 0;
-    p.report.dropped = plan->source->count - p.report.done - p.report.failed - p.report.already_there;
+    p.report.dropped = p.source->count - p.report.done - p.report.failed - p.report.already_there;
     p.report.peak_bytes = peak_bytes();
     return p.report;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pool.h"
+#include "batch.h"
 
 #include "harness/host_memory.h"
 #include "support/fail.h"
@@ -13,18 +13,14 @@ static const int64_t most_pool_bytes = (int64_t)256 << 20;
 
 static void fill_factors(batch_item *item, random_state *random)
 {
-    const matrix_shape *m = &item->shape;
-    const int64_t sizes[FACTORS] = {m->rows * m->rank, m->rank, m->rank * m->columns};
-    const double step = 1.0 / (double)m->rank;
+    const double step = 1.0 / (double)item->shape.rank;
 
-    for (int i = 0; i < FACTORS; i++)
-        for (int64_t e = 0; e < sizes[i]; e++) {
-            const double value = i == 1 ? 1 - step * (double)e : (double)(int64_t)random_next(random) * 0x1p-63;
-            if (m->dtype == FL_F32)
-                ((float *)item->factors[i])[e] = (float)value;
-            else
-                ((double *)item->factors[i])[e] = value;
-        }
+    for (int i = 0; i < FACTORS; i++) {
+        const int64_t size = (int64_t)(bytes_of_array(&item->shape, i) / fl_dtype_size(item->shape.dtype));
+        host_array factor = {.dtype = item->shape.dtype, .data = item->factors[i]};
+        for (int64_t e = 0; e < size; e++)
+            host_array_set(&factor, e, i == 1 ? 1 - step * (double)e : (double)(int64_t)random_next(random) * 0x1p-63);
+    }
 }
 
 /* How many of the matrices have factors of their own. */

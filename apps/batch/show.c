@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "show.h"
+#include "batch.h"
 
 #include "harness/results.h"
 #include "support/statistics.h"
@@ -56,11 +56,11 @@ static bool is_complete(const batch_run *run)
     return r->failed == 0 && r->dropped == 0 && !r->broken && (r->check.compared == 0 || r->check.ok);
 }
 
-bool batch_is_right(const batch_summary *summary, const batch_run *run)
+bool batch_is_right(const batch_command *c, const batch_run *run)
 {
-    for (int i = 0; i < summary->count; i++)
-        if (summary->runs[i].backend == run->backend && is_complete(&summary->runs[i]))
-            return is_complete(run) && summary->runs[i].report.sum == run->report.sum;
+    for (int i = 0; i < c->count; i++)
+        if (c->runs[i].backend == run->backend && is_complete(&c->runs[i]))
+            return is_complete(run) && c->runs[i].report.sum == run->report.sum;
     return false;
 }
 
@@ -76,13 +76,8 @@ static void put(json_t *row, const char *key, json_t *value)
     json_put(dot ? json_object_get(row, outer) : row, dot ? dot + 1 : key, value);
 }
 
-/* The wall time of the last pass, from which the stages and engines are. */
-static double last_wall(const batch_run *run)
-{
-    return run->report.wall.s[run->report.wall.count - 1];
-}
-
-static json_t *json_stages(const batch_run *run)
+/* Of the last pass, which took `wall_s`. */
+static json_t *json_stages(const batch_run *run, double wall_s)
 {
     json_t *stages = json_new_list();
 
@@ -96,7 +91,7 @@ static json_t *json_stages(const batch_run *run)
         json_put(stage, "bound", json_text(stage_kinds[i].bound));
         json_put(stage, "threads", s->threads > 0 ? json_whole(s->threads) : json_null());
         json_put(stage, "busy_s", json_number(s->busy_s));
-        json_put(stage, "utilization", json_number(s->busy_s / threads / last_wall(run)));
+        json_put(stage, "utilization", json_number(s->busy_s / threads / wall_s));
         json_put(stage, "count", json_whole(s->count));
         json_put(stage, "bytes", json_number(s->bytes));
         json_append(stages, stage);
@@ -105,9 +100,9 @@ static json_t *json_stages(const batch_run *run)
 }
 
 /* How many can work at the same time: threads of the host, and a GPU's engines. On a CPU the device is the threads. */
-static int workers_of(const batch_summary *summary, const batch_run *run)
+static int workers_of(const batch_command *c, const batch_run *run)
 {
-    const int host = summary->source->ready ? 0 : run->report.mode == PIPELINE_FULL ? run->threads : 1;
+    const int host = c->source.ready ? 0 : run->report.mode == PIPELINE_FULL ? run->threads : 1;
 
     if (run->report.mode <= PIPELINE_PINNED)
         return 1;
@@ -150,38 +145,34 @@ static void put_link(json_t *row, const batch_run *run, double wall)
     put(row, "link.reached", json_number(limit / wall));
 }
 
-static void put_check(json_t *row, const batch_summary *summary, const batch_run *run)
+static void put_check(json_t *row, const batch_command *c, const batch_run *run)
 {
-    const compare_result *c = &run->report.check;
+    const char *method = c->source.kind == BATCH_IMAGES
+                             ? "random sums of the product, of the singular vectors and of the remainder"
+                             : "random sums of the product in the first pass, sampled bits in the others";
+    json_t *check = results_check(&run->report.check, method, 0, NULL);
     char bits[24];
 
     snprintf(bits, sizeof bits, "%016" PRIx64, run->report.sum);
-    put(row, "check.ok", json_boolean(batch_is_right(summary, run)));
-    put(row, "check.method",
-        json_text(summary->source->kind == BATCH_IMAGES
-                      ? "random sums of the product, of the singular vectors and of the remainder"
-                      : "random sums of the product in the first pass, sampled bits in the others"));
-    put(row, "check.compared", json_whole(c->compared));
-    put(row, "check.failed", json_whole(c->failed));
-    put(row, "check.max_abs", json_number(c->max_abs));
-    put(row, "check.worst_result", json_number(c->worst_result));
-    put(row, "check.worst_expected", json_number(c->worst_expected));
-    put(row, "check.tolerance", json_number(c->worst_bound));
-    put(row, "check.bits", json_text(bits));
+    json_put(check, "ok", json_boolean(batch_is_right(c, run)));
+    json_put(check, "bits", json_text(bits));
+    json_object_del(check, "max_rel");
+    json_object_del(check, "worst_index"); /* the results have no common index */
+    json_put(row, "check", check);
 }
 
-static const char *host_memory_of(const batch_summary *summary, const batch_run *run)
+static const char *host_memory_of(const batch_command *c, const batch_run *run)
 {
     if (fl_device_describe(run->backend->device)->host_memory)
         return "in place";
-    return run->report.mode > PIPELINE_ONE_BY_ONE && !summary->common->pageable ? "pinned" : "pageable";
+    return run->report.mode > PIPELINE_ONE_BY_ONE && !c->common->pageable ? "pinned" : "pageable";
 }
 
-static json_t *json_run(const batch_summary *summary, const batch_run *run)
+static json_t *json_run(const batch_command *c, const batch_run *run)
 {
     const pipeline_report *r = &run->report;
     const device_report *d = &r->device;
-    const double wall = median(r->wall.s, r->wall.count);
+    const double wall = median(r->wall.s, r->wall.count), last_wall = r->wall.s[r->wall.count - 1];
     json_t *row = json_new_object();
 
     results_put_device(row, run->backend->requested, fl_device_describe(run->backend->device));
@@ -189,7 +180,7 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     put(row, "reconstruct_on", json_text(run->reconstruct_on));
     put(row, "variant", json_text(d->timing.variant));
     put(row, "block", json_wholes((int64_t[]){d->timing.block[0], d->timing.block[1], d->timing.block[2]}, 3));
-    put(row, "host_memory", json_text(host_memory_of(summary, run)));
+    put(row, "host_memory", json_text(host_memory_of(c, run)));
     put(row, "streams", json_whole(d->slots));
     put(row, "chunk", json_whole(d->chunk));
     put(row, "launches", json_whole(d->launches));
@@ -200,10 +191,10 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     put(row, "open_s", json_number(fl_device_describe(run->backend->device)->open_s));
     put(row, "cold_s", json_number(r->cold_s));
     put(row, "wall_s", json_number(wall));
-    put(row, "told_wall_s", json_number(last_wall(run)));
+    put(row, "told_wall_s", json_number(last_wall));
     put(row, "times_s", json_numbers(r->wall.s, r->wall.count));
     put(row, "images_per_s", json_number((double)r->done / wall));
-    put(row, "stages", json_stages(run));
+    put(row, "stages", json_stages(run, last_wall));
     put_bound(row);
     put(row, "engines_together.two_s", json_number(d->together_s[2]));
     put(row, "engines_together.three_s", json_number(d->together_s[3]));
@@ -211,35 +202,36 @@ static json_t *json_run(const batch_summary *summary, const batch_run *run)
     put(row, "flops", json_number(d->flops));
     put(row, "memory.device_bytes", json_whole(d->device_bytes));
     put(row, "memory.host_bytes", json_whole(d->host_bytes));
-    put(row, "memory.factors_bytes", json_whole(summary->pool_bytes));
+    put(row, "memory.factors_bytes", json_whole(c->pool_bytes));
     put(row, "memory.images_on_host", json_whole(r->queued));
     put(row, "memory.peak_bytes", json_whole(r->peak_bytes));
     put(row, "memory.made_smaller", json_boolean(d->smaller));
     put(row, "error", r->norm > 0 ? json_number(r->error / r->norm) : json_null());
     put(row, "worst_error", r->norm > 0 ? json_number(r->worst_error) : json_null());
-    put_check(row, summary, run);
+    put_check(row, c, run);
     put(row, "interrupted", json_boolean(r->interrupted));
     put(row, "ended_by", r->broken ? json_text(r->why.text) : json_null());
     put(row, "failures", json_incref(r->failures));
     return row;
 }
 
-static json_t *make_batch(const batch_summary *summary)
+static json_t *make_batch(const batch_command *c)
 {
-    const matrix_shape *m = &summary->source->shape;
-    const bool own_dtypes = summary->source->kind == BATCH_FACTORS;
+    const matrix_shape *m = &c->source.shape;
+    const bool own_dtypes = c->source.kind == BATCH_FACTORS;
     json_t *batch = json_new_object(), *runs = json_new_list();
 
-    json_put(batch, "source", json_text(kind_names[summary->source->kind]));
-    json_put(batch, "count", json_whole(summary->source->count));
+    json_put(batch, "source", json_text(kind_names[c->source.kind]));
+    json_put(batch, "count", json_whole(c->source.count));
     json_put(batch, "rank", m->rank > 0 ? json_whole(m->rank) : json_null());
     json_put(batch, "shape", m->rows > 0 ? json_wholes((int64_t[]){m->rows, m->columns}, 2) : json_null());
     json_put(batch, "dtype", own_dtypes ? json_null() : json_text(fl_dtype_name(m->dtype)));
-    json_put(batch, "decompose_on", json_text(summary->decompose_on));
-    for (int i = 0; i < summary->count; i++)
-        json_append(runs, json_run(summary, &summary->runs[i]));
-    for (int i = 0; i < summary->count; i++)
-        put_speed_up(runs, json_array_get(runs, (size_t)i), workers_of(summary, &summary->runs[i]));
+    json_put(batch, "decompose_on",
+             c->decompose_on ? json_text(fl_device_describe(c->decompose_on)->resource) : json_null());
+    for (int i = 0; i < c->count; i++)
+        json_append(runs, json_run(c, &c->runs[i]));
+    for (int i = 0; i < c->count; i++)
+        put_speed_up(runs, json_array_get(runs, (size_t)i), workers_of(c, &c->runs[i]));
     json_put(batch, "runs", runs);
     batch_add_derived(batch);
     return batch;
@@ -257,10 +249,10 @@ static void show_failures(const json_t *failures)
         printf("failed: %zu others; --json lists all\n", count - MOST_FAILURES_SHOWN);
 }
 
-static void show_text(const batch_summary *summary, const json_t *batch)
+static void show_text(const batch_command *c, const json_t *batch)
 {
     const json_t *runs = json_object_get(batch, "runs"), *first = json_array_get(runs, 0);
-    const backend_list *backends = summary->backends;
+    const backend_list *backends = &c->backends;
     json_t *stages = rows_within(runs, "stages");
 
     printf("batch: %s\n", batch_title(batch).text);
@@ -270,7 +262,7 @@ static void show_text(const batch_summary *summary, const json_t *batch)
     printf("\n");
     columns_print(batch_memory_columns, runs, TABLE_TEXT, stdout);
     printf("\n");
-    if (summary->count > 1) {
+    if (c->count > 1) {
         columns_print(batch_law_columns, runs, TABLE_TEXT, stdout);
         printf("\n");
     }
@@ -281,21 +273,20 @@ static void show_text(const batch_summary *summary, const json_t *batch)
     for (int b = 0; b < backends->count; b++)
         printf("%s: %s\n", fl_device_describe(backends->open[b].device)->resource,
                fl_device_describe(backends->open[b].device)->name);
-    for (int b = 0; b < backends->skipped_count; b++)
-        printf("skipped %s: %s\n", backends->skipped[b].name, backends->skipped[b].reason);
+    results_print_skipped(backends);
     if (row_number(first, "already_there") > 0)
         printf("%.0f of %.0f outputs existed already (--resume)\n", row_number(first, "already_there"),
                row_number(batch, "count"));
     show_failures(json_object_get(first, "failures"));
 }
 
-void batch_show(const batch_summary *summary)
+void batch_show(const batch_command *c)
 {
-    json_t *document = results_document(summary->backends, json_new_list()), *batch = make_batch(summary);
+    json_t *document = results_document(&c->backends, json_new_list()), *batch = make_batch(c);
 
     json_object_del(document, "results");
     json_put(document, "batch", batch);
-    if (results_write(summary->common, document))
-        show_text(summary, batch);
+    if (results_write(c->common, document))
+        show_text(c, batch);
     json_decref(document);
 }

@@ -58,6 +58,31 @@ void item_free(batch_item *item)
     item->y = NULL;
 }
 
+static host_array plane_of(const batch_item *item, int64_t channel)
+{
+    const int64_t rows = item->shape.rows, columns = item->shape.columns;
+
+    return (host_array){FL_F32, 2, {rows, columns, 1, 1}, item->image.planes + channel * rows * columns};
+}
+
+/* The factors of one matrix, and its result, which lies among others from `y` on. */
+typedef struct item_matrix {
+    host_array u, s, vt, y;
+} item_matrix;
+
+static item_matrix matrix_of(const batch_item *item, int64_t index, const void *y)
+{
+    const matrix_shape *m = &item->shape;
+    char *at[ARRAYS] = {item->factors[0], item->factors[1], item->factors[2], (char *)y};
+
+    for (int i = 0; i < ARRAYS; i++)
+        at[i] += (size_t)index * bytes_of_array(m, i);
+    return (item_matrix){.u = {m->dtype, 2, {m->rows, m->rank, 1, 1}, at[0]},
+                         .s = {m->dtype, 1, {m->rank, 1, 1, 1}, at[1]},
+                         .vt = {m->dtype, 2, {m->rank, m->columns, 1, 1}, at[2]},
+                         .y = {m->dtype, 2, {m->rows, m->columns, 1, 1}, at[RESULT]}};
+}
+
 static bool take_memory(batch_item *item, int array, void **memory)
 {
     const size_t bytes = (size_t)item->matrices * bytes_of_array(&item->shape, array);
@@ -168,37 +193,14 @@ static bool decode(batch_item *item, const stage_settings *settings)
     if (!png_planes_decode(item->input, item->file.data, item->file.size, &item->image, &item->why))
         return false;
     file_bytes_free(&item->file);
-    const int64_t size = item->image.height * item->image.width;
     item->matrices = item->left = item->image.channels;
     item->shape = (matrix_shape){FL_F32, item->image.height, item->image.width, 0};
     for (int64_t c = 0; c < item->matrices; c++)
-        item->ranges[c] = normalize(item->image.planes + c * size, size);
+        item->ranges[c] = normalize(plane_of(item, c).data, item->shape.rows * item->shape.columns);
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------ decomposing ---- */
-
-fl_device *decomposer_open_device(const char *name, const char *variant)
-{
-    static const int64_t shape[] = {1, 1};
-    static const float one = 1;
-    fl_array *a, *factors[FACTORS];
-    fl_device *device;
-    fl_status status = fl_device_open(name ? name : "simd", &device);
-
-    if (status != FL_OK && !name)
-        status = fl_device_open("serial", &device);
-    must(status);
-    must(fl_array_from_host(device, FL_F32, 2, shape, &one, &a));
-    for (int i = 0; i < FACTORS; i++)
-        must(fl_array_create(device, FL_F32, i == 1 ? 1 : 2, shape, &factors[i]));
-    must(fl_svd(device, a, 1, factors[0], factors[1], factors[2], &(fl_run){.variant = variant}));
-    must(fl_device_wait(device));
-    for (int i = 0; i < FACTORS; i++)
-        fl_array_free(factors[i]);
-    fl_array_free(a);
-    return device;
-}
 
 struct decomposer {
     fl_device *device;
@@ -252,11 +254,10 @@ static fl_status prepare(decomposer *d, const matrix_shape *shape)
     return status;
 }
 
-static fl_status decompose_plane(decomposer *d, batch_item *item, int64_t channel)
+static fl_status decompose_plane(decomposer *d, const batch_item *item, int64_t channel)
 {
     fl_array **a = d->arrays;
-    fl_status status =
-        fl_array_write(a[RESULT], item->image.planes + channel * item->shape.rows * item->shape.columns, d->stream);
+    fl_status status = fl_array_write(a[RESULT], plane_of(item, channel).data, d->stream);
 
     if (status == FL_OK)
         status = fl_svd(d->device, a[RESULT], d->seed, a[0], a[1], a[2],
@@ -265,6 +266,24 @@ static fl_status decompose_plane(decomposer *d, batch_item *item, int64_t channe
         status = fl_array_read(a[i], (char *)item->factors[i] + (size_t)channel * bytes_of_array(&item->shape, i),
                                d->stream);
     return status == FL_OK ? fl_stream_wait(d->stream) : status;
+}
+
+/* Decomposes one element, so that a device or a variant that cannot is found before any image is read. */
+fl_device *decomposer_open_device(const char *name, const char *variant)
+{
+    float one = 1, u, s, vt;
+    const batch_item item = {.shape = {FL_F32, 1, 1, 1}, .image = {.planes = &one}, .factors = {&u, &s, &vt}};
+    fl_device *device;
+    fl_status status = fl_device_open(name ? name : "simd", &device);
+
+    if (status != FL_OK && !name)
+        status = fl_device_open("serial", &device);
+    must(status);
+    decomposer *d = decomposer_create(device, variant, 1);
+    must(prepare(d, &item.shape));
+    must(decompose_plane(d, &item, 0));
+    decomposer_free(d);
+    return device;
 }
 
 static bool decompose(batch_item *item, const stage_settings *settings)
@@ -305,26 +324,6 @@ static uint64_t sum_bits(const void *data, size_t bytes)
     return sum;
 }
 
-/* One matrix of an item, and its factors. */
-typedef struct item_matrix {
-    host_array u, s, vt, y;
-} item_matrix;
-
-static item_matrix matrix_of(const batch_item *item, int64_t index, const void *y)
-{
-    const matrix_shape *m = &item->shape;
-    const char *at[FACTORS];
-
-    for (int i = 0; i < FACTORS; i++)
-        at[i] = (const char *)item->factors[i] + (size_t)index * bytes_of_array(m, i);
-    return (item_matrix){
-        .u = {m->dtype, 2, {m->rows, m->rank, 1, 1}, (void *)at[0]},
-        .s = {m->dtype, 1, {m->rank, 1, 1, 1}, (void *)at[1]},
-        .vt = {m->dtype, 2, {m->rank, m->columns, 1, 1}, (void *)at[2]},
-        .y = {m->dtype, 2, {m->rows, m->columns, 1, 1}, (char *)y + (size_t)index * bytes_of_array(m, RESULT)},
-    };
-}
-
 static void add_error(batch_item *item, const float *a, const float *y)
 {
     double error = 0, norm = 0;
@@ -349,8 +348,7 @@ static bool check(batch_item *item, const stage_settings *settings)
         compare_merge(&item->check, &found, c * size);
         if (item->kind != BATCH_IMAGES)
             continue;
-        host_array a = m.y;
-        a.data = item->image.planes + c * size;
+        const host_array a = plane_of(item, c);
         found = batch_check_factors(&a, &m.u, &m.s, &m.vt, &m.y, item->exact, settings->seed);
         compare_merge(&item->check, &found, c * size);
         add_error(item, a.data, m.y.data);
