@@ -7,8 +7,7 @@
  *
  * docs/commands/batch.md draws the pipeline, and describes each column and key of the results.
  */
-#ifndef FLYNN_APPS_BATCH_BATCH_H
-#define FLYNN_APPS_BATCH_BATCH_H
+#pragma once
 
 #include "columns.h"
 #include "device.h"
@@ -152,5 +151,3 @@ void pipeline_report_free(pipeline_report *report);
 void batch_show(const batch_command *c);
 /* All results of the run are right, and have the same bits as those of the backend's first right run. */
 bool batch_is_right(const batch_command *c, const batch_run *run);
-
-#endif

@@ -3,8 +3,7 @@
  * columns.h - views of what a batch writes as JSON, for `flynn batch` and `flynn report`. `batch` is the value of that
  * key in a document, `run` one of its runs. docs/commands/batch.md describes each column and key.
  */
-#ifndef FLYNN_APPS_BATCH_COLUMNS_H
-#define FLYNN_APPS_BATCH_COLUMNS_H
+#pragma once
 
 #include "view/columns.h"
 
@@ -20,5 +19,3 @@ extern const column batch_run_columns[], batch_stage_columns[], batch_law_column
 /* Adds the numbers of runs and stages that follow from others: spread, each_s, bytes_per_s. Older documents lack them.
  */
 void batch_add_derived(json_t *batch);
-
-#endif

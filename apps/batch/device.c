@@ -151,8 +151,6 @@ static fl_status prepare(batch_device *d, slot *s, const matrix_shape *shape, in
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------ coming back ---- */
-
 /* Reports that a list's pieces will not come back, and empties it. */
 static void lose(batch_device *d, piece_list *pieces)
 {
@@ -194,8 +192,6 @@ static fl_status complete_all(batch_device *d)
     }
     return status;
 }
-
-/* --------------------------------------------------------------------------------------------- queueing ---- */
 
 static const char *factor_at(const piece *p, int i)
 {
@@ -437,8 +433,6 @@ fl_status batch_device_finish(batch_device *d)
         status = submit_all(d, &d->waiting[i]);
     return status == FL_OK ? complete_all(d) : status;
 }
-
-/* ---------------------------------------------------------------------------------------- start and end ---- */
 
 batch_device *batch_device_create(const device_plan *plan)
 {

@@ -3,8 +3,7 @@
  * device.h - the device's part of the pipeline: chunks of matrices are copied there, reconstructed and copied back,
  * several under way at a time, each engine (copies there, kernels, copies back) in a stream of its own.
  */
-#ifndef FLYNN_APPS_BATCH_DEVICE_H
-#define FLYNN_APPS_BATCH_DEVICE_H
+#pragma once
 
 #include "item.h"
 
@@ -64,5 +63,3 @@ device_report batch_device_report(batch_device *d);
 
 /* Waits for work under way; it is lost, as is what waits for a full chunk. NULL does nothing. */
 void batch_device_free(batch_device *d);
-
-#endif

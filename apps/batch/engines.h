@@ -2,8 +2,7 @@
  *
  * engines.h - the engines of a device: how fast its link copies, and when each engine worked during a pass.
  */
-#ifndef FLYNN_APPS_BATCH_ENGINES_H
-#define FLYNN_APPS_BATCH_ENGINES_H
+#pragma once
 
 #include <flynn/flynn.h>
 
@@ -43,5 +42,3 @@ fl_status engine_times_add(engine_times *t, fl_event *const events[ENGINES + 1],
 
 /* Adds the time in which exactly i engines worked to together_s[i]. */
 void engine_times_together(engine_times *t, double together_s[ENGINES + 1]);
-
-#endif

@@ -3,8 +3,7 @@
  * item.h - one member of a batch on its way through the pipeline: an image, or u, s and vt of a matrix. An item is
  * always in the hands of one stage, so that it needs no lock.
  */
-#ifndef FLYNN_APPS_BATCH_ITEM_H
-#define FLYNN_APPS_BATCH_ITEM_H
+#pragma once
 
 #include "engines.h"
 
@@ -113,5 +112,3 @@ bool item_read_factors(batch_item *item, int64_t rank);
 /* Checks one matrix of ready factors whose result is at `y`, for less than a timed pass costs: against the bits at
  * `known` (0: none yet), else by `samples` elements, or the whole if that is 0. Sets `known` when y is right. */
 bool item_check_in_place(batch_item *item, const void *y, int64_t index, int samples, uint64_t seed, uint64_t *known);
-
-#endif

@@ -44,8 +44,6 @@ static bool is_stopped(pipeline *p)
     return signals_caught() || atomic_load(&p->stopped);
 }
 
-/* ------------------------------------------------------------------------------------------------ items ---- */
-
 /* The i-th item as it enters the pipeline; NULL if there is nothing to do for it. */
 static batch_item *new_item(pipeline *p, int64_t i)
 {
@@ -144,8 +142,6 @@ static void end_item(pipeline *p, batch_item *item)
     free(item);
 }
 
-/* ----------------------------------------------------------------------------------------------- stages ---- */
-
 static void do_stage(pipeline *p, batch_stage stage, batch_item *item, decomposer *d)
 {
     const stage_settings settings = {p->plan->command->own->rank, p->plan->command->common->seed, d};
@@ -199,8 +195,6 @@ static void do_back(pipeline *p, batch_item *item, decomposer *d)
     }
     end_item(p, item);
 }
-
-/* ---------------------------------------------------------------------------------------------- the device ---- */
 
 /* Checks a ready item where its result lies: the first ones of the first pass as a whole. */
 static void check_in_place(pipeline *p, batch_item *item, const void *y)
@@ -266,8 +260,6 @@ static void finish_device(pipeline *p)
     if (!atomic_load(&p->broken))
         break_off_unless(p, batch_device_finish(p->device));
 }
-
-/* --------------------------------------------------------------------------------------------- one pass ---- */
 
 static void pass_of_one_thread(pipeline *p)
 {
@@ -362,8 +354,6 @@ static void pass_of_all_threads(pipeline *p)
     p->finished = NULL;
     free(threads);
 }
-
-/* ------------------------------------------------------------------------------------------------- passes ---- */
 
 /* One pass over the batch, in seconds. Its stages and counts replace those of the pass before. */
 static double run_pass(pipeline *p)

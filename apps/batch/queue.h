@@ -2,8 +2,7 @@
  *
  * queue.h - a bounded queue between threads: producers wait while it is full, consumers while it is empty.
  */
-#ifndef FLYNN_APPS_BATCH_QUEUE_H
-#define FLYNN_APPS_BATCH_QUEUE_H
+#pragma once
 
 typedef struct queue queue;
 
@@ -21,5 +20,3 @@ void queue_close(queue *q);
 
 /* The oldest item, after waiting for one; NULL once every producer has closed the queue and it is empty. */
 void *queue_take(queue *q);
-
-#endif

@@ -237,8 +237,6 @@ static json_t *make_batch(const batch_command *c)
     return batch;
 }
 
-/* -------------------------------------------------------------------------------------------------- text ---- */
-
 static void show_failures(const json_t *failures)
 {
     const size_t count = json_array_size(failures);

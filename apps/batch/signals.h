@@ -2,8 +2,7 @@
  *
  * signals.h - SIGINT and SIGTERM end a batch in order.
  */
-#ifndef FLYNN_APPS_BATCH_SIGNALS_H
-#define FLYNN_APPS_BATCH_SIGNALS_H
+#pragma once
 
 /* From here on the first signal is only kept, so that the batch can finish what is on the device or being written and
  * begin nothing else. Another one, at least 0.3 s later, ends the process at once. Ignored signals stay ignored. */
@@ -14,5 +13,3 @@ int signals_caught(void);
 
 /* Ends the process by that signal, so that its parent sees why it ended. */
 void signals_raise(int number);
-
-#endif

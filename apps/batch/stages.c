@@ -91,8 +91,6 @@ static bool take_memory(batch_item *item, int array, void **memory)
     return *memory || problem_no_memory(&item->why, item->input, (double)bytes);
 }
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
 /* The leading `rank` columns of each row, packed, in place. */
 static void keep_columns(host_array *u, int64_t rank)
 {
@@ -199,8 +197,6 @@ static bool decode(batch_item *item, const stage_settings *settings)
         item->ranges[c] = normalize(plane_of(item, c).data, item->shape.rows * item->shape.columns);
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------ decomposing ---- */
 
 struct decomposer {
     fl_device *device;
@@ -309,8 +305,6 @@ static bool decompose(batch_item *item, const stage_settings *settings)
     return status == FL_OK || problem_set(&item->why, exit_code_of(status), "%s: %s", item->input, fl_last_error());
 }
 
-/* --------------------------------------------------------------------------------------------- checking ---- */
-
 /* A sum over all bits of a result. Sums of results can be added in any order. */
 static uint64_t sum_bits(const void *data, size_t bytes)
 {
@@ -390,8 +384,6 @@ bool item_check_in_place(batch_item *item, const void *y, int64_t index, int sam
     *known = hash;
     return true;
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static bool encode(batch_item *item, const stage_settings *settings)
 {

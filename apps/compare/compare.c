@@ -104,16 +104,6 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
     return document;
 }
 
-/* Are all results right, and did every exercise run? */
-static bool all_right(const json_t *document)
-{
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(json_object_get(document, "results"), i, row) if (!row_is_right(row)) return false;
-    return json_array_size(json_object_get(document, "failed")) == 0;
-}
-
 static void show(const json_t *document, table_style style)
 {
     size_t i;
@@ -157,7 +147,8 @@ static int compare_now(const common_options *common, table_style style)
     rows_rank(json_object_get(document, "results"));
     if (results_write(common, document))
         show(document, style);
-    right = all_right(document);
+    right = rows_are_right(json_object_get(document, "results")) &&
+            json_array_size(json_object_get(document, "failed")) == 0;
     json_decref(document);
     return right ? EXIT_DONE : EXIT_WRONG_RESULT;
 }

@@ -46,10 +46,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 /* By the dtype: a double does not hold every i64. */
 static bool is_zero(const host_array *array, int64_t i)
 {
-    switch (array->dtype) {
-    case FL_I64: return ((const int64_t *)array->data)[i] == 0;
-    default: return host_array_get(array, i) == 0;
-    }
+    return array->dtype == FL_I64 ? ((const int64_t *)array->data)[i] == 0 : host_array_get(array, i) == 0;
 }
 
 /* Each element that is not zero must be the next one of the result, bit for bit, which must end with the last. */

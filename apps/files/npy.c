@@ -32,8 +32,6 @@ typedef struct header {
     int64_t shape[FL_MAX_DIMS];
 } header;
 
-/* --------------------------------------------------------- the header, a dictionary as Python writes it ---- */
-
 static const char the_keys[] = "the keys 'descr', 'fortran_order' and 'shape', once each";
 
 typedef struct parser {
@@ -179,8 +177,6 @@ static bool parse_header(parser *p, header *h)
     return seen == 7 || broken(p, the_keys);
 }
 
-/* ----------------------------------------------------------------------------------------- the elements ---- */
-
 /* The name of a dtype that is not read. */
 static const char *foreign_name(const char *code)
 {
@@ -285,8 +281,6 @@ static bool transpose(const char *path, host_array *array, problem *why)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- reading ---- */
-
 static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
 {
     if (fread(to, 1, bytes, stream) == bytes)
@@ -372,8 +366,6 @@ bool npy_read(const char *path, host_array *array, problem *why)
         host_array_free(array);
     return ok;
 }
-
-/* ---------------------------------------------------------------------------------------------- writing ---- */
 
 static const char *descr_of(fl_dtype dtype)
 {

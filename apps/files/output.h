@@ -17,7 +17,6 @@
  * place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
-/* A file being written. */
 typedef struct output output;
 
 /* Begins the file `path`. NULL, with a problem, if it cannot be written: its folder is missing or read-only, or `path`

@@ -24,7 +24,6 @@ void child_words_add(child_words *w, const char *format, ...) __attribute__((for
  * same environment. */
 void child_words_common(child_words *w, unsigned takes, const common_options *common);
 
-/* The outcome. */
 typedef struct child_result {
     int exit_code;     /* 128 + its number for a signal */
     json_t *document;  /* NULL if it printed none; free with json_decref */

@@ -73,7 +73,6 @@ struct exercise_kind {
     int (*exit_code)(const exercise *e);                          /* where all results are right */
 };
 
-/* The command `flynn <kind->name>`. */
 int exercise_main(const exercise_kind *kind, int argc, char **argv);
 
 /* The shared options that the exercise takes, TAKES_... */
@@ -88,7 +87,6 @@ void exercise_free(exercise *e);
 
 /* ------------------------------------------------------------------------------------ for the exercises ---- */
 
-/* Adds an output to what is run. */
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);
 
 /* The table's first line. */

@@ -30,7 +30,6 @@ dtypes_list dtypes_text(unsigned dtypes);
 host_array exercise_read(const char *path, const input_kind *input);
 /* Turns the array into another dtype, as C converts. */
 void exercise_convert(host_array *array, fl_dtype dtype);
-/* Fills e->inputs. */
 void exercise_take_inputs(exercise *e);
 
 /* --size, or the course's. */

@@ -14,7 +14,6 @@
 
 enum { MOST_INPUTS = 3, MOST_OUTPUTS = 3 };
 
-/* What an output will be. */
 typedef struct output_spec {
     fl_dtype dtype;
     int ndim;
@@ -40,7 +39,6 @@ typedef struct exercise {
     void *expected; /* what results are compared with; the kind's */
 } exercise;
 
-/* How it is run. */
 typedef struct measure_plan {
     const char *variant; /* NULL: auto */
     int block[3];
@@ -100,7 +98,6 @@ measurement measure_end(measuring *m);
 
 void measurement_free(measurement *m);
 
-/* Adds a sample. */
 void samples_add(samples *list, double seconds);
 /* Is another pass wanted after `count` passes that took `spent` seconds? */
 bool measure_more(const measure_plan *plan, int count, double spent);

@@ -70,11 +70,6 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
     return check;
 }
 
-static const char *host_memory_of(const measurement *m, const common_options *common)
-{
-    return m->device.host_memory ? "in place" : common->pageable ? "pageable" : "pinned";
-}
-
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device)
 {
     json_put(row, "backend_requested", json_text(requested));
@@ -142,7 +137,10 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
-    json_put(row, "host_memory", json_text(host_memory_of(m, results->common)));
+    json_put(row, "host_memory",
+             json_text(m->device.host_memory       ? "in place"
+                       : results->common->pageable ? "pageable"
+                                                   : "pinned"));
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
     put_kernel(row, &m->timing);

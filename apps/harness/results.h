@@ -8,7 +8,6 @@
 #include "backends.h"
 #include "measure.h"
 
-/* A measurement of each backend. */
 typedef struct result_list {
     const common_options *common;
     const backend_list *backends;

@@ -23,7 +23,7 @@ int utf8_letter(const char *text)
     return bytes;
 }
 
-void html_text(FILE *out, const char *text)
+static void html_text(FILE *out, const char *text)
 {
     for (int bytes; *text; text += bytes ? bytes : 1) {
         bytes = utf8_letter(text);

@@ -11,10 +11,7 @@
 /* The bytes of the first UTF-8 character; 0 at the text's end and for an incomplete or invalid one. */
 int utf8_letter(const char *text);
 
-/* Text that comes from a document or a file's name. Bytes that are not UTF-8 are left out. */
-void html_text(FILE *out, const char *text);
-
-/* HTML with %s for such text, %d and %%. */
+/* HTML with %s for text from a document or a file's name (bytes that are not UTF-8 are left out), %d and %%. */
 void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A table that scrolls by itself where it is too wide. Rows that are alike in their first `group` columns stand

@@ -39,8 +39,6 @@ typedef struct parsing {
 /* Where the value that is being parsed comes from. */
 static bool from_environment;
 
-/* ----------------------------------------------------------------------------------------------- values ---- */
-
 /* The environment's name for an option: "min-time" is FLYNN_MIN_TIME. */
 static void variable_name(const char *option, char *text, size_t size)
 {
@@ -214,8 +212,6 @@ static void show(const char *option, const char *value, void *parsed)
     exit(EXIT_DONE);
 }
 
-/* ------------------------------------------------------------------------------------------ the options ---- */
-
 #define COMMON(member) offsetof(common_options, member)
 
 static const char *const check_names[] = {
@@ -366,8 +362,6 @@ void option_refuse_own(const common_options *common, const own_option *options, 
             fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
 }
 
-/* ---------------------------------------------------------------- what argp would need two lines to say ---- */
-
 /* Appends "--json" to a list. */
 static void add_name(char *list, size_t size, const char *name)
 {
@@ -472,8 +466,6 @@ static noreturn void explain(const parsing *p, const struct argp_state *state)
     explain_letters(p, state->argv[state->next]);
     fail(EXIT_BAD_INPUT, "'%s': not understood; `%s --help` shows what is", word, fail_command());
 }
-
-/* ---------------------------------------------------------------------------------------------- parsing ---- */
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {

@@ -9,7 +9,6 @@
 /* true: shows nothing. */
 void progress_set_quiet(bool quiet);
 
-/* Replaces the line. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Clears the line. Messages (fail.h) do so themselves; call it before writing to stdout. */

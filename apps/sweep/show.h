@@ -15,5 +15,4 @@ void sweep_table_fill(json_t *document);
 /* Views of the document's "results", "best" and "cannot_run". */
 extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns[];
 
-/* Prints them. */
 void sweep_table_show(const json_t *document);

@@ -391,17 +391,9 @@ static void settle(const common_options *common, const sweep_options *own)
 
 static int exit_code(const sweep *s)
 {
-    size_t i;
-    json_t *row;
-
-    json_array_foreach(s->rows, i, row)
-    {
-        if (!row_is_right(row))
-            return EXIT_WRONG_RESULT;
-    }
-    if (s->worst)
-        return s->worst;
-    return json_array_size(s->rows) > 0 ? EXIT_DONE : s->first;
+    if (!rows_are_right(s->rows))
+        return EXIT_WRONG_RESULT;
+    return s->worst ? s->worst : json_array_size(s->rows) > 0 ? EXIT_DONE : s->first;
 }
 
 static int run_sweep(const common_options *common, const sweep_options *own)

@@ -245,19 +245,6 @@ static const char *last_resource(const json_t *steps)
     return row_text(json_array_get(steps, last), "resource");
 }
 
-static bool all_right(const json_t *rows)
-{
-    const json_t *row;
-    size_t i;
-
-    json_array_foreach(rows, i, row)
-    {
-        if (!row_is_right(row))
-            return false;
-    }
-    return true;
-}
-
 int command_taxonomy(int argc, char **argv)
 {
     const command_line line = {.name = "flynn taxonomy",
@@ -295,7 +282,7 @@ int command_taxonomy(int argc, char **argv)
     json_put(document, "taxonomy", taxonomy);
     if (results_write(&common, document))
         taxonomy_show(taxonomy);
-    right = all_right(steps) && all_right(json_object_get(misd, "answers"));
+    right = rows_are_right(steps) && rows_are_right(json_object_get(misd, "answers"));
     exercise_free(&e);
     json_decref(document);
     options_free(&common);

@@ -14,7 +14,6 @@
 
 /* A real, or null when it is not finite. */
 json_t *json_number(double value);
-/* A whole number. */
 json_t *json_whole(int64_t value);
 /* A string, bytes that are not UTF-8 replaced by '?'; null for NULL. */
 json_t *json_text(const char *text);

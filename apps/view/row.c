@@ -40,6 +40,15 @@ bool row_is_right(const json_t *row)
     return json_is_true(json_object_get(json_object_get(row, "check"), "ok"));
 }
 
+bool rows_are_right(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (!row_is_right(row)) return false;
+    return true;
+}
+
 bool row_is_ranked(const json_t *row)
 {
     return row_is_right(row) && !json_is_true(json_object_get(row, "emulation"));

@@ -18,6 +18,7 @@ double row_number(const json_t *row, const char *key);
 
 /* Did it pass its check? Can it be compared with others: is it right, and no emulation's? */
 bool row_is_right(const json_t *row);
+bool rows_are_right(const json_t *rows);
 bool row_is_ranked(const json_t *row);
 
 /* Of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their median. */
