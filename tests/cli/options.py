@@ -330,6 +330,8 @@ def quiet(command):
     words = quick(command)
     if command == "batch":  # of what is made beforehand it shows no progress
         words = ("batch", *IMAGES, *SERIAL)
+    if command == "report" and not shutil.which("gnuplot"):
+        raise NotShown("gnuplot, which report needs, is not installed")
     loud, silent = (Run([*words, *more], terminal=True) for more in ((), ("--quiet",)))
     is_equal(silent.code, loud.code, "exit code")
     is_equal(silent.err, "", "stderr with --quiet")
