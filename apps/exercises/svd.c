@@ -111,9 +111,7 @@ static void plan(exercise *e)
     own->rank = own->rank ? own->rank : least < COURSE_RANK ? least : COURSE_RANK;
     if (own->factors)
         check_folder(own->factors);
-    expected->range = (value_range){0, 1};
-    if (!file || (ending && strcasecmp(ending, ".png") == 0))
-        expected->range = normalize(matrix);
+    expected->range = !file || (ending && strcasecmp(ending, ".png") == 0) ? normalize(matrix) : (value_range){0, 1};
     e->expected = expected;
     exercise_output(e, dtype, 2, (int64_t[]){m, own->rank});
     exercise_output(e, dtype, 1, &own->rank);
@@ -139,16 +137,9 @@ static void expect(exercise *e)
 
 static int backend_of(const exercise *e, const measurement *m)
 {
-    int i = 0;
-
-    while (e->backends->open[i].requested != m->requested)
-        i++;
-    return i;
-}
-
-static const svd_report *report_of(const exercise *e, const measurement *m)
-{
-    return &((const svd_expected *)e->expected)->reports[backend_of(e, m)];
+    for (int i = 0;; i++)
+        if (e->backends->open[i].requested == m->requested)
+            return i;
 }
 
 /* The device that took the matrix apart puts it together again. */
@@ -174,34 +165,36 @@ static void release(exercise *e)
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
-    const svd_oracle *oracle = ((const svd_expected *)e->expected)->oracle;
-    const svd_report *report = report_of(e, m);
+    const svd_expected *expected = e->expected;
+    const svd_report *report = &expected->reports[backend_of(e, m)];
     const int64_t k = m->results[1].shape[0];
     const double rows = (double)m->results[0].shape[0], columns = (double)m->results[2].shape[1];
 
     json_put(row, "singular_values", json_whole(k));
     json_put(row, "compression", json_number(rows * columns / ((double)k * (rows + columns + 1))));
-    json_put(row, "norm", json_number(svd_oracle_tail(oracle, 0)));
+    json_put(row, "norm", json_number(svd_oracle_tail(expected->oracle, 0)));
     json_put(row, "error", json_number(report->error));
-    json_put(row, "least_error", json_number(svd_oracle_tail(oracle, k)));
+    json_put(row, "least_error", json_number(svd_oracle_tail(expected->oracle, k)));
     json_put(row, "told_error", json_number(report->implied_error));
     json_put(row, "randomized_bound",
-             svd_is_randomized(m->timing.variant) ? json_number(svd_oracle_randomized(oracle, k)) : json_null());
+             svd_is_randomized(m->timing.variant) ? json_number(svd_oracle_randomized(expected->oracle, k))
+                                                  : json_null());
     json_put(row, "reconstruct_s", json_number(report->reconstruct_s));
 }
 
 static void print(const exercise *e, const measurement *m)
 {
-    const svd_oracle *oracle = ((const svd_expected *)e->expected)->oracle;
-    const svd_report *report = report_of(e, m);
+    const svd_expected *expected = e->expected;
+    const svd_report *report = &expected->reports[backend_of(e, m)];
     const int64_t k = m->results[1].shape[0];
-    const double norm = svd_oracle_tail(oracle, 0);
+    const double norm = svd_oracle_tail(expected->oracle, 0);
 
     printf("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
-           m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k, svd_oracle_tail(oracle, k));
+           m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k,
+           svd_oracle_tail(expected->oracle, k));
     if (svd_is_randomized(m->timing.variant))
         printf("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
-               m->device.resource, report->implied_error, svd_oracle_randomized(oracle, k));
+               m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
     printf("%s: svd %s, reconstruct %s, copies of a %s and of u, s, vt %s\n", m->device.resource,
            format_seconds(m->timing.kernel_s).text, format_seconds(report->reconstruct_s).text,
            format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(median(m->d2h.s, m->d2h.count)).text);
