@@ -225,7 +225,7 @@ static void refuse_void(const batch_command *c)
     if (!synthetic)
         option_refuse(o, o->given & (TAKES_SIZE | TAKES_DTYPE), "it is for random matrices");
     else if (own->synthetic[0] > 0)
-        option_refuse(o, TAKES_SIZE, "--synthetic has a size of its own");
+        option_refuse(o, TAKES_SIZE, "--synthetic has its own size");
     if (most == PIPELINE_ONE_BY_ONE)
         option_refuse(o, TAKES_PAGEABLE, "one-by-one always uses pageable memory");
     if (most < PIPELINE_STREAMS)

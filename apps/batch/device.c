@@ -24,7 +24,7 @@ typedef struct piece_list {
     int64_t matrices;
 } piece_list;
 
-/* Memory for a chunk of `room` matrices, and the one that is under way in it. */
+/* Memory for a chunk of at most `room` matrices, and the chunk that uses it now. */
 typedef struct slot {
     fl_event *events[ENGINES + 1]; /* before the copies, and after each engine's part */
     matrix_shape shape;
@@ -394,7 +394,7 @@ static fl_status submit_all(batch_device *d, piece_list *waiting)
 }
 
 /* The list that the item waits in: the one of its shape, else an empty one, else the fullest, which is queued first.
- * Factors that stay are copied from where they are: a chunk holds only those that follow each other. */
+ * Factors that stay in memory are copied from there in one piece, so a chunk holds only factors that are contiguous. */
 static fl_status find_list(batch_device *d, batch_item *item, piece_list **found)
 {
     const piece next = {item, 0, item->matrices};

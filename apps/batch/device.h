@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * device.h - the device's part of the pipeline: chunks of matrices are copied there, reconstructed and copied back,
- * several under way at a time, each engine (copies there, kernels, copies back) in a stream of its own.
+ * several under way at a time, each engine (copies there, kernels, copies back) in its own stream.
  */
 #pragma once
 

@@ -53,9 +53,9 @@ static const own_option own_options[] = {
     {0},
 };
 
-static const char summary[] = "Runs every exercise on every backend that can run here (or those that are named), "
+static const char summary[] = "Runs every exercise on every backend that can run here (or on the named ones), "
                               "checks the answers, and compares the times.\v"
-                              "Each exercise runs in a process of its own, so that its first pass starts cold; within "
+                              "Each exercise runs in its own process, so that its first pass starts cold; within "
                               "an exercise the backends take turns. An exercise that fails is listed, and the others "
                               "still run. With --against, two runs that --json saved are compared: which results "
                               "became faster or slower by more than their spreads, which are the same, and which are "

@@ -2,10 +2,9 @@
  *
  * flynn convolve: the two-dimensional convolution exercise.
  */
+#include "convolution.h"
 #include "course.h"
-#include "registry.h"
 
-#include "checks/convolve.h"
 #include "files/colormap.h"
 #include "files/png_file.h"
 #include "support/fail.h"
@@ -13,14 +12,14 @@
 #include <stdio.h>
 
 typedef struct convolve_options {
-    int mode, gaussian;
+    convolution_options shared;
     const char *png;
     int64_t crop[2], zoom;
 } convolve_options;
 
 static const own_option options[] = {
-    COURSE_MODE_OPTION(convolve_options, "full (default), same (the image's size) or valid (no border)"),
-    COURSE_GAUSSIAN_OPTION(convolve_options),
+    CONVOLUTION_MODE_OPTION("full (default), same (the image's size) or valid (no border)"),
+    CONVOLUTION_GAUSSIAN_OPTION,
     {"png", OPTION_WRITTEN, offsetof(convolve_options, png), "FILE",
      .help = "Draw the result in colours (viridis) from its minimum to its maximum"},
     {"crop", OPTION_NUMBERS, offsetof(convolve_options, crop), "HxW",
@@ -30,16 +29,11 @@ static const own_option options[] = {
     {0},
 };
 
-static fl_mode mode_of(const exercise *e)
-{
-    return (fl_mode)((const convolve_options *)e->own)->mode;
-}
-
 static host_array make(const exercise *e, int i)
 {
     if (i == 0)
         return course_image(exercise_size(e), exercise_dtype(e, FL_F64));
-    return course_gaussian(((const convolve_options *)e->own)->gaussian, e->inputs[0].dtype);
+    return course_gaussian(((const convolve_options *)e->own)->shared.gaussian, e->inputs[0].dtype);
 }
 
 /* "convolve full: image 2048x2048 f64, kernel 15x15 f64, result 2062x2062 f64" */
@@ -49,9 +43,9 @@ static void plan(exercise *e)
     const fl_dtype dtype = exercise_float_dtype(e);
     int64_t shape[2];
 
-    must(fl_convolve_shape(image->shape, kernel->shape, mode_of(e), shape));
+    must(fl_convolve_shape(image->shape, kernel->shape, convolution_mode(e), shape));
     exercise_output(e, dtype, 2, shape);
-    exercise_title(e, "convolve %s: image %s %s, kernel %s %s, result %s %s", course_modes[mode_of(e)],
+    exercise_title(e, "convolve %s: image %s %s, kernel %s %s, result %s %s", convolution_modes[convolution_mode(e)],
                    format_shape(2, image->shape).text, fl_dtype_name(image->dtype), format_shape(2, kernel->shape).text,
                    fl_dtype_name(kernel->dtype), format_shape(2, shape).text, fl_dtype_name(dtype));
 }
@@ -59,22 +53,7 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_convolve(device, in[0], in[1], mode_of(e), out[0], run);
-}
-
-static void expect(exercise *e)
-{
-    e->expected = convolve_oracle_create(&e->inputs[0], &e->inputs[1], mode_of(e), e->common.check, e->common.seed);
-}
-
-static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
-{
-    return convolve_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
-}
-
-static void release(exercise *e)
-{
-    convolve_oracle_free(e->expected);
+    return fl_convolve(device, in[0], in[1], convolution_mode(e), out[0], run);
 }
 
 static bool draw(const exercise *e, const result_list *results)
@@ -107,12 +86,12 @@ const exercise_kind convolve_exercise = {
     .seeds_calls = true, /* the check's samples */
     .options = options,
     .own_size = sizeof(convolve_options),
-    .own = &(const convolve_options){.mode = FL_FULL, .zoom = 1},
+    .own = &(const convolve_options){.shared = {.mode = FL_FULL}, .zoom = 1},
     .made = "the course's image",
     .size = 2048,
     .largest = 1 << 20,
     .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
-    .steps = {make, plan, call, expect, check, release},
+    .steps = {make, plan, call, convolution_expect, convolution_check, convolution_release},
     .write = draw,
 };

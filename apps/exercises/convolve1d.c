@@ -2,31 +2,26 @@
  *
  * flynn convolve1d: the one-dimensional convolution exercise.
  */
+#include "convolution.h"
 #include "course.h"
-#include "registry.h"
 
-#include "checks/convolve.h"
 #include "support/fail.h"
 
 #include <inttypes.h>
 
 typedef struct convolve1d_options {
-    int mode, gaussian, taps;
+    convolution_options shared;
+    int taps;
 } convolve1d_options;
 
 static const char *const taps[] = {"15", "225", NULL};
 static const own_option options[] = {
-    COURSE_MODE_OPTION(convolve1d_options, "full (default), same (the signal's length) or valid (no border)"),
-    COURSE_GAUSSIAN_OPTION(convolve1d_options),
+    CONVOLUTION_MODE_OPTION("full (default), same (the signal's length) or valid (no border)"),
+    CONVOLUTION_GAUSSIAN_OPTION,
     {"taps", OPTION_CHOICE, offsetof(convolve1d_options, taps), "N",
      .help = "15: that kernel's diagonal (default); 225: all of it, row after row", .names = taps, .void_with = 2},
     {0},
 };
-
-static fl_mode mode_of(const exercise *e)
-{
-    return (fl_mode)((const convolve1d_options *)e->own)->mode;
-}
 
 static host_array make(const exercise *e, int i)
 {
@@ -34,7 +29,7 @@ static host_array make(const exercise *e, int i)
 
     if (i == 0)
         return course_signal(exercise_size(e), exercise_dtype(e, FL_F64));
-    return course_gaussian_line(own->gaussian, own->taps == 1, e->inputs[0].dtype);
+    return course_gaussian_line(own->shared.gaussian, own->taps == 1, e->inputs[0].dtype);
 }
 
 /* "convolve1d full: signal 4194304 f64, kernel 15 f64, result 4194318 f64" */
@@ -44,32 +39,17 @@ static void plan(exercise *e)
     const fl_dtype dtype = exercise_float_dtype(e);
     int64_t length;
 
-    must(fl_convolve1d_shape(signal->shape[0], kernel->shape[0], mode_of(e), &length));
+    must(fl_convolve1d_shape(signal->shape[0], kernel->shape[0], convolution_mode(e), &length));
     exercise_output(e, dtype, 1, &length);
     exercise_title(e, "convolve1d %s: signal %" PRId64 " %s, kernel %" PRId64 " %s, result %" PRId64 " %s",
-                   course_modes[mode_of(e)], signal->shape[0], fl_dtype_name(signal->dtype), kernel->shape[0],
-                   fl_dtype_name(kernel->dtype), length, fl_dtype_name(dtype));
+                   convolution_modes[convolution_mode(e)], signal->shape[0], fl_dtype_name(signal->dtype),
+                   kernel->shape[0], fl_dtype_name(kernel->dtype), length, fl_dtype_name(dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_convolve1d(device, in[0], in[1], mode_of(e), out[0], run);
-}
-
-static void expect(exercise *e)
-{
-    e->expected = convolve_oracle_create(&e->inputs[0], &e->inputs[1], mode_of(e), e->common.check, e->common.seed);
-}
-
-static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
-{
-    return convolve_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
-}
-
-static void release(exercise *e)
-{
-    convolve_oracle_free(e->expected);
+    return fl_convolve1d(device, in[0], in[1], convolution_mode(e), out[0], run);
 }
 
 const exercise_kind convolve1d_exercise = {
@@ -87,11 +67,11 @@ const exercise_kind convolve1d_exercise = {
     .seeds_calls = true, /* the check's samples */
     .options = options,
     .own_size = sizeof(convolve1d_options),
-    .own = &(const convolve1d_options){.mode = FL_FULL},
+    .own = &(const convolve1d_options){.shared = {.mode = FL_FULL}},
     .made = "the course's signal",
     .size = 2048 * 2048,
     .largest = INT64_C(1) << 40,
     .laws = {1 << 22, 1, NULL},
     .taxonomy_size = 1 << 22,
-    .steps = {make, plan, call, expect, check, release},
+    .steps = {make, plan, call, convolution_expect, convolution_check, convolution_release},
 };

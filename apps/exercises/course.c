@@ -8,9 +8,6 @@
 
 enum { TILE = 16, IMPULSE = 8, TAPS = 15, COLUMNS = 2048 };
 
-const char *const course_modes[] = {[FL_FULL] = "full", [FL_SAME] = "same", [FL_VALID] = "valid", NULL};
-const char *const course_gaussians[] = {[GAUSSIAN_WIDE] = "wide", [GAUSSIAN_NARROW] = "narrow", NULL};
-
 static host_array zeros(fl_dtype dtype, int ndim, const int64_t *shape)
 {
     host_array array = exercise_array(dtype, ndim, shape);

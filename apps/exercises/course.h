@@ -5,7 +5,6 @@
 #pragma once
 
 #include "support/host_array.h"
-#include "support/options.h"
 
 /* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the
  * bottom. f32 or f64. */
@@ -25,16 +24,3 @@ host_array course_gaussian_line(int width, bool whole, fl_dtype signal);
 
 /* The head that reconstructions from X-rays are tried on, edge x edge pixels of f32. */
 host_array course_phantom(int64_t edge);
-
-/* Options that both convolutions have, of a struct with the members `mode` and `gaussian`. */
-extern const char *const course_modes[], *const course_gaussians[];
-#define COURSE_MODE_OPTION(own, help_text) \
-    { \
-        "mode", OPTION_CHOICE, offsetof(own, mode), "MODE", .help = help_text, .names = course_modes \
-    }
-#define COURSE_GAUSSIAN_OPTION(own) \
-    { \
-        "gaussian", OPTION_CHOICE, offsetof(own, gaussian), "WIDTH", \
-            .help = "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", \
-            .names = course_gaussians, .void_with = 2 \
-    }

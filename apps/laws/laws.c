@@ -108,7 +108,7 @@ static void split_backend(const char *spec, laws_options *own)
     snprintf(own->isa, sizeof own->isa, "%s", colon ? colon : "");
 }
 
-/* Opens the backend to see what it is, and closes it: each measurement is a process of its own. */
+/* Opens the backend to see what it is, and closes it: each measurement is its own process. */
 static void look_at_backend(const common_options *common, laws_options *own)
 {
     const char *spec = common->backend_count == 1 ? common->backends[0] : NULL;

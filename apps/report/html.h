@@ -18,7 +18,7 @@ void html_print(FILE *out, const char *format, ...) __attribute__((format(printf
  * together (0: all of them do); rows whose check failed are marked. */
 void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group);
 
-/* The titles and texts of an object's columns, without those that are "-". */
+/* A list of terms: the title of each column and the object's text in it. A text "-" is left out. */
 void html_terms(FILE *out, const column *columns, const json_t *object);
 
 void html_plot(FILE *out, const report_plot *plot);

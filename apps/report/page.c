@@ -239,8 +239,8 @@ static const struct section {
      "largest part of the time. Link limit: the least time that the link takes; reached: that over wall.</p>\n"
      "<p class=note>Wall: <span class=kernel></span> wall <span class=total></span> link limit. Busy: <span "
      "class=kernel></span> compute <span class=total></span> link <span class=other></span> CPU <span "
-     "class=disk></span> I/O; stages that the same threads do are one bar. The others wait for the one that is busy "
-     "all the time, 100 %."},
+     "class=disk></span> I/O; stages on the same threads share a bar. A part at 100 % is "
+     "always busy, and the other parts wait for it."},
     {"Sweep", "sweeps", 0, put_sweeps, NULL},
     {"Scaling", NULL, PLOTS_LAWS, put_plots,
      "<span class=kernel></span> strong scaling or batches of a GPU, and Amdahl's curve <span class=total></span> weak "

@@ -97,7 +97,7 @@ static const own_option own_options[] = {
 };
 
 static const char summary[] =
-    "Runs an exercise in every combination of backend, variant, size and block, each in a process of its own, checks "
+    "Runs an exercise in every combination of backend, variant, size and block, each in its own process, checks "
     "the results, and shows the fastest combination for each size and backend.\v"
     "A combination that cannot run is listed with the reason. A variant without blocks runs once. Registers and "
     "occupancy come from the GPU's runtime. --save keeps the fastest combination for this device, this dtype and sizes "
@@ -398,7 +398,7 @@ static int exit_code(const sweep *s)
 
 static int run_sweep(const common_options *common, const sweep_options *own)
 {
-    /* In a process of its own: this one opens no device. */
+    /* In its own process: this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
     sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0};

@@ -67,8 +67,8 @@ static int call(const problem *p, int work_size)
     return info;
 }
 
-/* The routine's workspace size, which it returns as a number of its own type: rounded up, since f32 may have rounded it
- * down. -1: it exceeds 32 bits. */
+/* The size of the workspace that the routine asks for. The routine returns it in the matrix's dtype: f32 may have
+ * rounded it down, so it is rounded up. -1: it exceeds 32 bits. */
 static int work_size_of(const problem *p)
 {
     double size;

@@ -4,7 +4,7 @@
 - A room of apps includes itself and rooms below it (LEVELS); rooms of one level do not include each other.
 - core/src has no circle: following the includes of a header and of the .c file of its name leads back to none.
 - No source file is longer than LINES, apart from LONG; all of apps has at most APPS lines.
-- No two places in apps, core and backends have the same REPEATED lines, blank ones, comments, includes and lone braces
+- No two places in apps, core, backends, plugins and tests have the same REPEATED lines, blank ones, comments, includes and lone braces
   not counted.
 
 For ctest: FLYNN_SOURCE names the source folder.
@@ -117,7 +117,7 @@ def code_lines(path):
 def repeated():
     """Each pair of places once: the next line of a place that goes on is not another place."""
     seen, before = {}, None
-    for path in sources("apps", "core", "backends"):
+    for path in sources("apps", "core", "backends", "plugins", "tests"):
         if path.suffix not in (".c", ".h", ".cpp", ".hpp"):
             continue
         lines = list(code_lines(path))

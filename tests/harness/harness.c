@@ -501,3 +501,40 @@ void check_convolve(fl_device *device, const struct matrix *image, const struct 
     fl_array_free(a);
     fl_array_free(b);
 }
+
+void threads_share_a_device(const char *resource, void *(*work)(void *worker))
+{
+    fl_device *device = open_device(resource);
+    struct worker workers[4];
+    pthread_t threads[COUNT(workers)];
+    for (size_t i = 0; i < COUNT(workers); i++) {
+        workers[i] = (struct worker){.device = device, .seed = i + 1};
+        cr_assert(pthread_create(&threads[i], NULL, work, &workers[i]) == 0);
+    }
+    for (size_t i = 0; i < COUNT(workers); i++) {
+        pthread_join(threads[i], NULL);
+        cr_expect(workers[i].ok, "%s: thread %zu failed or got another's result", resource, i);
+    }
+    fl_device_close(device);
+}
+
+void for_each_golden(fl_device *device, const char *operation, int more_than,
+                     void (*check)(fl_device *device, const char *name, bool flag, const char *mode))
+{
+    char path[512], line[128];
+    snprintf(path, sizeof path, FLYNN_TEST_OPERATIONS "/%s/golden/manifest.txt", operation);
+    FILE *manifest = fopen(path, "r");
+    cr_assert(manifest != NULL);
+    int cases = 0;
+    while (fgets(line, sizeof line, manifest)) {
+        if (line[0] == '#')
+            continue;
+        char *rest, *name = strtok_r(line, " \n", &rest), *flag = strtok_r(NULL, " \n", &rest), *mode;
+        while ((mode = strtok_r(NULL, " \n", &rest)) != NULL) {
+            check(device, name, flag[0] == '1', mode);
+            cases++;
+        }
+    }
+    fclose(manifest);
+    cr_expect(cases > more_than, "the manifest has %d cases only", cases);
+}

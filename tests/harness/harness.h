@@ -35,6 +35,21 @@ size_t every_backend(const struct on **all);
 
 void for_every_backend(void (*test)(const struct on *on));
 
+/* One of several threads that use a device at the same time. */
+struct worker {
+    fl_device *device;
+    uint64_t seed; /* 1, 2, ... */
+    bool ok;       /* set by the thread: Criterion's tests fail in one thread only */
+};
+
+/* Runs `work`, whose argument is a struct worker, in four threads. Fails the test if one of them is not ok. */
+void threads_share_a_device(const char *resource, void *(*work)(void *worker));
+
+/* Calls `check` for each line and mode of the operation's golden/manifest.txt: "NAME FLAG MODE...". Fails the test if
+ * there are not more than `more_than` of them. */
+void for_each_golden(fl_device *device, const char *operation, int more_than,
+                     void (*check)(fl_device *device, const char *name, bool flag, const char *mode));
+
 /* Opens the device, or fails the test. */
 fl_device *open_device(const char *resource);
 

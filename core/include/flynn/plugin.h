@@ -256,8 +256,7 @@ typedef struct fl_device_api {
     fl_status (*copy)(void *self, void *stream, const fl_copy *copy);
     fl_status (*stream_create)(void *self, void **stream);
     void (*stream_free)(void *self, void *stream);
-    /* Waits; reports and clears the errors in the stream since the last call, also those that only the device detects.
-     */
+    /* Waits; reports and clears the errors since the last call, those that only the device detects included. */
     fl_status (*stream_wait)(void *self, void *stream);
     fl_status (*stream_wait_event)(void *self, void *stream, void *event);
     fl_status (*event_create)(void *self, void **event);

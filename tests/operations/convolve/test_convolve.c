@@ -81,21 +81,7 @@ static void check_golden(fl_device *device, const char *name, bool rank_one, con
 ON_EVERY_BACKEND(convolve, golden_files)
 {
     fl_device *device = open_device(on->resource);
-    FILE *manifest = fopen(FLYNN_TEST_OPERATIONS "/convolve/golden/manifest.txt", "r");
-    cr_assert(manifest != NULL);
-    char line[128];
-    int cases = 0;
-    while (fgets(line, sizeof line, manifest)) {
-        if (line[0] == '#')
-            continue;
-        char *rest, *name = strtok_r(line, " \n", &rest), *rank_one = strtok_r(NULL, " \n", &rest), *mode;
-        while ((mode = strtok_r(NULL, " \n", &rest)) != NULL) {
-            check_golden(device, name, rank_one[0] == '1', mode);
-            cases++;
-        }
-    }
-    fclose(manifest);
-    cr_expect(cases > 100, "the manifest has %d cases only", cases);
+    for_each_golden(device, "convolve", 100, check_golden);
     fl_device_close(device);
 }
 

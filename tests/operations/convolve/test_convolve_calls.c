@@ -5,7 +5,6 @@
  */
 #include "harness.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -284,12 +283,6 @@ ON_EVERY_BACKEND(convolve, timing_is_filled)
     fl_device_close(device);
 }
 
-struct worker {
-    fl_device *device;
-    uint64_t seed;
-    bool ok;
-};
-
 /* Convolves its own image ten times on its own stream, without Criterion, whose tests fail in one thread only. */
 static void *convolve_on_own_stream(void *argument)
 {
@@ -326,18 +319,7 @@ static void *convolve_on_own_stream(void *argument)
 
 ON_EVERY_BACKEND(convolve, threads_share_a_device)
 {
-    fl_device *device = open_device(on->resource);
-    struct worker workers[4];
-    pthread_t threads[COUNT(workers)];
-    for (size_t i = 0; i < COUNT(workers); i++) {
-        workers[i] = (struct worker){.device = device, .seed = i + 1};
-        cr_assert(pthread_create(&threads[i], NULL, convolve_on_own_stream, &workers[i]) == 0);
-    }
-    for (size_t i = 0; i < COUNT(workers); i++) {
-        pthread_join(threads[i], NULL);
-        cr_expect(workers[i].ok, "%s: thread %zu failed or got another's result", on->resource, i);
-    }
-    fl_device_close(device);
+    threads_share_a_device(on->resource, convolve_on_own_stream);
 }
 
 /* A second stream waits for an event of the first and goes on with its result. */

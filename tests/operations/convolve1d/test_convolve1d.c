@@ -59,21 +59,7 @@ static void check_golden(fl_device *device, const char *name, bool finite, const
 ON_EVERY_BACKEND(convolve1d, golden_files)
 {
     fl_device *device = open_device(on->resource);
-    FILE *manifest = fopen(FLYNN_TEST_OPERATIONS "/convolve1d/golden/manifest.txt", "r");
-    cr_assert(manifest != NULL);
-    char line[128];
-    int cases = 0;
-    while (fgets(line, sizeof line, manifest)) {
-        if (line[0] == '#')
-            continue;
-        char *rest, *name = strtok_r(line, " \n", &rest), *finite = strtok_r(NULL, " \n", &rest), *mode;
-        while ((mode = strtok_r(NULL, " \n", &rest)) != NULL) {
-            check_golden(device, name, finite[0] == '1', mode);
-            cases++;
-        }
-    }
-    fclose(manifest);
-    cr_expect(cases > 60, "the manifest has %d cases only", cases);
+    for_each_golden(device, "convolve1d", 60, check_golden);
     fl_device_close(device);
 }
 

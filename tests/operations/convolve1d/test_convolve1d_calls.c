@@ -5,7 +5,6 @@
  */
 #include "convolve1d.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,12 +255,6 @@ ON_EVERY_BACKEND(convolve1d, timing_is_filled)
     fl_device_close(device);
 }
 
-struct worker {
-    fl_device *device;
-    uint64_t seed;
-    bool ok;
-};
-
 /* Convolves its own signal on its own stream, by each variant, without Criterion, whose tests fail in one thread
  * only. */
 static void *convolve_on_own_stream(void *argument)
@@ -299,18 +292,7 @@ static void *convolve_on_own_stream(void *argument)
 
 ON_EVERY_BACKEND(convolve1d, threads_share_a_device)
 {
-    fl_device *device = open_device(on->resource);
-    struct worker workers[4];
-    pthread_t threads[COUNT(workers)];
-    for (size_t i = 0; i < COUNT(workers); i++) {
-        workers[i] = (struct worker){.device = device, .seed = i + 1};
-        cr_assert(pthread_create(&threads[i], NULL, convolve_on_own_stream, &workers[i]) == 0);
-    }
-    for (size_t i = 0; i < COUNT(workers); i++) {
-        pthread_join(threads[i], NULL);
-        cr_expect(workers[i].ok, "%s: thread %zu failed or got another's result", on->resource, i);
-    }
-    fl_device_close(device);
+    threads_share_a_device(on->resource, convolve_on_own_stream);
 }
 
 /* A library that is missing costs its rows, and is told; one that is there has them. */

@@ -535,7 +535,7 @@ ON_EVERY_BACKEND(reconstruct, timing_is_filled)
     fl_device_close(device);
 }
 
-struct worker {
+struct reconstructor {
     fl_device *device;
     const char *variant;
     uint64_t seed;
@@ -545,7 +545,7 @@ struct worker {
 /* Reconstructs its own matrix ten times on its own stream, without Criterion, whose tests fail in one thread only. */
 static void *reconstruct_on_own_stream(void *argument)
 {
-    struct worker *worker = argument;
+    struct reconstructor *worker = argument;
     fl_device *device = worker->device;
     int64_t m = 60 + (int64_t)worker->seed, n = 50, k = 20;
     struct problem p = problem_random(FL_F64, 0, m, n, k, k, worker->seed);
@@ -580,10 +580,10 @@ ON_EVERY_BACKEND(reconstruct, threads_share_devices)
     fl_device *device = open_device(on->resource), *other = open_device("serial");
     const char *variant;
     for (size_t v = 0; (variant = variant_of(device, "reconstruct", FL_F64, v)) != NULL; v++) {
-        struct worker workers[6];
+        struct reconstructor workers[6];
         pthread_t threads[COUNT(workers)];
         for (size_t i = 0; i < COUNT(workers); i++) {
-            workers[i] = (struct worker){i < 4 ? device : other, i < 4 ? variant : "auto", i + 1, false};
+            workers[i] = (struct reconstructor){i < 4 ? device : other, i < 4 ? variant : "auto", i + 1, false};
             cr_assert(pthread_create(&threads[i], NULL, reconstruct_on_own_stream, &workers[i]) == 0);
         }
         for (size_t i = 0; i < COUNT(workers); i++) {

@@ -459,12 +459,6 @@ ON_EVERY_BACKEND(svd, timing_is_filled)
     fl_device_close(device);
 }
 
-struct worker {
-    fl_device *device;
-    uint64_t seed;
-    bool ok;
-};
-
 /* Five decompositions of its own matrix on its own stream, all the same. */
 static void *decompose_on_own_stream(void *argument)
 {
@@ -497,18 +491,7 @@ static void *decompose_on_own_stream(void *argument)
 
 ON_EVERY_BACKEND(svd, threads_share_a_device)
 {
-    fl_device *device = open_device(on->resource);
-    struct worker workers[3];
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++) {
-        workers[i] = (struct worker){device, (uint64_t)i, false};
-        cr_assert(pthread_create(&threads[i], NULL, decompose_on_own_stream, &workers[i]) == 0);
-    }
-    for (int i = 0; i < 3; i++) {
-        pthread_join(threads[i], NULL);
-        cr_expect(workers[i].ok, "%s: thread %d", on->resource, i);
-    }
-    fl_device_close(device);
+    threads_share_a_device(on->resource, decompose_on_own_stream);
 }
 
 /* One of several threads that decompose at once: a matrix of its own, on a stream of its own, which it then puts

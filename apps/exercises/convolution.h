@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convolution.h - what the exercises convolve and convolve1d share: two options, and the check.
+ */
+#pragma once
+
+#include "registry.h"
+
+/* The first member of the exercises' own options. */
+typedef struct convolution_options {
+    int mode, gaussian; /* places in these names */
+} convolution_options;
+extern const char *const convolution_modes[], *const convolution_gaussians[];
+
+#define CONVOLUTION_MODE_OPTION(help_text) \
+    { \
+        "mode", OPTION_CHOICE, offsetof(convolution_options, mode), "MODE", .help = help_text, \
+                                                                            .names = convolution_modes \
+    }
+#define CONVOLUTION_GAUSSIAN_OPTION \
+    { \
+        "gaussian", OPTION_CHOICE, offsetof(convolution_options, gaussian), "WIDTH", \
+            .help = "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", \
+            .names = convolution_gaussians, .void_with = 2 \
+    }
+
+fl_mode convolution_mode(const exercise *e);
+
+/* exercise_kind.expect, .check and .release: checks/convolve.h. */
+void convolution_expect(exercise *e);
+compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size);
+void convolution_release(exercise *e);
