@@ -31,6 +31,7 @@ function(flynn_hipcc_objects variable)
             # hipcc does not delete its temporary folders: TMPDIR keeps them in the build folder.
             COMMAND ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
                 ${Hipcc_EXECUTABLE} -c -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra
+                ${FLYNN_HIPCC_HOST_FLAGS}
                 $<$<BOOL:${FLYNN_WERROR}>:-Werror> ${offload} "-DFLYNN_GPU_ARCHITECTURES=\"${architectures}\""
                 "-I$<JOIN:$<TARGET_PROPERTY:flynn_headers,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
                 -MD -MF ${object}.d -MT ${object} -o ${object} ${source}

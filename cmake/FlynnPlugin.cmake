@@ -9,6 +9,7 @@ function(flynn_add_plugin name)
     add_dependencies(programs plugin-${name})
     target_link_libraries(plugin-${name} PRIVATE flynn_headers flynn_warnings)
     set_target_properties(plugin-${name} PROPERTIES PREFIX "" OUTPUT_NAME flynn-${name}
+        BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
     target_link_options(plugin-${name} PRIVATE
         LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map LINKER:-z,defs)

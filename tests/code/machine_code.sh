@@ -6,7 +6,10 @@
 #   - every plugin exports one symbol, flynn_plugin;
 #   - serial has no packed arithmetic;
 #   - simd and omp: v2 has packed arithmetic of 128 bits, v3 of 256 and v4 of 512, none wider than that, and what runs
-#     before the instruction set is chosen is not wider than 128.
+#     before the instruction set is chosen is not wider than 128;
+#   - neither they, nor libflynn and the command beside them, use an MMX register, which shares its state with the x87
+#     unit: the caller's next long double would be NaN. In plugins for processors only `reference`, which sums in long
+#     double, uses the x87 unit.
 # Functions of an instruction set end in its name (fir_f32_v3, also fir_f32_v3._omp_fn.0). Exit status 1: a check
 # failed; 2: wrong usage.
 
@@ -103,6 +106,28 @@ check_levels()
     check_table "$file" "$counts" v4 512
 }
 
+# uses <file> <pattern of an instruction, its operands included>: prints the functions that have one, with how many.
+uses()
+{
+    objdump -d --no-show-raw-insn "$1" | awk -F '\t' -v pattern="$2" '
+        /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[0-9a-f]+ </, "", name); sub(/>:$/, "", name) }
+        $2 ~ pattern { count[name]++ }
+        END { for (name in count) print name, count[name] }'
+}
+
+check_registers()
+{
+    found=$(uses "$1" '%mm[0-7]' | head -n 3)
+    [ -z "$found" ]
+    verdict $? "$(basename "$1"): MMX registers: ${found:-none}"
+    case $1 in
+    */flynn-hip-nvidia.so | */flynn-hip-amd.so | */flynn) return ;;
+    esac
+    found=$(uses "$1" '^f[a-z0-9]+ *(%st|-?0x|\(|%ax|$)' | grep -vE '^(run_)?reference_' | head -n 3)
+    [ -z "$found" ]
+    verdict $? "$(basename "$1"): the x87 unit outside of reference: ${found:-none}"
+}
+
 [ $# -eq 1 ] && [ -d "$1" ] || {
     echo "usage: $0 <folder with the plugins>" >&2
     exit 2
@@ -117,6 +142,11 @@ x86_64) ;;
     exit $((failures > 0))
     ;;
 esac
+for file in "$1"/*.so "$1"/../bin/flynn; do
+    check_registers "$file"
+done
+[ -n "$(uses "$1/flynn-serial.so" '^fmul')" ]
+verdict $? "flynn-serial.so: the x87 unit can be found in reference"
 check_serial "$1/flynn-serial.so"
 check_levels "$1/flynn-simd.so"
 if [ -e "$1/flynn-omp.missing" ]; then
