@@ -119,7 +119,8 @@ dim3 dim3_of(const int32_t *block)
 
 /* ----------------------------------------------------------------------------------------------------- plans ---- */
 
-/* The requested block, or `width` x `height`. False if it is too large to run, which core refuses. */
+/* The requested block, or `width` x `height`; a third dimension's threads lie along the second. False if it is too
+ * large to run, which core refuses. */
 bool settle_block(const hip_device *device, int width, int height, fl_launch *launch)
 {
     int32_t *block = launch->block;
@@ -129,7 +130,11 @@ bool settle_block(const hip_device *device, int width, int height, fl_launch *la
     }
     for (int d = 0; d < 3; d++)
         block[d] = block[d] > 1 ? block[d] : 1;
-    return block[2] == 1 && (int64_t)block[0] * block[1] <= device->max_threads;
+    if ((int64_t)block[1] * block[2] > INT32_MAX)
+        return false;
+    block[1] *= block[2];
+    block[2] = 1;
+    return (int64_t)block[0] * block[1] <= device->max_threads;
 }
 
 /* Pixels that all sums along one dimension take from the image: for each tap, the outputs under which it has one. */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_determinism.c - which results have the same bits again: docs/accuracy.md has the promise, variant by variant.
+ */
+#include "calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is(const struct call *call, const char *operation, const char *variant)
+{
+    return strcmp(call->operation, operation) == 0 && strcmp(call->variant, variant) == 0;
+}
+
+/* A library that divides a sum among its threads. svd's auto is such a one. */
+static bool depends_on_threads(const struct call *call)
+{
+    return is(call, "svd", "library") || is(call, "svd", "auto") || is(call, "reconstruct", "library");
+}
+
+static bool same(const struct outputs *a, const struct outputs *b)
+{
+    return a->status == FL_OK && b->status == FL_OK && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- repeated ---- */
+
+static void visit_repeated(fl_device *device, const struct call *call, void *user)
+{
+    struct outputs first = run_call(device, call, NULL, NULL);
+    cr_expect(first.status == FL_OK, "%s: %s", call->text, fl_last_error());
+    for (int i = 0; i < 2; i++) {
+        struct outputs again = run_call(device, call, NULL, NULL);
+        cr_expect(same(&first, &again), "%s: other bits when repeated", call->text);
+        free(again.bytes);
+    }
+    free(first.bytes);
+    (*(size_t *)user)++;
+}
+
+ON_EVERY_BACKEND(determinism, repeated)
+{
+    size_t calls = 0;
+    fl_device *device = open_device(on->resource);
+    for_every_call(device, visit_repeated, &calls);
+    cr_expect(calls > 60, "%s: only %zu calls", on->resource, calls);
+    fl_device_close(device);
+}
+
+/* -------------------------------------------------------------------------------------------------- threads ---- */
+
+static void visit_threads(fl_device *device, const struct call *call, void *user)
+{
+    if (depends_on_threads(call))
+        return;
+    struct outputs one = run_call(device, call, NULL, NULL), many = run_call(user, call, NULL, NULL);
+    cr_expect(same(&one, &many), "%s: other bits on %s", call->text, fl_device_describe(user)->resource);
+    free(one.bytes);
+    free(many.bytes);
+}
+
+ON_EVERY_BACKEND(determinism, threads)
+{
+    fl_device *all = open_device(on->resource);
+    const fl_device_info *info = fl_device_describe(all);
+    bool numbered = strpbrk(on->resource, ":") && strpbrk(on->resource, ":")[1] != 'v';
+    if (strcmp(info->flynn_class, "MIMD") == 0 && !numbered) { /* each instruction set once */
+        for (int threads = 2; threads <= 5; threads += threads == 3 ? 2 : 1) {
+            char resource[80];
+            snprintf(resource, sizeof resource, "%s:1:%s", info->backend, info->isa);
+            fl_device *one = open_device(resource);
+            snprintf(resource, sizeof resource, "%s:%d:%s", info->backend, threads, info->isa);
+            fl_device *many = open_device(resource);
+            for_every_call(one, visit_threads, many);
+            fl_device_close(one);
+            fl_device_close(many);
+        }
+    }
+    fl_device_close(all);
+}
+
+/* --------------------------------------------------------------------------------------------------- blocks ---- */
+
+static void visit_blocks(fl_device *device, const struct call *call, void *user)
+{
+    static const int blocks[][3] = {{8, 8, 1},   {16, 4, 1},  {32, 16, 1}, {64, 1, 1},
+                                    {128, 1, 1}, {256, 1, 1}, {4, 4, 4}};
+    if (strcmp(call->variant, "auto") == 0)
+        return; /* may take another variant for a block */
+    struct outputs first = run_call(device, call, NULL, NULL);
+    for (size_t i = 0; i < (is_gpu(device) ? COUNT(blocks) : 2); i++) {
+        struct call other = *call;
+        memcpy(other.block, blocks[i], sizeof other.block);
+        struct outputs got = run_call(device, &other, NULL, NULL);
+        if (got.status == FL_OK) {
+            cr_expect(same(&first, &got), "%s: other bits with blocks of %dx%dx%d", call->text, blocks[i][0],
+                      blocks[i][1], blocks[i][2]);
+            (*(size_t *)user)++;
+        }
+        free(got.bytes);
+    }
+    free(first.bytes);
+}
+
+ON_EVERY_BACKEND(determinism, blocks)
+{
+    size_t calls = 0;
+    fl_device *device = open_device(on->resource);
+    for_every_call(device, visit_blocks, &calls);
+    cr_expect(calls > 60, "%s: only %zu calls", on->resource, calls);
+    fl_device_close(device);
+}
