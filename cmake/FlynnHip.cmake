@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The sources and settings shared by the three plugins made from backends/hip.
 
+find_package(Threads REQUIRED)
+
 set(FLYNN_HIP_DIR ${PROJECT_SOURCE_DIR}/backends/hip)
 file(GLOB FLYNN_HIP_SOURCES CONFIGURE_DEPENDS ${FLYNN_HIP_DIR}/*.hip.cpp)
 # Sources for the C compiler.
@@ -18,6 +20,6 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPER
 # flynn_describe_hip_plugin(<name> <text>): sets the plugin's built_with.
 function(flynn_describe_hip_plugin name text)
     target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
-    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     set_source_files_properties(plugin.c PROPERTIES COMPILE_DEFINITIONS "FLYNN_BUILT_WITH=\"${text}\"")
 endfunction()

@@ -80,7 +80,8 @@ static const own_option own_options[] = {
              "16 with 1 MiB, else 1 to 16 MiB)",
      .least = 1, .most = MOST_CHUNK},
     {"decompose-on", OPTION_TEXT, offsetof(batch_options, decompose_on), "SPEC",
-     .help = "Backend that decomposes images (default: simd, one core for each image)"},
+     .help = "Backend that decomposes images, one core for each (default: the first processor that --backend names; "
+             "serial if it names GPUs alone; simd for auto and all)"},
     {"svd", OPTION_TEXT, offsetof(batch_options, svd), "NAME",
      .help = "Variant of svd that decomposes images (default: auto, which is exact; randomized is approximate)"},
     {0},
@@ -131,18 +132,44 @@ static int64_t bytes_of_chunk(const batch_command *c, int streams)
     return part < least_chunk_bytes ? least_chunk_bytes : part > most_chunk_bytes ? most_chunk_bytes : part;
 }
 
+typedef char one_thread_resource[64];
+
+/* The same processor with one thread. */
+static const char *name_one_thread(const fl_device_info *info, one_thread_resource *resource)
+{
+    if (info->threads < 2)
+        return info->resource;
+    snprintf(*resource, sizeof *resource, "%s:1%s%s", info->backend, info->isa[0] ? ":" : "", info->isa);
+    return *resource;
+}
+
 /* In mode full on a CPU the threads decompose and encode: one of them reconstructs, since a team would wait for its
  * busy members. NULL: the backend's own device reconstructs. */
 static fl_device *open_one_thread(const batch_command *c, const fl_device_info *info, pipeline_mode mode)
 {
-    char resource[64];
+    one_thread_resource resource;
     fl_device *device;
 
     if (!info->host_memory || info->threads < 2 || mode != PIPELINE_FULL || c->source.in_memory)
         return NULL;
-    snprintf(resource, sizeof resource, "%s:1%s%s", info->backend, info->isa[0] ? ":" : "", info->isa);
-    must(fl_device_open(resource, &device));
+    must(backend_open(name_one_thread(info, &resource), &device));
     return device;
+}
+
+/* Where images are decomposed: on one thread of the first processor that --backend names, on serial if it names GPUs
+ * alone, so that no other plugin is loaded; NULL: nothing is named, and the best is taken. */
+static const char *place_to_decompose(const batch_command *c, one_thread_resource *resource)
+{
+    if (c->own->decompose_on)
+        return c->own->decompose_on;
+    for (int i = 0; i < c->backends.count; i++) {
+        const fl_device_info *info = fl_device_describe(c->backends.open[i].device);
+        if (c->common->all_backends || strcmp(c->backends.open[i].requested, "auto") == 0)
+            return NULL;
+        if (info->host_memory && !info->emulation)
+            return name_one_thread(info, resource);
+    }
+    return "serial";
 }
 
 static void run_one(batch_command *c, const open_backend *backend, pipeline_choice choice, batch_run *run)
@@ -254,6 +281,7 @@ int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
     const command_line line = {"flynn batch", "[IMAGE.png...]", INT_MAX, summary_text, taken, own_options, &own};
+    one_thread_resource resource;
     common_options common;
     int code;
 
@@ -265,7 +293,7 @@ int command_batch(int argc, char **argv)
     if (c.source.kind == BATCH_FACTORS && !c.source.in_memory)
         note("the factors are larger than 1 GiB: the times include reading them");
     if (c.source.kind == BATCH_IMAGES)
-        c.decompose_on = decomposer_open_device(own.decompose_on, own.svd);
+        c.decompose_on = decomposer_open_device(place_to_decompose(&c, &resource), own.svd);
     if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch();

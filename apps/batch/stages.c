@@ -6,6 +6,7 @@
 
 #include "checks/factors.h"
 #include "files/npy.h"
+#include "harness/backends.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"
@@ -270,10 +271,10 @@ fl_device *decomposer_open_device(const char *name, const char *variant)
     float one = 1, u, s, vt;
     const batch_item item = {.shape = {FL_F32, 1, 1, 1}, .image = {.planes = &one}, .factors = {&u, &s, &vt}};
     fl_device *device;
-    fl_status status = fl_device_open(name ? name : "simd", &device);
+    fl_status status = backend_open(name ? name : "simd", &device);
 
     if (status != FL_OK && !name)
-        status = fl_device_open("serial", &device);
+        status = backend_open("serial", &device);
     must(status);
     decomposer *d = decomposer_create(device, variant, 1);
     must(prepare(d, &item.shape));

@@ -8,6 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+fl_status backend_open(const char *resource, fl_device **device)
+{
+    static const char *told;
+    fl_status status = fl_device_open(resource, device);
+    const fl_device_info *info = status == FL_OK ? fl_device_describe(*device) : NULL;
+
+    if (info && *info->remark && info->remark != told) {
+        told = info->remark;
+        note("%s: %s", info->backend, told);
+    }
+    return status;
+}
+
+size_t backends_count(void)
+{
+    size_t count = fl_backend_count();
+
+    if (count == 0 && *fl_last_error())
+        fail(EXIT_BROKEN, "%s", fl_last_error());
+    return count;
+}
+
 static void skip(backend_list *list, const char *name, const char *cause, const char *cure)
 {
     skipped_backend *s = &list->skipped[list->skipped_count++];
@@ -19,7 +41,7 @@ static void skip(backend_list *list, const char *name, const char *cause, const 
 /* libflynn lists the best backend first. Taken from the end, a table shows what each step gains. */
 static void open_all(backend_list *list)
 {
-    size_t count = fl_backend_count();
+    size_t count = backends_count();
 
     list->open = memory_zeroed(count, sizeof *list->open);
     list->skipped = memory_zeroed(count, sizeof *list->skipped);
@@ -32,7 +54,7 @@ static void open_all(backend_list *list)
             next->requested = info->name;
             if (!info->usable)
                 skip(list, info->name, info->probe.cause, info->probe.cure);
-            else if (fl_device_open(info->name, &next->device) != FL_OK)
+            else if (backend_open(info->name, &next->device) != FL_OK)
                 skip(list, info->name, fl_last_error(), "");
             else
                 list->count++;
@@ -55,7 +77,7 @@ backend_list backends_open(const common_options *options)
     list.open = memory_zeroed((size_t)list.count, sizeof *list.open);
     for (int i = 0; i < list.count; i++) {
         list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
-        fl_status status = fl_device_open(list.open[i].requested, &list.open[i].device);
+        fl_status status = backend_open(list.open[i].requested, &list.open[i].device);
         if (status != FL_OK)
             fail(exit_code_of(status), "--backend: %s", fl_last_error());
     }

@@ -27,6 +27,12 @@ typedef struct backend_list {
     const char *trace_file;
 } backend_list;
 
+/* fl_device_open, and one note about a plugin that others could have written. */
+fl_status backend_open(const char *resource, fl_device **device);
+
+/* fl_backend_count; ends the command (exit code 4) if the plugins' folders cannot be read. */
+size_t backends_count(void);
+
 /* Opens what --backend names, in that order; without the option, `auto`. Ends the command if one cannot run here (exit
  * code 3) or is unknown (2). For `all`: every plugin that can run here, the plainest first and emulations last; the
  * others are listed in `skipped`. --trace begins here, so that it contains the opening. */

@@ -214,7 +214,8 @@ static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
     if (!tuned_find(&work, &way))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype))
+        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype) ||
+            fl_variant_ready(device, i) != FL_OK)
             continue;
         plan->variant = v.variant;
         memcpy(plan->block, way.block, sizeof plan->block);

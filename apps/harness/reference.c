@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference.h"
 
+#include "backends.h"
+
 #include "support/fail.h"
 #include "support/memory.h"
 
@@ -21,18 +23,35 @@ static bool offers(const fl_device *device, const char *operation, const char *v
     return false;
 }
 
-/* The plainest backends have the lowest scores: serial comes first, and opening a GPU takes long. */
+/* NULL: it cannot run here, or does not offer that. */
+static fl_device *open_checker(const char *backend, const char *operation, const char *variant)
+{
+    fl_device *device;
+    fl_status status = backend_open(backend, &device);
+
+    if (status == FL_E_MEMORY)
+        must(status);
+    if (status != FL_OK)
+        return NULL;
+    if (offers(device, operation, variant))
+        return device;
+    fl_device_close(device);
+    return NULL;
+}
+
+/* `serial` by its name, which loads no other plugin. Without it the others, the plainest of which have the lowest
+ * scores; opening a GPU takes long. */
 fl_device *reference_device(const char *operation, const char *variant)
 {
-    for (size_t i = fl_backend_count(); i-- > 0;) {
+    fl_device *device = open_checker("serial", operation, variant);
+
+    for (size_t i = device ? 0 : fl_backend_count(); i-- > 0 && !device;) {
         const fl_backend_info *backend = fl_backend_get(i);
-        fl_device *device;
-        if (!backend->usable || backend->emulation || fl_device_open(backend->name, &device) != FL_OK)
-            continue;
-        if (offers(device, operation, variant))
-            return device;
-        fl_device_close(device);
+        if (backend->usable && !backend->emulation)
+            device = open_checker(backend->name, operation, variant);
     }
+    if (device)
+        return device;
     fail(EXIT_CANNOT_RUN, "results are checked by %s%s%s, and no plugin here has it; build the plugin serial",
          operation, variant ? ", variant " : "", variant ? variant : "");
 }

@@ -6,6 +6,7 @@
 #include "show.h"
 
 #include "exercises/registry.h"
+#include "harness/backends.h"
 #include "harness/child.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -118,7 +119,7 @@ static void look_at_backend(const common_options *common, laws_options *own)
         option_fail("backend", "laws measures one backend; expected one, such as omp");
     if (strcmp(spec, "auto") == 0)
         spec = "omp";
-    fl_status status = fl_device_open(spec, &device);
+    fl_status status = backend_open(spec, &device);
     if (status != FL_OK)
         fail(exit_code_of(status), "--backend: %s", fl_last_error());
     own->device = *fl_device_describe(device);

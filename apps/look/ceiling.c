@@ -196,7 +196,8 @@ static json_t *sample_variants(bench *b, const quantity_kind *q, double amount)
     fl_variant_info v;
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype))
+        if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype) ||
+            fl_variant_ready(b->device, i) != FL_OK)
             continue;
         b->variant = v.variant;
         json_t *tried = sample(b, q, amount, v.variant);

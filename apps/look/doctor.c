@@ -5,6 +5,7 @@
  */
 #include "commands.h"
 
+#include "harness/backends.h"
 #include "harness/ceilings.h"
 #include "harness/machine.h"
 #include "harness/results.h"
@@ -192,6 +193,8 @@ static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardwar
 {
     if (b->usable) {
         found(d, STATE_OK, b->name, "", "loaded from %s, built with %s", b->path, b->built_with);
+        if (*b->remark)
+            found(d, STATE_ADVICE, b->name, "chmod or chown its file and folder", "%s", b->remark);
         if (*b->probe.lacks)
             found(d, STATE_ADVICE, b->name, "", "%s", b->probe.lacks);
         try_backend(d, b);
@@ -210,7 +213,7 @@ static void look_at_all(diagnosis *d)
 
     for (int v = 0; v < VENDORS; v++)
         hardware[v] = look_at_vendor(d, &vendors[v]);
-    if (fl_backend_count() == 0)
+    if (backends_count() == 0)
         found(d, STATE_BROKEN, "libflynn", "make install, or name the plugins' folder in FLYNN_PLUGIN_PATH",
               "no plugin was found");
     for (size_t i = 0; i < fl_backend_count(); i++) {

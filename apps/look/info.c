@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "harness/backends.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "view/json.h"
@@ -50,6 +51,7 @@ static json_t *json_backend(const fl_backend_info *b)
     json_put(entry, "cause", b->usable ? json_null() : json_text(b->probe.cause));
     json_put(entry, "cure", b->usable ? json_null() : json_text(b->probe.cure));
     json_put(entry, "lacks", json_known(b->probe.lacks));
+    json_put(entry, "remark", json_known(b->remark));
     return entry;
 }
 
@@ -66,6 +68,8 @@ static void print_backend(const fl_backend_info *b)
         printf("  cause: %s\n  cure: %s\n", p->cause, p->cure);
     if (*p->lacks)
         printf("  lacks: %s\n", p->lacks);
+    if (*b->remark)
+        printf("  remark: %s\n", b->remark);
     for (int i = 0; i < p->device_count; i++)
         printf("  device %d: %s\n", i, p->device[i]);
     for (int i = 0; i < p->isa_count; i++)
@@ -83,7 +87,7 @@ int command_info(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
-    for (size_t i = 0; i < fl_backend_count(); i++)
+    for (size_t i = 0; i < backends_count(); i++)
         json_append(backends, json_backend(fl_backend_get(i)));
     json_put(document, "machine", machine_describe());
     json_put(document, "backends", backends);

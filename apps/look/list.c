@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "harness/backends.h"
 #include "harness/results.h"
 #include "support/fail.h"
 #include "view/columns.h"
@@ -56,18 +57,19 @@ static json_t *list_variants(void)
 {
     json_t *rows = json_new_list();
 
-    for (size_t i = fl_backend_count(); i-- > 0;) {
+    for (size_t i = backends_count(); i-- > 0;) {
         const fl_backend_info *backend = fl_backend_get(i);
         fl_variant_info v;
         fl_device *device;
         if (!backend->usable)
             continue;
-        if (fl_device_open(backend->name, &device) != FL_OK) {
+        if (backend_open(backend->name, &device) != FL_OK) {
             note("%s is not listed: %s", backend->name, fl_last_error());
             continue;
         }
         for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++)
-            json_append(row_value(find_row(rows, &v), "backends"), json_text(backend->name));
+            if (fl_variant_ready(device, n) == FL_OK)
+                json_append(row_value(find_row(rows, &v), "backends"), json_text(backend->name));
         fl_device_close(device);
     }
     return rows;

@@ -112,7 +112,8 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
         if (strcmp(v.operation, kind->name) == 0 && strcmp(v.variant, "auto") != 0 &&
-            strcmp(v.variant, "reference") != 0 && (!common->has_dtype || v.dtypes & 1u << common->dtype))
+            strcmp(v.variant, "reference") != 0 && (!common->has_dtype || v.dtypes & 1u << common->dtype) &&
+            fl_variant_ready(b->device, i) == FL_OK)
             json_put(variants, v.variant, json_boolean(v.restricted));
     json_put(offer, "backend", json_text(b->requested));
     json_put(offer, "variants", variants);

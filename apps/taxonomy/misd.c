@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "misd.h"
 
+#include "harness/backends.h"
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "view/json.h"
@@ -92,11 +93,12 @@ json_t *misd_json(const exercise *e, const char *resource)
     fl_variant_info v;
     size_t count = 0;
 
-    must(fl_device_open(resource, &device));
+    must(backend_open(resource, &device));
     placed p = placed_create(e, device);
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS; i++)
         if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << e->outputs[0].dtype &&
-            strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0)
+            strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0 &&
+            fl_variant_ready(device, i) == FL_OK)
             json_append(answers, json_answer(e, &p, v.variant, &list[count++]));
     placed_free(&p);
     fl_device_close(device);

@@ -9,6 +9,7 @@
 #include "show.h"
 
 #include "exercises/registry.h"
+#include "harness/backends.h"
 #include "harness/child.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -179,7 +180,7 @@ static json_t *json_step(const exercise *e, json_t *row, int place, instruction_
     const char *reason;
     fl_device *device;
 
-    must(fl_device_open(row_text(row, "resource"), &device));
+    must(backend_open(row_text(row, "resource"), &device));
     const fl_device_info *d = fl_device_describe(device);
     const int lanes = d->vector_bits > 64 ? d->vector_bits / (8 * (int)fl_dtype_size(dtype)) : 1;
     const int64_t count = count_instructions(e, device, row_text(row, "variant"), counter, &reason);

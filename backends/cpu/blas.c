@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "blas.h"
 
 #include "../shared/library.h"
+#include "cpu.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Fortran's interface, by which every BLAS can be called: www.netlib.org/blas. OpenBLAS's threads: its README. */
 typedef void sgemm_function(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
@@ -39,53 +42,138 @@ static bool can_be_shared(void *library)
 }
 
 /* Fedora's libopenblas.so.0 is the one without threads: those with threads have names of their own there. */
-static void load(void)
+static const char files[] = CPU_OPENBLAS_FILES " libblas.so.3";
+static const char missing[] =
+    "BLAS not found (libopenblas.so.0, libblas.so.3): library variants are unavailable; install "
+    "OpenBLAS (libopenblas0, openblas)";
+
+static bool load(char *why, size_t size)
 {
-    char why[8];
-    void *library = library_load("libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3", why, sizeof why);
+    void *library = library_load_threadless(files, why, size);
 
     if (!library || !library_function(library, "sgemm_", &blas.sgemm, sizeof blas.sgemm) ||
         !library_function(library, "dgemm_", &blas.dgemm, sizeof blas.dgemm))
-        return;
+        return false;
     if (!library_function(library, "openblas_get_num_threads", &blas.get_threads, sizeof blas.get_threads) ||
         !library_function(library, "openblas_set_num_threads", &blas.set_threads, sizeof blas.set_threads))
         blas.set_threads = NULL;
     blas.shared = blas.set_threads && can_be_shared(library);
     blas.library = library;
+    return true;
+}
+
+bool cpu_blas_found(char *why, size_t size)
+{
+    if (library_find(files))
+        return true;
+    snprintf(why, size, "%s", missing);
+    return false;
+}
+
+fl_status cpu_blas_ready(void *device, char *why, size_t size)
+{
+    static library_state state = LIBRARY_STATE;
+    char words[256];
+    fl_status status = library_once(&state, load, words, sizeof words);
+
+    (void)device;
+    if (status == FL_E_MEMORY || (status == FL_E_UNAVAILABLE && library_find(files)))
+        snprintf(why, size, "BLAS cannot be loaded (%.200s)", words);
+    else if (status != FL_OK)
+        snprintf(why, size, "%s", missing);
+    return status;
 }
 
 void *cpu_blas_library(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char why[8];
 
-    pthread_once(&once, load);
-    return blas.library;
+    return cpu_blas_ready(NULL, why, sizeof why) == FL_OK ? blas.library : NULL;
 }
 
-bool cpu_blas_available(char *why, size_t size)
+/* ------------------------------------------------------------------------------------- threads and memory ---- */
+
+/* What OpenBLAS maps for each of its threads, and some more. */
+enum { BUFFER = 136 << 20 };
+
+/* Whether so many buffers can be mapped at once. */
+static bool memory_for(int buffers)
 {
-    if (cpu_blas_library())
-        return true;
-    snprintf(why, size,
-             "BLAS not found (libopenblas.so.0, libblas.so.3): library variants are unavailable; install "
-             "OpenBLAS (libopenblas0, openblas)");
-    return false;
+    void **last = NULL;
+    int mapped = 0;
+
+    for (; mapped < buffers; mapped++) {
+        void **next = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (next == MAP_FAILED)
+            break;
+        *next = last;
+        last = next;
+    }
+    while (last) {
+        void **next = *last;
+        munmap(last, BUFFER);
+        last = next;
+    }
+    return mapped == buffers;
+}
+
+/* Threads of all callers that are inside or wait, and the most of them that there was room for. */
+static struct {
+    pthread_mutex_t lock;
+    int now, most;
+} used = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* OpenBLAS returns no error if it gets no memory or no thread: it tries forever, or raises SIGINT. So both are tried
+ * before it needs more of them at once than ever before. */
+static fl_status reserve(const fl_host *host, int threads)
+{
+    bool memory = true;
+    int error = 0;
+
+    pthread_mutex_lock(&used.lock);
+    used.now += threads;
+    if (used.now > used.most) {
+        memory = memory_for(used.now - used.most);
+        error = memory ? cpu_try_threads(threads - 1) : 0;
+        if (memory && error == 0)
+            used.most = used.now;
+        else
+            used.now -= threads;
+    }
+    pthread_mutex_unlock(&used.lock);
+    if (!memory)
+        return host->error(FL_E_MEMORY, "out of memory: OpenBLAS needs %d MiB for each of %d threads", BUFFER >> 20,
+                           threads);
+    if (error != 0)
+        return host->error(FL_E_MEMORY, "OpenBLAS's %d threads cannot be started: %s", threads, strerror(error));
+    return FL_OK;
 }
 
 /* Several threads of an OpenBLAS are one team for all callers: theirs would wait for each other inside. Another BLAS is
  * called by all at once: the reference one and LAPACK's routines keep nothing between calls, MKL and BLIS say that they
  * may be. */
-void cpu_blas_begin(const fl_host *host, int threads)
+fl_status cpu_blas_begin(const fl_host *host, int threads)
 {
+    fl_status status = FL_OK;
+
     if (cpu_blas_library() && blas.set_threads)
+        status = reserve(host, threads);
+    if (status == FL_OK && blas.set_threads)
         host->enter(threads, threads > 1 || !blas.shared, blas.get_threads, blas.set_threads);
+    return status;
 }
 
-void cpu_blas_end(const fl_host *host)
+void cpu_blas_end(const fl_host *host, int threads)
 {
-    if (blas.library && blas.set_threads)
-        host->leave();
+    if (!blas.set_threads)
+        return;
+    host->leave();
+    pthread_mutex_lock(&used.lock);
+    used.now -= threads;
+    pthread_mutex_unlock(&used.lock);
 }
+
+/* ---------------------------------------------------------------------------------------------- products ---- */
 
 /* Fortran's matrices are column-major: c is its transposed there, as are a and b, and c' = b' a'. */
 static void multiply_one(const blas_product *p, const void *a, const void *b, void *c)
@@ -105,13 +193,16 @@ static void multiply_one(const blas_product *p, const void *a, const void *b, vo
 fl_status cpu_blas_multiply(const fl_host *host, int threads, const blas_product *p)
 {
     const int64_t size = p->dtype == FL_F32 ? sizeof(float) : sizeof(double);
+    fl_status status;
 
     if (!blas_can_count(p))
         return host->error(FL_E_LIMIT, "the BLAS has 32-bit sizes, and a matrix is larger: use another variant");
-    cpu_blas_begin(host, threads);
+    status = cpu_blas_begin(host, threads);
+    if (status != FL_OK)
+        return status;
     for (int64_t i = 0; i < p->batch; i++)
         multiply_one(p, (const char *)p->a + i * p->a_step * size, (const char *)p->b + i * p->b_step * size,
                      (char *)p->c + i * p->c_step * size);
-    cpu_blas_end(host);
+    cpu_blas_end(host, threads);
     return FL_OK;
 }

@@ -111,7 +111,8 @@ static const fl_row rows_f32[] = {
      .summary = FFT_SUMMARY,
      .plan = CPU_NAME(plan_fft),
      .run = CPU_TYPED(run_fft, f32),
-     .restricted = true},
+     .restricted = true,
+     .available = CPU_TYPED(fft_ready, f32)},
 };
 
 static const fl_row rows_f64[] = {
@@ -121,10 +122,11 @@ static const fl_row rows_f64[] = {
      .summary = FFT_SUMMARY,
      .plan = CPU_NAME(plan_fft),
      .run = CPU_TYPED(run_fft, f64),
-     .restricted = true},
+     .restricted = true,
+     .available = CPU_TYPED(fft_ready, f64)},
 };
 
 const cpu_operation CPU_NAME(cpu_convolve1d_fft_f32) = {
-    .rows = rows_f32, .count = 1, .available = CPU_TYPED(fft_available, f32)};
+    .rows = rows_f32, .count = 1, .found = CPU_TYPED(fft_found, f32)};
 const cpu_operation CPU_NAME(cpu_convolve1d_fft_f64) = {
-    .rows = rows_f64, .count = 1, .available = CPU_TYPED(fft_available, f64)};
+    .rows = rows_f64, .count = 1, .found = CPU_TYPED(fft_found, f64)};

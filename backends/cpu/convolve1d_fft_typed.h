@@ -32,11 +32,21 @@ static bool FN(kiss_load)(FN(kiss) * kiss, char *why, size_t size)
     return found;
 }
 
-static bool FN(fft_available)(char *why, size_t size)
+static bool FN(fft_found)(char *why, size_t size)
+{
+    if (library_find(KISS_LIBRARY))
+        return true;
+    snprintf(why, size, "fft of convolve1d in %s is unavailable (" KISS_LIBRARY " not found); " KISS_CURE,
+             sizeof(real) == sizeof(float) ? "f32" : "f64");
+    return false;
+}
+
+static fl_status FN(fft_ready)(void *device, char *why, size_t size)
 {
     FN(kiss) kiss;
 
-    return FN(kiss_load)(&kiss, why, size);
+    (void)device;
+    return FN(kiss_load)(&kiss, why, size) ? FL_OK : library_status(why);
 }
 
 /* One thread's plans and memory for a block. */

@@ -29,8 +29,9 @@
 typedef struct cpu_operation {
     const fl_row *rows; /* the preferred ones first */
     size_t count;
-    /* True if the library they need was found; else `why` states the reason and the cure. NULL: they need none. */
-    bool (*available)(char *why, size_t size);
+    /* True if the library that they need is there, which this does not load (their `available` does); else `why` states
+     * the reason and the cure. NULL: they need none. */
+    bool (*found)(char *why, size_t size);
 } cpu_operation;
 
 /* All operations, compiled for one instruction set. */
@@ -58,6 +59,10 @@ extern const fl_device_api cpu_device_api;
 /* Threads that the process should use: OMP_NUM_THREADS where it is set, else the smaller of the processors that its
  * affinity mask holds and the quota of its cgroups, rounded up; at least 1. */
 int cpu_default_threads(void);
+
+/* Starts so many threads, which live at the same time and then end: 0, or the error for which the last one was refused.
+ * OpenMP's runtime and OpenBLAS end the process then, or wait for ever. */
+int cpu_try_threads(int count);
 
 /* The processor time that the cgroups of this process may use (0.5: half a processor); 0: no limit.
  * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */

@@ -49,6 +49,7 @@ endfunction()
 #   LEVELS: builds the operations for x86-64-v2, v3 and v4, from which `open` chooses. Without LEVELS, or if the compiler
 #           cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
+    find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
     set(any device.c threads.c blas.c lapack.c)
@@ -77,7 +78,7 @@ function(flynn_add_cpu_plugin name)
     flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
-    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
     target_link_libraries(plugin-${name} PRIVATE m)
     if(FLYNN_HAVE_VECTOR_LOG)
         foreach(isa IN LISTS isas)

@@ -126,6 +126,20 @@ static fl_status event_elapsed(void *self, void *start, void *stop, double *seco
     return FL_OK;
 }
 
+/* OpenMP's runtime starts a team for each thread that calls it, and ends the process if it cannot. */
+static fl_status prepare_thread(void *self)
+{
+    static _Thread_local int team = 1;
+    const cpu_device *device = self;
+    int error = device->threads > team ? cpu_try_threads(device->threads - team) : 0;
+
+    if (error != 0)
+        return device->host->error(FL_E_MEMORY, "%d threads cannot be started: %s", device->threads, strerror(error));
+    if (device->threads > team)
+        team = device->threads;
+    return FL_OK;
+}
+
 const fl_device_api cpu_device_api = {
     .size = sizeof(fl_device_api),
     .close = free,
@@ -144,6 +158,7 @@ const fl_device_api cpu_device_api = {
     .event_record = event_record,
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
+    .prepare_thread = prepare_thread,
 };
 
 /* ------------------------------------------------------------------------------------------------ probing ---- */
@@ -229,11 +244,6 @@ static const cpu_table *choose(const char *isa)
     return NULL;
 }
 
-static bool is_available(const cpu_operation *operation, char *why, size_t size)
-{
-    return !operation->available || operation->available(why, size);
-}
-
 /* Adds "; <what>" to a text of several. */
 static void append(char *text, size_t size, const char *what)
 {
@@ -247,9 +257,11 @@ static void probe_libraries(const cpu_table *table, fl_probe *probe)
 {
     char why[256];
 
-    for (size_t i = 0; i < table->operation_count; i++)
-        if (!is_available(table->operations[i], why, sizeof why) && !strstr(probe->lacks, why))
+    for (size_t i = 0; i < table->operation_count; i++) {
+        const cpu_operation *operation = table->operations[i];
+        if (operation->found && !operation->found(why, sizeof why) && !strstr(probe->lacks, why))
             append(probe->lacks, sizeof probe->lacks, why);
+    }
 }
 
 void cpu_probe(fl_probe *probe)
@@ -303,7 +315,6 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     const cpu_table *table = choose(request->isa);
     size_t count = 0;
     cpu_device *device;
-    char why[256];
 
     for (size_t i = 0; i < table->operation_count; i++)
         count += table->operations[i]->count;
@@ -314,8 +325,6 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     device->threads = threads_for(request);
     count = 0;
     for (size_t i = 0; i < table->operation_count; i++) {
-        if (!is_available(table->operations[i], why, sizeof why))
-            continue;
         memcpy(device->rows + count, table->operations[i]->rows, table->operations[i]->count * sizeof *device->rows);
         count += table->operations[i]->count;
     }

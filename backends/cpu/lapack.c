@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@ typedef void gesdd_function(const char *jobz, const int *m, const int *n, void *
                             const int *work_size, int *integers, int *info, size_t jobz_length);
 
 static struct {
-    bool here;
     gesdd_function *sgesdd, *dgesdd;
 } lapack;
 
@@ -28,25 +26,35 @@ static bool find(void *library)
            library_function(library, "dgesdd_", &lapack.dgesdd, sizeof lapack.dgesdd);
 }
 
-/* The BLAS's own first: its threads are the ones that cpu_blas_begin sets. */
-static void load(void)
-{
-    char why[8];
+static const char missing[] = "LAPACK not found (libopenblas.so.0, liblapack.so.3), which svd's variants library and "
+                              "host use; install OpenBLAS (libopenblas0, openblas) or liblapack3";
 
-    lapack.here = find(cpu_blas_library()) || find(library_load("liblapack.so.3", why, sizeof why));
+/* The BLAS's own first: its threads are the ones that cpu_blas_begin sets. */
+static bool load(char *why, size_t size)
+{
+    return find(cpu_blas_library()) || find(library_load_threadless("liblapack.so.3", why, size));
 }
 
-bool cpu_lapack_available(char *why, size_t size)
+bool cpu_lapack_found(char *why, size_t size)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (library_find(CPU_OPENBLAS_FILES " liblapack.so.3"))
+        return true;
+    snprintf(why, size, "%s", missing);
+    return false;
+}
 
-    pthread_once(&once, load);
-    if (!lapack.here)
-        snprintf(
-            why, size,
-            "LAPACK not found (libopenblas.so.0, liblapack.so.3), which svd's variants library and host use; install "
-            "OpenBLAS (libopenblas0, openblas) or liblapack3");
-    return lapack.here;
+fl_status cpu_lapack_ready(void *device, char *why, size_t size)
+{
+    static library_state state = LIBRARY_STATE;
+    char words[256];
+    fl_status status = library_once(&state, load, words, sizeof words);
+
+    (void)device;
+    if (status == FL_E_MEMORY)
+        snprintf(why, size, "LAPACK cannot be loaded (%.200s)", words);
+    else if (status != FL_OK)
+        snprintf(why, size, "%s", missing);
+    return status;
 }
 
 /* One decomposition: a (column-major, m x n, overwritten) = u diag(s) vt, all of them thin. */
@@ -92,7 +100,8 @@ static fl_status decompose(const fl_host *host, int threads, const fl_svd_args *
 {
     const fl_buffer packed = {p->a, p->dtype, 2, {args->a.shape[0], args->a.shape[1]}, {args->a.shape[1], 1}};
     double size[1]; /* room for the answer of the query */
-    int work_size, info;
+    int work_size, info = 0;
+    fl_status status;
 
     take(&packed, args->a.data, args->a.stride[0], element);
     p->work = size;
@@ -102,10 +111,14 @@ static fl_status decompose(const fl_host *host, int threads, const fl_svd_args *
     p->work = malloc((size_t)work_size * element);
     if (!p->work)
         return host->error(FL_E_MEMORY, "svd: out of memory: LAPACK needs %zu bytes", (size_t)work_size * element);
-    cpu_blas_begin(host, threads);
-    info = call(p, work_size);
-    cpu_blas_end(host);
+    status = cpu_blas_begin(host, threads);
+    if (status == FL_OK) {
+        info = call(p, work_size);
+        cpu_blas_end(host, threads);
+    }
     free(p->work);
+    if (status != FL_OK)
+        return status;
     if (info != 0)
         return host->error(FL_E_DEVICE, "svd: LAPACK's gesdd did not converge (info = %d)", info);
     take(&args->u, p->vt, p->least, element);

@@ -14,10 +14,13 @@
 extern "C" {
 #endif
 
-/* True if a LAPACK was found; else `why` states the variants that need it and the cure. */
-bool cpu_lapack_available(char *why, size_t size);
+/* True if a LAPACK is there; else `why` states the variants that need it and the cure. Loads nothing. */
+bool cpu_lapack_found(char *why, size_t size);
 
-/* FL_OP_SVD in host memory, by divide and conquer (gesdd), on `threads`. Requires cpu_lapack_available. */
+/* fl_row.available of the rows that call it: loads it. */
+fl_status cpu_lapack_ready(void *device, char *why, size_t size);
+
+/* FL_OP_SVD in host memory, by divide and conquer (gesdd), on `threads`. Requires cpu_lapack_ready. */
 fl_status cpu_lapack_svd(const fl_host *host, int threads, const fl_svd_args *args);
 
 #ifdef __cplusplus

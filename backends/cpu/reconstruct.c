@@ -266,9 +266,10 @@ static const fl_row library_rows[] = {
      .dtypes = FLOATS,
      .summary = "multiplies a copy of u by s, then calls OpenBLAS or another BLAS",
      .plan = CPU_NAME(plan_library),
-     .run = CPU_NAME(run_library)},
+     .run = CPU_NAME(run_library),
+     .available = cpu_blas_ready},
 };
 
 const cpu_operation CPU_NAME(cpu_reconstruct) = {.rows = rows, .count = sizeof rows / sizeof *rows};
 const cpu_operation CPU_NAME(cpu_reconstruct_library) = {
-    .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .available = cpu_blas_available};
+    .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .found = cpu_blas_found};

@@ -154,7 +154,8 @@ static const fl_row library_rows[] = {
      .dtypes = FLOATS,
      .summary = "LAPACK's divide and conquer (gesdd), which computes all values; keeps the leading ones",
      .plan = CPU_NAME(plan_library),
-     .run = CPU_NAME(run_library)},
+     .run = CPU_NAME(run_library),
+     .available = cpu_lapack_ready},
 };
 
 static const fl_row rows[] = {
@@ -176,5 +177,5 @@ static const fl_row rows[] = {
 };
 
 const cpu_operation CPU_NAME(cpu_svd_library) = {
-    .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .available = cpu_lapack_available};
+    .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .found = cpu_lapack_found};
 const cpu_operation CPU_NAME(cpu_svd) = {.rows = rows, .count = sizeof rows / sizeof *rows};

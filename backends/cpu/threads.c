@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c - how many threads a process should use. A container or a batch system grants fewer processors than the
- * machine has, in one of two ways: an affinity mask, or a quota of time (cgroups v1 and v2).
+ * threads.c - how many threads a process should use, and whether it gets them. A container or a batch system grants
+ * fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of time (cgroups v1 and v2).
  */
 #define _GNU_SOURCE
 #include "cpu.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -144,4 +145,32 @@ int cpu_default_threads(void)
     if (quota > 0 && quota < threads)
         threads = (int)quota + ((int)quota < quota);
     return threads > 0 ? threads : 1;
+}
+
+/* ------------------------------------------------------------------------------------------------ starting ---- */
+
+/* Each waits until all have been started. */
+static void *wait_at(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+int cpu_try_threads(int count)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *threads = count > 0 ? malloc((size_t)count * sizeof *threads) : NULL;
+    int started = 0, error = count > 0 && !threads ? ENOMEM : 0;
+
+    pthread_mutex_lock(&gate);
+    while (started < count && error == 0) {
+        error = pthread_create(&threads[started], NULL, wait_at, &gate);
+        started += error == 0;
+    }
+    pthread_mutex_unlock(&gate);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    free(threads);
+    return error;
 }

@@ -14,9 +14,14 @@ double hip_blas_worth(fl_dtype dtype)
 
 #if defined(__HIP_CPU_RT__)
 
-bool hip_blas_available(char *why, size_t size)
+bool hip_blas_found(char *why, size_t size)
 {
-    return cpu_blas_available(why, size);
+    return cpu_blas_found(why, size);
+}
+
+fl_status hip_blas_ready(void *device, char *why, size_t size)
+{
+    return cpu_blas_ready(device, why, size);
 }
 
 bool hip_blas_loads()
@@ -38,21 +43,11 @@ void hip_blas_close(hip_device *)
 namespace
 {
 
-struct loaded_blas {
-    gpu_blas blas;
-    bool ok;
-    char why[256];
-};
+gpu_blas blas; /* of the process: filled once */
 
-/* The library of the process, loaded by the first caller. */
-const loaded_blas &the_blas()
+bool load(char *why, size_t size)
 {
-    static const loaded_blas loaded = [] {
-        loaded_blas l = {};
-        l.ok = gpu_blas_load(&l.blas, l.why, sizeof l.why);
-        return l;
-    }();
-    return loaded;
+    return gpu_blas_load(&blas, why, size);
 }
 
 fl_status failed(const hip_device *device, const char *function, int status)
@@ -66,28 +61,40 @@ fl_status failed(const hip_device *device, const char *function, int status)
 /* The caller holds the device's lock. */
 fl_status prepare(hip_device *device, hipStream_t queue)
 {
-    const loaded_blas &loaded = the_blas();
-    if (!loaded.ok)
-        return device->host->error(FL_E_UNAVAILABLE, "%s; %s", loaded.why, gpu_blas_library.cure);
-    int status = device->blas ? 0 : loaded.blas.create(&device->blas);
+    char why[256];
+    const fl_status ready = hip_blas_ready(device, why, sizeof why);
+    if (ready != FL_OK)
+        return device->host->error(ready, "%s", why);
+    int status = device->blas ? 0 : blas.create(&device->blas);
     if (status != 0) {
         device->blas = nullptr;
         return failed(device, gpu_blas_library.create, status);
     }
-    status = loaded.blas.set_stream(device->blas, queue);
+    status = blas.set_stream(device->blas, queue);
     return status == 0 ? FL_OK : failed(device, gpu_blas_library.set_stream, status);
 }
 
 } // namespace
 
-bool hip_blas_available(char *why, size_t size)
+bool hip_blas_found(char *why, size_t size)
 {
     return gpu_blas_find(why, size);
 }
 
+fl_status hip_blas_ready(void *, char *why, size_t size)
+{
+    static library_state state = LIBRARY_STATE;
+    char cause[200];
+    const fl_status status = library_once(&state, load, cause, sizeof cause);
+    if (status != FL_OK)
+        std::snprintf(why, size, "%s; %s", cause, gpu_blas_library.cure);
+    return status;
+}
+
 bool hip_blas_loads()
 {
-    return the_blas().ok;
+    char why[256];
+    return hip_blas_ready(nullptr, why, sizeof why) == FL_OK;
 }
 
 fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
@@ -101,7 +108,6 @@ fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
     const fl_status ready = prepare(device, hip_stream_of(context)->queue);
     if (ready != FL_OK)
         return ready;
-    const gpu_blas &blas = the_blas().blas;
     const int status =
         p.dtype == FL_F32 ? gpu_blas_gemm(blas.sgemm, device->blas, p) : gpu_blas_gemm(blas.dgemm, device->blas, p);
     return status == 0 ? FL_OK
@@ -111,7 +117,7 @@ fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
 void hip_blas_close(hip_device *device)
 {
     if (device->blas && hipSetDevice(device->number) == hipSuccess)
-        (void)the_blas().blas.destroy(device->blas);
+        (void)blas.destroy(device->blas);
 }
 
 #endif

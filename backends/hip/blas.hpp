@@ -9,8 +9,11 @@
 
 #include "../shared/product.h"
 
-/* True if the library was found; else `why` states the unavailable variants and the cure. Loads nothing. */
-bool hip_blas_available(char *why, size_t size);
+/* True if the library is there; else `why` states the unavailable variants and the cure. Loads nothing. */
+bool hip_blas_found(char *why, size_t size);
+
+/* fl_row.available of the rows that call it: loads it. */
+fl_status hip_blas_ready(void *device, char *why, size_t size);
 
 /* The number of operations above which the library is worthwhile: below it our own kernels are as fast, or the
  * library's first call, a tenth of a second, costs more than it saves. */

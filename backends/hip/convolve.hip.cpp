@@ -343,13 +343,13 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE, "auto", dtypes, "separable if the GPU finds that the kernel is of rank one, else tiled", plan_auto,
-     run<launch_separable<true, float>, launch_separable<true, double>>, chosen, false},
+     run<launch_separable<true, float>, launch_separable<true, double>>, chosen, false, nullptr},
     {FL_OP_CONVOLVE, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
     {FL_OP_CONVOLVE, "tiled", dtypes, "image and kernel in shared memory, several outputs per thread", plan_tiled,
-     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+     run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr},
     {FL_OP_CONVOLVE, "separable", dtypes, "along columns, then along rows; only for kernels of rank one",
-     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true},
+     plan_separable, run<launch_separable<false, float>, launch_separable<false, double>>, nullptr, true, nullptr},
 };
 
 } // namespace

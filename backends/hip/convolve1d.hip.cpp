@@ -138,9 +138,9 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_CONVOLVE1D, "tiled", dtypes, "signal and kernel in shared memory, several outputs per thread in registers",
-     plan_tiled, run<launch_tiled<float>, launch_tiled<double>>, nullptr, false},
+     plan_tiled, run<launch_tiled<float>, launch_tiled<double>>, nullptr, false, nullptr},
     {FL_OP_CONVOLVE1D, "naive", dtypes, "one thread per output, reads from global memory only", plan_naive,
-     run<launch_naive<float>, launch_naive<double>>, nullptr, false},
+     run<launch_naive<float>, launch_naive<double>>, nullptr, false, nullptr},
 };
 
 } // namespace

@@ -236,25 +236,28 @@ fl_status run_fft(const fl_context *context, const void *arguments, const fl_lau
     return status;
 }
 
+template <fl_dtype dtype>
+fl_status ready(void *, char *why, size_t size)
+{
+    return gpu_fft::load(dtype, why, size) ? FL_OK : library_status(why);
+}
+
 constexpr const char *summary = "FFTs of blocks by a library; the error is relative to the largest sums, and "
                                 "NaN spreads";
 
 const fl_row rows[] = {
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr, true},
-    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr, true},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, summary, plan_fft, run_fft<float>, nullptr, true, ready<FL_F32>},
+    {FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, summary, plan_fft, run_fft<double>, nullptr, true, ready<FL_F64>},
 };
 
 } // namespace
 
-bool hip_fft_available(char *why, size_t size)
+bool hip_fft_found(char *why, size_t size)
 {
-    return gpu_fft::available(FL_F32, why, size) && gpu_fft::available(FL_F64, why, size);
+    return gpu_fft::found(FL_F32, why, size) && gpu_fft::found(FL_F64, why, size);
 }
 
-/* Those dtypes that there is a library for. */
 hip_rows hip_convolve1d_fft_rows()
 {
-    char why[256];
-    const bool f32 = gpu_fft::available(FL_F32, why, sizeof why), f64 = gpu_fft::available(FL_F64, why, sizeof why);
-    return {f32 ? rows : rows + 1, (size_t)f32 + f64};
+    return {rows, sizeof rows / sizeof rows[0]};
 }

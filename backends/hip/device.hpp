@@ -65,21 +65,19 @@ hip_rows hip_primes_rows();
 hip_rows hip_select_rows();
 hip_rows hip_svd_rows();
 hip_rows hip_convolve1d_rows();
-hip_rows hip_convolve1d_fft_rows(); /* none without an FFT library */
+hip_rows hip_convolve1d_fft_rows();
 
-/* True if the FFT library was found; else `why` states the reason, the unavailable variants and the cure. hip_probe
- * calls several functions of this form. */
-bool hip_fft_available(char *why, size_t size);
+/* True if the FFT library is there, which this does not load; else `why` states the reason, the unavailable variants
+ * and the cure. hip_probe calls several functions of this form. */
+bool hip_fft_found(char *why, size_t size);
 hip_rows hip_elementwise_rows();
 hip_rows hip_allclose_rows();
 hip_rows hip_reconstruct_rows();
-hip_rows hip_reconstruct_library_rows(); /* rows that need a BLAS */
-hip_rows hip_svd_library_rows();         /* rows that need a solver, which was found but not loaded yet */
 hip_rows hip_copy_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_sort_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */
-bool hip_sort_available(char *why, size_t size);
+bool hip_sort_found(char *why, size_t size);
 
 /* Reports the failed statement with its place, device and reason: FL_E_MEMORY or FL_E_DEVICE. */
 fl_status hip_failed(const fl_host *host, int device, hipError_t error, const char *statement, const char *function,

@@ -52,13 +52,16 @@ class gpu_fft
             (void)destroy(handle);
     }
 
-    static bool available(fl_dtype, char *why, size_t size)
+    /* Whether the library is there, without loading it; else why not, and the cure. */
+    static bool found(fl_dtype, char *why, size_t size)
+    {
+        return library_find(gpu_fft_library) || missing_text("not found", why, size);
+    }
+
+    static bool load(fl_dtype, char *why, size_t size)
     {
         char cause[160];
-        void *const library = library_load(gpu_fft_library, cause, sizeof cause);
-        if (!library)
-            std::snprintf(why, size, "fft of convolve1d is unavailable (%.110s); %s", cause, gpu_fft_cure);
-        return library != nullptr;
+        return library_load(gpu_fft_library, cause, sizeof cause) || missing_text(cause, why, size);
     }
 
     /* Called once, with the device current. */
@@ -99,6 +102,12 @@ class gpu_fft
   private:
     static constexpr int missing = -1;
 
+    static bool missing_text(const char *cause, char *why, size_t size)
+    {
+        std::snprintf(why, size, "fft of convolve1d is unavailable (%.110s); %s", cause, gpu_fft_cure);
+        return false;
+    }
+
     gpu_fft_handle handle{};
     int (*exec)(gpu_fft_handle, void *, void *) = nullptr; /* null before `plan` */
     int (*set_stream)(gpu_fft_handle, hipStream_t) = nullptr;
@@ -127,16 +136,15 @@ class gpu_fft
         std::free(row);
     }
 
-    static bool available(fl_dtype dtype, char *why, size_t size)
+    static bool found(fl_dtype dtype, char *why, size_t size)
+    {
+        return library_find(file(dtype)) || missing_text(dtype, "not found", why, size);
+    }
+
+    static bool load(fl_dtype dtype, char *why, size_t size)
     {
         char cause[160];
-        void *const library = library_load(file(dtype), cause, sizeof cause);
-        if (!library)
-            std::snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); %s",
-                          dtype == FL_F32 ? "f32" : "f64", cause,
-                          dtype == FL_F32 ? "install libkissfft-float131"
-                                          : "build github.com/mborgerding/kissfft with -DKISSFFT_DATATYPE=double");
-        return library != nullptr;
+        return library_load(file(dtype), cause, sizeof cause) || missing_text(dtype, cause, why, size);
     }
 
     int plan(fl_dtype dtype, direction way, int length, int batch)
@@ -171,6 +179,15 @@ class gpu_fft
 
   private:
     static constexpr int missing = -1, no_memory = 2;
+
+    static bool missing_text(fl_dtype dtype, const char *cause, char *why, size_t size)
+    {
+        std::snprintf(why, size, "fft of convolve1d in %s is unavailable (%.110s); %s", dtype == FL_F32 ? "f32" : "f64",
+                      cause,
+                      dtype == FL_F32 ? "install libkissfft-float131"
+                                      : "build github.com/mborgerding/kissfft with -DKISSFFT_DATATYPE=double");
+        return false;
+    }
 
     static const char *file(fl_dtype dtype)
     {

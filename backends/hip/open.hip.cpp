@@ -78,22 +78,22 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
     say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
 }
 
-/* Optional libraries, loaded at run time or used at build time: each function returns true if one is available, else
- * false with the reason and the cure. */
+/* Optional libraries, loaded at run time or used at build time: each function returns true if one is there, else false
+ * with the reason and the cure. None loads one: the rows do at their first use. */
 bool (*const libraries[])(char *why, size_t size) = {
-    hip_blas_available,
-    hip_fft_available,
-    hip_sort_available,
-    hip_svd_library,
+    hip_blas_found,
+    hip_fft_found,
+    hip_sort_found,
+    hip_solver_found,
 };
 
 /* Lists the missing libraries, separated by semicolons. Called only if a device can be used. */
 void probe_libraries(fl_probe *probe)
 {
     char why[256];
-    for (const auto available : libraries) {
+    for (const auto found : libraries) {
         const size_t length = std::strlen(probe->lacks);
-        if (!available(why, sizeof why))
+        if (!found(why, sizeof why))
             std::snprintf(probe->lacks + length, sizeof probe->lacks - length, "%s%s", length ? "; " : "", why);
     }
 }
@@ -229,24 +229,11 @@ void close_libraries(hip_device *device)
 /* Joins the operations' tables; 0 if memory is short. */
 size_t collect_rows(hip_device *device)
 {
-    char why[256];
-    const bool has_blas = hip_blas_available(why, sizeof why), has_solver = hip_solver_available(why, sizeof why);
     const hip_rows tables[] = {
-        hip_convert_rows(),
-        hip_convolve_rows(),
-        hip_convolve1d_rows(),
-        hip_convolve1d_fft_rows(),
-        hip_copy_rows(),
-        hip_multiply_add_rows(),
-        hip_primes_rows(),
-        hip_select_rows(),
-        hip_sort_rows(),
-        hip_elementwise_rows(),
-        hip_allclose_rows(),
-        hip_reconstruct_rows(),
-        has_blas ? hip_reconstruct_library_rows() : hip_rows{nullptr, 0},
+        hip_convert_rows(), hip_convolve_rows(),     hip_convolve1d_rows(), hip_convolve1d_fft_rows(),
+        hip_copy_rows(),    hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
+        hip_sort_rows(),    hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
         hip_svd_rows(),
-        has_solver ? hip_svd_library_rows() : hip_rows{nullptr, 0},
     };
     size_t count = 0;
     for (const hip_rows &table : tables)

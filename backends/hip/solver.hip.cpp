@@ -11,10 +11,10 @@
 
 #if defined(__HIP_CPU_RT__)
 
-bool hip_solver_available(char *why, size_t size)
+fl_status hip_solver_ready(void *, char *why, size_t size)
 {
     std::snprintf(why, size, "the emulation has no solver");
-    return false;
+    return FL_E_UNAVAILABLE;
 }
 
 bool hip_solver_loads()
@@ -22,9 +22,9 @@ bool hip_solver_loads()
     return false;
 }
 
-bool hip_svd_library(char *why, size_t size)
+bool hip_solver_found(char *why, size_t size)
 {
-    return cpu_lapack_available(why, size);
+    return cpu_lapack_found(why, size);
 }
 
 bool hip_solver_has_fast()
@@ -78,25 +78,16 @@ void hip_solver_close(hip_device *)
 namespace
 {
 
-struct loaded_solver {
-    gpu_solver solver;
-    bool ok;
-    char why[256];
-};
+gpu_solver solver; /* of the process: filled once */
 
-/* The library of the process, loaded by the first caller. */
-const loaded_solver &the_solver()
+bool load(char *why, size_t size)
 {
-    static const loaded_solver loaded = [] {
-        loaded_solver l = {};
-        void *library = library_load(gpu_solver_files, l.why, sizeof l.why);
-        if (library && !gpu_solver_functions(library, &l.solver))
-            std::snprintf(l.why, sizeof l.why, "the installed %s lacks a documented function", gpu_solver_name);
-        else
-            l.ok = library != nullptr;
-        return l;
-    }();
-    return loaded;
+    void *library = library_load(gpu_solver_files, why, size);
+    if (library && !gpu_solver_functions(library, &solver))
+        std::snprintf(why, size, "the installed %s lacks a documented function", gpu_solver_name);
+    else
+        return library != nullptr;
+    return false;
 }
 
 fl_status failed(const hip_device *device, const char *what, int status)
@@ -117,19 +108,20 @@ void *take_scratch(void *self, size_t bytes)
 /* Creates the device's handle at its first use, and sets its stream. The caller holds the device's lock. */
 fl_status prepare(hip_device *device, hipStream_t queue)
 {
-    const loaded_solver &loaded = the_solver();
-    if (!loaded.ok)
-        return device->host->error(FL_E_UNAVAILABLE, "%s; %s", loaded.why, gpu_solver_cure);
+    char why[256];
+    const fl_status ready = hip_solver_ready(device, why, sizeof why);
+    if (ready != FL_OK)
+        return device->host->error(ready, "%s", why);
     if (!device->solver) {
         gpu_solver_handle made = {};
-        const int status = gpu_solver_open(loaded.solver, &made);
+        const int status = gpu_solver_open(solver, &made);
         device->solver = status == 0 ? new (std::nothrow) gpu_solver_handle(made) : nullptr;
         if (!device->solver) {
-            gpu_solver_close(loaded.solver, &made);
+            gpu_solver_close(solver, &made);
             return failed(device, "handle", status ? status : gpu_solver_no_memory);
         }
     }
-    const int status = loaded.solver.set_stream(device->solver->handle, queue);
+    const int status = solver.set_stream(device->solver->handle, queue);
     return status == 0 ? FL_OK : failed(device, "stream", status);
 }
 
@@ -145,7 +137,7 @@ fl_status with_solver(const fl_context *context, const char *what, Call call)
     const fl_status ready = prepare(device, queue);
     if (ready != FL_OK)
         return ready;
-    const int status = call(the_solver().solver, *device->solver, room, queue);
+    const int status = call(solver, *device->solver, room, queue);
     return status == 0 ? FL_OK : failed(device, what, status);
 }
 
@@ -184,7 +176,7 @@ fl_status form_q(const fl_context *context, int64_t m, int64_t n, T *a, T *tau)
 
 } // namespace
 
-bool hip_solver_available(char *why, size_t size)
+bool hip_solver_found(char *why, size_t size)
 {
     if (library_find(gpu_solver_files))
         return true;
@@ -193,14 +185,20 @@ bool hip_solver_available(char *why, size_t size)
     return false;
 }
 
-bool hip_solver_loads()
+fl_status hip_solver_ready(void *, char *why, size_t size)
 {
-    return the_solver().ok;
+    static library_state state = LIBRARY_STATE;
+    char cause[200];
+    const fl_status status = library_once(&state, load, cause, sizeof cause);
+    if (status != FL_OK)
+        std::snprintf(why, size, "%s; %s", cause, gpu_solver_cure);
+    return status;
 }
 
-bool hip_svd_library(char *why, size_t size)
+bool hip_solver_loads()
 {
-    return hip_solver_available(why, size);
+    char why[256];
+    return hip_solver_ready(nullptr, why, sizeof why) == FL_OK;
 }
 
 bool hip_solver_has_fast()
@@ -248,7 +246,7 @@ void hip_solver_close(hip_device *device)
     if (!device->solver)
         return;
     if (hipSetDevice(device->number) == hipSuccess)
-        gpu_solver_close(the_solver().solver, device->solver);
+        gpu_solver_close(solver, device->solver);
     delete device->solver;
 }
 

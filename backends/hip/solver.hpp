@@ -9,14 +9,15 @@
 
 #include "device.hpp"
 
-/* True if the library was found; else `why` states the unavailable variants and the cure. Loads nothing. */
-bool hip_solver_available(char *why, size_t size);
+/* fl_row.available of the rows that call it: loads the library. */
+fl_status hip_solver_ready(void *device, char *why, size_t size);
 
 /* Loads the library at the first call; false if that fails. */
 bool hip_solver_loads();
 
-/* For the probe: hip_solver_available; for the emulation, which has no solver: whether a LAPACK was found. */
-bool hip_svd_library(char *why, size_t size);
+/* True if the library is there, for the emulation, which has no solver, a LAPACK; else `why` states the unavailable
+ * variants and the cure. Loads nothing. */
+bool hip_solver_found(char *why, size_t size);
 
 /* True if hip_solver_svd takes `fast`. */
 bool hip_solver_has_fast();

@@ -407,19 +407,18 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 
 const fl_row rows[] = {
     {FL_OP_SVD, "auto", dtypes, "library if it loads, else host", plan_exact, run<run_exact<float>, run_exact<double>>,
-     chosen, false},
+     chosen, false, nullptr},
     {FL_OP_SVD, "host", dtypes,
      "copies the matrix to the host, decomposes it there by LAPACK (or Jacobi), and copies back", plan_exact,
-     run<run_host<float>, run_host<double>>, nullptr, false},
+     run<run_host<float>, run_host<double>>, nullptr, false, nullptr},
     {FL_OP_SVD, "randomized", dtypes,
      "decomposes a random sketch of the range: approximate leading values in a fraction of the time", plan_randomized,
-     run<run_randomized<float>, run_randomized<double>>, nullptr, true},
-};
-
-const fl_row library_rows[] = {
+     run<run_randomized<float>, run_randomized<double>>, nullptr, true, nullptr},
+#if !defined(__HIP_CPU_RT__) /* the emulation has no solver */
     {FL_OP_SVD, "library", dtypes,
      "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
-     plan_exact, run<run_library<float>, run_library<double>>, nullptr, false},
+     plan_exact, run<run_library<float>, run_library<double>>, nullptr, false, hip_solver_ready},
+#endif
 };
 
 } // namespace
@@ -427,9 +426,4 @@ const fl_row library_rows[] = {
 hip_rows hip_svd_rows()
 {
     return {rows, sizeof rows / sizeof rows[0]};
-}
-
-hip_rows hip_svd_library_rows()
-{
-    return {library_rows, sizeof library_rows / sizeof library_rows[0]};
 }

@@ -114,15 +114,6 @@ fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale)
 
 /* ---------------------------------------------------------------------------------------------------- products ---- */
 
-bool has_blas()
-{
-    static const bool has = [] {
-        char why[256];
-        return hip_blas_available(why, sizeof why);
-    }();
-    return has;
-}
-
 /* The distance of packed rows, or columns. With only one it has no meaning, but a BLAS requires at least its length. */
 template <typename T>
 int64_t blas_stride(const strided<T> &m)
@@ -134,7 +125,7 @@ int64_t blas_stride(const strided<T> &m)
 template <typename T>
 fl_status multiply(const fl_context *context, const strided<const T> &a, const strided<const T> &b, const strided<T> &c)
 {
-    if (!has_blas()) {
+    if (!hip_blas_loads()) {
         const int64_t most = 65535;
         const dim3 grid((unsigned)((c.columns + product_edge - 1) / product_edge),
                         (unsigned)std::min((c.rows + product_edge - 1) / product_edge, most));

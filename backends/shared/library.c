@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,13 @@ static bool next_name(const char **names, char *name, size_t size)
     return fits;
 }
 
+/* The message for the first name, unless a later file is there and cannot be loaded. */
+static void keep_words(const char *words, char *why, size_t size)
+{
+    if (size > 0 && (*why == '\0' || !strstr(words, "No such file")))
+        snprintf(why, size, "%s", words);
+}
+
 void *library_load(const char *names, char *why, size_t size)
 {
     char name[LONGEST_NAME];
@@ -33,14 +41,62 @@ void *library_load(const char *names, char *why, size_t size)
         *why = '\0';
     while (next_name(&names, name, sizeof name)) {
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        const char *words = library ? NULL : dlerror();
         if (library)
             return library;
-        if (size > 0 && *why == '\0') {
-            const char *words = dlerror();
-            snprintf(why, size, "%s", words ? words : name);
-        }
+        keep_words(words ? words : name, why, size);
     }
     return NULL;
+}
+
+/* Restricts the calling thread to the first of its processors, and keeps the others in `all`; false: not possible. */
+static bool take_one_processor(cpu_set_t *all, size_t size)
+{
+    cpu_set_t *one = sched_getaffinity(0, size, all) == 0 ? calloc(1, size) : NULL;
+    size_t first = 0;
+    bool taken;
+
+    while (one && first < size * 8 - 1 && !CPU_ISSET_S(first, size, all))
+        first++;
+    if (one)
+        CPU_SET_S(first, size, one);
+    taken = one && sched_setaffinity(0, size, one) == 0;
+    free(one);
+    return taken;
+}
+
+void *library_load_threadless(const char *names, char *why, size_t size)
+{
+    enum { BYTES = (1 << 16) / 8 }; /* for as many processors as Linux can have */
+    cpu_set_t *all = calloc(1, BYTES);
+    bool taken = all && take_one_processor(all, BYTES);
+    void *library = library_load(names, why, size);
+
+    if (taken)
+        sched_setaffinity(0, BYTES, all);
+    free(all);
+    return library;
+}
+
+fl_status library_status(const char *why)
+{
+    static const char *const passing[] = {"memory", "Too many open files", "failed to map", "cannot create"};
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (strstr(why, passing[i]))
+            return FL_E_MEMORY;
+    return FL_E_UNAVAILABLE;
+}
+
+fl_status library_once(library_state *state, bool (*load)(char *why, size_t size), char *why, size_t size)
+{
+    if (__atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE))
+        return FL_OK;
+    pthread_mutex_lock(&state->lock);
+    if (state->loaded || load(why, size))
+        __atomic_store_n(&state->loaded, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&state->lock);
+    return __atomic_load_n(&state->loaded, __ATOMIC_ACQUIRE) ? FL_OK : library_status(why);
 }
 
 /* POSIX: with dlsym a function's address has the size of a pointer. */
@@ -135,7 +191,7 @@ bool library_find(const char *names)
     char name[LONGEST_NAME];
 
     while (next_name(&names, name, sizeof name))
-        if (lies_in_folders(name) || lies_in_cache(name))
+        if (*name == '/' ? access(name, R_OK) == 0 : lies_in_folders(name) || lies_in_cache(name))
             return true;
     return false;
 }

@@ -447,6 +447,8 @@ fl_status fl_host_alloc(fl_device *device, size_t bytes, void **memory)
     if (!device || !memory)
         return core_fail(FL_E_ARGUMENT, "fl_host_alloc: %s is NULL", device ? "memory" : "device");
     *memory = NULL;
+    if (bytes > PTRDIFF_MAX)
+        return core_fail(FL_E_MEMORY, "fl_host_alloc: out of memory: %zu bytes requested", bytes);
     return device->plugin.api->allocate_host(device->plugin.self, bytes ? bytes : 1, memory);
 }
 

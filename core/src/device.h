@@ -15,6 +15,7 @@ typedef struct core_row_range {
 
 struct fl_device {
     fl_plugin_device plugin;
+    fl_device_api api; /* a copy of the plugin's: plugin.api; NULL are those functions that the plugin does not know */
     core_row_range rows[FL_OP_COUNT]; /* of each operation */
     core_pool pool;
     fl_stream *default_stream;

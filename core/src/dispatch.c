@@ -7,7 +7,6 @@
 #include "trace.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,24 +84,66 @@ static fl_status no_row(const fl_device *device, const core_step *step, const ch
                      core_suggest(suggestion, sizeof suggestion, variant, variants, count));
 }
 
+static bool fits(const fl_row *row, const core_step *step)
+{
+    return row->operation == step->operation && row->dtypes & 1u << step->dtype;
+}
+
+/* What the row says of itself: it may load a library here. */
+static fl_status ask(const fl_device *device, const fl_row *row, char *why, size_t size)
+{
+    *why = '\0';
+    return row->available ? row->available(device->plugin.self, why, size) : FL_OK;
+}
+
+static fl_status require(const fl_device *device, const fl_row *row)
+{
+    char why[512];
+    fl_status status = ask(device, row, why, sizeof why);
+
+    if (status == FL_OK)
+        return FL_OK;
+    return core_fail(status, "%s: %s cannot run on %s: %s", core_operation_name(row->operation), row->variant,
+                     device->plugin.info.resource, why);
+}
+
+/* For a plugin without an "auto" row: it lists its best row first. */
+static fl_status first_available(const fl_device *device, const core_step *step, const fl_row **found)
+{
+    const core_row_range *range = &device->rows[step->operation];
+    const fl_row *missing = NULL;
+    char why[512];
+
+    for (size_t i = range->first; i < range->end; i++) {
+        const fl_row *row = &device->plugin.rows[i];
+        if (!fits(row, step) || is(row, "reference"))
+            continue;
+        *found = row;
+        if (ask(device, row, why, sizeof why) == FL_OK)
+            return FL_OK;
+        missing = missing ? missing : row;
+    }
+    return missing ? require(device, missing) : no_row(device, step, "auto");
+}
+
 static fl_status find_row(const fl_device *device, const core_step *step, const char *variant, const fl_row **found)
 {
     const core_row_range *range = &device->rows[step->operation];
-    bool choose = strcmp(variant, "auto") == 0;
 
-    *found = NULL;
     for (size_t i = range->first; i < range->end; i++) {
-        const fl_row *row = &device->plugin.rows[i];
-        if (row->operation != step->operation || !(row->dtypes & 1u << step->dtype))
-            continue;
-        if (is(row, variant)) {
-            *found = row;
-            return FL_OK;
-        }
-        if (choose && !*found && !is(row, "reference"))
-            *found = row; /* the plugin lists its best row first, but an "auto" row replaces it */
+        *found = &device->plugin.rows[i];
+        if (fits(*found, step) && is(*found, variant))
+            return require(device, *found);
     }
-    return *found ? FL_OK : no_row(device, step, variant);
+    return strcmp(variant, "auto") == 0 ? first_available(device, step, found) : no_row(device, step, variant);
+}
+
+fl_status fl_variant_ready(const fl_device *device, size_t i)
+{
+    fl_variant_info info;
+    fl_status status = fl_variant_get(device, i, &info);
+
+    return status == FL_OK ? require(device, &device->plugin.rows[i]) : status;
 }
 
 /* ------------------------------------------------------------------------------------------- the launch ---- */
@@ -157,6 +198,8 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
     call->device = device;
     call->run = run ? run : &defaults;
     status = core_stream_of(name, device, call->run->stream, &call->stream);
+    if (status == FL_OK && device->plugin.api->prepare_thread)
+        status = device->plugin.api->prepare_thread(device->plugin.self);
     if (status != FL_OK)
         return status;
     pthread_mutex_lock(&call->stream->lock);
@@ -243,18 +286,22 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype)
     fl_convert_args args = {.in = *buffer, .out = *buffer};
     core_step step = {FL_OP_CONVERT, dtype, &args};
     int64_t elements = 1;
+    bool fits_64_bits = true;
     const fl_row *row;
     fl_launch launch;
     fl_status status;
+    size_t bytes;
 
     if (buffer->dtype == dtype)
         return FL_OK;
     for (int d = buffer->ndim - 1; d >= 0; d--) {
         args.out.stride[d] = elements;
-        elements *= buffer->shape[d];
+        fits_64_bits = fits_64_bits && !__builtin_mul_overflow(elements, buffer->shape[d], &elements);
     }
+    if (!fits_64_bits || __builtin_mul_overflow(elements, fl_dtype_size(dtype), &bytes))
+        return core_fail(FL_E_MEMORY, "out of memory for the conversion to %s", fl_dtype_name(dtype));
     args.out.dtype = dtype;
-    status = core_pool_take(&call->context, (size_t)elements * fl_dtype_size(dtype), &args.out.data);
+    status = core_pool_take(&call->context, bytes, &args.out.data);
     if (status == FL_OK)
         status = find_row(call->device, &step, "auto", &row);
     if (status != FL_OK)
@@ -288,8 +335,7 @@ static void fill_kernel(const core_call *call)
     timing->registers = 0;
     timing->local_bytes = 0;
     timing->occupancy = 0;
-    if (api->size < offsetof(fl_device_api, last_kernel) + sizeof api->last_kernel || !api->last_kernel ||
-        api->last_kernel(call->device->plugin.self, call->stream->handle, &facts) != FL_OK)
+    if (!api->last_kernel || api->last_kernel(call->device->plugin.self, call->stream->handle, &facts) != FL_OK)
         return;
     if (facts.threads == 0 || facts.threads != (int64_t)timing->block[0] * timing->block[1] * timing->block[2])
         return;

@@ -3,87 +3,227 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Writes the cause and the cure, cut to fit. */
-static void cannot_run(core_plugin *p, const char *cause, const char *cure)
+static const char rebuild[] = "rebuild the plugin with the headers of this libflynn";
+
+/* --------------------------------------------------------------------------------------------- its file ---- */
+
+/* The loader's message begins with the path, which is left out; it names a missing library. What its words say of
+ * memory can be otherwise at the next try. */
+static bool cannot_load(const char *path, const char *words, core_fault *fault)
 {
-    snprintf(p->info.probe.cause, sizeof p->info.probe.cause, "%.*s", (int)strcspn(cause, "\n"), cause);
-    snprintf(p->info.probe.cure, sizeof p->info.probe.cure, "%.*s", (int)strcspn(cure, "\n"), cure);
+    static const char *const passing[] = {"memory", "Too many open files", "failed to map", "cannot create"};
+    const size_t length = strlen(path);
+
+    if (strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0)
+        words += length + 2;
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (strstr(words, passing[i]))
+            return core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "%s", words);
+    return core_fault_set(fault, FL_E_UNAVAILABLE,
+                          strstr(words, "cannot open shared object file")
+                              ? "install the library it names, or add its folder to LD_LIBRARY_PATH"
+                              : "rebuild the plugin on this machine",
+                          "%s", words);
 }
 
-/* The loader's message begins with the path, which is left out; it names a missing library. */
-static void cannot_load(core_plugin *p, const char *words)
+/* False if the plugin was built for another core. */
+static bool fits(core_plugin_version version, core_fault *fault)
 {
-    size_t path = strlen(p->info.path);
-
-    if (strncmp(words, p->info.path, path) == 0 && strncmp(words + path, ": ", 2) == 0)
-        words += path + 2;
-    if (strstr(words, "cannot open shared object file"))
-        cannot_run(p, words, "install the library it names, or add its folder to LD_LIBRARY_PATH");
-    else
-        cannot_run(p, words, "rebuild the plugin on this machine");
+    if (version.abi != FL_PLUGIN_ABI)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "built for plugin ABI %u, this libflynn has ABI %u",
+                              version.abi, FL_PLUGIN_ABI);
+    if (version.size < sizeof(fl_plugin))
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild,
+                              "its flynn_plugin has %u bytes, plugin ABI %u needs %zu", version.size, FL_PLUGIN_ABI,
+                              sizeof(fl_plugin));
+    return true;
 }
 
-/* Reads `abi` and `size` before any other field; false if the plugin was built for another core. */
-static bool fits(core_plugin *p, const fl_plugin *plugin)
+/* The plugin's data; NULL with `fault` filled. The version is read from the file first, so that no constructor of a
+ * plugin for another core runs, and so that the file can be replaced: what is loaded stays loaded. */
+static const fl_plugin *load(const char *path, core_fault *fault)
 {
-    char cause[160];
+    core_plugin_version version;
+    const fl_plugin *plugin;
+    void *library;
 
-    if (plugin->abi != FL_PLUGIN_ABI)
-        snprintf(cause, sizeof cause, "built for plugin ABI %u, this libflynn has ABI %u", plugin->abi, FL_PLUGIN_ABI);
-    else if (plugin->size < sizeof *plugin)
-        snprintf(cause, sizeof cause, "its flynn_plugin has %u bytes, plugin ABI %u needs %zu", plugin->size,
-                 FL_PLUGIN_ABI, sizeof *plugin);
-    else if (strcmp(plugin->name, p->info.name) != 0)
-        snprintf(cause, sizeof cause, "its name is '%.64s', its file is named for '%.40s'", plugin->name, p->info.name);
-    else
+    if (!core_plugin_file_check(path, &version, fault) || (version.abi != 0 && !fits(version, fault)))
+        return NULL;
+    /* NODELETE: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. */
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) {
+        const char *words = dlerror();
+        cannot_load(path, words ? words : "out of memory", fault);
+        return NULL;
+    }
+    plugin = dlsym(library, "flynn_plugin");
+    if (!plugin)
+        core_fault_set(fault, FL_E_UNAVAILABLE, "build it as plugin.h describes",
+                       "the file has no symbol flynn_plugin");
+    else if (fits((core_plugin_version){plugin->abi, plugin->size}, fault))
+        return plugin;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- its fields ---- */
+
+enum { LONGEST_TEXT = 2048 };
+
+/* Copies a text of the plugin's: false with `fault` filled if there is none or it has no end. */
+static bool copy_text(const char *field, const char *text, char **copy, core_fault *fault)
+{
+    if (!text)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its %s is NULL", field);
+    if (strnlen(text, LONGEST_TEXT) == LONGEST_TEXT)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its %s has no end within %d bytes", field,
+                              LONGEST_TEXT);
+    *copy = strdup(text);
+    return *copy || core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "out of memory");
+}
+
+/* Fills info from the plugin's fields, where they are sound. */
+static bool take_fields(core_plugin *p, const fl_plugin *plugin, core_fault *fault)
+{
+    if (!plugin->name || strncmp(plugin->name, p->info.name, strlen(p->info.name) + 1) != 0)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its name is '%.64s', its file is named for '%.40s'",
+                              plugin->name ? plugin->name : "NULL", p->info.name);
+    if (!plugin->probe || !plugin->open)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its function %s is NULL",
+                              plugin->probe ? "open" : "probe");
+    if (!copy_text("family", plugin->family, &p->texts[0], fault) ||
+        !copy_text("flynn_class", plugin->flynn_class, &p->texts[1], fault) ||
+        !copy_text("built_with", plugin->built_with, &p->texts[2], fault))
+        return false;
+    p->info.family = p->texts[0];
+    p->info.flynn_class = p->texts[1];
+    p->info.built_with = p->texts[2];
+    p->info.emulation = plugin->emulation != 0;
+    p->info.score = plugin->score;
+    return true;
+}
+
+static bool has_end(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+/* Whether all texts end within their fields. The numbers have been checked. */
+static bool texts_end(const fl_probe *p)
+{
+    bool good =
+        has_end(p->cause, sizeof p->cause) && has_end(p->cure, sizeof p->cure) && has_end(p->lacks, sizeof p->lacks);
+
+    for (int i = 0; i < p->device_count; i++)
+        good = good && has_end(p->device[i], sizeof p->device[i]);
+    for (int i = 0; i < p->isa_count; i++)
+        good = good && has_end(p->isa[i].name, sizeof p->isa[i].name) &&
+               has_end(p->isa[i].why_not, sizeof p->isa[i].why_not);
+    return good;
+}
+
+static bool is_sound(const fl_probe *p, core_fault *fault)
+{
+    const struct {
+        const char *name;
+        int value, most;
+    } numbers[] = {{"device_count", p->device_count, FL_MAX_PROBED_DEVICES},
+                   {"isa_count", p->isa_count, FL_MAX_PROBED_ISAS},
+                   {"max_threads", p->max_threads, INT32_MAX}};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value < 0 || numbers[i].value > numbers[i].most)
+            return core_fault_set(fault, FL_E_UNAVAILABLE, "report this to the plugin's author",
+                                  "its probe says that %s is %d; expected 0 to %d", numbers[i].name, numbers[i].value,
+                                  numbers[i].most);
+    if (!texts_end(p))
+        return core_fault_set(fault, FL_E_UNAVAILABLE, "report this to the plugin's author",
+                              "its probe gives a text without an end");
+    if (p->device_count == 0)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, *p->cure ? p->cure : "report this to the plugin's author", "%s",
+                              *p->cause ? p->cause : "its probe finds no device and does not say why");
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- loading ---- */
+
+/* A plugin that others could have written is loaded if its folder was named, and then with a remark. */
+static bool may_load(core_plugin *p, core_fault *fault)
+{
+    if (core_plugin_file_trusted(p->info.path, fault))
         return true;
-    cannot_run(p, cause, "rebuild the plugin with the headers of this libflynn");
+    if (!p->named)
+        return false;
+    snprintf(p->remark, sizeof p->remark, "loaded although %s", strstr(fault->cause, "another user"));
+    return true;
+}
+
+static bool try_load(core_plugin *p, core_fault *fault)
+{
+    const fl_plugin *plugin = may_load(p, fault) ? load(p->info.path, fault) : NULL;
+
+    if (!plugin || !take_fields(p, plugin, fault))
+        return false;
+    p->plugin = plugin;
+    plugin->probe(&p->info.probe);
+    if (is_sound(&p->info.probe, fault))
+        return true;
+    p->info.probe = (fl_probe){0};
     return false;
+}
+
+/* The two lines of the note. */
+static bool read_note(const char *path, core_fault *fault)
+{
+    int file = core_plugin_file_open(path, fault);
+    char text[512];
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    char *cure;
+
+    if (file >= 0)
+        close(file);
+    else
+        return false;
+    text[length > 0 ? length : 0] = '\0';
+    cure = strchr(text, '\n');
+    return core_fault_set(fault, FL_E_UNAVAILABLE, cure && cure[1] ? cure + 1 : "build it on this machine", "%s",
+                          *text ? text : "not built");
 }
 
 void core_plugin_load(core_plugin *p)
 {
-    const fl_plugin *plugin;
-    void *library;
+    core_fault fault = {.status = FL_OK};
 
-    if (p->tried)
-        return;
     p->tried = true;
-    /* NODELETE: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. */
-    library = dlopen(p->info.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) {
-        cannot_load(p, dlerror());
+    p->info.usable = p->note ? read_note(p->info.path, &fault) : try_load(p, &fault);
+    p->status = p->info.usable ? FL_OK : fault.status;
+    if (p->info.usable)
         return;
-    }
-    plugin = dlsym(library, "flynn_plugin");
-    if (!plugin) {
-        cannot_run(p, "the file has no symbol flynn_plugin", "build it as plugin.h describes");
-        return;
-    }
-    if (!fits(p, plugin))
-        return;
-    p->plugin = plugin;
-    p->info.family = plugin->family;
-    p->info.flynn_class = plugin->flynn_class;
-    p->info.emulation = plugin->emulation != 0;
-    p->info.built_with = plugin->built_with;
-    p->info.score = plugin->score;
-    plugin->probe(&p->info.probe);
-    p->info.usable = p->info.probe.device_count > 0;
+    memcpy(p->info.probe.cause, fault.cause, sizeof p->info.probe.cause);
+    memcpy(p->info.probe.cure, fault.cure, sizeof p->info.probe.cure);
 }
 
-void core_plugin_read_note(core_plugin *p)
+core_plugin *core_plugin_new(const char *name, const char *path, bool named, bool note)
 {
-    char cause[256] = "not built", cure[256] = "build it on this machine";
-    FILE *note = fopen(p->info.path, "r");
+    core_plugin *p = calloc(1, sizeof *p);
 
-    p->tried = true;
-    if (note) {
-        if (fgets(cause, sizeof cause, note))
-            (void)!fgets(cure, sizeof cure, note);
-        fclose(note);
-    }
-    cannot_run(p, cause, cure);
+    if (!p)
+        return NULL;
+    p->named = named;
+    p->note = note;
+    if (strchr(name, '-'))
+        snprintf(p->family, sizeof p->family, "%.*s", (int)strcspn(name, "-"), name);
+    p->info = (fl_backend_info){
+        .name = name, .path = path, .family = p->family, .flynn_class = "", .built_with = "", .remark = p->remark};
+    return p;
+}
+
+void core_plugin_free(core_plugin *p)
+{
+    for (int i = 0; p && i < CORE_PLUGIN_TEXTS; i++)
+        free(p->texts[i]);
+    free(p);
 }

@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * Loads one plugin file, reads its data and probes this machine with it. */
+ * Loads one plugin file, checks what it says of itself and probes this machine with it. */
 #ifndef FLYNN_CORE_LOADER_H
 #define FLYNN_CORE_LOADER_H
 
+#include "plugin_file.h"
+
 #include <flynn/plugin.h>
+
+enum { CORE_PLUGIN_TEXTS = 3 };
 
 /* A plugin in the registry. */
 typedef struct core_plugin {
-    fl_backend_info info;    /* `name` and `path` are set before the plugin is loaded */
-    const fl_plugin *plugin; /* NULL: not loaded yet, or loading failed */
-    bool tried;              /* core_plugin_load was called */
-    char family[32];         /* by the name until it is loaded: "hip" of "hip-amd", so that "hip" reports its cause */
+    fl_backend_info info;       /* `name` and `path` are set before the plugin is loaded */
+    const fl_plugin *plugin;    /* NULL: not loaded yet, or loading failed */
+    bool named;                 /* FLYNN_PLUGIN_PATH names its folder */
+    bool note;                  /* a note that the build left in the place of a plugin */
+    bool tried;                 /* core_plugin_load was called */
+    fl_status status;           /* of the last try: FL_OK if it is usable */
+    char family[32];            /* by the name until it is loaded: "hip" of "hip-amd", so that "hip" says its cause */
+    char remark[256];           /* info.remark */
+    struct core_plugin *before; /* the one whose place it took, whose info users may hold */
+    char *texts[CORE_PLUGIN_TEXTS]; /* copies of the plugin's own, for info */
 } core_plugin;
 
-/* Loads and probes the file at info.path, once. Fills `info` and, if the file is a plugin of this ABI, `plugin`; on
- * failure info.probe states cause and cure. */
+/* Loads and probes the file at info.path, or reads the note there. Fills `info` and, if the file is a plugin of this
+ * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and cure. Called once for each. */
 void core_plugin_load(core_plugin *plugin);
 
-/* Reads cause and cure from the two lines of the note at info.path, which the build writes for a plugin left out. */
-void core_plugin_read_note(core_plugin *plugin);
+/* A plugin that has not been tried; NULL: out of memory. The texts stay the caller's and must stay. */
+core_plugin *core_plugin_new(const char *name, const char *path, bool named, bool note);
+void core_plugin_free(core_plugin *plugin);
 
 #endif

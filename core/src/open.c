@@ -8,13 +8,14 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------- resource strings ---- */
 
-enum { LONGEST_RESOURCE = 128 };
+enum { LONGEST_RESOURCE = 128, MOST_ROWS = 4096 };
 
 /* "v2", "v3" ...: named like an instruction set, even if this plugin does not have it. */
 static bool is_isa(const char *item)
@@ -116,18 +117,58 @@ static void find_rows(fl_device *device)
     }
 }
 
+/* What the device lacks that core will use; NULL: nothing. */
+static const char *missing_in(const fl_plugin_device *d)
+{
+    const fl_device_api *api = d->api;
+    const fl_device_info *info = &d->info;
+
+    if (!api || api->size < offsetof(fl_device_api, range_push) || !api->close || !api->synchronize || !api->allocate ||
+        !api->release || !api->allocate_host || !api->release_host || !api->copy || !api->stream_create ||
+        !api->stream_free || !api->stream_wait || !api->stream_wait_event || !api->event_create || !api->event_free ||
+        !api->event_record || !api->event_wait || !api->event_elapsed)
+        return "lacks a function that every device has";
+    if (d->row_count > MOST_ROWS || (d->row_count > 0 && !d->rows))
+        return "has no table of rows";
+    for (size_t i = 0; i < d->row_count; i++)
+        if (!d->rows[i].variant || !d->rows[i].summary || !d->rows[i].plan || !d->rows[i].run)
+            return "has a row without a name, a summary or a function";
+    if (!memchr(info->name, 0, sizeof info->name) || !memchr(info->runtime, 0, sizeof info->runtime) ||
+        !memchr(info->driver, 0, sizeof info->driver) || !memchr(info->isa, 0, sizeof info->isa))
+        return "has a text without an end";
+    return NULL;
+}
+
+/* Copies the functions that the plugin has. */
+static fl_status take_device(const core_plugin *p, fl_device *device)
+{
+    const fl_device_api *api = device->plugin.api;
+    const char *missing = missing_in(&device->plugin);
+
+    if (missing)
+        return core_fail(FL_E_UNAVAILABLE,
+                         "%s cannot run here: the device that it opened %s; report this to the plugin's author",
+                         p->info.name, missing);
+    memcpy(&device->api, api, api->size < sizeof *api ? api->size : sizeof *api);
+    device->plugin.api = &device->api;
+    return FL_OK;
+}
+
 static fl_status open_plugin(const core_plugin *p, const fl_open_request *request, fl_device *device)
 {
     fl_device_info *info = &device->plugin.info;
     double start = core_now();
     fl_status status = p->plugin->open(&core_host, request, &device->plugin);
 
+    if (status == FL_OK)
+        status = take_device(p, device);
     if (status != FL_OK)
         return status;
     info->backend = p->info.name;
     info->family = p->info.family;
     info->flynn_class = p->info.flynn_class;
     info->emulation = p->info.emulation;
+    info->remark = p->info.remark;
     info->open_s = core_now() - start;
     name_resource(info, &p->info.probe, request);
     find_rows(device);

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,85 +19,123 @@ static struct {
     pthread_mutex_t lock;
     bool scanned, sorted;
     size_t count;
-    core_plugin *plugins[MOST_PLUGINS];
+    core_plugin *plugins[MOST_PLUGINS]; /* make_ready exchanges them, but frees none */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---------------------------------------------------------------------------------------- finding files ---- */
 
-static core_plugin *known(const char *name)
+/* Where the plugin of that name is; NULL: there is none. */
+static core_plugin **known(const char *name)
 {
     for (size_t i = 0; i < registry.count; i++)
         if (strcmp(registry.plugins[i]->info.name, name) == 0)
-            return registry.plugins[i];
+            return &registry.plugins[i];
     return NULL;
 }
 
-/* Adds folder/flynn-<name><suffix> to the registry unless an earlier folder had a plugin of that name. */
-static void take(const char *folder, const char *file, const char *suffix)
+/* A folder that is searched. */
+typedef struct searched_folder {
+    const char *path;
+    bool named; /* by FLYNN_PLUGIN_PATH */
+} searched_folder;
+
+/* Adds folder/flynn-<name><suffix> to the registry unless an earlier folder had a plugin of that name; false: out of
+ * memory. */
+static bool take(searched_folder folder, const char *file, const char *suffix)
 {
     size_t length = strlen(file), end = strlen(suffix), start = strlen("flynn-");
-    char path[PATH_MAX];
-    core_plugin *p;
-    char *name;
+    char *name, *path = NULL;
+    core_plugin *p = NULL;
 
-    if (length <= start + end || strncmp(file, "flynn-", start) != 0 || strcmp(file + length - end, suffix) != 0)
-        return;
+    if (length <= start + end || strncmp(file, "flynn-", start) != 0 || strcmp(file + length - end, suffix) != 0 ||
+        registry.count == MOST_PLUGINS)
+        return true;
     name = strndup(file + start, length - start - end);
-    p = calloc(1, sizeof *p);
-    if (!name || !p || known(name) || registry.count == MOST_PLUGINS ||
-        snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) {
+    if (name && known(name)) {
         free(name);
-        free(p);
-        return;
+        return true;
     }
-    p->info =
-        (fl_backend_info){.name = name, .path = strdup(path), .family = p->family, .flynn_class = "", .built_with = ""};
-    if (strchr(name, '-'))
-        snprintf(p->family, sizeof p->family, "%.*s", (int)strcspn(name, "-"), name);
-    if (strcmp(suffix, ".missing") == 0)
-        core_plugin_read_note(p);
-    registry.plugins[registry.count++] = p;
+    if (name && asprintf(&path, "%s/%s", folder.path, file) < 0)
+        path = NULL;
+    if (path)
+        p = core_plugin_new(name, path, folder.named, strcmp(suffix, ".missing") == 0);
+    if (p) {
+        registry.plugins[registry.count++] = p;
+        return true;
+    }
+    free(name);
+    free(path);
+    return false;
 }
 
-/* In alphabetical order, plugins before notes, so that the result does not depend on the file system. */
-static void search(const char *folder)
+/* In alphabetical order, plugins before notes, so that the result does not depend on the file system. False with errno
+ * set if memory or file descriptors were short; a folder that is not there, or not for this user, has no plugins. */
+static bool search(searched_folder folder)
 {
     static const char *const suffixes[] = {".so", ".missing"};
     struct dirent **entries;
-    int count = scandir(folder, &entries, NULL, alphasort);
+    int count = scandir(folder.path, &entries, NULL, alphasort), error = errno;
+    bool all = count >= 0 || (error != ENOMEM && error != EMFILE && error != ENFILE);
 
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < count; i++)
-            take(folder, entries[i]->d_name, suffixes[s]);
+            if (all && !take(folder, entries[i]->d_name, suffixes[s])) {
+                error = ENOMEM;
+                all = false;
+            }
     for (int i = 0; i < count; i++)
         free(entries[i]);
     if (count >= 0)
         free(entries);
+    errno = error;
+    return all;
 }
 
 /* Searches FLYNN_PLUGIN_PATH, the folder of libflynn, then flynn/ in that folder, where `make install` puts plugins. An
  * empty entry would mean the current folder, which is never searched. secure_getenv returns NULL in a set-uid program.
  */
-static void scan(void)
+static bool search_all(void)
 {
     const char *path = secure_getenv("FLYNN_PLUGIN_PATH");
     char folder[PATH_MAX], installed[PATH_MAX + 8];
+    bool all = true;
     Dl_info self;
 
-    while (path && *path) {
+    while (all && path && *path) {
         size_t length = strcspn(path, ":");
         if (length > 0 && length < sizeof folder) {
             snprintf(folder, sizeof folder, "%.*s", (int)length, path);
-            search(folder);
+            all = search((searched_folder){folder, true});
         }
         path += length + (path[length] == ':');
     }
-    if (dladdr((const void *)&registry, &self) && realpath(self.dli_fname, folder)) {
+    if (!all || !dladdr((const void *)&registry, &self))
+        return all;
+    if (realpath(self.dli_fname, folder)) {
         *strrchr(folder, '/') = '\0';
-        search(folder);
         snprintf(installed, sizeof installed, "%s/flynn", folder);
-        search(installed);
+        return search((searched_folder){folder, false}) && search((searched_folder){installed, false});
     }
+    return errno != ENOMEM;
+}
+
+/* FL_E_MEMORY: nothing was found, and the next call searches again. Without all folders a name could mean another
+ * plugin. */
+static fl_status scan_once(void)
+{
+    if (registry.scanned)
+        return FL_OK;
+    registry.scanned = search_all();
+    if (registry.scanned)
+        return FL_OK;
+    const int error = errno;
+    while (registry.count > 0) {
+        core_plugin *p = registry.plugins[--registry.count];
+        free((char *)p->info.name);
+        free((char *)p->info.path);
+        core_plugin_free(p);
+    }
+    return core_fail(FL_E_MEMORY, "the plugins cannot be searched: %s", strerror(error));
 }
 
 static int by_score(const void *a, const void *b)
@@ -108,22 +147,47 @@ static int by_score(const void *a, const void *b)
     return strcmp(p->info.name, q->info.name);
 }
 
-static void scan_once(void)
-{
-    if (!registry.scanned)
-        scan();
-    registry.scanned = true;
-}
-
 static void load_all(void)
 {
-    scan_once();
     if (registry.sorted)
         return;
     for (size_t i = 0; i < registry.count; i++)
-        core_plugin_load(registry.plugins[i]);
+        if (!registry.plugins[i]->tried)
+            core_plugin_load(registry.plugins[i]);
     qsort(registry.plugins, registry.count, sizeof registry.plugins[0], by_score);
     registry.sorted = true;
+}
+
+/* Loads the plugin, again if it could not be used: a library, memory or a driver can be there now. fl_backend_get may
+ * have returned the old info, so it is neither changed nor freed: if more came of it, another one takes its place,
+ * which happens at most twice (it can be loaded, it can be used). */
+static fl_status make_ready(core_plugin **place, core_fault *fault)
+{
+    core_plugin *p = *place, *again = NULL;
+
+    if (!p->tried)
+        core_plugin_load(p);
+    else if (!p->info.usable)
+        again = core_plugin_new(p->info.name, p->info.path, p->named, p->note);
+    if (again) {
+        core_plugin_load(again);
+        p = again;
+    }
+    fault->status = p->status;
+    memcpy(fault->cause, p->info.probe.cause, sizeof fault->cause);
+    memcpy(fault->cure, p->info.probe.cure, sizeof fault->cure);
+    if (again && (again->info.usable || (again->plugin && !(*place)->plugin))) {
+        again->before = *place;
+        *place = again;
+    } else {
+        core_plugin_free(again);
+    }
+    return fault->status;
+}
+
+static fl_status cannot_run(const core_plugin *p, const core_fault *fault)
+{
+    return core_fail(fault->status, "%s cannot run here: %s; %s", p->info.name, fault->cause, fault->cure);
 }
 
 /* ------------------------------------------------------------------------------------- names to plugins ---- */
@@ -169,50 +233,85 @@ static fl_status none_usable(const char *name)
     return core_fail(FL_E_UNAVAILABLE, "%s cannot run here: %s", name, causes);
 }
 
-static fl_status find(const char *name, const core_plugin **found)
+/* The usable plugin of a family (or "auto") with the highest score; NULL: none. */
+static const core_plugin *best_of(const char *name)
 {
-    core_plugin *p = known(name);
-    bool is_family = false;
+    const core_plugin *best = NULL;
 
-    if (p) {
-        core_plugin_load(p);
-        *found = p;
-        return p->info.usable ? FL_OK
-                              : core_fail(FL_E_UNAVAILABLE, "%s cannot run here: %s; %s", name, p->info.probe.cause,
-                                          p->info.probe.cure);
+    for (size_t i = 0; i < registry.count; i++) {
+        const core_plugin *p = registry.plugins[i];
+        if (means(name, p) && p->info.usable && (!best || p->info.score > best->info.score))
+            best = p;
     }
+    return best;
+}
+
+/* A family: members that only lacked memory are tried again. */
+static fl_status find_family(const char *name, const core_plugin **found)
+{
+    const core_plugin *short_of_memory = NULL;
+    bool is_family = false;
+    core_fault fault, memory;
+
     load_all();
     for (size_t i = 0; i < registry.count; i++) {
-        p = registry.plugins[i];
-        is_family = is_family || means(name, p);
-        if (means(name, p) && p->info.usable) {
-            *found = p;
-            return FL_OK;
+        core_plugin **place = &registry.plugins[i];
+        if (!means(name, *place))
+            continue;
+        is_family = true;
+        if ((*place)->status == FL_E_MEMORY && make_ready(place, &fault) == FL_E_MEMORY) {
+            short_of_memory = *place;
+            memory = fault;
         }
     }
-    return is_family ? none_usable(name) : unknown(name);
+    if (!is_family)
+        return unknown(name);
+    *found = best_of(name);
+    if (*found)
+        return FL_OK;
+    return short_of_memory ? cannot_run(short_of_memory, &memory) : none_usable(name);
 }
 
 fl_status core_registry_find(const char *name, const core_plugin **found)
 {
+    core_plugin **place;
+    core_fault fault;
     fl_status status;
 
     pthread_mutex_lock(&registry.lock);
-    scan_once();
-    status = find(name, found);
+    status = scan_once();
+    place = status == FL_OK ? known(name) : NULL;
+    if (place) {
+        if (make_ready(place, &fault) != FL_OK)
+            status = cannot_run(*place, &fault);
+        *found = *place;
+    } else if (status == FL_OK) {
+        status = find_family(name, found);
+    }
     pthread_mutex_unlock(&registry.lock);
     return status;
 }
 
 size_t fl_backend_count(void)
 {
+    size_t count;
+
     pthread_mutex_lock(&registry.lock);
-    load_all();
+    if (scan_once() == FL_OK)
+        load_all();
+    count = registry.count;
     pthread_mutex_unlock(&registry.lock);
-    return registry.count;
+    return count;
 }
 
 const fl_backend_info *fl_backend_get(size_t i)
 {
-    return i < fl_backend_count() ? &registry.plugins[i]->info : NULL;
+    const size_t count = fl_backend_count();
+    const fl_backend_info *info = NULL;
+
+    pthread_mutex_lock(&registry.lock);
+    if (i < count)
+        info = &registry.plugins[i]->info;
+    pthread_mutex_unlock(&registry.lock);
+    return info;
 }

@@ -3,6 +3,7 @@
 
 #include "status.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 void core_pool_init(core_pool *pool, const fl_plugin_device *device)
@@ -45,8 +46,12 @@ static bool free_unused(core_pool *pool)
 static fl_status allocate(core_pool *pool, size_t bytes, void **memory)
 {
     const fl_device_api *api = pool->device->api;
-    fl_status status = api->allocate(pool->device->self, bytes, memory), waited;
+    fl_status status, waited;
 
+    /* No object is larger (C11, 6.5.6): what rounds a size up, or allocates more than it, cannot overflow. */
+    if (bytes > PTRDIFF_MAX)
+        return core_fail(FL_E_MEMORY, "out of memory: %zu bytes requested", bytes);
+    status = api->allocate(pool->device->self, bytes, memory);
     if (status != FL_E_MEMORY)
         return status;
     waited = api->synchronize(pool->device->self); /* may report an error of earlier work, which must not be lost */

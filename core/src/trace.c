@@ -67,8 +67,7 @@ static bool has_ranges(const fl_stream *stream)
 {
     const fl_device_api *api = stream ? stream->device->plugin.api : NULL;
 
-    return api && api->size >= offsetof(fl_device_api, range_pop) + sizeof api->range_pop && api->range_push &&
-           api->range_pop;
+    return api && api->range_push && api->range_pop;
 }
 
 /* ------------------------------------------------------------------------------------------------- spans ---- */

@@ -9,6 +9,13 @@
  *     FAULT_ELEMENT          one element of each convolution, except the oracle's, is falsified
  *     FAULT_DEPENDENCY       it needs a library that the loader cannot find
  *     FAULT_SYMBOL           the symbol it exports
+ *     FAULT_ABORTS           to run any of it ends the process
+ *     FAULT_TELLS, FAULT_FAMILY, FAULT_CLASS, FAULT_BUILT_WITH, FAULT_PROBE, FAULT_OPENER
+ *                            fields of flynn_plugin
+ *     FAULT_DEVICES, FAULT_ISAS, FAULT_THREADS, FAULT_NO_END
+ *                            what its probe says; a text without an end
+ *     FAULT_API, FAULT_ROWS  what its device has
+ *     FAULT_LIBRARY          its best variant needs a library, which FAULT_LIBRARY_IS_THERE in the environment brings
  *
  * What it must never do before the ABI fits is run: its functions then end the process.
  */
@@ -38,7 +45,54 @@
 #define FAULT_SYMBOL flynn_plugin
 #endif
 
+#ifndef FAULT_ABORTS
+#define FAULT_ABORTS 0
+#endif
+#ifndef FAULT_TELLS
+#define FAULT_TELLS FAULT_NAME
+#endif
+#ifndef FAULT_FAMILY
+#define FAULT_FAMILY "test"
+#endif
+#ifndef FAULT_CLASS
+#define FAULT_CLASS "SISD"
+#endif
+#ifndef FAULT_BUILT_WITH
+#define FAULT_BUILT_WITH "made for the tests"
+#endif
+#ifndef FAULT_PROBE
+#define FAULT_PROBE probe
+#endif
+#ifndef FAULT_OPENER
+#define FAULT_OPENER open_device
+#endif
+#ifndef FAULT_DEVICES
+#define FAULT_DEVICES 1
+#endif
+#ifndef FAULT_ISAS
+#define FAULT_ISAS 0
+#endif
+#ifndef FAULT_THREADS
+#define FAULT_THREADS 1
+#endif
+#ifndef FAULT_NO_END
+#define FAULT_NO_END 0
+#endif
+#ifndef FAULT_API
+#define FAULT_API &api
+#endif
+#ifndef FAULT_ROWS
+#define FAULT_ROWS sizeof rows / sizeof rows[0]
+#endif
+
 static const fl_host *core;
+
+/* A plugin for another core is not even loaded. */
+__attribute__((constructor)) static void run_when_loaded(void)
+{
+    if (FAULT_ABORTS || FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE != sizeof(fl_plugin))
+        abort();
+}
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
 
@@ -119,10 +173,26 @@ static void plan(void *device, const void *args, fl_launch *launch)
 }
 
 #define FLOATS (1u << FL_F32 | 1u << FL_F64)
+
+#ifdef FAULT_LIBRARY
+/* The library is there once the environment says so. */
+static fl_status ask_library(void *device, char *why, size_t size)
+{
+    (void)device;
+    if (getenv("FAULT_LIBRARY_IS_THERE"))
+        return FL_OK;
+    snprintf(why, size, "libnowhere.so is missing; install nowhere");
+    return FL_E_UNAVAILABLE;
+}
+#endif
+
 static const fl_row rows[] = {
-    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop", plan, run_naive, NULL, false},
-    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false},
-    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false},
+#ifdef FAULT_LIBRARY
+    {FL_OP_CONVOLVE, "library", FLOATS, "by a library", plan, run_naive, NULL, false, ask_library},
+#endif
+    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop", plan, run_naive, NULL, false, NULL},
+    {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false, NULL},
+    {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false, NULL},
 };
 
 /* ------------------------------------------------------------------------------------------------------ device ---- */
@@ -211,7 +281,7 @@ static fl_status last_kernel(void *self, void *stream, fl_kernel_facts *facts)
     return FL_OK;
 }
 
-static const fl_device_api api = {
+__attribute__((unused)) static const fl_device_api api = {
     .size = sizeof(fl_device_api),
     .close = close_device,
     .synchronize = done,
@@ -232,9 +302,11 @@ static const fl_device_api api = {
     .last_kernel = last_kernel,
 };
 
+__attribute__((unused)) static const fl_device_api short_api = {.size = 16, .close = close_device};
+
 /* ------------------------------------------------------------------------------------------------------ plugin ---- */
 
-static void probe(fl_probe *probe)
+__attribute__((unused)) static void probe(fl_probe *probe)
 {
     if (FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE != sizeof(fl_plugin))
         abort();
@@ -243,19 +315,22 @@ static void probe(fl_probe *probe)
         snprintf(probe->cure, sizeof probe->cure, "fit one and restart");
         return;
     }
-    probe->device_count = 1;
-    probe->max_threads = 1;
+    probe->device_count = FAULT_DEVICES;
+    probe->isa_count = FAULT_ISAS;
+    probe->max_threads = FAULT_THREADS;
+    if (FAULT_NO_END)
+        memset(probe->lacks, 'x', sizeof probe->lacks);
     snprintf(probe->device[0], sizeof probe->device[0], "a processor for tests");
 }
 
-static fl_status open_device(const fl_host *host, const fl_open_request *request, fl_plugin_device *device)
+__attribute__((unused)) static fl_status open_device(const fl_host *host, const fl_open_request *request,
+                                                     fl_plugin_device *device)
 {
     (void)request;
     core = host;
     if (FAULT_OPEN)
         return host->error(FL_E_DEVICE, "the canary kernel read back 0, expected 42");
-    *device =
-        (fl_plugin_device){.self = malloc(1), .api = &api, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    *device = (fl_plugin_device){.self = malloc(1), .api = FAULT_API, .rows = rows, .row_count = FAULT_ROWS};
     device->info.threads = 1;
     device->info.memory_bytes = 1 << 30;
     snprintf(device->info.name, sizeof device->info.name, "a processor for tests");
@@ -272,11 +347,11 @@ __attribute__((visibility("default"))) extern const fl_plugin FAULT_SYMBOL;
 const fl_plugin FAULT_SYMBOL = {
     .abi = FAULT_ABI,
     .size = FAULT_SIZE,
-    .name = FAULT_NAME,
-    .family = "test",
-    .flynn_class = "SISD",
-    .built_with = "made for the tests",
+    .name = FAULT_TELLS,
+    .family = FAULT_FAMILY,
+    .flynn_class = FAULT_CLASS,
+    .built_with = FAULT_BUILT_WITH,
     .score = -1,
-    .probe = probe,
-    .open = open_device,
+    .probe = FAULT_PROBE,
+    .open = FAULT_OPENER,
 };

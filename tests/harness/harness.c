@@ -87,7 +87,7 @@ const char *variant_of(const fl_device *device, const char *operation, fl_dtype 
     for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++) {
         bool fits = strcmp(info.operation, operation) == 0 && strcmp(info.variant, "auto") != 0 &&
                     (info.dtypes & (1u << dtype)) != 0;
-        if (fits && --i == 0)
+        if (fits && fl_variant_ready(device, row) == FL_OK && --i == 0)
             return info.variant;
     }
     return NULL;

@@ -126,12 +126,20 @@ typedef struct fl_backend_info {
     const char *built_with;  /* compiler, flags, architectures; "" if not loaded */
     int score;               /* "auto" and a family's name choose the usable plugin with the highest score */
     fl_probe probe;
+    const char *remark; /* what a user should know: it was loaded although others can write to its folder; else "" */
 } fl_backend_info;
 
 /* The number of plugins in FLYNN_PLUGIN_PATH (folders separated by ':', ignored in a set-uid program), in the folder of
- * libflynn and in the installed folder. The first call loads and probes each of them. */
+ * libflynn and in the installed folder. The first call loads and probes each of them. 0: there are none, or, with
+ * fl_last_error, the folders could not be read for want of memory or file descriptors.
+ *
+ * A plugin is loaded only if no other user can have put it there: its file and folder belong to root, to the user or to
+ * the owner of libflynn, and neither others nor a group (but root's, and the owner's own, whose number is the owner's)
+ * may write to them. From a folder that FLYNN_PLUGIN_PATH names it is loaded nevertheless, with a remark. */
 FL_API size_t fl_backend_count(void);
-/* The i-th plugin by descending score; NULL if i is out of range. */
+/* The i-th plugin by descending score; NULL if i is out of range. A plugin that could not be used keeps its place: opening
+ * a device by its name tries it again, and if it can be used then, this function returns another address, while the old
+ * one stays valid and unchanged. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
@@ -163,6 +171,7 @@ typedef struct fl_device_info {
     int dlpack_type;          /* DLDeviceType of its arrays: 1 (kDLCPU), 2 (kDLCUDA), 10 (kDLROCM) */
     int dlpack_pinned_type;   /* of its pinned host memory: 3 (kDLCUDAHost), 11 (kDLROCMHost); 1 if it has none */
     int dlpack_id;            /* DLDevice.device_id of its arrays */
+    const char *remark;       /* of its plugin: see fl_backend_info */
 } fl_device_info;
 
 /* Opens the device that `resource` names: `name[:item]...`. The name is a backend ("serial", "omp", "hip-nvidia"), a
@@ -192,8 +201,12 @@ typedef struct fl_variant_info {
 } fl_variant_info;
 
 FL_API size_t fl_variant_count(const fl_device *device);
-/* The i-th variant; FL_E_ARGUMENT if i is out of range. */
+/* The i-th variant; FL_E_ARGUMENT if i is out of range. It is listed whether or not it can run: fl_variant_ready. */
 FL_API fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info);
+/* Whether the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or here:
+ * FL_E_UNAVAILABLE (the library is missing; the message says how to install it), FL_E_MEMORY. A call that names such a
+ * variant returns the same; auto takes another one. */
+FL_API fl_status fl_variant_ready(const fl_device *device, size_t i);
 
 /* ----------------------------------------------------------------------------------- streams and events ---- */
 

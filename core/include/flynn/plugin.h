@@ -16,6 +16,8 @@
  *   1: the first version.
  *   2: fl_host.enter and leave in place of lock and unlock.
  *   3: fl_row.restricted.
+ *   4: fl_row.available, fl_device_api.prepare_thread, fl_device_info.remark. Core checks the fields of fl_plugin, of
+ *      the probe and of the opened device, and refuses a plugin whose fields do not fit.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -26,7 +28,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 3
+#define FL_PLUGIN_ABI 4
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 
@@ -212,8 +214,13 @@ typedef struct fl_row {
     /* The variant does not take every input, or is less accurate than the others for some: `flynn sweep --save` does
      * not let it replace auto. Not for "reference". */
     bool restricted;
+    /* NULL: the row can always run. Else called before each `plan`, to load what the row needs (a library) at its first
+     * use: FL_OK, FL_E_UNAVAILABLE or FL_E_MEMORY with the reason and the cure in `why`. Neither `open` nor `probe` loads
+     * it. May be called by several threads at once; fast once the library is loaded, and tried again if it was not. */
+    fl_status (*available)(void *device, char *why, size_t size);
 } fl_row;
-/* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits. */
+/* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits and is
+ * available. */
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
 
@@ -272,15 +279,18 @@ typedef struct fl_device_api {
     /* Describes the last kernel of the plugin's own that was queued in the stream. `facts` is zeroed by the caller and
      * stays so if nothing is known. NULL: the device knows nothing of its kernels. */
     fl_status (*last_kernel)(void *self, void *stream, fl_kernel_facts *facts);
+    /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started. NULL:
+     * rows start none. */
+    fl_status (*prepare_thread)(void *self);
 } fl_device_api;
 
 /* The device that `open` returns. */
 typedef struct fl_plugin_device {
     void *self;
     const fl_device_api *api;
-    const fl_row *rows; /* the variants that run on this machine, preferred ones first */
+    const fl_row *rows; /* the variants for this machine, preferred ones first */
     size_t row_count;
-    fl_device_info info; /* core fills resource, backend, family, flynn_class, emulation and open_s */
+    fl_device_info info; /* core fills resource, backend, family, flynn_class, emulation, open_s and remark */
 } fl_plugin_device;
 
 /* The requested device. Core has checked with the probe that it exists and that the processor runs the instruction set.

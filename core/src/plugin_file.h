@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Looks at the file of a plugin before the loader maps it: nothing in it is run. */
+#ifndef FLYNN_CORE_PLUGIN_FILE_H
+#define FLYNN_CORE_PLUGIN_FILE_H
+
+#include <flynn/flynn.h>
+
+/* Why a plugin cannot be used. */
+typedef struct core_fault {
+    fl_status status; /* FL_OK: it can; FL_E_MEMORY: memory or file descriptors are short; FL_E_UNAVAILABLE: others */
+    char cause[256], cure[256];
+} core_fault;
+
+/* Fills `fault`, cut to fit and at the first newline; false. */
+bool core_fault_set(core_fault *fault, fl_status status, const char *cure, const char *cause, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Opens a regular file without waiting for anything; -1 with `fault` filled if it is another kind of file (a FIFO or a
+ * device would block or act) or cannot be opened. */
+int core_plugin_file_open(const char *path, core_fault *fault);
+
+/* The first two fields of a plugin. */
+typedef struct core_plugin_version {
+    uint32_t abi, size; /* 0: the file does not have them where they are looked for */
+} core_plugin_version;
+
+/* Reads the version without loading the file. False with `fault` filled if the file ends before its ELF tables say
+ * (the loader would map it, and its first access past the end would be a SIGBUS). What else is wrong with the file is
+ * left to the loader, which has words for it. */
+bool core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault);
+
+/* False with `fault` filled if someone else can have written the plugin or can replace it: the file and its folder must
+ * belong to root, to the user who runs the process or to the owner of libflynn, and no one else may write to them.
+ * (A group may if it is root's, or the owner's own, whose number is the owner's.) */
+bool core_plugin_file_trusted(const char *path, core_fault *fault);
+
+#endif
