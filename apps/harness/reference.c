@@ -45,7 +45,7 @@ fl_device *reference_device(const char *operation, const char *variant)
 {
     fl_device *device = open_checker("serial", operation, variant);
 
-    for (size_t i = device ? 0 : fl_backend_count(); i-- > 0 && !device;) {
+    for (size_t i = device ? 0 : backends_count(); i-- > 0 && !device;) {
         const fl_backend_info *backend = fl_backend_get(i);
         if (backend->usable && !backend->emulation)
             device = open_checker(backend->name, operation, variant);

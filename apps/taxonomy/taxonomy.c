@@ -63,7 +63,7 @@ static void add_processor(char *list, size_t size, const fl_backend_info *b)
 /* The first usable backend of that class; an emulation, or none. */
 static const fl_backend_info *backend_of(const char *flynn_class, bool emulation)
 {
-    for (size_t i = 0; i < fl_backend_count(); i++) {
+    for (size_t i = 0; i < backends_count(); i++) {
         const fl_backend_info *b = fl_backend_get(i);
         if (b->usable && b->emulation == emulation && strcmp(b->flynn_class, flynn_class) == 0)
             return b;

@@ -271,6 +271,7 @@ const fl_device_api device_api = {
     range_push,
     range_pop,
     last_kernel,
+    nullptr,
 };
 
 } // namespace

@@ -432,15 +432,15 @@ Test(plugins, tried_again_by_many_threads)
 /* ------------------------------------------------------------------------------------------------------ limits ---- */
 
 /* Sizes that a plugin would round up to 0, or add something to. */
-ON_EVERY_BACKEND(plugins, memory_beyond_the_address_space)
+static void ask_for_too_much(const char *resource)
 {
     static const size_t sizes[] = {SIZE_MAX,         SIZE_MAX - 1, SIZE_MAX - 255,
                                    SIZE_MAX / 2 + 1, SIZE_MAX / 2, SIZE_MAX / 4};
-    fl_device *device = open_device(on->resource);
+    fl_device *device = open_device(resource);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = &memory;
         expect_status(FL_E_MEMORY, fl_host_alloc(device, sizes[i], &memory));
-        cr_expect(memory == NULL, "%s: %zu bytes", on->resource, sizes[i]);
+        cr_expect(memory == NULL, "%s: %zu bytes", resource, sizes[i]);
     }
     static const int64_t shapes[] = {INT64_MAX, INT64_MAX - 100, INT64_MAX / 2, INT64_MAX / 8};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -449,6 +449,17 @@ ON_EVERY_BACKEND(plugins, memory_beyond_the_address_space)
         cr_expect(array == NULL);
     }
     fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(plugins, memory_beyond_the_address_space)
+{
+    ask_for_too_much(on->resource);
+}
+
+Test(plugins, memory_that_a_plugin_rounds_up)
+{
+    search_in(FLYNN_TEST_FAULTS "/good");
+    ask_for_too_much("good");
 }
 
 /* What a child process with no right to start another thread gets. */

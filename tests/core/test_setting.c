@@ -326,7 +326,7 @@ static const fl_host host = {.size = sizeof(fl_host), .enter = core_setting_ente
 struct caller {
     pthread_t thread;
     int threads;
-    atomic_int inside, go, saw;
+    atomic_int inside, go, saw, failed;
 };
 
 static int (*get_threads)(void);
@@ -334,11 +334,11 @@ static int (*get_threads)(void);
 static void *call(void *argument)
 {
     struct caller *c = argument;
-    cpu_blas_begin(&host, c->threads);
+    c->failed = cpu_blas_begin(&host, c->threads) != FL_OK;
     c->saw = get_threads ? get_threads() : c->threads;
     c->inside = 1;
     reaches(&c->go, 1, PATIENCE * 1000);
-    cpu_blas_end(&host);
+    cpu_blas_end(&host, c->threads);
     return NULL;
 }
 
@@ -359,6 +359,7 @@ static bool together(int threads_of_one, int threads_of_other)
     let_go(&a);
     cr_expect(reaches(&b.inside, 1, PATIENCE * 500), "the second never entered");
     let_go(&b);
+    cr_expect(!a.failed && !b.failed);
     cr_expect(a.saw == a.threads && b.saw == b.threads, "computed on %d and %d threads, expected %d and %d", a.saw,
               b.saw, a.threads, b.threads);
     return both;

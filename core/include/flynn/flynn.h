@@ -137,9 +137,9 @@ typedef struct fl_backend_info {
  * the owner of libflynn, and neither others nor a group (but root's, and the owner's own, whose number is the owner's)
  * may write to them. From a folder that FLYNN_PLUGIN_PATH names it is loaded nevertheless, with a remark. */
 FL_API size_t fl_backend_count(void);
-/* The i-th plugin by descending score; NULL if i is out of range. A plugin that could not be used keeps its place: opening
- * a device by its name tries it again, and if it can be used then, this function returns another address, while the old
- * one stays valid and unchanged. */
+/* The i-th plugin by descending score; NULL if i is out of range. A plugin that could not be used keeps its place:
+ * opening a device by its name tries it again, and if it can be used then, this function returns another address, while
+ * the old one stays valid and unchanged. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
@@ -203,9 +203,9 @@ typedef struct fl_variant_info {
 FL_API size_t fl_variant_count(const fl_device *device);
 /* The i-th variant; FL_E_ARGUMENT if i is out of range. It is listed whether or not it can run: fl_variant_ready. */
 FL_API fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info);
-/* Whether the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or here:
- * FL_E_UNAVAILABLE (the library is missing; the message says how to install it), FL_E_MEMORY. A call that names such a
- * variant returns the same; auto takes another one. */
+/* Whether the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or
+ * here: FL_E_UNAVAILABLE (the library is missing; the message says how to install it), FL_E_MEMORY. A call that names
+ * such a variant returns the same; auto takes another one. */
 FL_API fl_status fl_variant_ready(const fl_device *device, size_t i);
 
 /* ----------------------------------------------------------------------------------- streams and events ---- */

@@ -215,8 +215,9 @@ typedef struct fl_row {
      * not let it replace auto. Not for "reference". */
     bool restricted;
     /* NULL: the row can always run. Else called before each `plan`, to load what the row needs (a library) at its first
-     * use: FL_OK, FL_E_UNAVAILABLE or FL_E_MEMORY with the reason and the cure in `why`. Neither `open` nor `probe` loads
-     * it. May be called by several threads at once; fast once the library is loaded, and tried again if it was not. */
+     * use: FL_OK, FL_E_UNAVAILABLE or FL_E_MEMORY with the reason and the cure in `why`. Neither `open` nor `probe`
+     * loads it. May be called by several threads at once; fast once the library is loaded, and tried again if it was
+     * not. */
     fl_status (*available)(void *device, char *why, size_t size);
 } fl_row;
 /* If a plugin has no "auto" row for an operation and dtype, auto is the first row of the table that fits and is
@@ -279,8 +280,8 @@ typedef struct fl_device_api {
     /* Describes the last kernel of the plugin's own that was queued in the stream. `facts` is zeroed by the caller and
      * stays so if nothing is known. NULL: the device knows nothing of its kernels. */
     fl_status (*last_kernel)(void *self, void *stream, fl_kernel_facts *facts);
-    /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started. NULL:
-     * rows start none. */
+    /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started.
+     * NULL: rows start none. */
     fl_status (*prepare_thread)(void *self);
 } fl_device_api;
 
