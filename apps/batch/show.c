@@ -3,6 +3,7 @@
 
 #include "harness/results.h"
 #include "support/statistics.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -242,9 +243,9 @@ static void show_failures(const json_t *failures)
     const size_t count = json_array_size(failures);
 
     for (size_t i = 0; i < count && i < MOST_FAILURES_SHOWN; i++)
-        printf("failed: %s\n", row_text(json_array_get(failures, i), "message"));
+        text_print("failed: %s\n", row_text(json_array_get(failures, i), "message"));
     if (count > MOST_FAILURES_SHOWN)
-        printf("failed: %zu others; --json lists all\n", count - MOST_FAILURES_SHOWN);
+        text_print("failed: %zu others; --json lists all\n", count - MOST_FAILURES_SHOWN);
 }
 
 static void show_text(const batch_command *c, const json_t *batch)
@@ -253,28 +254,28 @@ static void show_text(const batch_command *c, const json_t *batch)
     const backend_list *backends = &c->backends;
     json_t *stages = rows_within(runs, "stages");
 
-    printf("batch: %s\n", batch_title(batch).text);
+    text_print("batch: %s\n", batch_title(batch).text);
     columns_print(batch_run_columns, runs, TABLE_TEXT, stdout);
-    printf("\n");
+    text_print("\n");
     columns_print(batch_stage_columns, stages, TABLE_TEXT, stdout);
-    printf("\n");
+    text_print("\n");
     columns_print(batch_memory_columns, runs, TABLE_TEXT, stdout);
-    printf("\n");
+    text_print("\n");
     if (c->count > 1) {
         columns_print(batch_law_columns, runs, TABLE_TEXT, stdout);
-        printf("\n");
+        text_print("\n");
     }
     json_decref(stages);
     if (json_is_number(json_object_get(first, "error")))
-        printf("||a - a_k||_F / ||a||_F: %.3g %% over all images, %.3g %% for the worst image\n",
-               100 * row_number(first, "error"), 100 * row_number(first, "worst_error"));
+        text_print("||a - a_k||_F / ||a||_F: %.3g %% over all images, %.3g %% for the worst image\n",
+                   100 * row_number(first, "error"), 100 * row_number(first, "worst_error"));
     for (int b = 0; b < backends->count; b++)
-        printf("%s: %s\n", fl_device_describe(backends->open[b].device)->resource,
-               fl_device_describe(backends->open[b].device)->name);
+        text_print("%s: %s\n", fl_device_describe(backends->open[b].device)->resource,
+                   fl_device_describe(backends->open[b].device)->name);
     results_print_skipped(backends);
     if (row_number(first, "already_there") > 0)
-        printf("%.0f of %.0f outputs existed already (--resume)\n", row_number(first, "already_there"),
-               row_number(batch, "count"));
+        text_print("%.0f of %.0f outputs existed already (--resume)\n", row_number(first, "already_there"),
+                   row_number(batch, "count"));
     show_failures(json_object_get(first, "failures"));
 }
 

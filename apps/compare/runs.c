@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -128,8 +129,8 @@ const column compare_pair_columns[] = {
 
 static void print_machine(const char *which, const json_t *machine)
 {
-    printf("%s: %s, %s, %s, commit %s\n", which, row_text(machine, "host"), row_text(machine, "processor"),
-           row_text(machine, "gpu"), row_text(machine, "commit"));
+    text_print("%s: %s, %s, %s, commit %s\n", which, row_text(machine, "host"), row_text(machine, "processor"),
+               row_text(machine, "gpu"), row_text(machine, "commit"));
 }
 
 void compare_runs_show(const json_t *verdicts, table_style style)
@@ -139,10 +140,10 @@ void compare_runs_show(const json_t *verdicts, table_style style)
 
     columns_print(compare_pair_columns, json_object_get(verdicts, "pairs"), style, stdout);
     if (style == TABLE_MARKDOWN)
-        printf("\n");
+        text_print("\n");
     print_machine("older", json_object_get(verdicts, "older"));
     print_machine("newer", json_object_get(verdicts, "newer"));
-    printf("ratio: older over newer, above 1 is faster\n");
+    text_print("ratio: older over newer, above 1 is faster\n");
     json_array_foreach(json_object_get(verdicts, "unpaired"), i, entry)
-        printf("only in the newer run: %s on %s\n", row_text(entry, "exercise"), row_text(entry, "resource"));
+        text_print("only in the newer run: %s on %s\n", row_text(entry, "exercise"), row_text(entry, "resource"));
 }

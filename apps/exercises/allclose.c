@@ -7,6 +7,7 @@
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/text.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -149,12 +150,12 @@ static void print(const exercise *e, const measurement *m)
     const host_array *a = &e->inputs[0], *b = &e->inputs[1];
 
     if (answers[DIFFERING] == 0)
-        printf("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, host_array_size(a));
+        text_print("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, host_array_size(a));
     else if (index >= 0 && index < host_array_size(a))
-        printf("%s: not close: %" PRId64 " of %" PRId64
-               " differ; the worst is %s: %.9g and %.9g, %.3g times its bound\n",
-               m->device.resource, answers[DIFFERING], host_array_size(a), format_index(index, a->ndim, a->shape).text,
-               host_array_get(a, index), host_array_get(b, index), worst_excess(m));
+        text_print(
+            "%s: not close: %" PRId64 " of %" PRId64 " differ; the worst is %s: %.9g and %.9g, %.3g times its bound\n",
+            m->device.resource, answers[DIFFERING], host_array_size(a), format_index(index, a->ndim, a->shape).text,
+            host_array_get(a, index), host_array_get(b, index), worst_excess(m));
 }
 
 static int exit_code(const exercise *e)

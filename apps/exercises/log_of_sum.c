@@ -4,6 +4,7 @@
  */
 #include "elementwise.h"
 
+#include "support/text.h"
 #include "view/json.h"
 
 #include <stdio.h>
@@ -30,8 +31,8 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 static void print(const exercise *e, const measurement *m)
 {
     if (e->numbers)
-        printf("%s: log(%g + %g) = %.17g\n", m->device.resource, host_array_get(&e->inputs[0], 0),
-               host_array_get(&e->inputs[1], 0), host_array_get(&m->results[0], 0));
+        text_print("%s: log(%g + %g) = %.17g\n", m->device.resource, host_array_get(&e->inputs[0], 0),
+                   host_array_get(&e->inputs[1], 0), host_array_get(&m->results[0], 0));
 }
 
 const exercise_kind log_of_sum_exercise = {

@@ -5,6 +5,7 @@
 #include "registry.h"
 
 #include "support/fail.h"
+#include "support/text.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -191,10 +192,10 @@ static void print(const exercise *e, const measurement *m)
 
     (void)e;
     if (count > 0)
-        printf("%s: %" PRId64 " primes, the last one %" PRId64 ", their sum %" PRId64 "\n", m->device.resource, count,
-               primes[count - 1], sum_of(&m->results[0]));
+        text_print("%s: %" PRId64 " primes, the last one %" PRId64 ", their sum %" PRId64 "\n", m->device.resource,
+                   count, primes[count - 1], sum_of(&m->results[0]));
     else
-        printf("%s: no primes\n", m->device.resource);
+        text_print("%s: no primes\n", m->device.resource);
 }
 
 const exercise_kind primes_exercise = {

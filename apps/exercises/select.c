@@ -5,6 +5,7 @@
 #include "registry.h"
 
 #include "support/random.h"
+#include "support/text.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -81,7 +82,8 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 
 static void print(const exercise *e, const measurement *m)
 {
-    printf("%s: kept %" PRId64 " of %" PRId64 "\n", m->device.resource, m->results[0].shape[0], e->inputs[0].shape[0]);
+    text_print("%s: kept %" PRId64 " of %" PRId64 "\n", m->device.resource, m->results[0].shape[0],
+               e->inputs[0].shape[0]);
 }
 
 const exercise_kind select_exercise = {

@@ -99,9 +99,22 @@ static char *read_all(int file)
     return text;
 }
 
-/* The last line, without "flynn sort: ". */
-static void take_message(char *text, char *message, size_t size)
+child_ending child_end(int status)
 {
+    child_ending e;
+
+    if (WIFSIGNALED(status))
+        snprintf(e.text, sizeof e.text, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(e.text, sizeof e.text, "exit code %d", WEXITSTATUS(status));
+    return e;
+}
+
+/* The signal, and the last line without "flynn sort: ". */
+static void take_message(int status, char *text, char *message, size_t size)
+{
+    const child_ending end = child_end(status);
+    const char *ending;
     size_t length = strlen(text);
     char *line, *colon;
 
@@ -110,17 +123,19 @@ static void take_message(char *text, char *message, size_t size)
     line = strrchr(text, '\n');
     line = line ? line + 1 : text;
     colon = strncmp(line, "flynn", 5) == 0 ? strstr(line, ": ") : NULL;
-    snprintf(message, size, "%s", colon ? colon + 2 : line);
+    line = colon ? colon + 2 : line;
+    ending = WIFSIGNALED(status) || !*line ? end.text : "";
+    snprintf(message, size, "%s%s%s", ending, *ending && *line ? ": " : "", line);
 }
 
-/* The exit code; 128 + its number for a signal. */
+/* The status as waitpid gives it. */
 static int wait_for(pid_t child)
 {
     int status = 0;
 
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return status;
 }
 
 static pid_t start(void)
@@ -136,21 +151,24 @@ static pid_t start(void)
 
 json_t *child_ask(json_t *(*question)(const void *more), const void *more)
 {
-    int file = print_file("flynn-answer"), exit_code;
+    int file = print_file("flynn-answer"), status;
     pid_t child = start();
     json_t *answer;
     char *text;
 
-    if (child == 0)
-        _exit(json_dumpfd(question(more), file, JSON_REAL_PRECISION(17)) == 0 ? EXIT_DONE : EXIT_BROKEN);
-    exit_code = wait_for(child);
-    if (exit_code >= EXIT_WRONG_RESULT && exit_code <= EXIT_BROKEN)
-        exit(exit_code); /* it has printed the reason */
+    if (child == 0) {
+        if (json_dumpfd(question(more), file, JSON_REAL_PRECISION(17)) != 0)
+            fail(EXIT_BROKEN, "cannot write what was asked for: %s", strerror(errno));
+        _exit(EXIT_DONE);
+    }
+    status = wait_for(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) >= EXIT_WRONG_RESULT && WEXITSTATUS(status) <= EXIT_BROKEN)
+        exit(WEXITSTATUS(status)); /* it has printed the reason */
     text = read_all(file);
     answer = json_loads(text, 0, NULL);
     free(text);
-    if (exit_code != 0 || !answer)
-        fail(EXIT_BROKEN, "the process that opened the devices failed (exit code %d)", exit_code);
+    if (status != 0 || !answer)
+        fail(EXIT_BROKEN, "the process that opened the devices failed: %s", child_end(status).text);
     return answer;
 }
 
@@ -179,6 +197,7 @@ child_result child_run(child_words *w)
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
     child_result result = {.document = NULL};
     pid_t child = start();
+    int status;
     char *text;
 
     if (child == 0) {
@@ -188,12 +207,13 @@ child_result child_run(child_words *w)
         execv("/proc/self/exe", w->words);
         _exit(127);
     }
-    result.exit_code = wait_for(child);
+    status = wait_for(child);
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     text = read_all(out);
     result.document = json_loads(text, 0, NULL);
     free(text);
     text = read_all(err);
-    take_message(text, result.message, sizeof result.message);
+    take_message(status, text, result.message, sizeof result.message);
     free(text);
     free_words(w);
     return result;

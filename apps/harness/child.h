@@ -27,8 +27,14 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
 typedef struct child_result {
     int exit_code;     /* 128 + its number for a signal */
     json_t *document;  /* NULL if it printed none; free with json_decref */
-    char message[512]; /* the last line of its stderr, without the program's name */
+    char message[512]; /* the signal that ended it, and the last line of its stderr without the program's name */
 } child_result;
+
+/* "exit code 3" or "ended by signal 11 (Segmentation fault)", of a process's status as waitpid gives it. */
+typedef struct child_ending {
+    char text[80];
+} child_ending;
+child_ending child_end(int status);
 
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
 child_result child_run(child_words *w);

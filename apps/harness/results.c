@@ -6,6 +6,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
+#include "support/text.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "view/json.h"
@@ -223,32 +224,32 @@ static void show_wrong_timing(const measurement *m)
 
     if (m->call.count == 0)
         return;
-    printf("%s: a clock that is stopped when the call returns shows %s; the work takes %s%s\n", m->device.resource,
-           format_seconds(call).text, format_seconds(kernel).text,
-           call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
+    text_print("%s: a clock that is stopped when the call returns shows %s; the work takes %s%s\n", m->device.resource,
+               format_seconds(call).text, format_seconds(kernel).text,
+               call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
 
 void results_print_skipped(const backend_list *backends)
 {
     for (int i = 0; i < backends->skipped_count; i++)
-        printf("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
+        text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
-    printf("%s\n", e->title);
+    text_print("%s\n", e->title);
     columns_print(columns, rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
-        printf("%s: %s%s\n", m->device.resource, m->device.name,
-               m->device.emulation ? " (an emulation: its times mean nothing)" : "");
+        text_print("%s: %s%s\n", m->device.resource, m->device.name,
+                   m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         if (m->tuned)
-            printf("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
+            text_print("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
         show_wrong_timing(m);
     }
     results_print_skipped(results->backends);
     if (results->count > 0)
-        printf("checked against: %s\n", results->list[0].check_method);
+        text_print("checked against: %s\n", results->list[0].check_method);
     for (int i = 0; i < results->count && e->kind->print; i++)
         e->kind->print(e, &results->list[i]);
 }

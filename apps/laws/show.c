@@ -2,6 +2,7 @@
 #include "show.h"
 
 #include "support/fail.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -352,15 +353,15 @@ static void show_fit(const laws_found *found, scaling_law law)
 
     for (int i = 0; i < points->count; i++)
         crowded += points->list[i].oversubscribed;
-    printf("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
-           fit->standard_error, fit->points, points->kind);
+    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
+               fit->standard_error, fit->points, points->kind);
     if (crowded)
-        printf(", %d of them oversubscribed", crowded);
-    printf("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
-           100 * fit->rms_deviation);
+        text_print(", %d of them oversubscribed", crowded);
+    text_print("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
+               100 * fit->rms_deviation);
     if (law == AMDAHL && fit->fraction > 0)
-        printf("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
-    printf("\n");
+        text_print("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
+    text_print("\n");
 }
 
 void laws_show(const laws_found *found, const json_t *laws)
@@ -368,10 +369,10 @@ void laws_show(const laws_found *found, const json_t *laws)
     const json_t *remarks = json_object_get(laws, "remarks"), *remark;
     size_t i;
 
-    printf("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
-           found->emulation ? "; an emulation: its times mean nothing" : "");
+    text_print("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
+               found->emulation ? "; an emulation: its times mean nothing" : "");
     show_table(found, laws);
     for (int law = AMDAHL; law <= GUSTAFSON; law++)
         show_fit(found, (scaling_law)law);
-    json_array_foreach(remarks, i, remark) printf("%s\n", json_string_value(remark));
+    json_array_foreach(remarks, i, remark) text_print("%s\n", json_string_value(remark));
 }

@@ -15,6 +15,7 @@
 #include "support/memory.h"
 #include "support/progress.h"
 #include "support/statistics.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -321,10 +322,11 @@ static void show(const json_t *devices)
 
     columns_print(ceiling_columns, quantities, TABLE_TEXT, stdout);
     json_decref(quantities);
-    json_array_foreach(devices, i, device)
-        printf("%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
-               json_is_true(row_value(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
-    printf("kept in %s: other commands give the percentage of these ceilings that a result reached\n", ceilings_path());
+    json_array_foreach(devices, i, device) text_print(
+        "%s: %s%s\n", row_text(device, "resource"), row_text(device, "device"),
+        json_is_true(row_value(device, "emulation")) ? " (emulation: its times mean nothing, not kept)" : "");
+    text_print("kept in %s: other commands give the percentage of these ceilings that a result reached\n",
+               ceilings_path());
 }
 
 static const char summary[] =

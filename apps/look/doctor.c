@@ -9,6 +9,7 @@
 #include "harness/ceilings.h"
 #include "harness/machine.h"
 #include "harness/results.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -233,12 +234,12 @@ static void print(const diagnosis *d)
     json_array_foreach(d->findings, i, f)
     {
         const char *cure = json_string_value(row_value(f, "cure"));
-        printf("%-6s  %s: %s\n", row_text(f, "state"), row_text(f, "subject"), row_text(f, "text"));
+        text_print("%-6s  %s: %s\n", row_text(f, "state"), row_text(f, "subject"), row_text(f, "text"));
         if (cure)
-            printf("        cure: %s\n", cure);
+            text_print("        cure: %s\n", cure);
     }
-    printf("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
-           d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
+    text_print("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
+               d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
 }
 
 static const own_option own_options[] = {

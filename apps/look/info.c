@@ -7,6 +7,7 @@
 #include "harness/backends.h"
 #include "harness/machine.h"
 #include "harness/results.h"
+#include "support/text.h"
 #include "view/json.h"
 
 #include <stdio.h>
@@ -59,22 +60,24 @@ static void print_backend(const fl_backend_info *b)
 {
     const fl_probe *p = &b->probe;
 
-    printf("%s: %s%s\n", b->name, b->usable ? "can run here" : "cannot run here",
-           b->emulation ? " (an emulation, for tests: its times mean nothing)" : "");
+    text_print("%s: %s%s\n", b->name, b->usable ? "can run here" : "cannot run here",
+               b->emulation ? " (an emulation, for tests: its times mean nothing)" : "");
     if (*b->flynn_class)
-        printf("  %s, family %s, built with %s\n", b->flynn_class, b->family, b->built_with);
-    printf("  file: %s\n", b->path);
-    if (!b->usable)
-        printf("  cause: %s\n  cure: %s\n", p->cause, p->cure);
+        text_print("  %s, family %s, built with %s\n", b->flynn_class, b->family, b->built_with);
+    text_print("  file: %s\n", b->path);
+    if (!b->usable) {
+        text_print("  cause: %s\n", p->cause);
+        text_print("  cure: %s\n", p->cure);
+    }
     if (*p->lacks)
-        printf("  lacks: %s\n", p->lacks);
+        text_print("  lacks: %s\n", p->lacks);
     if (*b->remark)
-        printf("  remark: %s\n", b->remark);
+        text_print("  remark: %s\n", b->remark);
     for (int i = 0; i < p->device_count; i++)
-        printf("  device %d: %s\n", i, p->device[i]);
+        text_print("  device %d: %s\n", i, p->device[i]);
     for (int i = 0; i < p->isa_count; i++)
-        printf("  %s:%s %s%s\n", b->name, p->isa[i].name, *p->isa[i].why_not ? "cannot run here: " : "can run here",
-               p->isa[i].why_not);
+        text_print("  %s:%s %s%s\n", b->name, p->isa[i].name, *p->isa[i].why_not ? "cannot run here: " : "can run here",
+                   p->isa[i].why_not);
 }
 
 static const char summary[] =
@@ -92,11 +95,11 @@ int command_info(int argc, char **argv)
     json_put(document, "machine", machine_describe());
     json_put(document, "backends", backends);
     if (results_write(&common, document)) {
-        printf("flynn %s\n", fl_version());
+        text_print("flynn %s\n", fl_version());
         for (size_t i = 0; i < fl_backend_count(); i++)
             print_backend(fl_backend_get(i));
         if (fl_backend_count() == 0)
-            printf("no plugin was found\n");
+            text_print("no plugin was found\n");
     }
     json_decref(document);
     options_free(&common);

@@ -2,7 +2,10 @@
 #define _GNU_SOURCE 1
 #include "html.h"
 
+#include "harness/child.h"
 #include "support/fail.h"
+#include "support/memory.h"
+#include "support/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,15 +28,15 @@ bool gnuplot_find(problem *why)
 
 void gnuplot_text(FILE *script, const char *text)
 {
+    char one[LONGEST_SHOWN];
+
     fputc('\'', script);
-    for (int bytes; *text; text += bytes ? bytes : 1) {
-        bytes = utf8_letter(text);
-        if (*text == '\'')
+    while (*text) {
+        const int bytes = text_next(&text, one);
+        if (*one == '\'')
             fputc('\'', script);
-        if (bytes == 1 && ((unsigned char)*text < ' ' || *text == 127))
-            fputc(' ', script);
-        else
-            fwrite(text, 1, (size_t)bytes, script);
+        if (bytes == 1 || *one != '\\') /* a label that was cut off may end in a part of a letter */
+            fwrite(one, 1, (size_t)bytes, script);
     }
     fputc('\'', script);
 }
@@ -53,19 +56,20 @@ file_bytes gnuplot_draw(const char *terminal, const char *script)
     int file = script_file(terminal, script), letter, status;
     char command[64], *drawn = NULL;
     size_t length = 0;
-    FILE *pipe, *memory = open_memstream(&drawn, &length);
+    FILE *pipe, *memory = memory_stream(&drawn, &length);
 
     /* -d: without the user's ~/.gnuplot, which could change the plots; the user's locale may lack UTF-8. */
-    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 gnuplot -d /dev/fd/%d", file);
-    pipe = memory ? popen(command, "re") : NULL;
+    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 exec gnuplot -d /dev/fd/%d", file);
+    pipe = popen(command, "re");
     if (!pipe)
         fail(EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
     while ((letter = getc(pipe)) != EOF)
         putc(letter, memory);
     status = pclose(pipe);
     close(file);
-    if (fclose(memory) != 0 || status != 0 || length == 0)
-        fail(EXIT_BROKEN, "gnuplot drew nothing (its exit status is %d)", status);
+    fclose(memory);
+    if (status != 0 || length == 0)
+        fail(EXIT_BROKEN, "gnuplot drew nothing (%s)", child_end(status).text);
     return (file_bytes){(uint8_t *)drawn, length};
 }
 

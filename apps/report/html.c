@@ -1,39 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "html.h"
 
+#include "support/text.h"
 #include "view/row.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-int utf8_letter(const char *text)
-{
-    const unsigned char first = (unsigned char)*text;
-    const int bytes = first == 0      ? 0
-                      : first < 0x80  ? 1
-                      : first < 0xC2  ? 0
-                      : first < 0xE0  ? 2
-                      : first < 0xF0  ? 3
-                      : first <= 0xF4 ? 4
-                                      : 0;
-
-    for (int i = 1; i < bytes; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            return 0;
-    return bytes;
-}
-
 static void html_text(FILE *out, const char *text)
 {
-    for (int bytes; *text; text += bytes ? bytes : 1) {
-        bytes = utf8_letter(text);
-        switch (*text) {
+    char one[LONGEST_SHOWN];
+
+    while (*text) {
+        const int bytes = text_next(&text, one);
+        switch (*one) {
         case '&': fputs("&amp;", out); break;
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
         case '\'': fputs("&#39;", out); break;
-        default: fwrite(text, 1, (size_t)bytes, out);
+        default: fwrite(one, 1, (size_t)bytes, out);
         }
     }
 }

@@ -8,10 +8,7 @@
 
 #include "view/columns.h"
 
-/* The bytes of the first UTF-8 character; 0 at the text's end and for an incomplete or invalid one. */
-int utf8_letter(const char *text);
-
-/* HTML with %s for text from a document or a file's name (bytes that are not UTF-8 are left out), %d and %%. */
+/* HTML with %s for text from a document or a file's name (shown as text.h shows it), %d and %%. */
 void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A table that scrolls by itself where it is too wide. Rows that are alike in their first `group` columns stand

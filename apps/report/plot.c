@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plot.h"
 
-#include "support/fail.h"
 #include "support/memory.h"
 #include "view/units.h"
 
@@ -35,10 +34,8 @@ static report_plot *add(report_plots *plots, const char *kind, const char *title
 canvas plot_begin(report_plots *plots, const char *kind, const char *title, int width, int height, int letters)
 {
     report_plot *p = add(plots, kind, title, width, height);
-    canvas c = {p, open_memstream(&p->script, &p->script_size), 72, width - 12, 52, height - 10};
+    canvas c = {p, memory_stream(&p->script, &p->script_size), 72, width - 12, 52, height - 10};
 
-    if (!c.script)
-        fail(EXIT_BROKEN, "out of memory for a plot");
     if (letters > 0)
         c = (canvas){p, c.script, 12 + LETTER * letters, width - 14, 26, height - 8};
     fprintf(c.script,
@@ -52,8 +49,7 @@ canvas plot_begin(report_plots *plots, const char *kind, const char *title, int 
 
 void plot_end(canvas *c)
 {
-    if (fclose(c->script) != 0)
-        fail(EXIT_BROKEN, "out of memory for a plot");
+    fclose(c->script);
 }
 
 double plot_text_width(const char *text)

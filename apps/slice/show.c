@@ -2,6 +2,7 @@
 #include "slice.h"
 
 #include "harness/results.h"
+#include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -134,15 +135,15 @@ void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_
 
     json_put(document, "explanations", lines);
     if (results_write(common, document)) {
-        printf("slice: of %s %s, %s\n", format_shape(a->ndim, a->shape).text, fl_dtype_name(a->dtype),
-               format_bytes((double)host_array_bytes(a)).text);
+        text_print("slice: of %s %s, %s\n", format_shape(a->ndim, a->shape).text, fl_dtype_name(a->dtype),
+                   format_bytes((double)host_array_bytes(a)).text);
         columns_print(columns, rows, TABLE_TEXT, stdout);
         json_array_foreach(lines, i, line)
         {
-            printf("%s\n", json_string_value(line));
+            text_print("%s\n", json_string_value(line));
         }
         results_print_skipped(backends);
-        printf("checked against: every element of the array\n");
+        text_print("checked against: every element of the array\n");
     }
     json_decref(document);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "fail.h"
 #include "progress.h"
+#include "text.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *command = "flynn";
 static bool be_quiet;
@@ -27,16 +30,24 @@ void fail_set_quiet(bool quiet)
 
 static void print_line(const char *format, va_list arguments)
 {
-    char line[sizeof((problem *)0)->text];
-    vsnprintf(line, sizeof line, format, arguments);
-    make_one_line(line);
+    char text[sizeof((problem *)0)->text], line[sizeof text];
+    vsnprintf(text, sizeof text, format, arguments);
+    text_show(line, sizeof line, text);
     progress_end();
     fprintf(stderr, "%s: %s\n", command, line);
 }
 
 noreturn void fail(int exit_code, const char *format, ...)
 {
+    static atomic_flag ends = ATOMIC_FLAG_INIT;
+    static _Thread_local bool here;
     va_list arguments;
+
+    if (here) /* within exit */
+        _exit(exit_code);
+    here = true;
+    while (atomic_flag_test_and_set(&ends)) /* another thread ends the process: a second exit would cut that short */
+        pause();
     va_start(arguments, format);
     print_line(format, arguments);
     va_end(arguments);

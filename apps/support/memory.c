@@ -23,6 +23,43 @@ void *memory_regrown(void *memory, size_t count, size_t size)
     return checked(reallocarray(memory, count ? count : 1, size ? size : 1), count, size);
 }
 
+/* Where a stream to memory writes. */
+typedef struct growing {
+    char **text;
+    size_t *size, room;
+} growing;
+
+static ssize_t append(void *cookie, const char *part, size_t bytes)
+{
+    growing *g = cookie;
+
+    if (g->room - *g->size <= bytes) {
+        g->room = 2 * (*g->size + bytes + 1);
+        *g->text = memory_regrown(*g->text, g->room, 1);
+    }
+    memcpy(*g->text + *g->size, part, bytes);
+    *g->size += bytes;
+    (*g->text)[*g->size] = '\0';
+    return (ssize_t)bytes;
+}
+
+static int end_stream(void *cookie)
+{
+    append(cookie, "", 0);
+    free(cookie);
+    return 0;
+}
+
+FILE *memory_stream(char **text, size_t *size)
+{
+    growing *g = memory_zeroed(1, sizeof *g);
+
+    *text = NULL;
+    *size = 0;
+    *g = (growing){text, size, 0};
+    return checked(fopencookie(g, "w", (cookie_io_functions_t){.write = append, .close = end_stream}), 1, sizeof(FILE));
+}
+
 char *memory_text(const char *text)
 {
     return checked(strdup(text), 1, strlen(text) + 1);

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "problem.h"
 
-#include <ctype.h>
+#include "text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 bool problem_set(problem *why, int exit_code, const char *format, ...)
 {
+    char text[sizeof why->text];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why->text, sizeof why->text, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    make_one_line(why->text);
+    text_show(why->text, sizeof why->text, text);
     why->exit_code = exit_code;
     return false;
-}
-
-void make_one_line(char *text)
-{
-    for (; *text != '\0'; text++)
-        if (iscntrl((unsigned char)*text))
-            *text = '?';
 }
 
 bool problem_no_memory(problem *why, const char *what, double bytes)

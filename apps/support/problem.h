@@ -20,11 +20,9 @@ typedef struct problem {
     char text[5120]; /* one line, "FILE: what is wrong; what was expected"; long enough for the longest path */
 } problem;
 
-/* Fills `why` and returns false, so that a function can end with `return problem_set(why, ...)`. */
+/* Fills `why`, with control characters shown (text.h), and returns false, so that a function can end with `return
+ * problem_set(why, ...)`. */
 bool problem_set(problem *why, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Replaces control characters: a file's name or header may contain line ends or terminal escape sequences. */
-void make_one_line(char *text);
 
 /* "WHAT: out of memory", with the size if `bytes` is not 0. */
 bool problem_no_memory(problem *why, const char *what, double bytes);

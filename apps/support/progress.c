@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
+#include "text.h"
+
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,14 +21,15 @@ void progress_set_quiet(bool quiet)
 
 void progress(const char *format, ...)
 {
-    char line[80];
+    char text[80], line[sizeof text];
     va_list arguments;
 
     if (be_quiet || !isatty(STDERR_FILENO))
         return;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    text_show(line, sizeof line, text);
     atomic_store(&is_shown, true);
     fprintf(stderr, ERASE_LINE "%s ...", line);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -132,9 +133,9 @@ static void show_ties(const json_t *best)
     json_t *other;
 
     json_array_foreach(ties, i, other)
-        printf("%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_of(other).text);
+        text_print("%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_of(other).text);
     if (json_array_size(ties) > 0)
-        printf(" may be as fast\n");
+        text_print(" may be as fast\n");
 }
 
 static void show_best(const json_t *rows, const json_t *best)
@@ -146,9 +147,9 @@ static void show_best(const json_t *rows, const json_t *best)
     {
         if (!same_place(row, best))
             continue;
-        printf("best of size %s on %s: %s, block %s, %s%s\n", size_of(row).text, row_text(best, "resource"),
-               row_text(best, "variant"), block_of(best).text, format_seconds(row_number(best, "kernel_s")).text,
-               json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
+        text_print("best of size %s on %s: %s, block %s, %s%s\n", size_of(row).text, row_text(best, "resource"),
+                   row_text(best, "variant"), block_of(best).text, format_seconds(row_number(best, "kernel_s")).text,
+                   json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
     }
     show_ties(best);
@@ -156,8 +157,8 @@ static void show_best(const json_t *rows, const json_t *best)
 
 static void print_combination(const json_t *entry)
 {
-    printf("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_of(entry).text,
-           block_of(entry).text);
+    text_print("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_of(entry).text,
+               block_of(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */
@@ -168,13 +169,13 @@ static void show_reasons(const json_t *list)
         next = i + 1;
         while (json_equal(json_object_get(json_array_get(list, next), "reason"), reason))
             next++;
-        printf("cannot run: ");
+        text_print("cannot run: ");
         print_combination(first);
         if (next - i > 1) {
-            printf(next - i > 2 ? " ... " : " and ");
+            text_print(next - i > 2 ? " ... " : " and ");
             print_combination(json_array_get(list, next - 1));
         }
-        printf(": %s\n", row_text(first, "reason"));
+        text_print(": %s\n", row_text(first, "reason"));
     }
 }
 
@@ -189,5 +190,5 @@ void sweep_table_show(const json_t *document)
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
-        printf("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
+        text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
 }

@@ -12,6 +12,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -363,8 +364,8 @@ static int forget(const sweep_options *own)
     int count;
 
     must_do(tuned_forget(own->kind ? own->kind->name : NULL, &count, &why), &why);
-    printf("removed %d saved choice%s from %s%s%s\n", count, count == 1 ? "" : "s",
-           *tuned_path() ? tuned_path() : "no file", own->kind ? " for " : "", own->kind ? own->kind->name : "");
+    text_print("removed %d saved choice%s from %s%s%s\n", count, count == 1 ? "" : "s",
+               *tuned_path() ? tuned_path() : "no file", own->kind ? " for " : "", own->kind ? own->kind->name : "");
     return EXIT_DONE;
 }
 

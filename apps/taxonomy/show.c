@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -71,15 +72,16 @@ void taxonomy_show(const json_t *taxonomy)
     const json_t *steps = json_object_get(taxonomy, "steps"), *first = json_array_get(steps, 0),
                  *misd = json_object_get(taxonomy, "misd");
 
-    printf("%s, %.0f %s: the same operation by Flynn's classes\n", row_text(taxonomy, "exercise"),
-           row_number(taxonomy, "elements"), row_text(taxonomy, "dtype"));
+    text_print("%s, %.0f %s: the same operation by Flynn's classes\n", row_text(taxonomy, "exercise"),
+               row_number(taxonomy, "elements"), row_text(taxonomy, "dtype"));
     columns_print(step_columns, steps, TABLE_TEXT, stdout);
-    printf("step, with copies: the kernel and the total of the step before over this one's\n");
+    text_print("step, with copies: the kernel and the total of the step before over this one's\n");
     if (json_is_string(json_object_get(first, "instructions_reason")))
-        printf("instructions/element is unknown: %s\n", row_text(first, "instructions_reason"));
+        text_print("instructions/element is unknown: %s\n", row_text(first, "instructions_reason"));
     if (json_is_string(json_object_get(taxonomy, "no_gpu")))
-        printf("no GPU shows SIMT here: %s\n", row_text(taxonomy, "no_gpu"));
-    printf("\nMISD: %s\n", row_text(misd, "means"));
-    printf("On %s; a cell is the largest difference of two answers:\n", row_text(misd, "resource"));
+        text_print("no GPU shows SIMT here: %s\n", row_text(taxonomy, "no_gpu"));
+    text_print("\n");
+    text_print("MISD: %s\n", row_text(misd, "means"));
+    text_print("On %s; a cell is the largest difference of two answers:\n", row_text(misd, "resource"));
     show_misd(misd);
 }

@@ -4,6 +4,7 @@
 #include "units.h"
 
 #include "support/fail.h"
+#include "support/text.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
@@ -143,8 +144,11 @@ static void print_markdown(const column *columns, const json_t *rows, FILE *stre
     fprintf(stream, "|\n");
     json_array_foreach(rows, i, row)
     {
-        for (const column *c = columns; c->title; c++)
-            fprintf(stream, "| %s ", column_text(c, row, &room));
+        for (const column *c = columns; c->title; c++) {
+            fputs("| ", stream);
+            text_write(stream, column_text(c, row, &room));
+            fputc(' ', stream);
+        }
         fprintf(stream, "|\n");
     }
 }

@@ -4,6 +4,7 @@
 #include "row.h"
 
 #include "files/output.h"
+#include "support/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,17 +39,15 @@ static void add_names(json_t *from, const char *prefix, json_t *names)
 
 static void write_text(FILE *stream, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, stream);
-        return;
+    const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
+    char one[LONGEST_SHOWN];
+
+    fputs(quote, stream);
+    while (*text != '\0') {
+        const int bytes = text_next(&text, one);
+        fprintf(stream, "%s%.*s", *one == '"' ? "\"" : "", bytes, one);
     }
-    fputc('"', stream);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
+    fputs(quote, stream);
 }
 
 static void write_cell(FILE *stream, const json_t *value)

@@ -16,11 +16,14 @@
  *                            what its probe says; a text without an end
  *     FAULT_API, FAULT_ROWS  what its device has
  *     FAULT_LIBRARY          its best variant needs a library, which FAULT_LIBRARY_IS_THERE in the environment brings
+ *     FAULT_TEXT "\x1b[2J"   is at the end of what it says of itself
+ *     FAULT_CRASHES          it ends the process by a signal where the variable FAULT_CRASH says: open or run
  *
  * What it must never do before the ABI fits is run: its functions then end the process.
  */
 #include <flynn/plugin.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +47,12 @@
 #ifndef FAULT_SYMBOL
 #define FAULT_SYMBOL flynn_plugin
 #endif
+#ifndef FAULT_TEXT
+#define FAULT_TEXT ""
+#endif
+#ifndef FAULT_CRASHES
+#define FAULT_CRASHES 0
+#endif
 
 #ifndef FAULT_ABORTS
 #define FAULT_ABORTS 0
@@ -58,7 +67,7 @@
 #define FAULT_CLASS "SISD"
 #endif
 #ifndef FAULT_BUILT_WITH
-#define FAULT_BUILT_WITH "made for the tests"
+#define FAULT_BUILT_WITH "made for the tests" FAULT_TEXT
 #endif
 #ifndef FAULT_PROBE
 #define FAULT_PROBE probe
@@ -92,6 +101,13 @@ __attribute__((constructor)) static void run_when_loaded(void)
 {
     if (FAULT_ABORTS || FAULT_ABI != FL_PLUGIN_ABI || FAULT_SIZE != sizeof(fl_plugin))
         abort();
+}
+
+static void crash_at(const char *place)
+{
+    const char *asked = getenv("FAULT_CRASH");
+    if (FAULT_CRASHES && asked && strcmp(asked, place) == 0)
+        raise(SIGSEGV);
 }
 
 /* -------------------------------------------------------------------------------------------------------- rows ---- */
@@ -145,6 +161,7 @@ static fl_status run_naive(const fl_context *context, const void *args, const fl
     fl_status status = run_reference(context, args, launch);
     const fl_buffer *out = &((const fl_convolve_args *)args)->out;
     int64_t i = out->shape[0] / 2, j = out->shape[1] / 3;
+    crash_at("run");
     if (FAULT_ELEMENT)
         set_value(out, i, j, value(out, i, j) + 0.5);
     return status;
@@ -190,7 +207,7 @@ static const fl_row rows[] = {
 #ifdef FAULT_LIBRARY
     {FL_OP_CONVOLVE, "library", FLOATS, "by a library", plan, run_naive, NULL, false, ask_library},
 #endif
-    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop", plan, run_naive, NULL, false, NULL},
+    {FL_OP_CONVOLVE, "naive", FLOATS, "the textbook loop" FAULT_TEXT, plan, run_naive, NULL, false, NULL},
     {FL_OP_CONVOLVE, "reference", FLOATS, "the oracle", plan, run_reference, NULL, false, NULL},
     {FL_OP_CONVERT, "naive", FLOATS, "conversion", plan, run_convert, NULL, false, NULL},
 };
@@ -321,7 +338,7 @@ __attribute__((unused)) static void probe(fl_probe *probe)
     probe->max_threads = FAULT_THREADS;
     if (FAULT_NO_END)
         memset(probe->lacks, 'x', sizeof probe->lacks);
-    snprintf(probe->device[0], sizeof probe->device[0], "a processor for tests");
+    snprintf(probe->device[0], sizeof probe->device[0], "a processor for tests" FAULT_TEXT);
 }
 
 __attribute__((unused)) static fl_status open_device(const fl_host *host, const fl_open_request *request,
@@ -329,12 +346,13 @@ __attribute__((unused)) static fl_status open_device(const fl_host *host, const 
 {
     (void)request;
     core = host;
+    crash_at("open");
     if (FAULT_OPEN)
         return host->error(FL_E_DEVICE, "the canary kernel read back 0, expected 42");
     *device = (fl_plugin_device){.self = malloc(1), .api = FAULT_API, .rows = rows, .row_count = FAULT_ROWS};
     device->info.threads = 1;
     device->info.memory_bytes = 1 << 30;
-    snprintf(device->info.name, sizeof device->info.name, "a processor for tests");
+    snprintf(device->info.name, sizeof device->info.name, "a processor for tests" FAULT_TEXT);
     return device->self ? FL_OK : host->error(FL_E_MEMORY, "out of memory");
 }
 

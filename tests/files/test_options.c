@@ -197,7 +197,7 @@ Test(options, what_is_wrong_gets_one_line)
         {{"-qz"}, "-z: no such option"},
         {{"-zq"}, "-z: no such option"},
         {{"a.npy", "b.npy"}, "'b.npy': one argument too many; expected [IMAGE]"},
-        {{"--xy\nz"}, "--xy?z: this command does not take it"},
+        {{"--xy\nz"}, "--xy\\nz: this command does not take it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[256];

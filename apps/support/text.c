@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "text.h"
+
+#include "fail.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of the UTF-8 letter at the beginning of the text; 0 for a byte that is not UTF-8. */
+static int letter(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    const int bytes = *c == 0 ? 0 : *c < 0x80 ? 1 : *c < 0xC2 ? 0 : *c < 0xE0 ? 2 : *c < 0xF0 ? 3 : *c < 0xF5 ? 4 : 0;
+
+    for (int i = 1; i < bytes; i++)
+        if ((c[i] & 0xC0) != 0x80)
+            return 0;
+    /* Longer than need be, surrogates, and beyond U+10FFFF. */
+    if ((*c == 0xE0 && c[1] < 0xA0) || (*c == 0xED && c[1] > 0x9F) || (*c == 0xF0 && c[1] < 0x90) ||
+        (*c == 0xF4 && c[1] > 0x8F))
+        return 0;
+    return bytes;
+}
+
+static bool is_control(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+
+    return *c < ' ' || *c == 0x7F || (*c == 0xC2 && c[1] < 0xA0);
+}
+
+int text_next(const char **text, char *shown)
+{
+    const int bytes = letter(*text), step = bytes > 0 ? bytes : 1;
+    const char *at = *text;
+
+    *text += step;
+    if (bytes == 2 && is_control(at))
+        return sprintf(shown, "\\u%04x", (unsigned char)at[1]);
+    if (bytes == 0 || is_control(at))
+        return *at == '\n' ? sprintf(shown, "\\n") : sprintf(shown, "\\x%02x", (unsigned char)*at);
+    memcpy(shown, at, (size_t)bytes);
+    return bytes;
+}
+
+void text_show(char *shown, size_t size, const char *text)
+{
+    size_t used = 0, bytes;
+    char one[LONGEST_SHOWN];
+
+    while (*text != '\0' && used + (bytes = (size_t)text_next(&text, one)) < size) {
+        memcpy(shown + used, one, bytes);
+        used += bytes;
+    }
+    shown[used] = '\0';
+}
+
+void text_write(FILE *stream, const char *text)
+{
+    char one[LONGEST_SHOWN];
+
+    while (*text != '\0')
+        fwrite(one, 1, (size_t)text_next(&text, one), stream);
+}
+
+void text_print(const char *format, ...)
+{
+    const size_t length = strlen(format);
+    const bool ends = length > 0 && format[length - 1] == '\n';
+    va_list arguments;
+    char *text;
+    int bytes;
+
+    va_start(arguments, format);
+    bytes = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (bytes < 0)
+        fail(EXIT_BROKEN, "out of memory for a line of text");
+    if (ends)
+        text[bytes - 1] = '\0';
+    text_write(stdout, text);
+    if (ends)
+        fputc('\n', stdout);
+    free(text);
+}

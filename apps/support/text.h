@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.h - text from files, documents, plugins and the environment, as a terminal may show it: control characters (C0,
+ * DEL, C1) and bytes that are not UTF-8 become \x1b or \u009b, so that no name can move the cursor, set the terminal or
+ * imitate another line.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { LONGEST_SHOWN = 8 };
+
+/* Writes what *text begins with, one letter or what is shown in its place, steps over it, and returns the bytes that
+ * were written. */
+int text_next(const char **text, char *shown);
+
+/* Writes the text to `shown`, and cuts off what does not fit. */
+void text_show(char *shown, size_t size, const char *text);
+
+/* Writes the text to a stream. */
+void text_write(FILE *stream, const char *text);
+
+/* As printf, to stdout; only the line end that ends the format is one. */
+void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
