@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is the machine at fault, not the name? */
-static bool is_system_error(int error)
+bool is_system_error(int error)
 {
     return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache.h"
 
+#include "files/file_bytes.h"
+#include "support/fail.h"
+#include "support/text.h"
 #include "view/json.h"
 
 #include <errno.h>
@@ -52,15 +55,63 @@ static bool make_folders(const char *path, problem *why)
     return true;
 }
 
-json_t *cache_load(const char *file)
+/* The object in the file; NULL, with what is wrong with it, if there is none. */
+static json_t *load(const char *path, json_error_t *error)
 {
-    const char *path = cache_path(file);
-    json_t *kept = *path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *kept;
 
-    if (json_is_object(kept))
+    errno = ENOENT;
+    kept = *path ? json_load_file(path, JSON_DECODE_ANY, error) : NULL;
+    if (!kept || json_is_object(kept))
         return kept;
     json_decref(kept);
-    return json_new_object();
+    error->line = 1;
+    snprintf(error->text, sizeof error->text, "not an object");
+    return NULL;
+}
+
+json_t *cache_load(const char *file)
+{
+    json_error_t error;
+    json_t *kept = load(cache_path(file), &error);
+
+    return kept ? kept : json_new_object();
+}
+
+json_t *cache_change(const char *file, problem *why)
+{
+    const char *path = cache_path(file);
+    json_error_t error = {.line = -1};
+    json_t *kept = load(path, &error);
+
+    if (!kept && error.line < 0 && errno != ENOENT && errno != ENOTDIR) {
+        problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
+        return NULL;
+    }
+    return kept ? kept : json_new_object();
+}
+
+/* Copies a file that is damaged to the first name that is free: sweeps.json.damaged, sweeps.json.damaged-2 ... */
+static bool keep_damaged(const char *path, problem *why)
+{
+    json_error_t error = {.line = -1};
+    json_t *kept = load(path, &error);
+    char copy[PATH_MAX + 32];
+    struct stat info;
+    file_bytes bytes;
+    bool done;
+
+    json_decref(kept);
+    if (kept || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+        return true;
+    snprintf(copy, sizeof copy, "%s.damaged", path);
+    for (int i = 2; lstat(copy, &info) == 0; i++)
+        snprintf(copy, sizeof copy, "%s.damaged-%d", path, i);
+    done = file_bytes_read(path, "a file that Flynn keeps", &bytes, why) && file_bytes_write(copy, &bytes, why);
+    file_bytes_free(&bytes);
+    if (done)
+        note("%s was damaged (line %d: %s) and is made anew; a copy is in %s", path, error.line, error.text, copy);
+    return done;
 }
 
 bool cache_save(const char *file, const json_t *kept, problem *why)
@@ -69,7 +120,7 @@ bool cache_save(const char *file, const json_t *kept, problem *why)
 
     if (!*path)
         return problem_set(why, EXIT_BROKEN, "%s cannot be saved; set FLYNN_CACHE, XDG_CACHE_HOME or HOME", file);
-    return make_folders(path, why) && json_write(kept, path, why);
+    return make_folders(path, why) && keep_damaged(path, why) && json_write(kept, path, why);
 }
 
 const char *cache_host(void)
@@ -85,7 +136,9 @@ const char *cache_host(void)
 const char *cache_key(const char *resource, const char *name)
 {
     static char key[512];
+    char raw[sizeof key];
 
-    snprintf(key, sizeof key, "%s%s/%s", cache_host(), resource, name);
+    snprintf(raw, sizeof raw, "%s%s/%s", cache_host(), resource, name);
+    text_show(key, sizeof key, raw); /* a key is UTF-8 */
     return key;
 }

@@ -15,7 +15,10 @@ const char *cache_path(const char *file);
 /* Its content; an empty object if it cannot be read. Free with json_decref. */
 json_t *cache_load(const char *file);
 
-/* Writes it, whole or not at all; makes the folder. */
+/* The same for a change: NULL with a problem if the file is there and cannot be read now, so that nothing is lost. */
+json_t *cache_change(const char *file, problem *why);
+
+/* Writes it, whole or not at all; makes the folder. A file that is damaged is copied beside it first, with a remark. */
 bool cache_save(const char *file, const json_t *kept, problem *why);
 
 /* "<host>/", since machines may share a home. Valid until the next call. */

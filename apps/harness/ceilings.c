@@ -32,9 +32,12 @@ ceilings ceilings_load(const fl_device_info *device)
 
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why)
 {
-    json_t *kept = cache_load(file), *one = json_new_object();
+    json_t *kept = cache_change(file, why), *one;
     bool saved;
 
+    if (!kept)
+        return false;
+    one = json_new_object();
     json_put(one, "copy_bytes_per_s", json_number(measured->copy_bytes_per_s));
     json_put(one, "f32_flops_per_s", json_number(measured->f32_flops_per_s));
     json_put(one, "f64_flops_per_s", json_number(measured->f64_flops_per_s));

@@ -46,11 +46,14 @@ static json_t *entry_of(const tuned_work *work, const tuned_way *way)
 
 bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
 {
-    json_t *kept = cache_load(file), *others = json_new_list(), *entry;
+    json_t *kept = cache_change(file, why), *others, *entry;
     const char *key = cache_key(work->resource, work->name);
     size_t i;
     bool saved;
 
+    if (!kept)
+        return false;
+    others = json_new_list();
     json_array_foreach(json_object_get(kept, key), i, entry)
     {
         if (!same_kind(entry, work) || elements_of(entry) != work->elements)
@@ -81,12 +84,14 @@ static json_t *without(const json_t *list, const char *exercise, int *gone)
 
 bool tuned_forget(const char *exercise, int *count, problem *why)
 {
-    json_t *kept = cache_load(file), *list;
+    json_t *kept = cache_change(file, why), *list;
     const char *host = cache_host(), *key;
     void *next;
     bool saved;
 
     *count = 0;
+    if (!kept)
+        return false;
     json_object_foreach_safe(kept, next, key, list)
     {
         json_t *rest = strncmp(key, host, strlen(host)) == 0 ? without(list, exercise, count) : NULL;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
+#include "files/file_bytes.h"
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/memory.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,20 @@ static json_t *checked(json_t *value)
     if (value == NULL)
         fail(EXIT_BROKEN, "out of memory for JSON");
     return value;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (memory == NULL)
+        checked(NULL);
+    return memory;
+}
+
+void json_start(void)
+{
+    json_set_alloc_funcs(allocate, free);
 }
 
 json_t *json_number(double value)
@@ -86,9 +102,25 @@ void json_append(json_t *list, json_t *value)
         checked(NULL);
 }
 
+/* Writes DEL and the control characters from U+0080 on, which JSON allows in a text, as \u007f. */
+static int dump_part(const char *part, size_t size, void *stream)
+{
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)part[i], next = i + 1 < size ? (unsigned char)part[i + 1] : 0;
+        const bool two = c == 0xC2 && next < 0xA0;
+        if (two || c == 0x7F)
+            fprintf(stream, "\\u%04x", two ? next : c);
+        else
+            putc(c, stream);
+        i += two;
+    }
+    return 0; /* output_commit reports what could not be written */
+}
+
 static void dump(FILE *stream, const void *document)
 {
-    json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    if (json_dump_callback(document, dump_part, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
+        checked(NULL); /* the writer's only other failure */
     fputc('\n', stream);
 }
 
@@ -117,11 +149,13 @@ static bool are_objects(const json_t *list)
 json_t *json_read_saved(const char *path, const char *const *keys, const char *writers)
 {
     json_error_t error;
+    errno = 0;
     json_t *document = json_load_file(path, 0, &error);
     const char *schema = json_string_value(json_object_get(document, "schema"));
 
     if (!document && error.line < 0)
-        fail(EXIT_BAD_INPUT, "%s: cannot be read; expected a file that --json wrote", path);
+        fail(is_system_error(errno) ? EXIT_BROKEN : EXIT_BAD_INPUT,
+             "%s: cannot be read (%s); expected a file that --json wrote", path, strerror(errno));
     if (!document)
         fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
     if (!schema || strcmp(schema, "flynn/1") != 0 || !has_any(document, keys) ||

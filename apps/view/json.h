@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * json.h - JSON as every command writes it (jansson): keys in the order in which they were set, numbers with 17
- * digits so that they read back the same, a number that is not finite as null, indented by two blanks.
+ * digits so that they read back the same, a number that is not finite as null, indented by two blanks, control
+ * characters as \u001b.
  */
 #pragma once
 
@@ -9,6 +10,10 @@
 
 #include <jansson.h>
 #include <stdint.h>
+
+/* From then on every allocation of jansson ends the command (exit code 4) where memory is short: its reader and its
+ * copies would otherwise leave things out without a word. Call once, before other threads run. */
+void json_start(void);
 
 /* These end the command (fail) where memory is short; the values are new references. */
 

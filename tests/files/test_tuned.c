@@ -6,10 +6,16 @@
 #include "scratch.h"
 #include "harness/cache.h"
 #include "harness/tuned.h"
+#include "files/output.h"
+#include "view/json.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static void start(void)
 {
@@ -111,6 +117,110 @@ Test(tuned, files_that_are_none, .init = start, .fini = scratch_end)
         scratch_write("cache/of/flynn/sweeps.json", texts[i], strlen(texts[i]));
         cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "", "'%s'", texts[i]);
     }
+}
+
+static void expect_file(const char *name, const char *content)
+{
+    char text[256] = "";
+    FILE *stream = fopen(name, "r");
+
+    cr_assert(stream, "%s is missing", name);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    cr_expect_str_eq(text, content);
+}
+
+static void keep_sort(void *unused)
+{
+    (void)unused;
+    keep("sort", 1100, "radix", 8);
+}
+
+Test(tuned, a_damaged_file_is_copied_before_it_is_made_anew, .init = start, .fini = scratch_end)
+{
+    static const char *const texts[] = {"{\"half\": [", "[1, 2]", "3"}, *const copies[] = {"", "-2", "-3"};
+    char copy[64];
+
+    keep_sort(NULL);
+    for (size_t i = 0; i < 3; i++) {
+        scratch_write("cache/of/flynn/sweeps.json", texts[i], strlen(texts[i]));
+        ended how = run_apart(keep_sort, NULL);
+        snprintf(copy, sizeof copy, "cache/of/flynn/sweeps.json.damaged%s", copies[i]);
+        cr_expect(is_one_line(how.err) && strstr(how.err, copy), "%s", how.err);
+        expect_file(copy, texts[i]);
+        cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "radix");
+    }
+    expect_file("cache/of/flynn/sweeps.json.damaged", texts[0]);
+    ended how = run_apart(keep_sort, NULL);
+    cr_expect_str_eq(how.err, "", "it is whole again");
+}
+
+Test(tuned, a_file_that_cannot_be_read_is_not_replaced, .init = start, .fini = scratch_end)
+{
+    tuned_work work = {"sort", "f32", 1100, "omp:2", "a processor"};
+    tuned_way way = {.variant = "radix"};
+    struct rlimit files;
+    problem why;
+    int count;
+
+    keep("sort", 1100, "radix", 8);
+    getrlimit(RLIMIT_NOFILE, &files);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}); /* EMFILE */
+    const bool saved = tuned_save(&work, &way, &why), forgotten = tuned_forget(NULL, &count, &why);
+    setrlimit(RLIMIT_NOFILE, &files);
+    cr_expect(!saved && !forgotten && why.exit_code == EXIT_BROKEN, "%s", why.text);
+    cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "radix");
+}
+
+/* jansson's allocation of this number fails. */
+static long failing, allocations;
+static json_malloc_t inner;
+
+static void *allocate(size_t bytes)
+{
+    return inner(++allocations == failing ? SIZE_MAX / 2 : bytes);
+}
+
+static void keep_without_memory(void *number)
+{
+    json_free_t release;
+
+    failing = *(long *)number;
+    output_start();
+    json_start();
+    json_get_alloc_funcs(&inner, &release);
+    json_set_alloc_funcs(allocate, release);
+    keep("select", 5000, "scan", 16);
+}
+
+Test(tuned, an_allocation_that_fails_loses_nothing, .init = start, .fini = scratch_end)
+{
+    char before[4096] = "", after[4096];
+    ended how;
+    long number = 0;
+    FILE *stream;
+
+    for (int i = 0; i < 5; i++)
+        keep("sort", 1000 << i, "radix", 8);
+    stream = fopen("cache/of/flynn/sweeps.json", "r");
+    before[fread(before, 1, sizeof before - 1, stream)] = '\0';
+    fclose(stream);
+    do {
+        number++;
+        how = run_apart(keep_without_memory, &number);
+        if (how.exit_code == 0)
+            break;
+        cr_assert(how.exit_code == EXIT_BROKEN && is_one_line(how.err) && strstr(how.err, "out of memory"),
+                  "allocation %ld: %d, %s", number, how.exit_code, how.err);
+        stream = fopen("cache/of/flynn/sweeps.json", "r");
+        after[fread(after, 1, sizeof after - 1, stream)] = '\0';
+        fclose(stream);
+        cr_assert_str_eq(after, before, "allocation %ld", number);
+        cr_assert(chdir("cache/of/flynn") == 0 && scratch_count() == 1 && chdir("../../..") == 0);
+    } while (true);
+    cr_expect(number > 100, "only %ld allocations were tried", number);
+    cr_expect_str_eq(found("sort", "f32", 16000, "omp:2"), "radix");
+    cr_expect_str_eq(found("select", "f32", 5000, "omp:2"), "scan");
 }
 
 Test(tuned, entries_that_are_none, .init = start, .fini = scratch_end)
