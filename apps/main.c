@@ -6,7 +6,11 @@
 
 #include "exercises/registry.h"
 #include "files/output.h"
+#include "harness/ceilings.h"
+#include "harness/tuned.h"
 #include "support/fail.h"
+#include "support/paths.h"
+#include "view/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,11 +72,21 @@ static bool is(const char *word, const char *option, const char *letter)
     return strcmp(word, option) == 0 || strcmp(word, letter) == 0;
 }
 
+/* No output may replace what commands keep for later ones. */
+static void claim_kept(const char *path, const char *keeper)
+{
+    if (*path)
+        path_claim(PATH_READ, path, "the file of `flynn %s` (%s)", keeper, path);
+}
+
 int main(int argc, char **argv)
 {
     const exercise_kind *exercise;
 
     output_start();
+    json_start();
+    claim_kept(tuned_path(), "sweep --save");
+    claim_kept(ceilings_path(), "ceiling");
     if (argc < 2)
         fail(EXIT_BAD_INPUT, "no command is given; `flynn --help` lists them");
     exercise = exercise_find(argv[1]);

@@ -4,6 +4,7 @@
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -118,33 +119,17 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
     return source;
 }
 
-static int by_name(const void *a, const void *b)
+/* Images are claimed as arguments. */
+static void claim_files(const batch_source *source)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* No two outputs have one name, and none replaces an input. */
-static void check_names(const batch_source *source)
-{
-    const char **sorted = memory_zeroed((size_t)source->count, sizeof *sorted);
-
-    memcpy(sorted, source->outputs, (size_t)source->count * sizeof *sorted);
-    qsort(sorted, (size_t)source->count, sizeof *sorted, by_name);
-    for (int64_t i = 0; i + 1 < source->count; i++)
-        if (strcmp(sorted[i], sorted[i + 1]) == 0)
-            fail(EXIT_BAD_INPUT, "%s: two inputs have this output; expected inputs of different names", sorted[i]);
-    free(sorted);
-    for (int64_t i = 0; i < source->count; i++)
-        if (same_file(source->inputs[i], source->outputs[i]))
-            fail(EXIT_BAD_INPUT, "%s: the output would replace this input; expected another --output-dir",
-                 source->outputs[i]);
+    for (int64_t n = 0; n < source->count && source->kind == BATCH_FACTORS; n++)
+        for (int i = 0; i < FACTORS; i++) {
+            char *path = text_of("%s/%s", source->inputs[n], factor_files[i]);
+            path_claim(PATH_READ, path, "the input %s", path);
+            free(path);
+        }
+    for (int64_t n = 0; n < source->count && source->outputs; n++)
+        path_claim(PATH_WRITTEN, source->outputs[n], "the output of %s, %s", source->inputs[n], source->outputs[n]);
 }
 
 static const char *last_name(const char *path)
@@ -170,14 +155,13 @@ void inputs_name_outputs(batch_source *source, const batch_options *own)
 {
     char **outputs;
 
-    if (!own->folder || source->kind == BATCH_SYNTHETIC)
-        return;
-    outputs = memory_zeroed((size_t)source->count, sizeof *outputs);
+    outputs =
+        own->folder && source->kind != BATCH_SYNTHETIC ? memory_zeroed((size_t)source->count, sizeof *outputs) : NULL;
     source->outputs = (const char *const *)outputs;
-    for (int64_t i = 0; i < source->count; i++)
+    for (int64_t i = 0; i < source->count && outputs; i++)
         outputs[i] = output_of(source, source->inputs[i], own->folder);
-    check_names(source);
-    for (int64_t i = 0; i < source->count && own->resume; i++)
+    claim_files(source);
+    for (int64_t i = 0; i < source->count && outputs && own->resume; i++)
         if (size_of(own->folder, last_name(outputs[i])) >= 0) {
             free(outputs[i]);
             outputs[i] = NULL;

@@ -10,7 +10,9 @@
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/options.h"
+#include "support/paths.h"
 #include "support/progress.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -47,7 +49,7 @@ const column compare_columns[] = {
 };
 
 static const own_option own_options[] = {
-    {"against", OPTION_TEXT, offsetof(compare_options, against), "OLD.json",
+    {"against", OPTION_READ, offsetof(compare_options, against), "OLD.json",
      .help = "Compare a saved run, NEW.json (or one that is made now), with this one"},
     {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
     {0},
@@ -111,14 +113,14 @@ static void show(const json_t *document, table_style style)
 
     columns_print(compare_columns, json_object_get(document, "results"), style, stdout);
     if (style == TABLE_MARKDOWN)
-        printf("\n");
-    printf(
+        text_print("\n");
+    text_print(
         "speed-up, with copies: kernel and total of the scalar backend (or the first one) over this one's; relative: "
         "total over the fastest one's\n");
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
-        printf("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
+        text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)
-        printf("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
+        text_print("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
 }
 
 /* The named exercises; all of them where none is named. */
@@ -166,6 +168,7 @@ static int compare_saved(const common_options *common, const char *against, tabl
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
     if (common->argument_count == 1) {
         option_refuse(common, TAKES_RUN, "both runs come from files");
+        path_claim(PATH_READ, common->arguments[0], "the input %s", common->arguments[0]);
         newer = load(common->arguments[0]);
     } else {
         newer = run_named(common, NULL, 0);

@@ -10,6 +10,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
+#include "support/text.h"
 #include "view/json.h"
 #include "view/units.h"
 
@@ -29,10 +30,12 @@ typedef struct svd_options {
     const char *factors;
 } svd_options;
 
+static const char *const factor_names[] = {"u.npy", "s.npy", "vt.npy", NULL};
+
 static const own_option options[] = {
     {"rank", OPTION_INTEGER, offsetof(svd_options, rank), "K",
      .help = "Keep the K leading singular values (100, or all where there are fewer)", .least = 1, .most = INT64_MAX},
-    {"factors", OPTION_TEXT, offsetof(svd_options, factors), "DIR",
+    {"factors", OPTION_FOLDER, offsetof(svd_options, factors), "DIR", .names = factor_names,
      .help = "Write u.npy, s.npy and vt.npy into this folder: `flynn reconstruct` reads them"},
     {0},
 };
@@ -70,9 +73,7 @@ static host_array make(const exercise *e, int i)
 
 static void factor_path(const char *folder, int i, char *path)
 {
-    static const char *const names[] = {"u.npy", "s.npy", "vt.npy"};
-
-    if (snprintf(path, LONGEST_PATH, "%s/%s", folder, names[i]) >= LONGEST_PATH)
+    if (snprintf(path, LONGEST_PATH, "%s/%s", folder, factor_names[i]) >= LONGEST_PATH)
         fail(EXIT_BAD_INPUT, "--factors: '%s' is too long for the name of a folder", folder);
 }
 
@@ -189,15 +190,16 @@ static void print(const exercise *e, const measurement *m)
     const int64_t k = m->results[1].shape[0];
     const double norm = svd_oracle_tail(expected->oracle, 0);
 
-    printf("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
-           m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k,
-           svd_oracle_tail(expected->oracle, k));
+    text_print("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
+               m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k,
+               svd_oracle_tail(expected->oracle, k));
     if (svd_is_randomized(m->timing.variant))
-        printf("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
-               m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
-    printf("%s: svd %s, reconstruct %s, copies of a %s and of u, s, vt %s\n", m->device.resource,
-           format_seconds(m->timing.kernel_s).text, format_seconds(report->reconstruct_s).text,
-           format_seconds(median(m->h2d.s, m->h2d.count)).text, format_seconds(median(m->d2h.s, m->d2h.count)).text);
+        text_print("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
+                   m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
+    text_print("%s: svd %s, reconstruct %s, copies of a %s and of u, s, vt %s\n", m->device.resource,
+               format_seconds(m->timing.kernel_s).text, format_seconds(report->reconstruct_s).text,
+               format_seconds(median(m->h2d.s, m->h2d.count)).text,
+               format_seconds(median(m->d2h.s, m->d2h.count)).text);
 }
 
 /* The factors; and with -o the matrix in its own range in place of u. */

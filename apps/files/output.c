@@ -2,12 +2,16 @@
 #include "output.h"
 
 #include "support/fail.h"
+#include "support/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,10 +23,17 @@
 typedef struct temporary {
     struct temporary *next;
     atomic_bool live;
+    pid_t process; /* a forked child has the list too */
     char path[];
 } temporary;
 
 static _Atomic(temporary *) temporaries;
+
+/* Set once, when the process ends: no file is begun any more. How many threads are about to make one. */
+static atomic_bool ending;
+static atomic_int beginning;
+
+enum { LONGEST_WAIT_MS = 1000, LEFT_BEHIND_S = 24 * 60 * 60 };
 
 struct output {
     FILE *stream;
@@ -33,15 +44,21 @@ struct output {
 
 static void temporary_remove(temporary *t)
 {
-    if (t != NULL && atomic_exchange(&t->live, false))
+    if (t != NULL && t->process == getpid() && atomic_exchange(&t->live, false))
         unlink(t->path);
 }
 
+/* After this none is left, also if other threads are at work: they begin no file any more. */
 static void remove_temporaries(void)
 {
+    atomic_store(&ending, true);
+    for (int ms = 0; ms < LONGEST_WAIT_MS && atomic_load(&beginning) > 0; ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (temporary *t = atomic_load(&temporaries); t != NULL; t = t->next)
         temporary_remove(t);
 }
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
 static void on_signal(int number)
 {
@@ -68,19 +85,71 @@ void output_start(void)
         if (fcntl(file, F_GETFD) == -1 && open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY) != file)
             _exit(EXIT_BROKEN);
 
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
         struct sigaction action;
-        sigaction(ending[i], NULL, &action);
+        sigaction(ending_signals[i], NULL, &action);
         if (action.sa_handler == SIG_IGN) /* nohup */
             continue;
         action = (struct sigaction){.sa_handler = on_signal};
-        sigaction(ending[i], &action, NULL);
+        sigaction(ending_signals[i], &action, NULL);
     }
     /* write() then returns an error, which is reported, and files are removed. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     atexit(at_exit);
+}
+
+enum { LONGEST_OWNER = 128 };
+
+/* Begins the names of this host's temporary files; a process number counts within its PID namespace. */
+static void owner_name(char *name)
+{
+    char host[65] = "";
+    struct stat space;
+    const bool known = stat("/proc/self/ns/pid", &space) == 0;
+
+    gethostname(host, sizeof host - 1);
+    for (char *c = host; *c != '\0'; c++)
+        if (*c == '/')
+            *c = '_';
+    snprintf(name, LONGEST_OWNER, ".flynn-%s-%jx-", host, known ? (uintmax_t)space.st_ino : 0);
+}
+
+/* Was the file left behind by a process that was killed? One of this host whose process is gone, or one so old that
+ * no process can still be writing it. */
+static bool is_left_behind(int folder, const char *name, const char *owner)
+{
+    const size_t length = strlen(name), begin = strlen(owner);
+    struct stat info;
+
+    if (strncmp(name, ".flynn-", 7) != 0 || length < 5 || strcmp(name + length - 5, ".part") != 0 ||
+        fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    if (strncmp(name, owner, begin) == 0) {
+        const long process = strtol(name + begin, NULL, 10);
+        if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH)
+            return true;
+    }
+    return time(NULL) - info.st_mtime > LEFT_BEHIND_S;
+}
+
+/* Removes what killed processes left in a folder, when the first file is written there. */
+static void remove_left_behind(const char *path)
+{
+    static _Atomic(ino_t) last; /* of many files most are in one folder */
+    char owner[LONGEST_OWNER];
+    struct dirent *entry;
+    struct stat info;
+    DIR *folder = opendir(path);
+
+    if (folder != NULL && fstat(dirfd(folder), &info) == 0 && atomic_exchange(&last, info.st_ino) != info.st_ino) {
+        owner_name(owner);
+        while ((entry = readdir(folder)) != NULL)
+            if (is_left_behind(dirfd(folder), entry->d_name, owner))
+                unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder != NULL)
+        closedir(folder);
 }
 
 /* A unique name in the folder of `target`, put on the list before the file exists, since a signal may come at any time.
@@ -90,15 +159,20 @@ static temporary *temporary_create(const char *target)
     static atomic_uint number;
     const char *slash = strrchr(target, '/');
     int folder_length = slash == NULL ? 0 : (int)(slash - target) + 1;
+    char owner[LONGEST_OWNER];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    owner_name(owner);
 
-    size_t size = (size_t)folder_length + 80;
+    size_t size = (size_t)folder_length + strlen(owner) + 80;
     temporary *t = malloc(sizeof *t + size);
     if (t == NULL)
         return NULL;
-    snprintf(t->path, size, "%.*s.flynn-%ld-%lld%09ld-%u.part", folder_length, target, (long)getpid(),
+    snprintf(t->path, size, "%.*s", folder_length, target);
+    remove_left_behind(folder_length > 0 ? t->path : ".");
+    snprintf(t->path + folder_length, size - (size_t)folder_length, "%s%ld-%lld%09ld-%u.part", owner, (long)getpid(),
              (long long)now.tv_sec, now.tv_nsec, atomic_fetch_add(&number, 1));
+    t->process = getpid();
     atomic_init(&t->live, true);
     t->next = atomic_load(&temporaries);
     while (!atomic_compare_exchange_weak(&temporaries, &t->next, t))
@@ -106,35 +180,73 @@ static temporary *temporary_create(const char *target)
     return t;
 }
 
-/* The file that `path` leads to (malloc); `direct`: it is written in place, without a rename. */
-static char *resolve(const char *path, bool *direct, problem *why)
+/* The file that `path` leads to (malloc), and what is there: `info->st_mode` is 0 for nothing. A file that is not
+ * regular is written in place, without a rename. */
+static char *resolve(const char *path, struct stat *info, problem *why)
 {
-    struct stat info;
-    const bool exists = stat(path, &info) == 0;
+    const bool exists = stat(path, info) == 0;
     const int error = !exists ? errno : access(path, W_OK) != 0 ? errno : 0;
     char *target = NULL;
 
-    *direct = exists && !S_ISREG(info.st_mode);
+    if (!exists)
+        *info = (struct stat){0};
     if (!exists && (error != ENOENT || path[0] == '\0')) {
         problem_set(why, EXIT_BROKEN, "'%s': cannot be written (%s); expected a file name", path, strerror(error));
-    } else if (exists && S_ISDIR(info.st_mode)) {
+    } else if (exists && S_ISDIR(info->st_mode)) {
         problem_set(why, EXIT_BROKEN, "%s: is a folder; expected the name of a file to write", path);
     } else if (exists && error != 0) {
         problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); expected a writable file", path, strerror(error));
     } else { /* a new file, or one whose folder is missing: opening will fail */
-        target = exists && !*direct ? realpath(path, NULL) : strdup(path);
+        target = exists && !S_ISREG(info->st_mode) ? strdup(path) : path_follow(path);
         if (target == NULL)
             problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));
     }
     return target;
 }
 
+/* Gives a new file the owner, group and mode of the one that it replaces. Where the group cannot be kept, the new one
+ * may do no more than others. */
+static void keep_mode(int file, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 07777;
+
+    if (fchown(file, old->st_uid, old->st_gid) != 0) {
+        mode &= 0777;
+        if (fchown(file, (uid_t)-1, old->st_gid) != 0)
+            mode &= ~(mode_t)070 | ((mode & 07) << 3);
+    }
+    (void)fchmod(file, mode); /* file systems without modes refuse it */
+}
+
+/* Makes a temporary file. No signal handler runs here meanwhile, and one that runs on another thread waits for it. */
+static int open_temporary(const char *path, const struct stat *old)
+{
+    sigset_t all, before;
+    int file = -1;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    atomic_fetch_add(&beginning, 1);
+    if (!atomic_load(&ending))
+        file = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, old->st_mode != 0 ? 0600 : 0666);
+    else
+        errno = ECANCELED;
+    const int error = errno;
+    atomic_fetch_sub(&beginning, 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (file >= 0 && old->st_mode != 0)
+        keep_mode(file, old);
+    errno = error;
+    return file;
+}
+
 output *output_open(const char *path, problem *why)
 {
-    bool direct;
-    char *target = resolve(path, &direct, why);
+    struct stat old;
+    char *target = resolve(path, &old, why);
     if (target == NULL)
         return NULL;
+    const bool direct = old.st_mode != 0 && !S_ISREG(old.st_mode);
     output *file = calloc(1, sizeof *file);
     temporary *written = direct ? NULL : temporary_create(target);
     if (file == NULL || (written == NULL && !direct)) {
@@ -144,8 +256,7 @@ output *output_open(const char *path, problem *why)
         return NULL;
     }
     *file = (output){.target = target, .written = written};
-    int flags = O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_EXCL);
-    int descriptor = open(direct ? target : written->path, flags, 0666);
+    int descriptor = direct ? open(target, O_WRONLY | O_CLOEXEC) : open_temporary(written->path, &old);
     file->stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (file->stream == NULL) {
         problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s); its folder must exist and be writable", path,

@@ -3,7 +3,9 @@
  * output.h - output files that appear whole or not at all, and errors of stdout that are reported.
  *
  * A file is written beside its target under a temporary name and renamed once it is complete and on the disk. An
- * unfinished file is removed when the process exits or is ended by SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+ * unfinished file is removed when the process exits or is ended by SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGXCPU. What a
+ * process left that could not do so (SIGKILL) the next one removes that writes into the folder: at once on the same
+ * host, after a day on others.
  */
 #pragma once
 
@@ -20,8 +22,8 @@ void output_start(void);
 typedef struct output output;
 
 /* Begins the file `path`. NULL, with a problem, if it cannot be written: its folder is missing or read-only, or `path`
- * is a folder or a read-only file. A symbolic link stays; its target is replaced. A device or pipe (/dev/null) is
- * written to directly. */
+ * is a folder or a read-only file. A symbolic link stays; its target is replaced, or made. A device or pipe (/dev/null)
+ * is written to directly. */
 output *output_open(const char *path, problem *why);
 
 /* For stdio. Errors need no checking: output_commit reports them. */
@@ -31,8 +33,8 @@ FILE *output_stream(output *file);
  * stdio would forget the cause. */
 bool output_write(output *file, const void *data, size_t bytes);
 
-/* Completes the file, with the mode that umask gives, and frees `file`. false, with a problem and nothing left on the
- * disk, if anything failed since output_open. */
+/* Completes the file and frees `file`. It has the mode of the file that it replaces, and a new one that of umask.
+ * false, with a problem and nothing left on the disk, if anything failed since output_open. */
 bool output_commit(output *file, problem *why);
 
 /* Removes the unfinished file. NULL does nothing. */

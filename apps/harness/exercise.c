@@ -49,7 +49,7 @@ static void parse(exercise *e, int argc, char **argv)
                                .arguments = kind->arguments,
                                .most_arguments = kind->input_count,
                                .summary = kind->help,
-                               .takes = exercise_takes(kind),
+                               .takes = exercise_takes(kind) | TAKES_FILES,
                                .options = kind->options,
                                .own = e->own};
 

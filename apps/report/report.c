@@ -12,6 +12,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/options.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -205,23 +206,25 @@ static report_picture read_picture(const char *value)
         colon[4] = '\0';
         p.caption = colon + 5;
     }
+    path_claim(PATH_READ, p.path, "--picture=%s", p.path);
     must_do(png_read(p.path, &image, &why) && file_bytes_read(p.path, "a PNG", &p.file, &why), &why);
     host_array_free(&image);
     return p;
 }
 
-/* `machine` is 0 where there is only one. */
-static void write_plot(const char *folder, int machine, const report_plot *p, plot_format format)
+static void claim_plot(const char *folder, const char *path, const report_plot *p, plot_format format)
 {
-    char path[PATH_MAX], before[32] = "";
+    (void)p;
+    (void)format;
+    path_claim(PATH_WRITTEN, path, "--plots=%s (%s)", folder, strrchr(path, '/') + 1);
+}
+
+static void write_plot(const char *folder, const char *path, const report_plot *p, plot_format format)
+{
     file_bytes drawn = report_plot_draw(p, format);
     problem why;
 
-    if (machine > 0)
-        snprintf(before, sizeof before, "machine-%d-", machine);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
-                         format == PLOT_SVG ? "svg" : "png") >= sizeof path)
-        fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
+    (void)folder;
     must_do(file_bytes_write(path, &drawn, &why), &why);
     file_bytes_free(&drawn);
 }
@@ -236,13 +239,24 @@ static void make_plots(report_machine *m)
     report_plots_batch(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
 }
 
-static void write_plots(const report_page *page, const char *folder)
+/* Does it for each plot in both formats; where there are several machines, the names begin with them. */
+static void each_plot(const report_page *page, const char *folder,
+                      void (*work)(const char *folder, const char *path, const report_plot *p, plot_format format))
 {
+    char path[PATH_MAX], before[32] = "";
+
     for (int i = 0; i < page->machine_count * PLOTS; i++) {
         const report_plots *plots = &page->machines[i / PLOTS].plots[i % PLOTS];
-        for (int k = 0; k < plots->count; k++)
-            for (plot_format format = PLOT_SVG; format <= PLOT_PNG; format++)
-                write_plot(folder, page->machine_count > 1 ? i / PLOTS + 1 : 0, &plots->list[k], format);
+        if (page->machine_count > 1)
+            snprintf(before, sizeof before, "machine-%d-", i / PLOTS + 1);
+        for (int k = 0; k < 2 * plots->count; k++) {
+            const report_plot *p = &plots->list[k / 2];
+            const plot_format format = k % 2 ? PLOT_PNG : PLOT_SVG;
+            if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
+                                 format == PLOT_SVG ? "svg" : "png") >= sizeof path)
+                fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
+            work(folder, path, p, format);
+        }
     }
 }
 
@@ -272,7 +286,8 @@ static void free_page(report_page *page)
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
-    const command_line line = {"flynn report", "[SAVED.json...]", MOST_FILES, summary, TAKES_RUN, own_options, &own};
+    const command_line line = {"flynn report",          "[SAVED.json...]", MOST_FILES, summary,
+                               TAKES_RUN | TAKES_FILES, own_options,       &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     problem why;
@@ -294,8 +309,9 @@ int command_report(int argc, char **argv)
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
     if (own.plots) {
+        each_plot(&page, own.plots, claim_plot);
         make_folder(own.plots);
-        write_plots(&page, own.plots);
+        each_plot(&page, own.plots, write_plot);
     }
     must_do(output_print(own.output, report_page_write, &page, &why), &why);
     failures = report_failures(&page);

@@ -178,7 +178,7 @@ int command_slice(int argc, char **argv)
                                1,
                                summary,
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
-                                   TAKES_RESULT,
+                                   TAKES_RESULT | TAKES_FILES,
                                own_options,
                                &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();

@@ -3,6 +3,7 @@
 
 #include "fail.h"
 #include "memory.h"
+#include "paths.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
 enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones included; the key of its first one */
@@ -21,6 +23,7 @@ typedef struct entry {
     const own_option *option;
     void *values;    /* where its place is counted from */
     unsigned shared; /* TAKES_...; 0: no shared option */
+    bool variable;   /* its value is that of its variable */
 } entry;
 
 /* What is being parsed: the command, where its values go, and its options: its own, then shared ones. */
@@ -47,15 +50,21 @@ static void variable_name(const char *option, char *text, size_t size)
         *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
 }
 
+/* What messages call the option, or its variable. */
+static void shown_name(const char *option, bool variable, char *text, size_t size)
+{
+    if (variable)
+        variable_name(option, text, size);
+    else
+        snprintf(text, size, "--%s", option);
+}
+
 noreturn void option_fail(const char *option, const char *format, ...)
 {
     char name[64], text[1024];
     va_list arguments;
 
-    if (from_environment)
-        variable_name(option, name, sizeof name);
-    else
-        snprintf(name, sizeof name, "--%s", option);
+    shown_name(option, from_environment, name, sizeof name);
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -223,7 +232,7 @@ static const own_option shared_options[] = {
      .help = "Run on these backends: serial, simd, omp or hip, with items such as omp:8, simd:v2, hip:1; all is every "
              "one that can run here (default: auto, the best one)",
      .group = GROUP_WHAT, .letter = 'b', .parse = parse_backends},
-    {"trace", OPTION_TEXT, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
+    {"trace", OPTION_WRITTEN, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
      .help = "Record when each thread and device did what, as a Chrome trace (open it in ui.perfetto.dev)"},
     {"variant", OPTION_TEXT, COMMON(variant), "NAME", .group = GROUP_WHAT,
      .help = "Variant of the operation; `flynn list` shows them (default: auto)"},
@@ -251,7 +260,7 @@ static const own_option shared_options[] = {
      .help = "Results as JSON, to FILE or to stdout instead of the table"},
     {"csv", OPTION_STREAM, COMMON(csv_file), "FILE", .group = GROUP_OUTPUT,
      .help = "Results as CSV, to FILE or to stdout instead of the table"},
-    {"output", OPTION_TEXT, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
+    {"output", OPTION_WRITTEN, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
      .help = "Write the result as .npy, or a matrix as .png (grey, clipped to 0..1)"},
 };
 enum { SHARED = sizeof shared_options / sizeof *shared_options };
@@ -308,6 +317,7 @@ static void set_option(parsing *p, int i, const char *value)
     void *place = (char *)p->entries[i].values + o->place;
     char expected[128];
 
+    p->entries[i].variable = from_environment;
     p->set |= p->entries[i].shared;
     p->set_own |= own;
     p->common->given |= from_environment ? 0 : p->entries[i].shared;
@@ -315,7 +325,9 @@ static void set_option(parsing *p, int i, const char *value)
     switch (o->type) {
     case OPTION_FLAG: *(bool *)place = true; break;
     case OPTION_TEXT:
+    case OPTION_READ:
     case OPTION_WRITTEN:
+    case OPTION_FOLDER:
     case OPTION_STREAM: *(const char **)place = read_text(o->name, value); break;
     case OPTION_CHOICE: *(int *)place = option_choice(o->name, value, o->names); break;
     case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, value, o->least, o->most); break;
@@ -519,6 +531,38 @@ static void refuse_void(const parsing *p)
     }
 }
 
+/* Declares the files that the option names. */
+static void claim_option(const entry *e)
+{
+    const own_option *o = e->option;
+    const char *path = *(const char *const *)((const char *)e->values + o->place);
+    char name[64], within[PATH_MAX];
+
+    shown_name(o->name, e->variable, name, sizeof name);
+    if (path && o->type == OPTION_READ)
+        path_claim(PATH_READ, path, "%s=%s", name, path);
+    else if (path && o->type != OPTION_FOLDER)
+        path_claim(e->shared == TAKES_RESULT ? PATH_RESULT : PATH_WRITTEN, path, "%s=%s", name, path);
+    for (int i = 0; path && o->type == OPTION_FOLDER && o->names[i]; i++) {
+        snprintf(within, sizeof within, "%s/%s", path, o->names[i]);
+        path_claim(PATH_WRITTEN, within, "%s=%s (%s)", name, path, o->names[i]);
+    }
+}
+
+/* Declares all files that the command line names. */
+static void claim_files(const parsing *p)
+{
+    path_claim_streams();
+    for (int i = 0; i < p->count; i++)
+        if (p->entries[i].option->type >= OPTION_READ && p->entries[i].option->type <= OPTION_STREAM)
+            claim_option(&p->entries[i]);
+    for (int i = 0; i < p->common->argument_count && p->command->takes & TAKES_FILES; i++) {
+        const char *path = p->common->arguments[i];
+        if (access(path, F_OK) == 0) /* else it may be a number */
+            path_claim(i ? PATH_READ : PATH_FIRST, path, "the input %s", path);
+    }
+}
+
 void options_parse(const command_line *command, int argc, char **argv, common_options *common)
 {
     parsing p = {.command = command, .common = common};
@@ -550,6 +594,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
+    claim_files(&p);
     fail_set_quiet(common->quiet);
 }
 

@@ -7,8 +7,8 @@
  * set; for an option without a value it is 0 or 1; for --json and --csv without a FILE it is 1.
  *
  * An option that the command does not list is refused, and so is one on the command line that another option or a file
- * makes void (a variable is then ignored). Any mistake ends the command with exit code 2 and one line that names the
- * option or variable.
+ * makes void (a variable is then ignored), and so are two options that name one file (paths.h). Any mistake ends the
+ * command with exit code 2 and one line that names the option or variable.
  */
 #pragma once
 
@@ -35,6 +35,7 @@ enum {
     TAKES_JSON = 1 << 13,
     TAKES_CSV = 1 << 14,
     TAKES_RESULT = 1 << 15, /* --output */
+    TAKES_FILES = 1 << 16,  /* no option: the arguments are files, which the command reads */
 };
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
@@ -70,8 +71,10 @@ typedef struct common_options {
 typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, not empty */
+    OPTION_READ,    /* likewise: a file that the command reads */
     OPTION_WRITTEN, /* likewise: a file that the command writes */
-    OPTION_STREAM,  /* likewise, but the value may be left out: NULL, for stdout */
+    OPTION_FOLDER,  /* likewise: a folder in which the command writes the files `names` */
+    OPTION_STREAM,  /* a file that the command writes; the value may be left out: NULL, for stdout */
     OPTION_CHOICE,  /* int: the place in `names` */
     OPTION_INTEGER, /* int64_t, from `least` to `most` */
     OPTION_COUNT,   /* int, likewise */
@@ -88,7 +91,7 @@ typedef struct own_option {
     const char *value; /* for --help: "MODE"; NULL for a flag */
     const char *help;
     char letter;              /* 'o' for -o; 0: none */
-    const char *const *names; /* OPTION_CHOICE: ended by NULL */
+    const char *const *names; /* OPTION_CHOICE, OPTION_FOLDER: ended by NULL */
     int64_t least, most;      /* of numbers */
     const char *needs;        /* another own option, without which this one has no effect */
     int group;                /* of shared options: where --help lists it */

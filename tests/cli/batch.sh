@@ -209,9 +209,10 @@ check "a rank beyond one image: that one fails" test "$status $(ls -A ranks)" = 
 check "and why is told" grep -q "in/row.png: an image of 1x17 has 1 singular values; --rank=2 asks for more" "$work/err"
 
 refused "a rank beyond all" 2 "has 20 singular values; --rank=21 asks for more" batch --synthetic=2x30x20 --rank=21
-refused "two inputs of a name" 2 "two inputs have this output" batch in/small0.png other/small0.png --output-dir=new
-refused "the input's own folder" 2 "expected another --output-dir" batch in/small0.png --output-dir=in
-refused "its own folder by another name" 2 "expected another --output-dir" batch in/small0.png --output-dir=other/../in
+refused "two inputs of a name" 2 "other/small0.png, new/small0.png are the same file" batch in/small0.png other/small0.png --output-dir=new
+refused "the input's own folder" 2 "the input in/small0.png and the output of" batch in/small0.png --output-dir=in
+refused "its own folder by another name" 2 "in/small0.png, other/../in/small0.png are the same file" batch in/small0.png \
+    --output-dir=other/../in
 refused "--resume alone" 2 "--output-dir" batch in/small0.png --resume
 refused "an unknown pipeline" 2 "the nearest is streams" batch --pipeline=stream
 refused "no stream" 2 "from 1 to 64" batch --pipeline=streams:0

@@ -11,11 +11,15 @@
 #include <criterion/new/assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 TestSuite(output, .init = scratch_start, .fini = scratch_end);
@@ -78,6 +82,57 @@ Test(output, the_mode_is_umasks)
     cr_assert(write_file("a", "x", &why), "%s", why.text);
     stat("a", &info);
     cr_assert(eq(int, (int)(info.st_mode & 0777), 0640));
+}
+
+Test(output, a_rewritten_file_keeps_its_mode)
+{
+    problem why;
+    struct stat info;
+    umask(022);
+    scratch_write("a", "old", 3);
+    for (mode_t mode = 0600; mode <= 0666; mode += 033) {
+        chmod("a", mode);
+        output *file = output_open("a", &why);
+        cr_assert(file != NULL, "%s", why.text);
+        cr_assert(fstat(fileno(output_stream(file)), &info) == 0);
+        cr_assert(eq(int, (int)(info.st_mode & 07777), (int)mode), "while it is written");
+        cr_assert(output_commit(file, &why), "%s", why.text);
+        stat("a", &info);
+        cr_assert(eq(int, (int)(info.st_mode & 07777), (int)mode));
+    }
+    if (geteuid() != 0)
+        return;
+    cr_assert(chown("a", 65534, 65533) == 0);
+    cr_assert(write_file("a", "x", &why), "%s", why.text);
+    stat("a", &info);
+    cr_assert(eq(int, (int)info.st_uid, 65534));
+    cr_assert(eq(int, (int)info.st_gid, 65533));
+}
+
+Test(output, what_a_dangling_link_leads_to_is_made)
+{
+    static const struct {
+        const char *name, *link, *file;
+    } cases[] = {{"link", "new", "new"},
+                 {"link", "folder/new", "folder/new"},
+                 {"folder/link", "../new", "new"},
+                 {"folder/link", "second", "new"},
+                 {"alias/link", "../new", "folder/new"}};
+    problem why;
+    struct stat info;
+    mkdir("folder", 0777);
+    mkdir("folder/within", 0777);
+    cr_assert(symlink("folder/within", "alias") == 0 && symlink("../new", "folder/second") == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_assert(symlink(cases[i].link, cases[i].name) == 0);
+        cr_assert(write_file(cases[i].name, "new", &why), "%s", why.text);
+        cr_assert(lstat(cases[i].name, &info) == 0 && S_ISLNK(info.st_mode), "%s", cases[i].name);
+        expect_content(cases[i].file, "new");
+        cr_assert(unlink(cases[i].name) == 0 && unlink(cases[i].file) == 0);
+    }
+    cr_assert(symlink("loop", "other") == 0 && symlink("other", "loop") == 0 && symlink("gone/new", "link") == 0);
+    expect_refused("loop", "Too many levels of symbolic links");
+    expect_refused("link", "No such file or directory");
 }
 
 Test(output, a_symbolic_link_stays)
@@ -190,6 +245,95 @@ Test(output, nothing_is_left_by_fail_or_a_signal)
         cr_assert(eq(int, how.signal, endings[i]));
         cr_assert(eq(int, how.exit_code, endings[i] == 0 ? EXIT_WRONG_RESULT : -1));
         cr_assert(eq(int, scratch_count(), 0), "after signal %d", endings[i]);
+    }
+}
+
+/* A file like those that are being written, so many days old. */
+static void leave(const char *name, int days)
+{
+    const struct timespec then = {.tv_sec = time(NULL) - days * 24 * 60 * 60 - 1};
+    scratch_write(name, "half", 4);
+    cr_assert(utimensat(AT_FDCWD, name, (struct timespec[]){then, then}, 0) == 0);
+}
+
+static void write_another(void *name)
+{
+    problem why;
+    output_start();
+    if (!write_file(name, "x", &why))
+        fail_problem(&why);
+}
+
+Test(output, the_next_one_removes_what_a_kill_left)
+{
+    int kill_it = SIGKILL;
+    problem why;
+    ended how = run_apart(end_halfway, &kill_it);
+    cr_assert(eq(int, how.signal, SIGKILL));
+    cr_assert(eq(int, scratch_count(), 1));
+    leave(".flynn-another-host-f00-1-17-0.part", 0);
+    output *alive = output_open("b", &why);
+    cr_assert(alive != NULL, "%s", why.text);
+    cr_assert(eq(int, scratch_count(), 2));
+    mkdir("folder", 0777);
+    cr_assert(write_file("folder/c", "x", &why), "%s", why.text);
+    leave(".flynn-another-host-f00-1-17-1.part", 1);
+    leave(".flynn-12-17-1.part", 1); /* of an earlier version */
+    leave(".flynn-notes", 1);
+    leave("my.part", 1);
+    how = run_apart(write_another, "c");
+    cr_assert(eq(int, how.exit_code, 0), "%s", how.err);
+    cr_assert(eq(int, scratch_count(), 6), "a folder, c, one under way here, one of another host, two of other names");
+    cr_assert(output_commit(alive, &why), "%s", why.text);
+    expect_content("b", "");
+}
+
+/* Writes files one after the other until the process ends. */
+static void *write_on(void *failing)
+{
+    static atomic_int number;
+    for (int i = 0;; i++) {
+        char name[32];
+        problem why;
+        snprintf(name, sizeof name, "%d", atomic_fetch_add(&number, 1) % 50);
+        write_file(name, "x", &why);
+        if (failing && i == 20)
+            fail(EXIT_BROKEN, "the end");
+    }
+    return NULL;
+}
+
+/* Of a process with four writers: ended by a signal, or by two of them, which fail at the same time. */
+static void end_writers(void *number)
+{
+    struct stat info;
+    pthread_t threads[4];
+    const int ending = *(int *)number;
+    output_start();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, write_on, ending == 0 && i < 2 ? number : NULL);
+    while (ending == 0 || stat("49", &info) != 0)
+        sched_yield();
+    kill(getpid(), ending);
+    pause();
+}
+
+Test(output, nothing_is_left_by_several_threads)
+{
+    int endings[] = {0, SIGHUP, SIGTERM};
+    for (int round = 0; round < 24; round++) {
+        int ending = endings[round % 3];
+        ended how = run_apart(end_writers, &ending);
+        cr_assert(eq(int, how.signal, ending));
+        cr_assert(eq(int, how.exit_code, ending == 0 ? EXIT_BROKEN : -1));
+        if (ending == 0)
+            cr_assert(is_one_line(how.err), "%s", how.err);
+        for (int i = 0; i < 50; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "%d", i);
+            unlink(name);
+        }
+        cr_assert(eq(int, scratch_count(), 0), "after signal %d in round %d", ending, round);
     }
 }
 

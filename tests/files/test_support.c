@@ -12,6 +12,9 @@
 #include "harness/machine.h"
 #include "scratch.h"
 #include "support/statistics.h"
+#include "support/memory.h"
+#include "support/paths.h"
+#include "support/text.h"
 #include "view/row.h"
 #include "view/units.h"
 
@@ -21,6 +24,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --------------------------------------------------------------------------------------------------- comparing ---- */
 
@@ -374,7 +379,7 @@ Test(json, csv)
     cr_assert(eq(str, read_all("a.csv", text, sizeof text),
                  "zulu,alpha,bad,block,check.ok,check.index,more\n"
                  "0.10000000000000001,\"a,\"\"b\"\"?\",,16x16,true,9223372036854775807,\n"
-                 ",\"two\nlines\",,,,,x\n"));
+                 ",two\\nlines,,,,,x\n"));
     cr_assert(not(csv_write(results, "/dev/full", &why)));
     cr_assert(not(json_write(results, "missing/a.json", &why)));
     cr_assert(eq(int, why.exit_code, 4));
@@ -401,6 +406,145 @@ Test(json, machine)
     json_decref(machine);
 }
 
+/* -------------------------------------------------------------------------------------------------------- text ---- */
+
+Test(text, control_characters_are_shown)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"", ""},
+        {"a b\\~", "a b\\~"},
+        {"\x01\x1b[2J\x1f\x7f", "\\x01\\x1b[2J\\x1f\\x7f"},
+        {"a\nb\tc\r", "a\\nb\\x09c\\x0d"},
+        {"\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\\u0080\\u009b\\u009f\xc2\xa0"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\x9b\xff\xc3", "\\x9b\\xff\\xc3"},                                     /* alone */
+        {"\xc0\x9b\xe0\x80\x9b", "\\xc0\\x9b\\xe0\\x80\\x9b"},                   /* ESC, too long */
+        {"\xed\xa0\x80\xf4\x90\x80\x80", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"}, /* no letters */
+        {"\xe2\x82", "\\xe2\\x82"},
+    };
+    char shown[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text_show(shown, sizeof shown, cases[i].text);
+        cr_assert(eq(str, shown, (char *)cases[i].shown));
+    }
+    text_show(shown, 8, "1234\x1bzz"); /* what does not fit is left out whole */
+    cr_assert(eq(str, shown, "1234"));
+    problem why;
+    problem_set(&why, EXIT_BAD_INPUT, "%s: none", "a\x1b\n");
+    cr_assert(eq(str, why.text, "a\\x1b\\n: none"));
+}
+
+static void print_names(void *unused)
+{
+    (void)unused;
+    text_print("%s and %d\n", "a\nb\x1b", 3);
+    text_print("part, ");
+    text_print("rest\n");
+}
+
+Test(text, only_the_formats_own_line_end_is_one)
+{
+    ended how = run_apart(print_names, NULL);
+    cr_assert(eq(str, how.out, "a\\nb\\x1b and 3\npart, rest\n"));
+}
+
+/* ----------------------------------------------------------------------------------------------- memory streams ----
+ */
+
+Test(memory, a_stream_keeps_all)
+{
+    char *text;
+    size_t size;
+    FILE *stream = memory_stream(&text, &size);
+    for (int i = 0; i < 30000; i++)
+        fprintf(stream, "%06d", i);
+    fclose(stream);
+    cr_assert(eq(sz, size, 180000));
+    cr_assert(eq(sz, strlen(text), size));
+    for (int i = 0; i < 30000; i++)
+        cr_assert(atoi(strndupa(text + 6 * i, 6)) == i);
+    free(text);
+    fclose(memory_stream(&text, &size));
+    cr_assert(eq(sz, size, 0));
+    cr_assert(eq(str, text, ""));
+    free(text);
+}
+
+static void write_too_much(void *unused)
+{
+    (void)unused;
+    static const char block[1 << 16];
+    volatile size_t much = (size_t)1 << 61;
+    char *text;
+    size_t size;
+    FILE *stream = memory_stream(&text, &size);
+    fwrite(block, 1, much, stream);
+    fclose(stream);
+}
+
+Test(memory, a_stream_without_memory_ends_the_command)
+{
+    ended how = run_apart(write_too_much, NULL);
+    cr_assert(eq(int, how.exit_code, EXIT_BROKEN), "%s", how.err);
+    cr_assert(strstr(how.err, "out of host memory") != NULL && is_one_line(how.err), "%s", how.err);
+}
+
+/* ------------------------------------------------------------------------------------------------------- paths ---- */
+
+typedef struct claimed {
+    path_use use, other_use;
+    const char *path, *other;
+    bool refused;
+} claimed;
+
+static void claim_both(void *both)
+{
+    const claimed *c = both;
+    path_claim(c->use, c->path, "the first");
+    path_claim(c->other_use, c->other, "the second");
+}
+
+Test(paths, uses_that_destroy_each_other, .init = scratch_start, .fini = scratch_end)
+{
+    static claimed cases[] = {
+        {PATH_READ, PATH_READ, "a", "a", false},
+        {PATH_FIRST, PATH_READ, "a", "a", false},
+        {PATH_FIRST, PATH_RESULT, "a", "a", false},
+        {PATH_RESULT, PATH_FIRST, "a", "a", false},
+        {PATH_READ, PATH_RESULT, "a", "a", true},
+        {PATH_FIRST, PATH_WRITTEN, "a", "a", true},
+        {PATH_WRITTEN, PATH_READ, "a", "a", true},
+        {PATH_RESULT, PATH_WRITTEN, "a", "a", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "a", "b", false},
+        {PATH_WRITTEN, PATH_WRITTEN, "a", "hard", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "./new", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "folder/../new", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "dangling", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "folder/dangling", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "folder/new", false},
+        {PATH_WRITTEN, PATH_WRITTEN, "new", "new2", false},
+        {PATH_WRITTEN, PATH_WRITTEN, "to/come/new", "to//./come/x/../new", true},
+        {PATH_WRITTEN, PATH_WRITTEN, "to/come", "to/come/new", false},
+        {PATH_WRITTEN, PATH_WRITTEN, "loop", "loop", false}, /* cannot be opened */
+        {PATH_WRITTEN, PATH_WRITTEN, "/dev/null", "/dev/null", false},
+        {PATH_WRITTEN, PATH_WRITTEN, "pipe", "pipe", false},
+    };
+    mkdir("folder", 0777);
+    scratch_write("a", "x", 1);
+    scratch_write("b", "x", 1);
+    cr_assert(link("a", "hard") == 0 && symlink("new", "dangling") == 0 && symlink("loop", "loop") == 0 &&
+              symlink("../dangling", "folder/dangling") == 0 && mkfifo("pipe", 0666) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ended how = run_apart(claim_both, &cases[i]);
+        cr_assert(eq(int, how.exit_code, cases[i].refused ? EXIT_BAD_INPUT : 0), "%s, %s: %s", cases[i].path,
+                  cases[i].other, how.err);
+        if (cases[i].refused)
+            cr_assert(eq(str, how.err, "flynn: the first and the second are the same file; expected different ones\n"));
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------------- failing ---- */
 
 static void fail_with_status(void *status)
@@ -420,7 +564,7 @@ Test(fail, exit_codes_and_lines)
         fl_status status = (fl_status)s;
         ended how = run_apart(fail_with_status, &status);
         cr_assert(eq(int, how.exit_code, codes[s]), "%s", fl_status_name(status));
-        cr_assert(eq(str, how.err, "flynn convolve: a remark\nflynn convolve: two?lines\n"));
+        cr_assert(eq(str, how.err, "flynn convolve: a remark\nflynn convolve: two\\nlines\n"));
         cr_assert(eq(str, how.out, ""));
     }
 }

@@ -1,0 +1,229 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a command writes: no output destroys another one or an input, nothing is left by a kill, no name or document
+# controls the terminal, and a child that died is told.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--backend=serial --repeat=1 --warmup=0)
+
+# ---------------------------------------------------------------------------------------------------- the same file
+
+"$PYTHON" - "$here" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import files
+open("in.npy", "wb").write(files.npy([float(i * 7 % 64) for i in range(64)], (64,)))
+END
+cp grey8.png a.png
+cp "$saved/compare.json" o.json
+mkdir f out
+ln in.npy hard.npy
+ln -s in.npy soft.npy
+ln -s absent.npy dangling.npy
+ln -s . here
+cp in.npy b.npy
+
+# both TITLE ONE OTHER ARGUMENT...: is refused before any work, with one line that names both.
+both() {
+    local title=$1 one=$2 other=$3
+    shift 3
+    refused "$title" 2 "$one" "$@"
+    check "$title: both are named" grep -qF -- "$other" "$work/err"
+    check "$title: in words" grep -qF "are the same file; expected different ones" "$work/err"
+}
+both "--json on the input" --json=in.npy "the input in.npy" sort in.npy --json=in.npy "${quick[@]}"
+both "--csv on the input" --csv=in.npy "the input in.npy" sort in.npy --csv=in.npy "${quick[@]}"
+both "--trace on the input" --trace=in.npy "the input in.npy" sort in.npy --trace=in.npy "${quick[@]}"
+both "by a hard link" --json=hard.npy "the input in.npy" sort in.npy --json=hard.npy "${quick[@]}"
+both "by a symbolic link" --json=soft.npy "the input in.npy" sort in.npy --json=soft.npy "${quick[@]}"
+FLYNN_JSON=in.npy both "a variable" FLYNN_JSON=in.npy "the input in.npy" sort in.npy "${quick[@]}"
+both "-o on the second input" --output=kernel.npy "the input kernel.npy" convolve image.npy kernel.npy -o kernel.npy \
+    "${quick[@]}"
+both "-o and --json" --output=a.npy --json=a.npy sort in.npy -o a.npy --json=a.npy "${quick[@]}"
+both "--json and --csv" --json=q --csv=q sort in.npy --json=q --csv=q "${quick[@]}"
+both "--json and --trace" --json=t --trace=t sort in.npy --json=t --trace=t "${quick[@]}"
+both "through a folder" --json=here/q --csv=./q sort in.npy --json=here/q --csv=./q "${quick[@]}"
+both "through a dangling link" --output=dangling.npy --json=absent.npy sort in.npy -o dangling.npy --json=absent.npy \
+    "${quick[@]}"
+both "a folder that is to come" --output=new/./u.npy "--factors=new (u.npy)" svd -o new/./u.npy --factors=new --size=8 \
+    "${quick[@]}"
+both "-o and --png" --output=p.png --png=./p.png convolve --size=8 -o p.png --png=./p.png "${quick[@]}"
+both "--png on the input" --png=a.png "the input a.png" convolve a.png --png=a.png "${quick[@]}"
+both "svd's factors and -o" --output=f/u.npy "--factors=f (u.npy)" svd --size=8 -o f/u.npy --factors=f "${quick[@]}"
+both "svd's factors and --json" --json=f/s.npy "--factors=f (s.npy)" svd --size=8 --json=f/s.npy --factors=f \
+    "${quick[@]}"
+both "slice: --json on the array" --json=image.npy "the input image.npy" slice image.npy --json=image.npy "${quick[@]}"
+both "slice: -o and --csv" --output=x.npy --csv=x.npy slice image.npy --slice=0:1 -o x.npy --csv=x.npy "${quick[@]}"
+both "batch: --json on an image" --json=a.png "the input a.png" batch a.png --json=a.png
+both "batch: --json on an output" --json=out/a.png "the output of a.png" batch a.png --output-dir=out \
+    --json=out/a.png
+mkdir linked
+cp a.png linked/a.png
+ln -s a.png linked/rgb.png
+both "batch: two links to one output" "the output of a.png" "the output of rgb.png" batch a.png rgb.png \
+    --output-dir=linked
+both "compare: --json on --against" --json=o.json --against=o.json compare --against=o.json o.json --json=o.json
+cp o.json n.json
+both "compare: --json on the newer run" --json=n.json "the input n.json" compare --against=o.json n.json --json=n.json
+both "report: the page on a document" --output=o.json "the input o.json" report o.json -o o.json
+both "report: the page on a picture" --picture=a.png --output=a.png report o.json -o a.png --picture=a.png:x
+both "sweep: --json on what --save keeps" --json=$work/cache/sweeps.json "flynn sweep --save" sweep sort --save \
+    --json="$work/cache/sweeps.json"
+both "ceiling: --json on what it keeps" --trace=$work/cache/ceilings.json "flynn ceiling" ceiling \
+    --trace="$work/cache/ceilings.json"
+
+"$flynn" sort in.npy "${quick[@]}" --json=stdout.json >stdout.json 2>"$work/err"
+status=$?
+: >"$work/out"
+check "--json on stdout's file" is_refused 2 "stdout and --json=stdout.json are the same file"
+"$flynn" sort in.npy "${quick[@]}" >log 2>&1 # one file for both
+status=$?
+check "stdout and stderr in one file" test $status = 0
+
+cp in.npy x.npy
+ok "the result in the place of its input" sort x.npy -o x.npy "${quick[@]}"
+check "it is sorted" npy x.npy 'list(v) == sorted(v) and len(v) == 64'
+ok "/dev/null twice" sort in.npy --json=/dev/null --csv=/dev/null --trace=/dev/null "${quick[@]}"
+ok "one input twice" convolve image.npy image.npy --json=/dev/null "${quick[@]}"
+cp b.npy 3
+ok "a number that is a file's name too" log_of_sum 3 4 --json=other.json "${quick[@]}"
+ok "a link to nothing" sort in.npy -o dangling.npy "${quick[@]}"
+check "what it leads to is made" npy absent.npy 'list(v) == sorted(v)'
+check "the link stays" test -L dangling.npy
+chmod 600 absent.npy
+ok "a file that is there" sort in.npy -o absent.npy "${quick[@]}"
+check "keeps its mode" test "$(stat -c %a absent.npy)" = 600
+
+# ------------------------------------------------------------------------------------------------------- what is left
+
+# ended NAME ARGUMENT...: sends the signal once a file is being written or written; ends by it.
+ended() {
+    local name=$1 folder=$2 process
+    shift 2
+    last=("$@")
+    rm -rf "$folder"
+    mkdir "$folder"
+    "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null &
+    process=$!
+    until [ -n "$(ls -A "$folder")" ] || ! kill -0 $process 2>/dev/null; do :; done
+    kill -"$name" $process
+    wait $process 2>/dev/null
+    status=$?
+}
+mkdir many
+"$PYTHON" "$here/batch.py" noise many 60 64 64
+for round in 1 2 3 4 5; do
+    ended HUP hung batch many/*.png --output-dir=hung --rank=5
+    check "SIGHUP, round $round: ended by it" test $status = 129
+    check "SIGHUP, round $round: only whole files" test -z "$(find hung -name '*.part')"
+done
+ended HUP hung sort --size=3000000 "${quick[@]}" -o hung/out.npy
+check "SIGHUP to sort: nothing is half written" test -z "$(find hung -name '*.part')"
+
+ended KILL hung batch many/*.png --output-dir=hung --rank=5
+check "SIGKILL: ended by it" test $status = 137
+touch hung/.flynn-a-host-f00-12-17-0.part hung/my.part
+touch -d '2 days ago' hung/.flynn-a-host-f00-12-17-1.part
+ok "the next run" batch many/*.png --output-dir=hung --rank=5 --resume
+check "removes what the kill left, and nothing of others" test "$(cd hung && echo .flynn*.part *.part)" = \
+    ".flynn-a-host-f00-12-17-0.part my.part"
+
+# ------------------------------------------------------------------------------------------------ control characters
+
+esc=$'\e[2J'
+name=$esc$'\xc2\x9b2J\x7f\nforged: line\xff.png'
+# clean TITLE: nothing on either stream of the last run controls a terminal, and no name begins a line of its own.
+is_clean() {
+    ! LC_ALL=C grep -aqP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$work/out" "$work/err" &&
+        ! grep -aq '^forged' "$work/out" "$work/err"
+}
+clean() {
+    check "$*: no control characters" is_clean
+}
+shown='\x1b[2J\u009b2J\x7f\nforged: line'
+
+cp a.png "$name"
+cp o.json "$name.json"
+for words in "sort $name" "slice $name" "convolve $name" "svd $name" "batch $name" "report $name" \
+    "compare --against=$name" "sort --json=$name/x" "sort -o $name" "list $name" "$name" "sort --$name" "sort --size=$name" \
+    "sort --backend=$name" "sort --variant=$name" "sweep $name" "sweep sort --variant=$name" "doctor --root=$name" \
+    "batch --factors=$name" "batch --pipeline=$name" "svd --size=8 --factors=$name" "compare $name" "laws $name" \
+    "taxonomy $name" "report --picture=$name o.json -o page.html" "slice --size=8 --slice=$name"; do
+    command=${words%% *}
+    run "$command" "${words#"$command" }"
+    [ "$words" = "$name" ] && run "$words"
+    clean "$command"
+done
+run sort "$name"
+check "a name is shown" grep -qF -- "$shown" "$work/err"
+FLYNN_VARIANT=$name run sort --size=8
+clean "a variable"
+FLYNN_CACHE=$work/cache/$esc run sweep --forget
+clean "sweep --forget"
+check "the cache's name is shown" grep -qF '\x1b[2J' "$work/out"
+OMP_NUM_THREADS=$name run doctor
+clean "doctor"
+run batch a.png "$esc"$'\xc2\x9b\x7f\n.png' --json
+clean "batch --json"
+check "JSON keeps the name" json "$work/out" 'd["batch"]["runs"][0]["failures"][0]["input"] == "\x1b[2J\u009b\x7f\n.png"'
+run batch "$name" missing.png
+clean "batch"
+
+# A plugin's own words.
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/hostile
+for words in info "info --json" list "list --json" doctor "doctor --json" "convolve --size=8 --backend=hostile --repeat=1" \
+    "convolve --size=8 --backend=hostile --repeat=1 --json" "convolve --size=8 --backend=hostile --repeat=1 --csv" \
+    "compare convolve --size=8 --backend=hostile --repeat=1" \
+    "compare convolve --size=8 --backend=hostile --repeat=1 --markdown" \
+    "sweep convolve --size=8 --backend=hostile --repeat=1"; do
+    read -ra words <<<"$words"
+    run "${words[@]}"
+    clean "a plugin's words: ${words[*]}"
+done
+run convolve --size=8 --backend=hostile --repeat=1 --json
+check "JSON keeps them" json "$work/out" 'd["results"][0]["device"].endswith("\x1b[2J\u009b2J\x7f\nforged: line")'
+run info
+check "they are shown" grep -qF 'for tests\x1b[2J\u009b2J\x7f\nforged: line' "$work/out"
+
+# Documents in which every text ends so.
+"$PYTHON" - "$saved" <<'END'
+import json, pathlib, sys
+def spoil(value, key=None):
+    if isinstance(value, dict):
+        return {k: spoil(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [spoil(v, key) for v in value]
+    return value + "\x1b[2J\u009b2J\x7f\nforged: line" if isinstance(value, str) and key != "schema" else value
+for path in pathlib.Path(sys.argv[1]).glob("*.json"):
+    pathlib.Path("bad-" + path.name).write_text(json.dumps(spoil(json.loads(path.read_text()))))
+END
+for style in "" --markdown --json; do
+    run compare --against=bad-compare.json bad-compare.json $style
+    clean "compare --against $style"
+    check "compare --against $style: done" test $status = 0
+done
+for document in bad-*.json; do
+    run report "$document" -o page.html
+    clean "report $document"
+    cp page.html "$work/out" 2>/dev/null
+    clean "the page of $document"
+done
+
+# ------------------------------------------------------------------------------------------------------------ children
+
+ulimit -c 0
+FAULT_CRASH=run run compare convolve --size=8 --backend=hostile
+check "compare: a child that died is told" grep -qF 'ended by signal 11 (Segmentation fault)' "$work/err" "$work/out"
+FAULT_CRASH=run run sweep convolve --size=8 --backend=hostile --json
+check "sweep: so is each combination's" json "$work/out" \
+    'all("ended by signal 11 (Segmentation fault)" in c["reason"] and c["exit_code"] == 139 for c in d["cannot_run"])'
+FAULT_CRASH=open run sweep convolve --size=8 --backend=hostile
+check "sweep: and that of the one who asked the devices" is_refused 4 'ended by signal 11 (Segmentation fault)'
+unset FLYNN_PLUGIN_PATH
+if command -v gnuplot >/dev/null; then
+    mkdir bin
+    printf '#!/bin/sh\n[ "$1" = --version ] && echo gnuplot 5 && exit\nkill -SEGV $$\n' >bin/gnuplot
+    chmod +x bin/gnuplot
+    PATH=$PWD/bin:$PATH refused "report: gnuplot died" 4 'ended by signal 11 (Segmentation fault)' report o.json -o g.html
+fi
+summary
