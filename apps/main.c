@@ -79,12 +79,10 @@ static void claim_kept(const char *path, const char *keeper)
         path_claim(PATH_READ, path, "the file of `flynn %s` (%s)", keeper, path);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const exercise_kind *exercise;
 
-    output_start();
-    json_start();
     claim_kept(tuned_path(), "sweep --save");
     claim_kept(ceilings_path(), "ceiling");
     if (argc < 2)
@@ -105,4 +103,12 @@ int main(int argc, char **argv)
     else
         return unknown_command(argv[1]);
     return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    fail_start(); /* first, so that what it does comes last */
+    output_start();
+    json_start();
+    leave(run(argc, argv));
 }

@@ -43,7 +43,7 @@ static pipeline_choice parse_pipeline(const char *option, const char *word)
 static void parse_pipelines(const char *option, const char *value, void *user)
 {
     batch_options *own = user;
-    char *words = strdup(strcmp(value, "all") == 0 ? "one-by-one,pinned,streams,full" : value), *rest = words, *word;
+    char *words = memory_text(strcmp(value, "all") == 0 ? "one-by-one,pinned,streams,full" : value), *rest = words, *word;
 
     own->pipeline_count = 0;
     while (own->pipeline_count < MOST_PIPELINES && (word = strsep(&rest, ",")))
@@ -88,14 +88,14 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_FILES;
+                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_FILES | TAKES_MAX_MEMORY;
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors in a pipeline: read and decode, "
     "decompose, copy, reconstruct, copy back, check, encode and write.\v"
     "Images are PNGs of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
-    "reported, and the others go on. Exit status 1 if an image failed.";
+    "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.";
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {
@@ -230,6 +230,8 @@ static int report_end(const batch_command *c)
                         there, c->source.count, others);
         if (code == EXIT_DONE && r->broken)
             code = r->why.exit_code;
+        else if (r->machine_failed)
+            code = EXIT_BROKEN;
         else if (code == EXIT_DONE && !batch_is_right(c, &c->runs[i]))
             code = EXIT_WRONG_RESULT;
     }
@@ -261,6 +263,8 @@ static void refuse_void(const batch_command *c)
         option_refuse_own(o, own_options, "threads", "only full has threads, for items that are read during the run");
     for (int i = 0; i < 2 && c->source.kind != BATCH_IMAGES; i++)
         option_refuse_own(o, own_options, i == 0 ? "decompose-on" : "svd", "only images are decomposed");
+    if (synthetic)
+        option_refuse(o, TAKES_MAX_MEMORY, "random matrices are made, and no file is read");
     if (synthetic)
         option_refuse_own(o, own_options, "output-dir", "random matrices are not written");
     else

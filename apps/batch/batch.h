@@ -80,6 +80,7 @@ typedef struct pipeline_report {
     int64_t queued;       /* most items that can be under way on the host */
     bool interrupted;
     bool broken; /* the batch ended early, for the reason in `why` */
+    bool machine_failed; /* to do an image: no memory, an I/O error; the first one was told */
     problem why;
 } pipeline_report;
 

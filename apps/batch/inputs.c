@@ -56,7 +56,7 @@ static batch_source find_factors(const char *folder)
     const int count = scandir(folder, &entries, NULL, alphasort);
 
     if (count < 0)
-        fail(EXIT_BAD_INPUT, "--factors: %s: %s; expected a folder", folder, strerror(errno));
+        fail(exit_code_of_errno(errno), "--factors: %s: %s; expected a folder", folder, strerror(errno));
     const bool itself = size_of(folder, "u.npy") >= 0;
     if (itself)
         add(&source, memory_text(folder));
@@ -145,7 +145,7 @@ static char *output_of(const batch_source *source, const char *input, const char
     char *whole = source->kind == BATCH_IMAGES ? memory_text(input) : realpath(input, NULL), *name;
 
     if (!whole)
-        fail(EXIT_BAD_INPUT, "%s: %s", input, strerror(errno));
+        fail(exit_code_of_errno(errno), "%s: %s", input, strerror(errno));
     name = text_of("%s/%s%s", folder, last_name(whole), source->kind == BATCH_IMAGES ? "" : ".npy");
     free(whole);
     return name;
@@ -172,8 +172,9 @@ void inputs_make_folder(const char *folder)
 {
     struct stat info;
 
-    if (mkdir(folder, 0777) != 0 && (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)))
-        fail(EXIT_BAD_INPUT, "--output-dir: %s: cannot make this folder: %s", folder, strerror(errno));
+    const int error = mkdir(folder, 0777) == 0 ? 0 : errno;
+    if (error != 0 && (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)))
+        fail(exit_code_of_errno(error), "--output-dir: %s: cannot make this folder: %s", folder, strerror(error));
 }
 
 void inputs_free(batch_source *source)

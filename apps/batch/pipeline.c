@@ -72,7 +72,7 @@ static batch_item *new_item(pipeline *p, int64_t i)
 
 static void add_failure(pipeline *p, const batch_item *item)
 {
-    const bool wrong = item->why.exit_code == EXIT_WRONG_RESULT;
+    const bool wrong = item->why.exit_code == EXIT_WRONG_RESULT, machine = item->why.exit_code == EXIT_BROKEN;
     json_t *failure = json_new_object();
 
     json_put(failure, "input", json_text(item->input ? item->input : "random"));
@@ -81,8 +81,9 @@ static void add_failure(pipeline *p, const batch_item *item)
     json_append(p->report.failures, failure);
     p->report.failed++;
     p->report.wrong += wrong;
-    if (wrong || p->plan->command->count == 1)
+    if (machine ? !p->report.machine_failed : wrong || p->plan->command->count == 1)
         print_error("%s", item->why.text);
+    p->report.machine_failed = p->report.machine_failed || machine;
 }
 
 static void add_quality(pipeline_report *r, const batch_item *item)

@@ -73,7 +73,7 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* One document of all exercises. A single exercise that cannot run (exit codes 2 and 3) ends the command with its exit
+/* One document of all exercises. A single exercise that cannot run (exit codes 2 to 4) ends the command with its exit
  * code; any other failure is listed. */
 static json_t *run_all(const common_options *common, const exercise_kind *const *kinds, int count)
 {
@@ -85,7 +85,7 @@ static json_t *run_all(const common_options *common, const exercise_kind *const 
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
         child_words_common(&words, exercise_takes(kinds[i]), common);
         r = child_run(&words);
-        if (!r.document && (r.exit_code == EXIT_BAD_INPUT || r.exit_code == EXIT_CANNOT_RUN) && count == 1)
+        if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document) {
             json_append(failed, failure(kinds[i]->name, &r));
@@ -143,16 +143,23 @@ static json_t *run_named(const common_options *common, const char *const *names,
 
 static int compare_now(const common_options *common, table_style style)
 {
-    json_t *document = run_named(common, common->arguments, common->argument_count);
-    bool right;
+    json_t *document = run_named(common, common->arguments, common->argument_count), *failed, *entry;
+    int code = EXIT_DONE;
+    size_t i;
 
     rows_rank(json_object_get(document, "results"));
     if (results_write(common, document))
         show(document, style);
-    right = rows_are_right(json_object_get(document, "results")) &&
-            json_array_size(json_object_get(document, "failed")) == 0;
+    failed = json_object_get(document, "failed");
+    if (!rows_are_right(json_object_get(document, "results")) || json_array_size(failed) > 0)
+        code = EXIT_WRONG_RESULT;
+    json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") >= EXIT_BROKEN && code != EXIT_BROKEN)
+    {
+        print_error("%s: %s", row_text(entry, "exercise"), row_text(entry, "message"));
+        code = EXIT_BROKEN;
+    }
     json_decref(document);
-    return right ? EXIT_DONE : EXIT_WRONG_RESULT;
+    return code;
 }
 
 static json_t *load(const char *path)

@@ -84,7 +84,7 @@ static void check_folder(const char *folder)
     problem why;
 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        fail(EXIT_BAD_INPUT, "--factors: %s: cannot be made: %s", folder, strerror(errno));
+        fail(exit_code_of_errno(errno), "--factors: %s: cannot be made: %s", folder, strerror(errno));
     for (int i = 0; i < 3; i++) {
         factor_path(folder, i, path);
         must_do(file_check_writable(path, &why), &why);

@@ -2,17 +2,14 @@
 #include "file_bytes.h"
 #include "output.h"
 
+#include "support/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-bool is_system_error(int error)
-{
-    return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE;
-}
 
 static bool check_kind(const char *path, const char *expected, const struct stat *info, problem *why)
 {
@@ -33,7 +30,7 @@ FILE *file_open(const char *path, const char *expected, int64_t *size, problem *
     FILE *stream = NULL;
 
     if (file < 0 || fstat(file, &info) != 0) {
-        problem_set(why, is_system_error(errno) ? EXIT_BROKEN : EXIT_BAD_INPUT, "%s: cannot be read (%s); expected %s",
+        problem_set(why, exit_code_of_errno(errno), "%s: cannot be read (%s); expected %s",
                     path, strerror(errno), expected);
     } else if (check_kind(path, expected, &info, why)) {
         *size = info.st_size;
@@ -48,6 +45,8 @@ FILE *file_open(const char *path, const char *expected, int64_t *size, problem *
 
 static bool read_all(const char *path, FILE *file, size_t size, file_bytes *bytes, problem *why)
 {
+    if (!memory_allows(path, (double)size, why))
+        return false;
     bytes->data = malloc(size);
     if (bytes->data == NULL)
         return problem_no_memory(why, path, (double)size);

@@ -10,9 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Is the machine at fault, not the file's name? */
-bool is_system_error(int error);
-
 /* Opens `path` for reading and stores its size, at least 1, in `size`. `expected` ends the error message, such as
  * "a .npy file". NULL, with a problem, for a file that is missing, unreadable or empty, and for a folder, pipe or
  * device: checking a header needs the size, and a pipe without a writer would block forever. */

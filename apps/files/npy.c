@@ -3,6 +3,8 @@
 #include "file_bytes.h"
 #include "output.h"
 
+#include "support/memory.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -294,8 +296,10 @@ static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes,
 static bool read_header(FILE *stream, const char *path, int64_t *left, header *h, problem *why)
 {
     unsigned char start[12];
-    if (*left < (int64_t)sizeof magic || fread(start, 1, sizeof magic, stream) != sizeof magic ||
-        memcmp(start, magic, sizeof magic) != 0)
+    const bool has_magic = *left >= (int64_t)sizeof magic;
+    if (has_magic && !read_exactly(stream, path, start, sizeof magic, why))
+        return false;
+    if (!has_magic || memcmp(start, magic, sizeof magic) != 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: is not a .npy file", path);
     if (!read_exactly(stream, path, start, 2, why))
         return false;
@@ -343,14 +347,16 @@ static bool read_stream(FILE *stream, const char *path, int64_t bytes, host_arra
     if (!read_header(stream, path, &bytes, &h, why))
         return false;
     const element *kind = find_element(path, h.descr, &swapped, why);
+    const bool transposed = h.fortran_order && h.ndim > 1;
     if (kind == NULL || !check_length(path, &h, kind->bytes, bytes, why) ||
+        !memory_allows(path, (double)bytes / kind->bytes * fl_dtype_size(kind->dtype) * (1 + transposed), why) ||
         !host_array_create(array, kind->dtype, h.ndim, h.shape, path, why))
         return false;
     size_t gap = host_array_bytes(array) - (size_t)bytes;
     if (!read_exactly(stream, path, (char *)array->data + gap, (size_t)bytes, why))
         return false;
     convert_in_place(kind, swapped, array);
-    return !h.fortran_order || h.ndim < 2 || transpose(path, array, why);
+    return !transposed || transpose(path, array, why);
 }
 
 bool npy_read(const char *path, host_array *array, problem *why)

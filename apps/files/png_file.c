@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The weights times 1000 keep the sum exact, so that white is 1 and a grey pixel of an RGB file its own value. */
+/* The weights times 1000 keep the sum exact, so that white is 1 and a grey pixel of an RGB file its own value. `grey`
+ * may be the first plane. */
 static void to_grey(const png_planes *colours, float *grey)
 {
     const int64_t pixels = colours->height * colours->width;
@@ -31,9 +32,15 @@ bool png_read(const char *path, host_array *image, problem *why)
         return false;
     bool ok = png_planes_decode(path, bytes.data, bytes.size, &colours, why);
     file_bytes_free(&bytes);
-    ok = ok && host_array_create(image, FL_F32, 2, (int64_t[]){colours.height, colours.width}, path, why);
-    if (ok)
+    if (ok && colours.channels == 1) { /* a large image fits once, not twice */
+        *image = (host_array){FL_F32, 2, {colours.height, colours.width, 1, 1}, colours.planes};
         to_grey(&colours, image->data);
+        colours.planes = NULL;
+    } else if (ok && host_array_create(image, FL_F32, 2, (int64_t[]){colours.height, colours.width}, path, why)) {
+        to_grey(&colours, image->data);
+    } else {
+        ok = false;
+    }
     png_planes_free(&colours);
     return ok;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "png_job.h"
 
+#include "support/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,21 @@ static void on_warning(png_structp png, png_const_charp words)
 {
     (void)png;
     (void)words;
+}
+
+static void *allocate(png_structp png, png_alloc_size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (memory == NULL)
+        ((png_job *)png_get_mem_ptr(png))->no_memory = true;
+    return memory;
+}
+
+static void release(png_structp png, void *memory)
+{
+    (void)png;
+    free(memory);
 }
 
 static void take(png_structp png, png_bytep data, size_t size)
@@ -64,20 +81,36 @@ static bool read_header(png_job *job)
 
 static bool refuse(const png_job *job, problem *why)
 {
-    if (strcmp(job->message, "Out of memory") == 0)
+    if (job->no_memory)
         return problem_no_memory(why, job->path, 0);
     if (strcmp(job->message, "Not a PNG file") == 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: is not a PNG file", job->path);
     return problem_set(why, EXIT_BAD_INPUT, "%s: is a damaged PNG file (%s)", job->path, job->message);
 }
 
-static bool read_pixels(png_job *job)
+static bool start_pixels(png_job *job)
 {
     if (setjmp(png_jmpbuf(job->png)) != 0)
         return false;
     png_read_update_info(job->png, job->info);
     job->channels = png_get_channels(job->png, job->info);
     job->depth = png_get_bit_depth(job->png, job->info);
+    return true;
+}
+
+/* Is there room for the pixels, their rows, and the floats that png_planes.h makes of them? */
+static bool allowed(const png_job *job, problem *why)
+{
+    const double height = (double)job->height, pixels = height * (double)job->width,
+                 bytes = png_job_pixel_bytes(job) + (double)sizeof(float) * job->channels;
+
+    return memory_allows(job->path, pixels * bytes + height * (double)sizeof *job->rows, why);
+}
+
+static bool read_pixels(png_job *job)
+{
+    if (setjmp(png_jmpbuf(job->png)) != 0)
+        return false;
     size_t row_bytes = png_get_rowbytes(job->png, job->info), height = (size_t)job->height;
     job->pixels = png_malloc(job->png, row_bytes * height);
     job->rows = png_malloc(job->png, sizeof *job->rows * height);
@@ -92,7 +125,7 @@ bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
 {
     job->next = bytes;
     job->left = size;
-    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, allocate, release);
     job->info = job->png == NULL ? NULL : png_create_info_struct(job->png);
     if (job->info == NULL)
         return problem_no_memory(why, job->path, 0);
@@ -104,7 +137,9 @@ bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: the header claims %" PRId64 "x%" PRId64 " pixels, more than %zu bytes can hold",
                            job->path, job->height, job->width, size);
-    return read_pixels(job) || refuse(job, why);
+    if (!start_pixels(job))
+        return refuse(job, why);
+    return allowed(job, why) && (read_pixels(job) || refuse(job, why));
 }
 
 void png_job_end(png_job *job)
@@ -135,6 +170,14 @@ static bool write_pixels(png_job *job)
     return true;
 }
 
+/* Closes a stream of open_memstream; false if the text is not whole. */
+static bool close_memory(FILE *stream, char *const *text)
+{
+    const bool whole = !ferror(stream);
+
+    return fclose(stream) == 0 && whole && *text; /* fclose may fail to shorten the text, and says nothing */
+}
+
 bool png_job_write(png_job *job, file_bytes *out, problem *why)
 {
     *out = (file_bytes){0};
@@ -152,7 +195,7 @@ bool png_job_write(png_job *job, file_bytes *out, problem *why)
         ok = write_pixels(job) || problem_set(why, EXIT_BROKEN, "%s: cannot be encoded (%s)", job->path, job->message);
     }
     png_destroy_write_struct(&job->png, &job->info);
-    if (stream != NULL && fclose(stream) != 0 && ok)
+    if (stream != NULL && !close_memory(stream, &data) && ok)
         ok = problem_no_memory(why, job->path, 0);
     out->data = (uint8_t *)data;
     if (!ok)

@@ -25,6 +25,7 @@ typedef struct png_job {
     const uint8_t *next; /* not read yet */
     size_t left;
     char message[160]; /* libpng's error */
+    bool no_memory;    /* an allocation failed, whatever libpng says of it */
 } png_job;
 
 /* Reads a PNG from memory into height, width, channels, depths, pixels and rows; path must be set. A palette becomes

@@ -49,12 +49,15 @@ static void open_all(backend_list *list)
         for (size_t i = count; i-- > 0;) {
             const fl_backend_info *info = fl_backend_get(i);
             open_backend *next = &list->open[list->count];
+            fl_status status;
             if (info->emulation != (emulation == 1))
                 continue;
             next->requested = info->name;
             if (!info->usable)
                 skip(list, info->name, info->probe.cause, info->probe.cure);
-            else if (backend_open(info->name, &next->device) != FL_OK)
+            else if ((status = backend_open(info->name, &next->device)) == FL_E_MEMORY)
+                must(status);
+            else if (status != FL_OK)
                 skip(list, info->name, fl_last_error(), "");
             else
                 list->count++;

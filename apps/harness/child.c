@@ -88,13 +88,13 @@ static char *read_all(int file)
 {
     off_t size = lseek(file, 0, SEEK_END), done = 0;
     char *text = memory_zeroed(1, (size_t)size + 1);
-    ssize_t got = 1;
+    ssize_t got;
 
-    while (done < size && got > 0) {
+    for (; done < size; done += got) {
         got = pread(file, text + done, (size_t)(size - done), done);
-        done += got > 0 ? got : 0;
+        if (got <= 0)
+            fail(EXIT_BROKEN, "cannot read a command's output: %s", strerror(errno));
     }
-    text[done] = '\0';
     close(file);
     return text;
 }
@@ -163,7 +163,7 @@ json_t *child_ask(json_t *(*question)(const void *more), const void *more)
     }
     status = wait_for(child);
     if (WIFEXITED(status) && WEXITSTATUS(status) >= EXIT_WRONG_RESULT && WEXITSTATUS(status) <= EXIT_BROKEN)
-        exit(WEXITSTATUS(status)); /* it has printed the reason */
+        leave(WEXITSTATUS(status)); /* it has printed the reason */
     text = read_all(file);
     answer = json_loads(text, 0, NULL);
     free(text);
@@ -211,6 +211,8 @@ child_result child_run(child_words *w)
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     text = read_all(out);
     result.document = json_loads(text, 0, NULL);
+    if (!result.document && result.exit_code <= EXIT_WRONG_RESULT)
+        fail(EXIT_BROKEN, "the command did not finish its output");
     free(text);
     text = read_all(err);
     take_message(status, text, result.message, sizeof result.message);

@@ -23,7 +23,7 @@ unsigned exercise_takes(const exercise_kind *kind)
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
 
-    return all & ~kind->lacks;
+    return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0);
 }
 
 bool exercise_has_option(const exercise_kind *kind, const char *name)
@@ -75,6 +75,8 @@ static void refuse(exercise *e)
         option_refuse(c, TAKES_SIZE, "it is the size of %s, and '%s' is given instead", kind->made, file);
         c->size = 0;
     }
+    if (!file)
+        option_refuse(c, TAKES_MAX_MEMORY, "no file is given");
     if (c->argument_count == kind->input_count && file && !kind->seeds_calls)
         option_refuse(c, TAKES_SEED, "'%s' is given, and no random numbers are made", file);
     if (kind->largest && c->size > kind->largest)

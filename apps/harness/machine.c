@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "machine.h"
 
+#include "support/memory.h"
 #include "view/json.h"
 
 #include <flynn/flynn.h>
@@ -52,13 +53,11 @@ static json_t *value_from(const char *path, const char *key, char separator)
 int machine_threads(void)
 {
     for (int most = 1024; most <= 1 << 20; most *= 2) {
-        cpu_set_t *set = CPU_ALLOC(most);
-        if (set == NULL)
-            break;
         size_t bytes = CPU_ALLOC_SIZE(most);
+        cpu_set_t *set = memory_zeroed(1, bytes);
         int error = sched_getaffinity(0, bytes, set) == 0 ? 0 : errno;
         int count = error == 0 ? CPU_COUNT_S(bytes, set) : 0;
-        CPU_FREE(set);
+        free(set);
         if (error == 0)
             return count;
         if (error != EINVAL) /* EINVAL: the kernel's set is larger */

@@ -57,7 +57,7 @@ bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
     json_array_foreach(json_object_get(kept, key), i, entry)
     {
         if (!same_kind(entry, work) || elements_of(entry) != work->elements)
-            json_array_append(others, entry);
+            json_append(others, json_incref(entry));
     }
     json_append(others, entry_of(work, way));
     json_put(kept, key, others);
@@ -75,7 +75,7 @@ static json_t *without(const json_t *list, const char *exercise, int *gone)
     json_array_foreach(list, i, entry)
     {
         if (exercise && strcmp(text_of(entry, "exercise"), exercise) != 0)
-            json_array_append(rest, entry);
+            json_append(rest, json_incref(entry));
         else
             ++*gone;
     }
@@ -96,7 +96,7 @@ bool tuned_forget(const char *exercise, int *count, problem *why)
     {
         json_t *rest = strncmp(key, host, strlen(host)) == 0 ? without(list, exercise, count) : NULL;
         if (rest && json_array_size(rest) > 0)
-            json_object_set(kept, key, rest);
+            json_put(kept, key, json_incref(rest));
         else if (rest)
             json_object_del(kept, key);
         json_decref(rest);

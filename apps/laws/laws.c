@@ -192,7 +192,7 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     {
         if (!row_is_right(row))
             fail(EXIT_WRONG_RESULT, "%s: the result is wrong, and no law is fitted to it", what);
-        json_array_append(run->rows, row);
+        json_append(run->rows, json_incref(row));
     }
     if (run->document)
         json_decref(document);

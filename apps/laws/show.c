@@ -312,7 +312,7 @@ json_t *laws_points(const json_t *laws)
     for (int k = 0; k < 3; k++)
         json_array_foreach(json_object_get(laws, kinds[k]), i, point)
         {
-            json_t *copy = json_is_object(point) ? json_copy(point) : json_new_object();
+            json_t *copy = json_new_copy(point);
             json_put(copy, "scaling", json_text(kinds[k]));
             json_put(copy, "spread", json_number(row_number(point, "spread_s") / row_number(point, "kernel_s")));
             json_append(points, copy);
@@ -327,7 +327,7 @@ json_t *laws_fits(const json_t *laws)
 
     for (int law = AMDAHL; law <= GUSTAFSON; law++) {
         const json_t *fit = json_object_get(laws, keys[law]);
-        json_t *copy = json_is_object(fit) ? json_copy((json_t *)fit) : json_new_object();
+        json_t *copy = json_new_copy(fit);
         json_put(copy, "law", json_text(law_names[law]));
         json_append(fits, copy);
     }

@@ -9,6 +9,7 @@
 #include "harness/ceilings.h"
 #include "harness/machine.h"
 #include "harness/results.h"
+#include "support/fail.h"
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -76,15 +77,24 @@ static const struct vendor {
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
-/* "" where the file cannot be read. */
+/* Ends the command if a file could not be opened because the machine is at its end, and not because it is missing. */
+static void must_open(const void *stream, const char *path)
+{
+    if (!stream && exit_code_of_errno(errno) == EXIT_BROKEN)
+        fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
+}
+
+/* "" where there is no such file. */
 static void read_word(const char *folder, const char *entry, const char *file, char *word, int size)
 {
     char path[PATH_MAX];
     FILE *stream = NULL;
 
     *word = '\0';
-    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path)
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path) {
         stream = fopen(path, "re");
+        must_open(stream, path);
+    }
     if (stream && fgets(word, size, stream))
         word[strcspn(word, "\n")] = '\0';
     if (stream)
@@ -101,6 +111,7 @@ static int count_gpus(const char *root, const char *pci)
 
     snprintf(folder, sizeof folder, "%s/sys/bus/pci/devices", root);
     bus = opendir(folder);
+    must_open(bus, folder);
     while (bus && (entry = readdir(bus))) {
         read_word(folder, entry->d_name, "vendor", vendor, sizeof vendor);
         read_word(folder, entry->d_name, "class", class, sizeof class);
@@ -173,7 +184,10 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     const fl_device_info *info;
     fl_device *device;
 
-    if (fl_device_open(b->name, &device) != FL_OK) {
+    fl_status status = fl_device_open(b->name, &device);
+    if (status == FL_E_MEMORY)
+        must(status);
+    if (status != FL_OK) {
         found(d, STATE_BROKEN, b->name,
               "look into the driver's log (dmesg), and check whether another program uses the device", "%s",
               fl_last_error());

@@ -63,7 +63,10 @@ static json_t *list_variants(void)
         fl_device *device;
         if (!backend->usable)
             continue;
-        if (backend_open(backend->name, &device) != FL_OK) {
+        fl_status status = backend_open(backend->name, &device);
+        if (status == FL_E_MEMORY)
+            must(status);
+        if (status != FL_OK) {
             note("%s is not listed: %s", backend->name, fl_last_error());
             continue;
         }

@@ -78,7 +78,7 @@ void report_batch_prepare(json_t *batch)
         json_t *ordered = json_new_list();
         for (int place = 0; place <= STAGES; place++)
             json_array_foreach(json_object_get(run, "stages"), k, stage) if (place_of(stage) == place)
-                json_array_append(ordered, stage);
+                json_append(ordered, json_incref(stage));
         json_put(run, "stages", ordered);
     }
     batch_add_derived(batch);

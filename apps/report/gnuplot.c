@@ -19,8 +19,9 @@ bool gnuplot_find(problem *why)
     char line[64] = "";
     bool there = answer && fgets(line, sizeof line, answer) && strncmp(line, "gnuplot", 7) == 0;
 
-    if (answer)
-        pclose(answer);
+    if (!answer)
+        return problem_set(why, EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
+    pclose(answer);
     return there || problem_set(why, EXIT_CANNOT_RUN,
                                 "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it "
                                 "into PATH");

@@ -130,7 +130,7 @@ static void add_batch(json_t *data, json_t *batch)
     add(data, "batches", batch);
     add_wrong(data, "wrong_runs", runs);
     json_array_foreach(runs, i, run) json_array_foreach(json_object_get(run, "failures"), k, failure)
-        json_object_set(json_object_get(data, "lost_images"), row_text(failure, "message"), failure);
+        json_put(json_object_get(data, "lost_images"), row_text(failure, "message"), json_incref(failure));
 }
 
 static json_t *data_of(report_page *page, json_t *machine)
@@ -144,7 +144,7 @@ static json_t *data_of(report_page *page, json_t *machine)
     page->machines = memory_regrown(page->machines, (size_t)(page->machine_count + 1), sizeof *page->machines);
     data = json_new_object();
     page->machines[page->machine_count++] = (report_machine){.data = data};
-    json_put(data, "machine", json_is_object(machine) ? json_deep_copy(machine) : json_new_object());
+    json_put(data, "machine", json_new_copy(machine));
     json_put(data, "lost_images", json_new_object());
     return data;
 }
@@ -159,7 +159,7 @@ static void complete(json_t *machine, json_t *other)
     {
         const json_t *known = json_object_get(machine, key);
         if (!known || json_is_null(known))
-            json_object_set(machine, key, value);
+            json_put(machine, key, json_incref(value));
     }
 }
 

@@ -178,7 +178,7 @@ int command_slice(int argc, char **argv)
                                1,
                                summary,
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
-                                   TAKES_RESULT | TAKES_FILES,
+                                   TAKES_RESULT | TAKES_FILES | TAKES_MAX_MEMORY,
                                own_options,
                                &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();
@@ -193,6 +193,8 @@ int command_slice(int argc, char **argv)
         option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
         option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
     }
+    if (!file)
+        option_refuse(&common, TAKES_MAX_MEMORY, "no file is given");
     if (!slice)
         option_refuse(&common, TAKES_RESULT, "there are several slices; give --slice too");
     if (output)

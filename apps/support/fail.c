@@ -37,6 +37,27 @@ static void print_line(const char *format, va_list arguments)
     fprintf(stderr, "%s: %s\n", command, line);
 }
 
+/* The exit code that the command chose; -1: none yet. */
+static int chosen = -1;
+
+static void on_end(int exit_code, void *unused)
+{
+    (void)unused;
+    if (exit_code != EXIT_DONE && exit_code != chosen)
+        _exit(EXIT_BROKEN);
+}
+
+void fail_start(void)
+{
+    on_exit(on_end, NULL);
+}
+
+noreturn void leave(int exit_code)
+{
+    chosen = exit_code;
+    exit(exit_code);
+}
+
 noreturn void fail(int exit_code, const char *format, ...)
 {
     static atomic_flag ends = ATOMIC_FLAG_INIT;
@@ -51,7 +72,7 @@ noreturn void fail(int exit_code, const char *format, ...)
     va_start(arguments, format);
     print_line(format, arguments);
     va_end(arguments);
-    exit(exit_code);
+    leave(exit_code);
 }
 
 noreturn void fail_problem(const problem *why)

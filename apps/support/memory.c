@@ -64,3 +64,26 @@ char *memory_text(const char *text)
 {
     return checked(strdup(text), 1, strlen(text) + 1);
 }
+
+/* Smaller data are not compared with what is free: finding that out takes longer than reading them. */
+static const double small_bytes = 64 << 20;
+static int64_t limit;
+
+void memory_limit(int64_t bytes)
+{
+    limit = bytes;
+}
+
+bool memory_allows(const char *what, double bytes, problem *why)
+{
+    const double most = limit > 0 ? (double)limit : bytes > small_bytes ? (double)memory_free() : 0;
+
+    if (most == 0 || bytes <= most)
+        return true;
+    if (limit > 0)
+        return problem_set(why, EXIT_BROKEN, "%s: its data need %s; the limit is %s (--max-memory)", what,
+                           format_amount(bytes).text, format_amount(most).text);
+    return problem_set(why, EXIT_BROKEN,
+                       "%s: its data need %s, and %s are free; --max-memory=SIZE sets another limit", what,
+                       format_amount(bytes).text, format_amount(most).text);
+}

@@ -4,7 +4,10 @@
  */
 #pragma once
 
+#include "problem.h"
+
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Zeros; `count` may be 0. */
@@ -16,3 +19,11 @@ char *memory_text(const char *text);
 /* A stream to memory: once it is closed, *text (free) has *size bytes and a zero byte behind them. open_memstream's
  * would drop what it has no memory for, without an error. */
 FILE *memory_stream(char **text, size_t *size);
+
+/* What the data of one input file may need: `bytes` (--max-memory), or, for 0 and before the first call, what is free. */
+void memory_limit(int64_t bytes);
+/* Whether the data of the file `what` are within the limit: to be asked before memory is allocated. */
+bool memory_allows(const char *what, double bytes, problem *why);
+
+/* The bytes that are free for this process: of the machine, or of its cgroup where that has less; 0: unknown. */
+int64_t memory_free(void);

@@ -100,6 +100,21 @@ int64_t option_integer(const char *option, const char *value, int64_t least, int
                 most);
 }
 
+int64_t option_bytes(const char *option, const char *value)
+{
+    static const char units[] = "KMGT";
+    const char *end = value, *unit;
+    int64_t number;
+
+    if (read_digits(&end, &number) && number > 0) {
+        unit = *end ? strchr(units, *end) : NULL;
+        if (!unit ? !*end : !end[1] && !__builtin_mul_overflow(number, INT64_C(1) << 10 * (unit - units + 1), &number))
+            return number;
+    }
+    option_fail(option, "'%s' is not a number of bytes; expected one of at least 1, also with K, M, G or T, such as 512M",
+                value);
+}
+
 /* `most` numbers: those of the text, then `rest`. */
 static void read_numbers(const char *option, const char *value, int64_t least, int64_t most, const char *expected,
                          int64_t rest, int64_t *numbers)
@@ -192,6 +207,11 @@ static void parse_block(const char *option, const char *value, void *common)
     option_block(option, value, ((common_options *)common)->block);
 }
 
+static void parse_max_memory(const char *option, const char *value, void *common)
+{
+    ((common_options *)common)->max_memory = option_bytes(option, value);
+}
+
 static void parse_dtype(const char *option, const char *value, void *common)
 {
     const char *names[FL_DTYPE_COUNT + 1] = {NULL};
@@ -262,6 +282,8 @@ static const own_option shared_options[] = {
      .help = "Results as CSV, to FILE or to stdout instead of the table"},
     {"output", OPTION_WRITTEN, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
      .help = "Write the result as .npy, or a matrix as .png (grey, clipped to 0..1)"},
+    {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
+     .help = "Refuse an input file whose data need more bytes than SIZE, such as 512M or 8G (default: what is free)"},
 };
 enum { SHARED = sizeof shared_options / sizeof *shared_options };
 
@@ -590,6 +612,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->json = p.set & TAKES_JSON;
     common->csv = p.set & TAKES_CSV;
     common->quiet = p.quiet;
+    memory_limit(common->max_memory);
     if (common->repeat > 0)
         option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)

@@ -36,6 +36,7 @@ enum {
     TAKES_CSV = 1 << 14,
     TAKES_RESULT = 1 << 15, /* --output */
     TAKES_FILES = 1 << 16,  /* no option: the arguments are files, which the command reads */
+    TAKES_MAX_MEMORY = 1 << 17,
 };
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
@@ -48,7 +49,8 @@ typedef struct common_options {
     const char *variant; /* "auto" unless given */
     bool has_dtype;
     fl_dtype dtype;
-    int64_t size; /* 0: not given */
+    int64_t size;       /* 0: not given */
+    int64_t max_memory; /* bytes; 0: not given */
     int block[3]; /* x, y, z; all 0: not given */
     int repeat;   /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
@@ -130,6 +132,8 @@ void option_refuse_own(const common_options *common, const own_option *options, 
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
 /* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
 int option_choice(const char *option, const char *value, const char *const *names);
+/* A number of bytes: "1000", "512M" is 512 MiB. */
+int64_t option_bytes(const char *option, const char *value);
 /* A block: "16x16" is {16, 16, 1}. */
 void option_block(const char *option, const char *value, int *block);
 /* Ends the command: "--mode: 'fulll' is ...; expected ...", or "FLYNN_MODE: ..." for a variable's value. */

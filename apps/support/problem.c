@@ -3,8 +3,20 @@
 
 #include "text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+int exit_code_of_errno(int error)
+{
+    static const int machine[] = {ENOMEM, EAGAIN, EIO,  EMFILE, ENFILE, ENOSPC, EDQUOT,
+                                  EFBIG,  EROFS,  EINTR, EBUSY,  ENXIO,  ENODEV, ESTALE};
+
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        if (error == machine[i])
+            return EXIT_BROKEN;
+    return EXIT_BAD_INPUT;
+}
 
 bool problem_set(problem *why, int exit_code, const char *format, ...)
 {
@@ -18,9 +30,17 @@ bool problem_set(problem *why, int exit_code, const char *format, ...)
     return false;
 }
 
+amount_text format_amount(double bytes)
+{
+    amount_text out;
+
+    snprintf(out.text, sizeof out.text, "%.3g %s", bytes / (bytes < 1e9 ? 1e6 : 1e9), bytes < 1e9 ? "MB" : "GB");
+    return out;
+}
+
 bool problem_no_memory(problem *why, const char *what, double bytes)
 {
     if (bytes == 0)
         return problem_set(why, EXIT_BROKEN, "%s: out of memory", what);
-    return problem_set(why, EXIT_BROKEN, "%s: out of memory; %.3g MB are needed", what, bytes / 1e6);
+    return problem_set(why, EXIT_BROKEN, "%s: out of memory; %s are needed", what, format_amount(bytes).text);
 }

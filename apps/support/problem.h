@@ -20,9 +20,19 @@ typedef struct problem {
     char text[5120]; /* one line, "FILE: what is wrong; what was expected"; long enough for the longest path */
 } problem;
 
+/* The exit code for a file or folder that cannot be used because of `error` (an errno): EXIT_BROKEN if the machine is at
+ * fault (memory, descriptors, disk), EXIT_BAD_INPUT if the name is. */
+int exit_code_of_errno(int error);
+
 /* Fills `why`, with control characters shown (text.h), and returns false, so that a function can end with `return
  * problem_set(why, ...)`. */
 bool problem_set(problem *why, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* "512 MB", "18 GB" */
+typedef struct amount_text {
+    char text[32];
+} amount_text;
+amount_text format_amount(double bytes);
 
 /* "WHAT: out of memory", with the size if `bytes` is not 0. */
 bool problem_no_memory(problem *why, const char *what, double bytes);

@@ -267,7 +267,7 @@ static bool run_one(sweep *s, const combination *c)
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
-        json_array_append(s->rows, row);
+        json_append(s->rows, json_incref(row));
         more = strcmp(c->variant, "auto") == 0 || !is_blockless(row);
     } else {
         add_reason(s, c, &r);

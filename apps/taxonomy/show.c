@@ -54,7 +54,7 @@ static void show_misd(const json_t *misd)
     json_array_foreach(json_object_get(misd, "answers"), i, answer)
     {
         const char *variant = row_text(answer, "variant");
-        json_t *row = json_copy(answer);
+        json_t *row = json_new_copy(answer);
         json_put(row, variant, json_text(""));
         json_append(rows, row);
         if (count < MOST_COLUMNS - 3)

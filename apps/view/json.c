@@ -78,6 +78,11 @@ json_t *json_new_object(void)
     return checked(json_object());
 }
 
+json_t *json_new_copy(const json_t *object)
+{
+    return json_is_object(object) ? checked(json_copy((json_t *)object)) : json_new_object();
+}
+
 json_t *json_new_list(void)
 {
     return checked(json_array());
@@ -148,16 +153,17 @@ static bool are_objects(const json_t *list)
 
 json_t *json_read_saved(const char *path, const char *const *keys, const char *writers)
 {
+    file_bytes bytes;
+    problem why;
+
+    must_do(file_bytes_read(path, "a file that --json wrote", &bytes, &why), &why);
     json_error_t error;
-    errno = 0;
-    json_t *document = json_load_file(path, 0, &error);
+    json_t *document = json_loadb((const char *)bytes.data, bytes.size, 0, &error);
     const char *schema = json_string_value(json_object_get(document, "schema"));
 
-    if (!document && error.line < 0)
-        fail(is_system_error(errno) ? EXIT_BROKEN : EXIT_BAD_INPUT,
-             "%s: cannot be read (%s); expected a file that --json wrote", path, strerror(errno));
     if (!document)
         fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
+    file_bytes_free(&bytes);
     if (!schema || strcmp(schema, "flynn/1") != 0 || !has_any(document, keys) ||
         !are_objects(json_object_get(document, "results")))
         fail(EXIT_BAD_INPUT, "%s: is not a document of schema flynn/1; expected one that %s wrote with --json", path,

@@ -30,6 +30,8 @@ json_t *json_new_object(void);
 json_t *json_new_list(void);
 /* {"schema": "flynn/1"} */
 json_t *json_new_document(void);
+/* A copy of an object, which shares its values; an empty object for what is none. */
+json_t *json_new_copy(const json_t *object);
 /* Takes the reference to `value`. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_append(json_t *list, json_t *value);

@@ -151,7 +151,7 @@ json_t *rows_within(const json_t *rows, const char *key)
 
     json_array_foreach(rows, i, row) json_array_foreach(json_object_get(row, key), k, inner)
     {
-        json_t *copy = json_is_object(inner) ? json_copy(inner) : json_new_object();
+        json_t *copy = json_new_copy(inner);
         add_missing(copy, row);
         json_append(list, copy);
     }

@@ -51,6 +51,29 @@ refused "the cause before any work" 3 "no flux capacitor" \
 refused "a device that fails to open" 4 canary convolve --backend=open-fails
 unset FLYNN_PLUGIN_PATH
 
+# Files whose data need more memory than there is: refused before any of it is taken.
+PYTHONPATH=$here "$PYTHON" -B - <<'END' || fail "large files" "they could not be made"
+import files, pathlib, struct, zlib
+edge, packed = 60000, zlib.compressobj()
+rows = bytes(1 + edge // 8) * 1000
+data = b"".join(packed.compress(rows) for _ in range(edge // 1000)) + packed.flush()
+head = struct.pack(">IIBBBBB", edge, edge, 1, 0, 0, 0, 0)
+pathlib.Path("large.png").write_bytes(files.SIGNATURE + files.chunk(b"IHDR", head) + files.chunk(b"IDAT", data)
+                                      + files.chunk(b"IEND", b""))
+header = files.npy_header(files.npy_text("<f8", (10**12,)))
+for name in ("sparse.npy", "sparse.png"):
+    with open(name, "wb") as file:
+        file.write(header)
+        file.truncate(len(header) + 8 * 10**12)
+END
+refused "60000x60000 pixels in 440 kB" 4 --max-memory convolve large.png --max-memory=8G
+refused "an image for the whole batch" 4 --max-memory batch large.png --max-memory=8G
+refused "a file of 8 TB without contents" 4 --max-memory sort sparse.npy
+refused "the same as an image" 4 --max-memory convolve sparse.png
+for size in 0 -1 1.5G G 1g 1GB 9999999999G 99999999999999999999; do
+    refused "--max-memory=$size" 2 --max-memory sort line.npy --max-memory=$size
+done
+
 # Files that cannot be read.
 for file in empty.npy magic.npy text.npy truncated.npy truncated_header.npy longer.npy version9.npy huge.npy \
     overflow.npy negative.npy no_shape.npy garbage_header.npy complex.npy object.npy string.npy line.npy cube.npy \

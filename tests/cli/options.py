@@ -354,11 +354,25 @@ def version(command):
     assert re.fullmatch(r"flynn \d+\.\d+\.\d+\n", Run([command, "--version"]).must().out)
 
 
+# A file for each argument of a command that reads arrays or images.
+INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
+          "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
+          "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy",
+          "batch": "images/0.png"}
+
+
+def max_memory(command):
+    words = [command, *INPUTS[command].split(), *SERIAL]
+    Run([*words, "--max-memory=4K"]).must()
+    refused = Run([*words, "--max-memory=3"]).must(4).err
+    assert len(refused.splitlines()) == 1 and "--max-memory" in refused, refused
+
+
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
@@ -685,6 +699,7 @@ VOID = [
     ("laws sort --check=full", "check"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy maximum --check=full", "check"),
+    *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),
 ]
 
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing_calls.h - makes the N-th allocation of a process and of its children fail. Linked into a program, or
+ * preloaded into one (LD_PRELOAD), where the environment arms it.
+ */
+#ifndef FLYNN_TESTS_FAILING_CALLS_H
+#define FLYNN_TESTS_FAILING_CALLS_H
+
+#include <stdatomic.h>
+
+enum { FAILING_STACKS = 1 << 16 };
+
+/* In a file that the driver, the process and its children share. every_failure.py reads it by these offsets. */
+typedef struct failing_state {
+    atomic_llong calls;   /* allocations since it was armed */
+    atomic_llong fail_at; /* the call of this number fails, from 1; 0: none */
+    atomic_llong failed;  /* calls that failed */
+    atomic_llong record;  /* not 0: `stacks` is filled */
+    char stack[4064];     /* the call stack of the first one that failed: "object+offset symbol", a line each */
+    unsigned stacks[FAILING_STACKS]; /* a hash of each call's stack: calls with equal ones are alike */
+} failing_state;
+
+/* In the linked program: the n-th allocation from now on fails; 0: none. */
+void failing_arm(long long n);
+/* Whether one failed since then; none fails any more. */
+int failing_disarm(void);
+/* The blocks that are allocated now: to find leaks. */
+long long failing_live(void);
+
+#endif
