@@ -37,6 +37,7 @@ void __libc_free(void *memory);
 
 static failing_state own, *state = &own;
 static atomic_llong live;
+static const char *spared;
 /* Set while this thread describes its stack, which may allocate. */
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
@@ -74,12 +75,19 @@ static void hash_stack(long long number)
     state->stacks[number - 1] = hash;
 }
 
-/* Counts a call; true: it has to fail. */
-static bool fails(void)
+static bool is_spared(const void *caller)
+{
+    Dl_info info;
+
+    return spared && dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, spared);
+}
+
+/* Counts a call from the code at `caller`; true: it has to fail. */
+static bool fails(const void *caller)
 {
     long long number;
 
-    if (inside)
+    if (inside || is_spared(caller))
         return false;
     number = atomic_fetch_add(&state->calls, 1) + 1;
     if (number <= FAILING_STACKS && atomic_load(&state->record))
@@ -94,6 +102,8 @@ static bool fails(void)
     return true;
 }
 
+#define FAILS() fails(__builtin_return_address(0))
+
 static void *counted(void *memory)
 {
     if (memory)
@@ -103,19 +113,19 @@ static void *counted(void *memory)
 
 void *malloc(size_t bytes)
 {
-    return fails() ? NULL : counted(__libc_malloc(bytes));
+    return FAILS() ? NULL : counted(__libc_malloc(bytes));
 }
 
 void *calloc(size_t count, size_t bytes)
 {
-    return fails() ? NULL : counted(__libc_calloc(count, bytes));
+    return FAILS() ? NULL : counted(__libc_calloc(count, bytes));
 }
 
 void *realloc(void *memory, size_t bytes)
 {
     void *other;
 
-    if (fails())
+    if (FAILS())
         return NULL;
     other = __libc_realloc(memory, bytes);
     if (!memory)
@@ -127,17 +137,17 @@ void *realloc(void *memory, size_t bytes)
 
 void *memalign(size_t alignment, size_t bytes)
 {
-    return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
+    return FAILS() ? NULL : counted(__libc_memalign(alignment, bytes));
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return memalign(alignment, bytes);
+    return FAILS() ? NULL : counted(__libc_memalign(alignment, bytes));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
-    void *aligned = memalign(alignment, bytes);
+    void *aligned = FAILS() ? NULL : counted(__libc_memalign(alignment, bytes));
 
     if (!aligned)
         return ENOMEM;
@@ -150,6 +160,11 @@ void free(void *memory)
     if (memory)
         atomic_fetch_sub(&live, 1);
     __libc_free(memory);
+}
+
+void failing_spare(const char *object)
+{
+    spared = object;
 }
 
 void failing_arm(long long n)
@@ -229,6 +244,11 @@ __attribute__((constructor)) static void start(void)
     file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0)
         _exit(97);
+    failing_state *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (shared == MAP_FAILED)
+        _exit(97);
+    state = shared;
     if (socket && calls) {
         int number = atoi(socket);
         char text[256];
@@ -238,9 +258,4 @@ __attribute__((constructor)) static void start(void)
         install_filter(text, number);
         close(number);
     }
-    failing_state *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (shared == MAP_FAILED)
-        _exit(97);
-    state = shared;
 }

@@ -24,6 +24,8 @@ typedef struct failing_state {
 void failing_arm(long long n);
 /* Whether one failed since then; none fails any more. */
 int failing_disarm(void);
+/* Allocations by the libraries with `object` in their path do not count; NULL: all count. */
+void failing_spare(const char *object);
 /* The blocks that are allocated now: to find leaks. */
 long long failing_live(void);
 
