@@ -12,7 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, FEWEST_WINDOWS = 64, MOST_WINDOWS = 4096 };
+/* Multiply-adds that checking every element may cost, and that samples may cost: below 1 s of one core. At least FEWEST
+ * elements are sampled, but not more than a SHARE of a small result, which naive sums faster; at most MOST. */
+static const double MOST_WORK[] = {[1] = 0x1p29, [2] = 0x1p30}, SAMPLED_WORK = 0x1p28; /* of vectors; of images */
+enum { FEWEST = 1 << 12, SHARE = 8, MOST = 1 << 19, CORNERS = 4, EDGES = 4 };
+
+/* Rows and columns of the kernel, from `first` to before `end`. */
+typedef struct taps {
+    int64_t first[2], end[2];
+} taps;
+
+struct convolve_oracle {
+    int ndim;
+    int64_t shape[2];  /* of the result; a signal is a single row */
+    int64_t origin[2]; /* of the result in the full one */
+    int64_t terms;     /* of an element's sum, at most */
+    double fft_error;  /* what the variant fft may add to each bound */
+    int64_t work;      /* multiply-adds that were done */
+    bool whole;        /* all elements by the reference; else `count` of them by the definition */
+    int64_t count;
+    int64_t *places; /* of the elements, row-major; NULL: all in order */
+    host_array expected, bound;
+};
 
 static bool has_negative_element(const host_array *array)
 {
@@ -23,89 +44,132 @@ static bool has_negative_element(const host_array *array)
 }
 
 /* Where the result begins within the full one, in a dimension (flynn.h). */
-static int64_t window_origin(fl_mode mode, int64_t image, int64_t kernel)
+static int64_t origin_of(fl_mode mode, int64_t image, int64_t kernel)
 {
     return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : int64_smaller(image, kernel) - 1;
 }
 
-/* Multiply-adds that checking every element may cost, and that checking samples may cost. About 1 ns each. */
-static const double MOST_WORK = 0x1p30, SAMPLED_WORK = 0x1p27;
-
-/* A part of the result. */
-typedef struct window {
-    int64_t start[2], length[2];
-    host_array expected, bound;
-} window;
-
-struct convolve_oracle {
-    int ndim;
-    int64_t shape[2]; /* of the result; 1 beyond ndim */
-    int64_t terms;    /* of an element's sum, at most */
-    double fft_error; /* what the variant fft may add to each bound */
-    bool whole;
-    int count;
-    window *windows;
-};
-
-/* The inputs, or their absolute values, on the device that has the reference. */
-typedef struct inputs {
-    fl_device *device;
-    fl_array *image, *kernel;
-    fl_dtype dtype; /* of the result */
-    fl_mode mode;
-} inputs;
-
-/* The window's values by the reference, from the parts of image and kernel that meet in it: in mode valid where that
- * gives the window, and else cut out of their full convolution. */
-static host_array window_values(const inputs *in, const window *w)
+/* Every element by the reference, for the inputs or for their absolute values. */
+static host_array by_reference(const convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype,
+                               bool absolute)
 {
-    const int ndim = fl_array_ndim(in->image);
-    const fl_run run = {.variant = "reference"};
-    int64_t image_start[2], image_part[2], kernel_start[2], kernel_part[2], start[2] = {0}, full[2];
-    fl_array *image, *kernel, *result, *cut;
-    bool fits = true, contains = true, is_contained = true, valid;
+    const bool line = o->ndim == 1;
+    fl_device *device = reference_device(line ? "convolve1d" : "convolve", "reference");
+    fl_array *in[2], *out;
     host_array values;
 
-    for (int d = 0; d < ndim; d++) {
-        const int64_t n = fl_array_shape(in->image, d), k = fl_array_shape(in->kernel, d);
-        const int64_t first = w->start[d] + window_origin(in->mode, n, k), end = first + w->length[d];
-        image_start[d] = int64_larger(0, first - k + 1);
-        image_part[d] = int64_smaller(n, end) - image_start[d];
-        kernel_start[d] = int64_larger(0, first - n + 1);
-        kernel_part[d] = int64_smaller(k, end) - kernel_start[d];
-        full[d] = image_part[d] + kernel_part[d] - 1;
-        start[d] = first - image_start[d] - kernel_start[d];
-        contains = contains && image_part[d] >= kernel_part[d];
-        is_contained = is_contained && image_part[d] <= kernel_part[d];
-        fits = fits && start[d] == int64_smaller(image_part[d], kernel_part[d]) - 1 &&
-               w->length[d] == full[d] - 2 * start[d];
-    }
-    valid = fits && (contains || is_contained);
-    must(fl_array_view(in->image, image_start, image_part, &image));
-    must(fl_array_view(in->kernel, kernel_start, kernel_part, &kernel));
-    must(fl_array_create(in->device, in->dtype, ndim, valid ? w->length : full, &result));
-    must(
-        (ndim == 1 ? fl_convolve1d : fl_convolve)(in->device, image, kernel, valid ? FL_VALID : FL_FULL, result, &run));
-    must(fl_array_view(result, valid ? (int64_t[2]){0} : start, w->length, &cut));
-    values = reference_fetch(cut);
-    fl_array_free(result);
-    fl_array_free(image);
-    fl_array_free(kernel);
+    for (int i = 0; i < 2; i++)
+        in[i] = reference_upload(device, &inputs[i], absolute);
+    must(fl_array_create(device, dtype, o->ndim, o->shape + line, &out));
+    must((line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], mode, out, &(fl_run){.variant = "reference"}));
+    values = reference_fetch(out);
+    for (int i = 0; i < 2; i++)
+        fl_array_free(in[i]);
+    fl_device_close(device);
     return values;
 }
 
-/* Of a sum's rounding: (terms + 16) units of the same sum over absolute values. Without signs nothing cancels, and the
- * values are those sums. */
-static void fill_window(window *w, int64_t terms, const inputs *in, const inputs *magnitude)
+/* Without signs nothing cancels, and the values are the sums over absolute values. */
+static void expect_all(convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype, bool negative)
 {
-    host_array sums;
+    host_array magnitudes = {0};
 
-    w->expected = window_values(in, w);
-    sums = magnitude->image ? window_values(magnitude, w) : reference_convert(&w->expected, in->dtype);
-    w->bound = reference_convert(&sums, FL_F64);
-    host_array_free(&sums);
-    for (int64_t i = 0; i < host_array_size(&w->bound); i++)
-        ((double *)w->bound.data)[i] *= (double)(terms + 16) * unit_roundoff(in->dtype);
+    o->expected = by_reference(o, inputs, mode, dtype, false);
+    if (negative)
+        magnitudes = by_reference(o, inputs, mode, dtype, true);
+    o->bound = reference_convert(negative ? &magnitudes : &o->expected, FL_F64);
+    host_array_free(&magnitudes);
+}
+
+/* First the corners, then any places, every fourth of an image's on an edge. */
+static void choose_places(convolve_oracle *o, uint64_t seed)
+{
+    const int64_t size = o->shape[0] * o->shape[1];
+    const double samples = fmax(SAMPLED_WORK / (double)o->terms, fmin(FEWEST, (double)size / SHARE));
+    random_state random = random_start(seed);
+
+    o->count = int64_smaller(size, int64_larger(1, (int64_t)fmin(samples, MOST)));
+    if (o->count == size)
+        return;
+    o->places = memory_zeroed((size_t)o->count, sizeof *o->places);
+    for (int64_t i = 0; i < o->count; i++) {
+        int64_t at[] = {random_below(&random, o->shape[0]), random_below(&random, o->shape[1])};
+        for (int d = 0; d < 2; d++)
+            if (i < CORNERS)
+                at[d] = (i >> d & 1) * (o->shape[d] - 1);
+            else if (o->ndim == 2 && i % EDGES == 0 && i / EDGES % 2 == d)
+                at[d] = random_below(&random, 2) * (o->shape[d] - 1);
+        o->places[i] = at[0] * o->shape[1] + at[1];
+    }
+}
+
+/* Adds a row's products, the image read backwards. One sum would wait for each addition before the next. */
+static void add_row(const double *image, const double *kernel, int64_t count, long double *sum, double *magnitude)
+{
+    long double sums[4] = {0};
+    double magnitudes[4] = {0};
+
+    for (int64_t q = 0; q < count; q += 4)
+        for (int64_t k = 0; k < 4 && q + k < count; k++) {
+            sums[k] += (long double)image[-q - k] * kernel[q + k];
+            magnitudes[k] += fabs(image[-q - k] * kernel[q + k]);
+        }
+    *sum += sums[0] + sums[1] + (sums[2] + sums[3]);
+    *magnitude += magnitudes[0] + magnitudes[1] + (magnitudes[2] + magnitudes[3]);
+}
+
+/* The n-th element from the products that it consists of. It is NaN where one of the `spoilt` taps, which are not
+ * finite, meets the zeros of the border. */
+static void define_element(convolve_oracle *o, const host_array *image, const host_array *kernel, const taps *spoilt,
+                           int64_t n)
+{
+    const int64_t place = o->places ? o->places[n] : n;
+    const int64_t at[] = {place / o->shape[1] + o->origin[0], place % o->shape[1] + o->origin[1]};
+    const double *pixels = image->data, *weights = kernel->data;
+    long double sum = 0;
+    double magnitude = 0;
+    taps t;
+
+    for (int d = 0; d < 2; d++) {
+        t.first[d] = int64_larger(0, at[d] - image->shape[d] + 1);
+        t.end[d] = int64_smaller(kernel->shape[d], at[d] + 1);
+        if (spoilt->first[d] < t.first[d] || spoilt->end[d] > t.end[d])
+            sum = NAN;
+    }
+    for (int64_t p = t.first[0]; p < t.end[0]; p++) {
+        add_row(pixels + (at[0] - p) * image->shape[1] + at[1] - t.first[1],
+                weights + p * kernel->shape[1] + t.first[1], t.end[1] - t.first[1], &sum, &magnitude);
+        o->work += t.end[1] - t.first[1];
+    }
+    host_array_set(&o->expected, n, (double)sum);
+    host_array_set(&o->bound, n, magnitude);
+}
+
+/* The smallest rectangle that holds all taps that are not finite; empty where there is no border. */
+static taps taps_not_finite(const host_array *kernel, bool border)
+{
+    taps t = {{INT64_MAX, INT64_MAX}, {0, 0}};
+
+    for (int64_t i = 0; border && i < host_array_size(kernel); i++)
+        for (int d = 0; d < 2 && !isfinite(host_array_get(kernel, i)); d++) {
+            const int64_t at = d == 0 ? i / kernel->shape[1] : i % kernel->shape[1];
+            t.first[d] = int64_smaller(t.first[d], at);
+            t.end[d] = int64_larger(t.end[d], at + 1);
+        }
+    return t;
+}
+
+/* A copy in f64; a signal is a single row. */
+static host_array as_image(const host_array *array)
+{
+    host_array copy = reference_convert(array, FL_F64);
+
+    if (copy.ndim == 1) {
+        copy.shape[1] = copy.shape[0];
+        copy.shape[0] = 1;
+        copy.ndim = 2;
+    }
+    return copy;
 }
 
 /* At least the root of the sum of squares of any `length` consecutive elements: such a stretch lies in two of the
@@ -137,68 +201,78 @@ static double fft_error(const host_array *signal, const host_array *kernel, fl_d
     return 20 * (log2((double)length) + 2) * unit_roundoff(dtype) * largest_norm(longer, length) * sum;
 }
 
-/* The whole result, or windows: first the corners, then random places. */
-static void choose_windows(convolve_oracle *o, check_choice choice, uint64_t seed)
+/* Some elements by the definition, or all of a small result. */
+static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode mode, fl_dtype dtype, uint64_t seed)
 {
-    const double whole_work = (double)o->shape[0] * (double)o->shape[1] * (double)o->terms;
-    const int64_t edge = o->ndim == 1 ? 1 : WINDOW;
-    const double window_work = (double)(edge * edge) * (double)o->terms;
-    random_state random = random_start(seed);
+    host_array image = as_image(&inputs[0]), kernel = as_image(&inputs[1]);
+    const taps spoilt = taps_not_finite(&kernel, o->ndim == 2 && mode != FL_VALID);
 
-    o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && whole_work <= MOST_WORK);
-    o->count = o->whole ? 1 : (int)fmin(MOST_WINDOWS, fmax(FEWEST_WINDOWS, SAMPLED_WORK / window_work));
-    o->windows = memory_zeroed((size_t)o->count, sizeof *o->windows);
-    for (int i = 0; i < o->count; i++)
-        for (int d = 0; d < 2; d++) {
-            const int64_t length = o->whole ? o->shape[d] : int64_smaller(edge, o->shape[d]);
-            const int64_t last = o->shape[d] - length;
-            o->windows[i].length[d] = length;
-            o->windows[i].start[d] = i < 1 << o->ndim ? (i >> d & 1) * last : random_below(&random, last + 1);
-        }
+    choose_places(o, seed);
+    o->expected = reference_array(dtype, 1, &o->count);
+    o->bound = reference_array(FL_F64, 1, &o->count);
+    for (int64_t n = 0; n < o->count; n++)
+        define_element(o, &image, &kernel, &spoilt, n);
+    host_array_free(&image);
+    host_array_free(&kernel);
+}
+
+/* The shape of the result, and where it begins in the full one; 1 and 0 in the first dimension of a signal. */
+static void measure_result(convolve_oracle *o, const host_array *image, const host_array *kernel, fl_mode mode)
+{
+    const int skip = 2 - o->ndim;
+
+    o->shape[0] = 1;
+    if (skip)
+        must(fl_convolve1d_shape(image->shape[0], kernel->shape[0], mode, &o->shape[1]));
+    else
+        must(fl_convolve_shape(image->shape, kernel->shape, mode, o->shape));
+    for (int d = 0; d < o->ndim; d++)
+        o->origin[d + skip] = origin_of(mode, image->shape[d], kernel->shape[d]);
 }
 
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed)
 {
-    const bool line = image->ndim == 1;
+    const host_array inputs[] = {*image, *kernel};
+    const fl_dtype dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2);
     const bool negative = has_negative_element(image) || has_negative_element(kernel);
-    inputs in = {.device = reference_device(line ? "convolve1d" : "convolve", "reference"),
-                 .dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2),
-                 .mode = mode};
-    inputs magnitude = in;
     convolve_oracle *o = memory_zeroed(1, sizeof *o);
+    double work;
 
-    *o = (convolve_oracle){.ndim = image->ndim, .shape = {1, 1}};
+    o->ndim = image->ndim;
     o->terms = int64_smaller(host_array_size(image), host_array_size(kernel));
-    if (line)
-        must(fl_convolve1d_shape(image->shape[0], kernel->shape[0], mode, o->shape));
-    else
-        must(fl_convolve_shape(image->shape, kernel->shape, mode, o->shape));
-    o->fft_error = line ? fft_error(image, kernel, in.dtype) : 0;
-    choose_windows(o, choice, seed);
-    in.image = reference_upload(in.device, image, false);
-    in.kernel = reference_upload(in.device, kernel, false);
-    magnitude.image = negative ? reference_upload(in.device, image, true) : NULL;
-    magnitude.kernel = negative ? reference_upload(in.device, kernel, true) : NULL;
-    for (int i = 0; i < o->count; i++)
-        fill_window(&o->windows[i], o->terms, &in, &magnitude);
-    fl_array_free(in.image);
-    fl_array_free(in.kernel);
-    fl_array_free(magnitude.image);
-    fl_array_free(magnitude.kernel);
-    fl_device_close(in.device);
+    measure_result(o, image, kernel, mode);
+    o->fft_error = o->ndim == 1 ? fft_error(image, kernel, dtype) : 0;
+    /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
+    work = (double)o->shape[0] * (double)o->shape[1] * (negative ? 2 : 1) *
+           (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
+    o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->ndim]);
+    o->count = o->shape[0] * o->shape[1];
+    if (o->whole) {
+        o->work = (int64_t)work;
+        expect_all(o, inputs, mode, dtype, negative);
+    } else {
+        expect_samples(o, inputs, mode, dtype, seed);
+    }
+    for (int64_t n = 0; n < o->count; n++)
+        ((double *)o->bound.data)[n] *= (double)(o->terms + 16) * unit_roundoff(dtype);
     return o;
 }
 
 void convolve_oracle_free(convolve_oracle *o)
 {
-    for (int i = 0; o && i < o->count; i++) {
-        host_array_free(&o->windows[i].expected);
-        host_array_free(&o->windows[i].bound);
-    }
-    if (o)
-        free(o->windows);
+    if (!o)
+        return;
+    host_array_free(&o->expected);
+    host_array_free(&o->bound);
+    free(o->places);
     free(o);
+}
+
+int64_t convolve_oracle_work(const convolve_oracle *o, int64_t *elements)
+{
+    *elements = o->count;
+    return o->work;
 }
 
 compare_result convolve_oracle_check(const convolve_oracle *o, const host_array *result, const char *variant,
@@ -206,20 +280,16 @@ compare_result convolve_oracle_check(const convolve_oracle *o, const host_array 
 {
     const bool fft = o->ndim == 1 && strcmp(variant, "fft") == 0;
     compare_result found = compare_start();
-    char samples[64] = "";
+    char samples[64] = "reference";
 
-    if (!o->whole && o->ndim == 1)
-        snprintf(samples, sizeof samples, ", %d sampled elements", o->count);
-    else if (!o->whole)
-        snprintf(samples, sizeof samples, ", %d sampled windows of %" PRId64 "x%" PRId64, o->count,
-                 o->windows->length[0], o->windows->length[1]);
-    snprintf(method, size, "reference%s%s", samples, fft ? "; error relative to the largest sums" : "");
-    for (const window *w = o->windows; w < o->windows + o->count; w++)
-        for (int64_t i = 0; i < w->length[0] * w->length[1]; i++) {
-            const int64_t row = w->start[0] + i / w->length[1], column = w->start[1] + i % w->length[1];
-            const int64_t at = row * o->shape[1] + column;
-            compare_add(&found, at, host_array_get(result, at), host_array_get(&w->expected, i),
-                        host_array_get(&w->bound, i) + (fft ? o->fft_error : 0));
-        }
+    if (!o->whole)
+        snprintf(samples, sizeof samples, "definition, %s%" PRId64 " %selements", o->places ? "" : "all ", o->count,
+                 o->places ? "sampled " : "");
+    snprintf(method, size, "%s%s", samples, fft ? "; error relative to the largest sums" : "");
+    for (int64_t n = 0; n < o->count; n++) {
+        const int64_t at = o->places ? o->places[n] : n;
+        compare_add(&found, at, host_array_get(result, at), host_array_get(&o->expected, n),
+                    host_array_get(&o->bound, n) + (fft ? o->fft_error : 0));
+    }
     return found;
 }

@@ -12,18 +12,24 @@
 
 #include <flynn/flynn.h>
 
-/* The expected values: the whole result, or windows of it if the whole costs too much. */
+/* The expected values of all elements, or of some if all cost too much. */
 typedef struct convolve_oracle convolve_oracle;
 
-/* Computes, once for all backends, what the `reference` variant gives for image and kernel (both 2-D), or signal and
- * kernel (both 1-D). `full` takes every element; `sampled` takes windows (8x8, or one element of a signal) at the
- * corners and at places drawn with `seed`; `auto` is `full` up to 2^30 multiply-adds. Ends the command if no plugin
+/* Computes, once for all backends, what image and kernel (both 2-D), or signal and kernel (both 1-D), give. `full`
+ * takes every element, by the `reference` variant; `sampled` computes some by the definition, each for its own products
+ * alone: the corners and places drawn with `seed`, every fourth of them on an edge of an image, as many as 2^28
+ * multiply-adds allow, but at least 4096, or an eighth of a small result, and at most 2^19. `auto` is `full` up to 2^30
+ * multiply-adds (a sum with negative terms costs them twice: its bound is a second sum). Ends the command if no plugin
  * here has the variant. */
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed);
 void convolve_oracle_free(convolve_oracle *oracle);
 
+/* The multiply-adds that the expected values have cost, and how many elements they are: the tests compare them with
+ * the work of the convolution. */
+int64_t convolve_oracle_work(const convolve_oracle *oracle, int64_t *elements);
+
 /* Compares what `variant` gave, each element with the bound that flynn.h gives for that variant, and writes to `method`
- * how: "reference", "reference, 4096 sampled windows of 8x8". */
+ * how: "reference", "definition, 8321 sampled elements". */
 compare_result convolve_oracle_check(const convolve_oracle *oracle, const host_array *result, const char *variant,
                                      char *method, size_t size);
