@@ -6,34 +6,26 @@
 #include "view/row.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-static bool equal(const json_t *a, const json_t *b, const char *key)
+/* What two results are alike in that are compared: the work, and the backend or else the class. */
+#define WORK "exercise", "dtype", "shape", "input_shapes"
+static const char *const same_backend[] = {WORK, "backend_requested", NULL}, *const same_class[] = {WORK, "flynn_class",
+                                                                                                    "emulation", NULL};
+
+/* The first row of the group that `row` would be in; NULL: there is none, or the row lacks one of the keys. */
+static const json_t *first_alike(const json_t *groups, const json_t *row, const char *const *keys)
 {
-    return json_equal(json_object_get(a, key), json_object_get(b, key));
-}
+    const json_t *found;
+    char *key;
 
-static bool same_work(const json_t *a, const json_t *b)
-{
-    return equal(a, b, "exercise") && equal(a, b, "dtype") && equal(a, b, "shape") && equal(a, b, "input_shapes");
-}
-
-/* The result of `rows` that `row` is compared with; NULL: there is none. */
-static const json_t *partner(const json_t *rows, const json_t *row)
-{
-    const json_t *of_class = NULL;
-    size_t i;
-    json_t *other;
-
-    json_array_foreach(rows, i, other)
-    {
-        if (!same_work(row, other))
-            continue;
-        if (equal(row, other, "backend_requested"))
-            return other;
-        if (!of_class && equal(row, other, "flynn_class") && equal(row, other, "emulation"))
-            of_class = other;
-    }
-    return of_class;
+    for (const char *const *k = keys; *k; k++)
+        if (!json_object_get(row, *k))
+            return NULL;
+    key = row_key(row, keys);
+    found = json_array_get(json_object_get(groups, key), 0);
+    free(key);
+    return found;
 }
 
 static const char *verdict_of(const statistics *older, const statistics *newer)
@@ -93,17 +85,22 @@ static json_t *pair(const json_t *older, const json_t *newer)
 json_t *compare_runs(const json_t *older, const json_t *newer)
 {
     json_t *document = json_new_document(), *pairs = json_new_list(), *unpaired = json_new_list(), *row;
+    json_t *by_backend = rows_grouped(json_object_get(older, "results"), same_backend),
+           *by_class = rows_grouped(json_object_get(older, "results"), same_class);
     size_t i;
 
     json_array_foreach(json_object_get(newer, "results"), i, row)
     {
-        const json_t *other = partner(json_object_get(older, "results"), row);
+        const json_t *other = first_alike(by_backend, row, same_backend);
+        other = other ? other : first_alike(by_class, row, same_class);
         if (other)
             json_append(pairs, pair(other, row));
         else
             json_append(unpaired, json_pack("{s:O, s:O}", "exercise", json_object_get(row, "exercise"), "resource",
                                             json_object_get(row, "resource")));
     }
+    json_decref(by_backend);
+    json_decref(by_class);
     json_put(document, "older", copy_of(older, "machine"));
     json_put(document, "newer", copy_of(newer, "machine"));
     json_put(document, "pairs", pairs);

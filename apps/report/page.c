@@ -151,6 +151,9 @@ static void put_plots(FILE *out, const json_t *list, const report_plots *plots)
     for (int i = 0; i < plots->count; i++)
         html_plot(out, &plots->list[i]);
     fputs("</div>\n", out);
+    if (plots->left_out > 0)
+        html_print(out, "<p class=note>The first %d of %d plots; the tables have all results.</p>\n", plots->count,
+                   plots->count + plots->left_out);
 }
 
 static void put_ceilings(FILE *out, const json_t *ceilings, const report_plots *plots)

@@ -19,7 +19,8 @@ enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS };
 typedef struct report_machine {
     /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
      * "laws", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps, that failed
-     * their check), "wrong_runs" (of batches). "lost_images": an object, the failures in batches by their messages. */
+     * their check), "wrong_runs" (of batches). "lost_images": an object, the failures in batches by their messages.
+     * "seen": an object, of each list the texts of its values as keys. */
     json_t *data;
     report_plots plots[PLOTS];
 } report_machine;
@@ -42,11 +43,11 @@ int report_failures(const report_page *page);
 /* Writes a report_page. */
 void report_page_write(FILE *out, const void *of);
 
-/* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results. */
+/* kernel_s and total_s of each backend: a chart for each exercise, dtype and shape of the results, up to MOST_PLOTS. */
 void report_plots_times(report_plots *plots, const json_t *results);
 
 /* Operations per compulsory byte and the rate that was reached, beneath the roof of the device's ceilings: a plot for
- * each device that has both. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
+ * each device that has both, up to MOST_PLOTS. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
 
 /* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's

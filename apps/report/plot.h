@@ -26,8 +26,10 @@ typedef struct report_plot {
     size_t script_size;
 } report_plot;
 
+enum { MOST_PLOTS = 64 }; /* of a kind: gnuplot draws each, and they are the page's largest part */
+
 typedef struct report_plots {
-    int count;
+    int count, left_out; /* beyond MOST_PLOTS */
     report_plot *list;
 } report_plots;
 

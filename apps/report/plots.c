@@ -22,25 +22,22 @@ static cell title_of(const json_t *row)
 
 void report_plots_times(report_plots *plots, const json_t *results)
 {
-    const size_t count = json_array_size(results);
+    json_t *charts = rows_grouped(results, (const char *const[]){"exercise", "dtype", "shape", NULL}), *chart, *row;
     bar_row rows[MOST_POINTS];
-    char *taken = memory_zeroed(count, 1);
+    const char *key;
+    size_t i;
 
-    for (size_t i = 0; i < count; i++) {
-        const cell title = title_of(json_array_get(results, i));
-        int same = 0;
-        for (size_t j = i; j < count && same < MOST_POINTS; j++) {
-            const json_t *row = json_array_get(results, j);
-            if (taken[j] || strcmp(title.text, title_of(row).text) != 0)
-                continue;
-            taken[j] = 1;
-            rows[same++] = bar_row_of(row_text(row, "resource"), row_text(row, "variant"), row_number(row, "kernel_s"),
-                                      row_number(row, "total_s"));
-        }
-        if (same > 0)
-            plot_add_times(plots, "times", title.text, rows, same);
+    json_object_foreach(charts, key, chart) json_array_foreach(chart, i, row)
+    {
+        const int place = (int)(i % MOST_POINTS), last = i + 1 == json_array_size(chart) || place + 1 == MOST_POINTS;
+        rows[place] = bar_row_of(row_text(row, "resource"), row_text(row, "variant"), row_number(row, "kernel_s"),
+                                 row_number(row, "total_s"));
+        if (last && plots->count < MOST_PLOTS)
+            plot_add_times(plots, "times", title_of(row).text, rows, place + 1);
+        else
+            plots->left_out += last;
     }
-    free(taken);
+    json_decref(charts);
 }
 
 enum { ROOF_WIDTH = 600, ROOF_HEIGHT = 420 };
@@ -55,28 +52,26 @@ typedef struct roof {
     double bandwidth, f32, f64; /* GB/s, GFLOP/s; NaN: not measured */
     axis x, y;
     canvas c;
-    int count;
+    int count, without, beyond; /* points; results that have no operations; results beyond MOST_POINTS */
     point points[MOST_POINTS];
 } roof;
 
-/* Collects the results of the device; returns how many of them have no operations. */
-static int collect_points(roof *r, const json_t *results, const char *resource)
+/* Collects the results of the device. */
+static void collect_points(roof *r, const json_t *results)
 {
-    int without = 0;
     const json_t *row;
     size_t i;
 
     json_array_foreach(results, i, row)
     {
         double x = row_number(row, "flops") / row_number(row, "bytes"), y = row_number(row, "gflops");
-        if (strcmp(row_text(row, "resource"), resource) != 0 || r->count == MOST_POINTS)
-            continue;
-        if (x > 0 && y > 0 && isfinite(x) && isfinite(y))
-            r->points[r->count++] = (point){.x = x, .y = y, .row = row};
+        if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y)))
+            r->without++;
+        else if (r->count == MOST_POINTS)
+            r->beyond++;
         else
-            without++;
+            r->points[r->count++] = (point){.x = x, .y = y, .row = row};
     }
-    return without;
 }
 
 static double pixel_of_x(const roof *r, double x)
@@ -212,29 +207,54 @@ static void draw_roof(roof *r)
     plot_end(&r->c);
 }
 
+/* What the plot leaves out. */
+static void put_note(const roof *r, report_plot *plot)
+{
+    const size_t size = sizeof plot->note;
+    int used = 0;
+
+    if (r->without > 0)
+        used = snprintf(plot->note, size, "%d result%s without floating-point operations left out", r->without,
+                        r->without > 1 ? "s" : "");
+    if (r->beyond > 0)
+        snprintf(plot->note + used, size - (size_t)used, "%sthe first %d points of %d", used ? "; " : "", r->count,
+                 r->count + r->beyond);
+}
+
+/* `results` are those of the ceiling's device. */
 static void add_roofline(report_plots *plots, const json_t *results, const json_t *ceiling)
 {
     roof r = {ceiling_rate(ceiling, "copy") / 1e9, ceiling_rate(ceiling, "f32") / 1e9,
               ceiling_rate(ceiling, "f64") / 1e9, .count = 0};
-    const int without = collect_points(&r, results, row_text(ceiling, "resource"));
     const cell title = cell_print("%.40s: %.80s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
 
+    collect_points(&r, results);
     if (r.count == 0 || !(r.bandwidth > 0) || !(fmax(r.f32, r.f64) > 0))
         return;
+    if (plots->count == MOST_PLOTS) {
+        plots->left_out++;
+        return;
+    }
     r.c = plot_begin(plots, "roofline", title.text, ROOF_WIDTH, ROOF_HEIGHT, 0);
-    if (without > 0)
-        snprintf(r.c.plot->note, sizeof r.c.plot->note, "%d result%s without floating-point operations left out",
-                 without, without > 1 ? "s" : "");
+    put_note(&r, r.c.plot);
     fit_axes(&r);
     draw_roof(&r);
 }
 
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings)
 {
+    static const char *const keys[] = {"resource", NULL};
+    json_t *devices = rows_grouped(results, keys);
     const json_t *ceiling;
     size_t i;
 
-    json_array_foreach(ceilings, i, ceiling) add_roofline(plots, results, ceiling);
+    json_array_foreach(ceilings, i, ceiling)
+    {
+        char *device = row_key(ceiling, keys);
+        add_roofline(plots, json_object_get(devices, device), ceiling);
+        free(device);
+    }
+    json_decref(devices);
 }
 
 enum { LAWS_WIDTH = 480, LAWS_HEIGHT = 340 };

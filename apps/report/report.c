@@ -86,13 +86,17 @@ static json_t *run_compare(const common_options *common)
  * the same backend. */
 static void add(json_t *data, const char *key, json_t *value)
 {
-    json_t *other;
-    size_t i;
+    json_t *seen = json_object_get(data, "seen"), *of_key = json_object_get(seen, key);
+    char *text = json_text_of(value);
 
-    if (!json_object_get(data, key))
+    if (!of_key) {
+        json_put(seen, key, of_key = json_new_object());
         json_put(data, key, json_new_list());
-    json_array_foreach(json_object_get(data, key), i, other) if (json_equal(value, other)) return;
-    json_append(json_object_get(data, key), json_incref(value));
+    }
+    if (!json_object_get(of_key, text))
+        json_append(json_object_get(data, key), json_incref(value));
+    json_put(of_key, text, json_null());
+    free(text);
 }
 
 static void add_all(json_t *data, const char *key, const json_t *values)
@@ -146,6 +150,7 @@ static json_t *data_of(report_page *page, json_t *machine)
     page->machines[page->machine_count++] = (report_machine){.data = data};
     json_put(data, "machine", json_new_copy(machine));
     json_put(data, "lost_images", json_new_object());
+    json_put(data, "seen", json_new_object());
     return data;
 }
 

@@ -107,6 +107,15 @@ void json_append(json_t *list, json_t *value)
         checked(NULL);
 }
 
+char *json_text_of(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+
+    if (!text)
+        checked(NULL);
+    return text;
+}
+
 /* Writes DEL and the control characters from U+0080 on, which JSON allows in a text, as \u007f. */
 static int dump_part(const char *part, size_t size, void *stream)
 {

@@ -36,6 +36,9 @@ json_t *json_new_copy(const json_t *object);
 void json_put(json_t *object, const char *key, json_t *value);
 void json_append(json_t *list, json_t *value);
 
+/* The value in one line, keys in order: equal for equal values. Free it. */
+char *json_text_of(const json_t *value);
+
 /* Writes the document with a line end to a file (whole or not at all), or to stdout for a NULL path. */
 bool json_write(const json_t *document, const char *path, problem *why);
 

@@ -79,34 +79,39 @@ double row_spread(const json_t *row, const char *quantity)
     return s.spread / s.median;
 }
 
-/* The ranked rows of an exercise, seen from one of its rows. */
-typedef struct rivals {
-    int faster;
-    double least_s;
-    const json_t *base; /* what speed-ups are over: of the scalar class, else the first */
-} rivals;
+char *row_key(const json_t *row, const char *const *keys)
+{
+    json_t *values = json_new_list();
+    char *text;
+
+    for (; *keys; keys++) {
+        json_t *value = row_value(row, *keys);
+        json_append(values, value ? json_incref(value) : json_null());
+    }
+    text = json_text_of(values);
+    json_decref(values);
+    return text;
+}
+
+json_t *rows_grouped(const json_t *rows, const char *const *keys)
+{
+    json_t *groups = json_new_object(), *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        char *key = row_key(row, keys);
+        if (!json_object_get(groups, key))
+            json_put(groups, key, json_new_list());
+        json_append(json_object_get(groups, key), json_incref(row));
+        free(key);
+    }
+    return groups;
+}
 
 static bool is_scalar(const json_t *row)
 {
     return strcmp(row_text(row, "flynn_class"), "SISD") == 0;
-}
-
-static rivals rivals_of(const json_t *rows, const json_t *row)
-{
-    rivals r = {.least_s = INFINITY};
-    json_t *other;
-    size_t i;
-
-    json_array_foreach(rows, i, other)
-    {
-        if (!row_is_ranked(other) || strcmp(row_text(row, "exercise"), row_text(other, "exercise")) != 0)
-            continue;
-        r.faster += row_number(other, "total_s") < row_number(row, "total_s");
-        r.least_s = fmin(r.least_s, row_number(other, "total_s"));
-        if (!r.base || (is_scalar(other) && !is_scalar(r.base)))
-            r.base = other;
-    }
-    return r;
 }
 
 static json_t *ratio(double over, double under, bool ranked)
@@ -114,22 +119,67 @@ static json_t *ratio(double over, double under, bool ranked)
     return ranked ? json_number(over / under) : json_null();
 }
 
-void rows_rank(json_t *rows)
+static int ascending(const void *a, const void *b)
 {
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* How many of the sorted values are less. */
+static size_t count_below(const double *sorted, size_t count, double value)
+{
+    size_t first = 0;
+
+    while (first < count) {
+        const size_t middle = first + (count - first) / 2;
+        if (!(sorted[middle] < value))
+            count = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+/* The rows of one exercise. Speed-ups are over the first ranked row of the scalar class, or else the first ranked row.
+ */
+static void rank_rows(json_t *rows)
+{
+    double *totals = memory_zeroed(json_array_size(rows), sizeof *totals);
+    const json_t *base = NULL;
+    size_t i, count = 0;
     json_t *row;
-    size_t i;
 
     json_array_foreach(rows, i, row)
     {
-        const rivals r = rivals_of(rows, row);
+        if (!row_is_ranked(row))
+            continue;
+        if (!isnan(row_number(row, "total_s")))
+            totals[count++] = row_number(row, "total_s");
+        if (!base || (is_scalar(row) && !is_scalar(base)))
+            base = row;
+    }
+    qsort(totals, count, sizeof *totals, ascending);
+    json_array_foreach(rows, i, row)
+    {
         const bool ranked = row_is_ranked(row);
         const double kernel = row_number(row, "kernel_s"), total = row_number(row, "total_s");
-        json_put(row, "rank", ranked ? json_whole(r.faster + 1) : json_null());
-        json_put(row, "relative", ratio(total, r.least_s, ranked));
+        json_put(row, "rank", ranked ? json_whole((int64_t)count_below(totals, count, total) + 1) : json_null());
+        json_put(row, "relative", ratio(total, count ? totals[0] : (double)INFINITY, ranked));
         json_put(row, "spread", json_number(row_spread(row, "total")));
-        json_put(row, "speed_up", ratio(row_number(r.base, "kernel_s"), kernel, ranked));
-        json_put(row, "speed_up_with_copies", ratio(row_number(r.base, "total_s"), total, ranked));
+        json_put(row, "speed_up", ratio(row_number(base, "kernel_s"), kernel, ranked));
+        json_put(row, "speed_up_with_copies", ratio(row_number(base, "total_s"), total, ranked));
     }
+    free(totals);
+}
+
+void rows_rank(json_t *rows)
+{
+    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", NULL}), *group;
+    const char *key;
+
+    json_object_foreach(groups, key, group) rank_rows(group);
+    json_decref(groups);
 }
 
 static void add_missing(json_t *object, json_t *from)

@@ -26,6 +26,12 @@ statistics row_statistics(const json_t *times);
 statistics row_times(const json_t *row, const char *quantity);
 double row_spread(const json_t *row, const char *quantity);
 
+/* The values of the keys as JSON: equal for rows that have the same values, null for a missing one. Free it. */
+char *row_key(const json_t *row, const char *const *keys);
+
+/* The rows in groups of equal row_key: an object of lists, both in the order of the rows. A new reference. */
+json_t *rows_grouped(const json_t *rows, const char *const *keys);
+
 /* Adds to each row what it is beside the ranked rows of its exercise: `rank` (its place by total_s), `relative` (its
  * total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of the scalar backend, or else
  * of the first ranked row, over its own); null where the row itself is not ranked. Also `spread`, that of its totals,

@@ -56,8 +56,8 @@ else
     check "its error is told for what it is" json "$work/out" 'all(r["variant"] == "fft" and
         "largest sums" in r["check"]["method"] and r["check"]["max_abs"] < 1e-5 for r in d["results"])'
 fi
-ok "sampled" convolve1d --check=sampled --taps=225 --size=100000 --mode=same --json "${quick[@]}"
-check "samples" json "$work/out" '"4096 sampled elements" in d["results"][0]["check"]["method"] and
+ok "sampled" convolve1d --check=sampled --taps=225 --size=600000 --mode=same --json "${quick[@]}"
+check "samples" json "$work/out" '"definition, 524288 sampled elements" in d["results"][0]["check"]["method"] and
     d["results"][0]["check"]["ok"]'
 ok "a block" convolve1d --size=5000 --block=96 --backend=omp "${quick[@]}"
 
