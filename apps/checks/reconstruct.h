@@ -15,8 +15,8 @@ typedef struct reconstruct_oracle reconstruct_oracle;
 
 /* Prepares, once for all backends, to check u diag(s) vt with the leading `rank` terms; the factors are as
  * fl_reconstruct takes them, and must stay. `full` computes every element by the `reference` variant; `sampled` checks
- * some elements, and sums (below) of all; `auto` is `full` up to 2^28 multiply-adds. Ends the command if no plugin here
- * has the variant. */
+ * some elements, and sums (below) of all; `auto` is `full` up to 2^28 multiply-adds, in f64 2^27. Ends the command if
+ * no plugin here has the variant. */
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
                                               int64_t rank, check_choice choice, uint64_t seed);
 void reconstruct_oracle_free(reconstruct_oracle *oracle);
@@ -27,9 +27,15 @@ void reconstruct_oracle_free(reconstruct_oracle *oracle);
  * The sums are of 64 neighbours in a row, each with a random sign, after Freivalds ("Probabilistic machines can use
  * less running time", IFIP Congress 1977): those of the product are u diag(s) times the sums of vt's rows, a 64th of
  * the work. A single element in a run that is wrong by more than 64 such bounds is always found, several with a
- * probability of at least one half. Where a sum differs or is not finite, its elements are compared one by one. */
-compare_result reconstruct_oracle_check(const reconstruct_oracle *oracle, const host_array *result, char *method,
+ * probability of at least one half. Where a sum differs or is not finite, its elements are compared one by one: as many
+ * as 2^24 multiply-adds allow, or a 64th of the result if that is more, and then one element of each such run. A sum of
+ * finite factors that differs is always followed to its wrong element, until one is found. 4096 other elements are
+ * compared, too, or as many as that limit allows. */
+compare_result reconstruct_oracle_check(reconstruct_oracle *oracle, const host_array *result, char *method,
                                         size_t size);
+
+/* The multiply-adds that the check has cost so far. */
+int64_t reconstruct_oracle_work(const reconstruct_oracle *oracle);
 
 /* Adds element `at` of y (row-major; also of a batch) as the definition gives it, with the bound above. */
 void reconstruct_compare_element(const host_array *u, const host_array *s, const host_array *vt, int64_t rank,

@@ -122,3 +122,72 @@ Test(reconstruct_check, infinities_and_nan, .timeout = 240)
     }
     sample_free(&x);
 }
+
+/* A result of u, s and vt of ones, `value` everywhere. */
+static struct sample ones_create(int64_t rows, int64_t rank, int64_t columns, double value)
+{
+    struct sample x = {filled(FL_F32, 2, (int64_t[]){rows, rank}, 1), filled(FL_F32, 1, &rank, 2),
+                       filled(FL_F32, 2, (int64_t[]){rank, columns}, 3),
+                       filled(FL_F32, 2, (int64_t[]){rows, columns}, 4)};
+    host_array *const arrays[] = {&x.u, &x.s, &x.vt, &x.y};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        for (int64_t at = 0; at < host_array_size(arrays[i]); at++)
+            host_array_set(arrays[i], at, i < 3 ? 1 : value);
+    return x;
+}
+
+/* The sums cost what u diag(s) times a 64th of vt costs, and one pass over vt. The elements that are compared one by
+ * one cost at most 2^24 multiply-adds, or a 64th of the work, once where sums differ and once as samples, and one of
+ * each run. */
+static void expect_cheap(const struct sample *x, bool right, const char *what)
+{
+    const int64_t rows = x->u.shape[0], rank = x->u.shape[1], columns = x->vt.shape[1], runs = (columns + 63) / 64;
+    const double alone = fmax(fmax(0x1p24, (double)rows * (double)columns * (double)rank / 64), (double)rank);
+    const double most = (double)rank * (double)(columns + 2 * rows * runs + 2 + 64) + 2 * alone;
+    reconstruct_oracle *oracle = reconstruct_oracle_create(&x->u, &x->s, &x->vt, rank, CHECK_SAMPLED, 5);
+    char method[96];
+    compare_result found = reconstruct_oracle_check(oracle, &x->y, method, sizeof method);
+    cr_expect(found.ok == right, "%s, %lldx%lldx%lld: %s", what, (long long)rows, (long long)rank, (long long)columns,
+              found.ok ? "ok" : "wrong");
+    cr_expect((double)reconstruct_oracle_work(oracle) <= most, "%s, %lldx%lldx%lld: %lld multiply-adds", what,
+              (long long)rows, (long long)rank, (long long)columns, (long long)reconstruct_oracle_work(oracle));
+    reconstruct_oracle_free(oracle);
+}
+
+Test(reconstruct_check, cost, .timeout = 240)
+{
+    static const int64_t shapes[][3] = {
+        {300, 500, 300}, {16, 1 << 17, 16}, {1, 100000, 130}, {20000, 90, 1}, {1, 1, 1}};
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const int64_t *n = shapes[i];
+        struct sample x = ones_create(n[0], n[1], n[2], (double)n[1]);
+        expect_cheap(&x, true, "right");
+        for (int64_t at = 0; at < n[0] * n[2]; at++)
+            host_array_set(&x.y, at, (double)n[1] * 2);
+        expect_cheap(&x, false, "wrong everywhere");
+        for (int64_t row = 0; row < n[0]; row++)
+            host_array_set(&x.u, row * n[1], NAN);
+        for (int64_t at = 0; at < n[0] * n[2]; at++)
+            host_array_set(&x.y, at, NAN);
+        expect_cheap(&x, true, "NaN everywhere");
+        sample_free(&x);
+    }
+}
+
+/* Rows of NaN use up what may be compared one by one; a wrong element in a row of numbers is found nevertheless. */
+Test(reconstruct_check, wrong_element_after_nan, .timeout = 240)
+{
+    enum { ROWS = 200, TERMS = 1000, COLUMNS = 256 };
+    struct sample x = ones_create(ROWS, TERMS, COLUMNS, NAN);
+    for (int64_t row = 0; row < ROWS - 1; row++)
+        host_array_set(&x.u, row * TERMS, NAN);
+    for (int64_t j = 0; j < COLUMNS; j++)
+        host_array_set(&x.y, (ROWS - 1) * COLUMNS + j, TERMS);
+    expect_cheap(&x, true, "a row of numbers");
+    for (int64_t j = 0; j < COLUMNS; j += 85) {
+        host_array_set(&x.y, (ROWS - 1) * COLUMNS + j, 2 * TERMS);
+        expect_cheap(&x, false, "a wrong number");
+        host_array_set(&x.y, (ROWS - 1) * COLUMNS + j, TERMS);
+    }
+    sample_free(&x);
+}
