@@ -16,7 +16,8 @@ enum { RUN = 64, SAMPLES = 4096 };
 /* Multiply-adds that checking every element may cost: below 1 s of one core. The reference sums f64 in long double, and
  * the bound is a second sum. */
 static const double MOST_WORK[] = {[FL_F32] = 0x1p28, [FL_F64] = 0x1p27};
-/* What elements that are compared one by one may cost, unless a 64th of the result is more. */
+/* What elements that are compared one by one may cost, unless a 256th of the result is more: its terms are
+ * loaded from all over vt. */
 static const double ALONE_WORK = 0x1p24;
 
 struct reconstruct_oracle {
@@ -187,7 +188,7 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     o->s = reference_convert(s, FL_F64);
     o->vt = reference_convert(vt, FL_F64);
     o->runs = (o->columns + RUN - 1) / RUN;
-    o->alone = (int64_t)fmax(1, fmax(ALONE_WORK, work / 64) / (double)rank);
+    o->alone = (int64_t)fmax(1, fmax(ALONE_WORK, work / 256) / (double)rank);
     o->work = o->batch * rank * (o->columns + o->rows * o->runs);
     o->signs = memory_zeroed((size_t)o->columns, sizeof(double));
     o->sums = memory_zeroed((size_t)(o->batch * o->rows * o->runs), sizeof(double));

@@ -137,12 +137,12 @@ static struct sample ones_create(int64_t rows, int64_t rank, int64_t columns, do
 }
 
 /* The sums cost what u diag(s) times a 64th of vt costs, and one pass over vt. The elements that are compared one by
- * one cost at most 2^24 multiply-adds, or a 64th of the work, once where sums differ and once as samples, and one of
+ * one cost at most 2^24 multiply-adds, or a 256th of the work, once where sums differ and once as samples, and one of
  * each run. */
 static void expect_cheap(const struct sample *x, bool right, const char *what)
 {
     const int64_t rows = x->u.shape[0], rank = x->u.shape[1], columns = x->vt.shape[1], runs = (columns + 63) / 64;
-    const double alone = fmax(fmax(0x1p24, (double)rows * (double)columns * (double)rank / 64), (double)rank);
+    const double alone = fmax(fmax(0x1p24, (double)rows * (double)columns * (double)rank / 256), (double)rank);
     const double most = (double)rank * (double)(columns + 2 * rows * runs + 2 + 64) + 2 * alone;
     reconstruct_oracle *oracle = reconstruct_oracle_create(&x->u, &x->s, &x->vt, rank, CHECK_SAMPLED, 5);
     char method[96];
