@@ -38,14 +38,27 @@ static void add_backend(const fl_backend_info *backend)
     }
 }
 
+/* The resources of FLYNN_TEST_RESOURCES, "omp:2,serial". */
+static size_t named_resources(const char *names)
+{
+    while (*names && resource_count < MAX_RESOURCES) {
+        size_t length = strcspn(names, ",");
+        snprintf(resources[resource_count++].resource, sizeof resources->resource, "%.*s", (int)length, names);
+        names += length + (names[length] == ',');
+    }
+    return resource_count;
+}
+
 size_t every_backend(const struct on **all)
 {
     resource_count = 0;
-    const char *family = getenv("FLYNN_TEST_FAMILY");
+    *all = resources;
+    const char *family = getenv("FLYNN_TEST_FAMILY"), *names = getenv("FLYNN_TEST_RESOURCES");
+    if (names && *names)
+        return named_resources(names);
     for (size_t i = 0; i < fl_backend_count(); i++)
         if (fl_backend_get(i)->usable && (!family || strcmp(fl_backend_get(i)->family, family) == 0))
             add_backend(fl_backend_get(i));
-    *all = resources;
     return resource_count;
 }
 

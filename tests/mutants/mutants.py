@@ -1,0 +1,531 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Changes one thing at a time in the kernels and the checks, and shows which test notices it.
+
+Each mutant (operators.py) is put into a copy of the sources; its object is compiled by the build's own command, the one plugin, library
+or program is linked anew into a folder of its own, and the tests of its operation are run with it. The build folder stays as it is.
+
+    killed      a test failed, crashed or ran past its time limit
+    survived    no test did: it needs a new test, or a reason in record.tsv why no test can notice it
+
+A mutant that does not compile, or whose object is that of the original (Papadakis et al., "Trivial compiler equivalence", ICSE 2015), is not
+counted; the next one takes its place.
+
+record.tsv holds the mutants, what killed each, or `equivalent: why`, or `emulation: why` where hip-cpu cannot show what a GPU shows. A run
+takes the mutants of the record that the sources still have, and adds new ones up to each file's share. Exit: 0 every survivor has its reason
+and at least 200 mutants were counted (if no option narrowed the run), 1 not so, 2 usage.
+"""
+import argparse
+import collections
+import concurrent.futures
+import fnmatch
+import json
+import os
+import queue
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import operators  # noqa: E402
+
+LEAST = 200
+SOURCES = ("backends", "core", "apps", "plugins", "cmake")
+# The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
+SHARES = [
+    ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
+    ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu*.h", 150),
+    ("apps/checks/*.c", 25), ("apps/harness/verdict.c", 25), ("core/src/ops/*.c", 45),
+]
+# Which tests notice something in an object, by the beginning of its name; the longest that fits. Criterion programs; scripts of tests/cli.
+TESTS = {
+    "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls", "convolve one_wrong"),
+    "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
+    "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
+    "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
+    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd", "svd one_wrong"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
+    "lapack": ("svd", "svd"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"), "blas": ("reconstruct svd setting", "reconstruct svd"),
+    "threads": ("threads setting elementwise", "backends"), "library": ("threads svd device", "svd backends"),
+    "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
+    "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
+}
+CHECKS = {"convolve": ("", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
+          "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
+          "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
+
+
+def fail(text):
+    sys.exit(f"mutants.py: {text}")
+
+
+def run(command, limit, **more):
+    """Exit status (None: past the limit) and output of a command; everything that it started is ended with it."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **more)
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        output.seek(0)
+        return status, output.read().decode(errors="replace")
+
+
+class Build:
+    """The commands of a build folder made by Ninja."""
+
+    def __init__(self, folder):
+        self.folder = os.path.abspath(folder)
+        if not os.path.exists(os.path.join(self.folder, "build.ninja")):
+            fail(f"{folder} is not a build folder of Ninja (make CMAKE_FLAGS=..., with ninja installed)")
+        self.compile = {e["output"]: e["command"] for e in json.loads(self.ninja("-t", "compdb"))
+                        if e["output"].endswith(".o") and " -c " in e["command"]}
+        self.uses = collections.defaultdict(list)  # file of the sources: objects made from it
+        for block in self.ninja("-t", "deps").split("\n\n"):
+            lines = block.splitlines()
+            for name in lines[1:]:
+                path = os.path.relpath(os.path.join(self.folder, name.strip()), ROOT)
+                if not path.startswith(".."):
+                    self.uses[path].append(lines[0].split(":")[0])
+        self.links = {}
+
+    def ninja(self, *words):
+        return subprocess.run(["ninja", "-C", self.folder, *words], check=True, capture_output=True, text=True).stdout
+
+    def link(self, target):
+        if target not in self.links:
+            text = self.ninja("-t", "commands", "-s", target).strip().splitlines()[-1]
+            self.links[target] = re.sub(r"^: && | && :$", "", text)
+        return self.links[target]
+
+
+def stem(path):
+    return os.path.basename(path).split(".")[0]
+
+
+def tests_of(objects, table):
+    """The Criterion programs and the scripts for these objects, in order, none twice."""
+    programs, scripts = [], []
+    for name in map(stem, objects):
+        fits = [prefix for prefix in table if name.startswith(prefix)]
+        if not fits:
+            continue
+        p, s = table[max(fits, key=len)]
+        programs += [x for x in p.split() if x not in programs]
+        scripts += [x for x in s.split() if x not in scripts]
+    return programs, scripts
+
+
+Plan = collections.namedtuple("Plan", "objects targets programs scripts resources more_resources")
+
+
+class Planner:
+    """What is compiled, linked and run for a mutant."""
+
+    def __init__(self, build, plugin):
+        self.build, self.plugin = build, plugin
+        flags = open("/proc/cpuinfo").read() if os.path.exists("/proc/cpuinfo") else ""
+        level = "v4" if " avx512vl" in flags else "v3" if " avx2" in flags else "v2"
+        have = lambda start: any(o.startswith(start) for o in build.compile)
+        self.cpu = [("lib/flynn-serial.so", ("plugins/serial/",))]
+        if have("plugins/omp/"):
+            isa = level if have(f"plugins/omp/CMakeFiles/omp-{level}.dir") else "base"
+            self.cpu.append(("lib/flynn-omp.so", (f"plugins/omp/CMakeFiles/omp-{isa}.dir", "plugins/omp/CMakeFiles/plugin-omp.dir")))
+        self.resources = "serial,omp:2" if len(self.cpu) == 2 else "serial"
+
+    def function_of(self, mutant, source):
+        """The name that the mutant's function or macro is called by; "" if it is not within one."""
+        head = source[:source.find("\n", mutant.start)]
+        names = re.findall(r"^(?!static_assert|namespace|template|using|extern \"C\")[A-Za-z#].*?\b(\w+)\(", head, flags=re.M)
+        return names[-1] if names else ""
+
+    def some(self, objects, mutant, source):
+        """At most three objects, and of those that do not call the mutant's function none."""
+        if len(objects) <= 3:
+            return objects
+        name = self.function_of(mutant, source)
+        def calls(path):
+            with open(os.path.join(ROOT, path)) as file:
+                return re.search(rf"\b{name}\b", file.read()) is not None
+        def reads(o):
+            own = stem(o)
+            return any(stem(f) == own or stem(f).startswith(own + "_") for f in self.build.uses
+                       if f != mutant.file and o in self.build.uses[f] and calls(f))
+        return sorted([o for o in objects if reads(o)] or objects, key=len)[:3]
+
+    def plan(self, mutant, source):
+        objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
+        if mutant.file.startswith("backends/hip"):
+            chosen = self.some([o for o in objects if o.startswith(f"plugins/{self.plugin}/")], mutant, source)
+            targets, resources, more = [f"lib/flynn-{self.plugin}.so"], f"{self.plugin},serial", None
+        elif mutant.file.startswith("backends"):
+            chosen, targets = [], []
+            for target, folders in self.cpu:
+                part = self.some([o for o in objects if o.startswith(folders)], mutant, source)
+                chosen += part
+                targets += [target] if part else []
+            resources, more = self.resources, "omp:1,omp:3,serial" if len(self.cpu) == 2 else None
+        elif mutant.file.startswith("core"):
+            chosen = [o for o in objects if o.startswith("core/")]
+            targets, resources, more = ["lib/libflynn.so.0.1.0"], self.resources, None
+            targets = [t for t in self.library()]
+        else:
+            chosen = [o for o in objects if o.startswith("apps/")]
+            programs, scripts = tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
+            return Plan(chosen, [f"tests/test_{p}" for p in programs] + ["bin/flynn"], programs, scripts, self.resources, None)
+        programs, scripts = tests_of(chosen, TESTS)
+        return Plan(chosen, targets, programs, scripts, resources, more)
+
+    def library(self):
+        folder = os.path.join(self.build.folder, "lib")
+        return ["lib/" + n for n in os.listdir(folder) if n.startswith("libflynn.so") and not os.path.islink(os.path.join(folder, n))]
+
+
+class Worker:
+    """A folder with the sources, and what is built from them."""
+
+    def __init__(self, build, planner, folder, originals):
+        self.build, self.planner, self.folder, self.originals = build, planner, folder, originals
+        self.source = os.path.join(folder, "source")
+        for name in SOURCES:
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
+        for name in ("lib", "bin", "tests", "objects", "tmp"):
+            os.mkdir(os.path.join(folder, name))
+        for name in os.listdir(os.path.join(build.folder, "lib")):
+            self.restore("lib/" + name)
+
+    def restore(self, target):
+        """As the build has it: libflynn copied, since it looks for plugins beside its file, the rest linked."""
+        here, there = os.path.join(self.folder, target), os.path.join(self.build.folder, target)
+        if os.path.lexists(here):
+            os.remove(here)
+        if target.startswith("lib/libflynn"):
+            shutil.copy2(there, here, follow_symlinks=False)
+        elif target.startswith("lib/"):
+            os.symlink(there, here)
+
+    def compile(self, thing, path, limit=600):
+        """Compiles an object of the build from the sources here. None if it does not compile."""
+        words = shlex.split(self.build.compile[thing])
+        while words and (words[0] == "ccache" or words[0].endswith("/ccache")):
+            words.pop(0)
+        out, skip = [], False
+        for i, word in enumerate(words):
+            if skip or word == "-MD" or word.startswith("-Werror"):
+                skip = False
+            elif word in ("-MF", "-MT"):
+                skip = True
+            elif i > 0 and words[i - 1] == "-o":
+                out.append(path)
+            else:
+                for name in SOURCES:
+                    word = word.replace(f"{ROOT}/{name}/", f"{self.source}/{name}/").replace(f"../../{name}/", f"{self.source}/{name}/")
+                    if word.endswith(f"{ROOT}/{name}"):
+                        word = word.replace(f"{ROOT}/{name}", f"{self.source}/{name}")
+                out.append(word)
+        status, output = run(out + ["-w"], limit, cwd=self.build.folder, env={**os.environ, "CCACHE_DISABLE": "1", "TMPDIR":
+                             os.path.join(self.folder, "tmp")})
+        return path if status == 0 else None
+
+    def original(self, thing):
+        """The object of the unchanged source, made by the same command: to compare with."""
+        if thing not in self.originals:
+            made = self.compile(thing, os.path.join(self.folder, "objects", "original.o"))
+            if not made:
+                fail(f"{thing} does not compile from a copy of the sources")
+            with open(made, "rb") as file:
+                self.originals[thing] = file.read()
+        return self.originals[thing]
+
+    def link(self, target, objects):
+        command = self.build.link(target)
+        for thing, path in objects.items():
+            if thing in command:
+                command = command.replace(" " + thing, " " + path)
+            else:  # of an archive: found before it is searched
+                command = command.replace(" -o ", f" {path} -o ", 1)
+        here = os.path.join(self.folder, target)
+        if os.path.lexists(here):
+            os.remove(here)
+        command = command.replace(f"-o {target}", f"-o {here}", 1)
+        status, output = run(["sh", "-c", command], 600, cwd=self.build.folder)
+        return status == 0
+
+    def environment(self, resources):
+        b = self.build.folder
+        return {**os.environ, "CRITERION_JOBS": "1", "CRITERION_FAIL_FAST": "1", "OMP_WAIT_POLICY": "passive",
+                "LD_LIBRARY_PATH": os.path.join(self.folder, "lib"), "FLYNN_TEST_RESOURCES": resources, "FLYNN_BUILD": b,
+                "FLYNN_SOURCE": ROOT, "FLYNN_TEST_FAULTS": os.path.join(b, "tests/faults"), "PYTHON": sys.executable, "CMAKE": "cmake",
+                "FLYNN": next(p for p in (os.path.join(self.folder, "bin/flynn"), os.path.join(b, "bin/flynn")) if os.path.exists(p)),
+                "TMPDIR": os.path.join(self.folder, "tmp")}
+
+    def limits(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if self.planner.plugin != "hip-nvidia":  # CUDA reserves addresses
+            resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+
+    def test(self, kind, name, resources, limit):
+        """The first thing that failed; None: all passed."""
+        if kind == "program":
+            own, built = os.path.join(self.folder, "tests/test_" + name), os.path.join(self.build.folder, "tests/test_" + name)
+            command = [own if os.path.exists(own) else built]
+        else:
+            command = ["bash", os.path.join(ROOT, "tests/cli", name + ".sh")]
+        status, output = run(command, limit, env=self.environment(resources), preexec_fn=self.limits)
+        if status == 0:
+            return None
+        if status is None:
+            return f"{name}: time limit"
+        found = re.search(r"\[(?:FAIL|CRASH)\] (\w+::\w+)", output) or re.search(r"(\w+::\w+): (?:CRASH|Unexpected)", output)
+        if found:
+            return found[1]
+        found = re.search(r"^FAILED: (.{0,60})", output, flags=re.M)
+        return f"{name}.sh: {found[1].strip()}" if found and kind == "script" else name if kind == "program" else f"{name}.sh"
+
+    def tests(self, plan):
+        yield from (("program", name, plan.resources) for name in plan.programs)
+        yield from (("script", name, plan.resources) for name in plan.scripts)
+        if plan.more_resources:
+            yield from (("program", name, plan.more_resources) for name in plan.programs)
+
+    def measure(self, plan, seconds):
+        """How long each test takes without a mutant; it must pass."""
+        for test in self.tests(plan):
+            if test not in seconds:
+                start = time.monotonic()
+                why = self.test(*test, 600)
+                if why:
+                    fail(f"{test[1]} on {test[2]} fails without a mutant: {why}")
+                seconds[test] = time.monotonic() - start
+
+    def result(self, mutant, source, seconds):
+        """"killed ...", "survived", or None: not counted."""
+        plan = self.planner.plan(mutant, source)
+        if not plan.objects or not (plan.programs or plan.scripts):
+            return None
+        path = os.path.join(self.source, mutant.file)
+        objects = {}
+        try:
+            if self.planner.plugin != "hip-nvidia" or not mutant.file.startswith("backends/hip"):
+                for thing in plan.objects:
+                    self.original(thing)
+            with open(path, "w") as file:
+                file.write(operators.applied(mutant, source))
+            for i, thing in enumerate(plan.objects):
+                made = self.compile(thing, os.path.join(self.folder, "objects", f"{i}.o"))
+                if not made:
+                    return None
+                with open(made, "rb") as file:
+                    if thing not in self.originals or file.read() != self.originals[thing]:
+                        objects[thing] = made
+            if not objects:
+                return None
+        finally:
+            with open(path, "w") as file:
+                file.write(source)
+        self.measure(plan, seconds)
+        try:
+            for target in plan.targets:
+                if not self.link(target, {o: p for o, p in objects.items() if target.startswith(("tests", "bin", "lib/libflynn"))
+                                          or o in self.build.link(target)}):
+                    return None
+            for test in self.tests(plan):
+                why = self.test(*test, 20 + 8 * seconds[test])
+                if why:
+                    return "killed: " + why
+            return "survived"
+        finally:
+            for target in plan.targets:
+                self.restore(target)
+
+
+# ------------------------------------------------------------------------------------------------------------ the record ----
+
+COLUMNS = ["file", "rule", "nth", "line", "change", "result", "hip-nvidia"]
+
+
+def read_record(path):
+    rows = {}
+    if os.path.exists(path):
+        with open(path) as file:
+            for line in file:
+                cells = line.rstrip("\n").split("\t")
+                if line.startswith("#") or cells == COLUMNS:
+                    continue
+                cells += [""] * (len(COLUMNS) - len(cells))
+                rows[cells[0], cells[1], cells[3], int(cells[2])] = dict(zip(COLUMNS, cells))
+    return rows
+
+
+def write_record(path, rows):
+    with open(path + ".part", "w") as file:
+        file.write("# Made by tests/mutants/mutants.py --update. A reason (equivalent: ..., emulation: ...) is written by hand and kept.\n")
+        file.write("\t".join(COLUMNS) + "\n")
+        for _, row in sorted(rows.items()):
+            file.write("\t".join(row[c] for c in COLUMNS).rstrip("\t") + "\n")
+    os.replace(path + ".part", path)
+
+
+def row_of(mutant):
+    change = f"{mutant.old.strip()} -> {mutant.new.strip() or '(nothing)'}"
+    return {"file": mutant.file, "rule": mutant.rule, "nth": str(mutant.nth), "line": mutant.text, "change": change, "result": "", "hip-nvidia": ""}
+
+
+def has_reason(row):
+    return row["result"].startswith(("equivalent: ", "emulation: "))
+
+
+# ---------------------------------------------------------------------------------------------------------------- a run ----
+
+def files_of(only):
+    listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if not listed:  # without git
+        listed = [os.path.relpath(os.path.join(d, f), ROOT) for s in SOURCES for d, _, fs in os.walk(os.path.join(ROOT, s)) for f in fs]
+    for path in sorted(listed):
+        share = next((lines for pattern, lines in SHARES if fnmatch.fnmatch(path, pattern)), None)
+        if share and re.search(only, path):
+            yield path, share
+
+
+class Run:
+    def __init__(self, options):
+        self.options = options
+        self.build = Build(options.build)
+        self.planner = Planner(self.build, options.plugin)
+        self.record = read_record(options.record)
+        self.gpu = options.plugin == "hip-nvidia"
+        self.column = "hip-nvidia" if self.gpu else "result"
+        self.seconds, self.rows, self.sources = {}, {}, {}
+        self.end = time.monotonic() + 60 * options.minutes if options.minutes else None
+        self.not_run = 0
+
+    def choose(self):
+        """A queue of mutants a file: those of the record first, then others up to the file's share, each with how many may be counted."""
+        jobs = []
+        for path, lines in files_of(self.options.only):
+            with open(os.path.join(ROOT, path)) as file:
+                self.sources[path] = file.read()
+            found = operators.mutants_of(path, self.sources[path])
+            if not found:
+                continue
+            code = sum(1 for line in operators.code_only(self.sources[path]).split("\n") if line.strip())
+            known = [m for m in found if operators.key(m) in self.record]
+            if self.gpu:
+                new, share = [], len(known)
+                known = [m for m in known if path.startswith("backends/hip")]
+            else:
+                share = max(1, round(code / lines), len(known))
+                new = [m for m in operators.in_turn(found, self.options.seed) if operators.key(m) not in self.record]
+            if self.options.again:
+                known = [m for m in known if re.match(self.options.again, self.record[operators.key(m)][self.column] or "none")]
+                new = []
+            for mutant in known:
+                jobs.append([mutant])
+            for i in range(share - len(known) if new else 0):
+                jobs.append(new[i::share - len(known)][:12])  # if one is not counted, the next of its own
+        if self.options.limit:
+            jobs = sorted(jobs, key=lambda job: operators.rank(self.options.seed, *operators.key(job[0])))[:self.options.limit]
+        return jobs
+
+    def one(self, job):
+        worker = self.workers.get()
+        try:
+            for mutant in job:
+                if self.end and time.monotonic() > self.end:
+                    self.not_run += 1
+                    return
+                result = worker.result(mutant, self.sources[mutant.file], self.seconds)
+                if result:
+                    self.take(mutant, result)
+                    return
+                print(f"not counted  {mutant.file}:{mutant.line}: {mutant.old.strip()} -> {mutant.new.strip()}", flush=True)
+        finally:
+            self.workers.put(worker)
+
+    def take(self, mutant, result):
+        row = row_of(mutant)
+        before = self.record.get(operators.key(mutant))
+        if before:
+            row.update({c: before[c] for c in ("result", "hip-nvidia")})
+        if not (result == "survived" and not self.gpu and has_reason(row)):
+            row[self.column] = result
+        self.rows[operators.key(mutant)] = row
+        shown = row["result"] if result == "survived" and not self.gpu else result
+        print(f"{shown.split(':')[0]:11}  {mutant.file}:{mutant.line}: {row['change']}   [{mutant.text[:90]}]   {shown.partition(': ')[2]}", flush=True)
+        if self.options.out:
+            write_record(self.options.out, {**self.record, **self.rows})
+
+    def all(self):
+        jobs = self.choose()
+        if not jobs:
+            fail("no mutant to run")
+        # The slowest to compile first, and those of one file beside each other's originals.
+        jobs.sort(key=lambda job: (not job[0].file.startswith("backends/hip"), job[0].file))
+        with tempfile.TemporaryDirectory(prefix="flynn-mutants.") as folder:
+            self.workers = queue.Queue()
+            originals = {}
+            for i in range(min(self.options.jobs, len(jobs))):
+                os.mkdir(os.path.join(folder, str(i)))
+                self.workers.put(Worker(self.build, self.planner, os.path.join(folder, str(i)), originals))
+            with concurrent.futures.ThreadPoolExecutor(self.workers.qsize()) as pool:
+                for done in concurrent.futures.as_completed([pool.submit(self.one, job) for job in jobs]):
+                    done.result()
+        return self.closing()
+
+    def closing(self):
+        o = self.options
+        whole = not (o.limit or o.again or o.only or self.not_run or self.gpu)
+        if o.update:
+            kept = {} if whole else self.record
+            write_record(o.record, {**kept, **self.rows})
+        bad = []
+        for row in self.rows.values():
+            if row[self.column] == "survived" and not (self.gpu and row["result"].startswith("equivalent: ")):
+                bad.append(row)
+        count = collections.Counter(row[self.column].split(":")[0] for row in self.rows.values())
+        for row in bad:
+            print(f"survived: {row['file']}: {row['change']} in: {row['line']}")
+        gone = set(self.record) - set(self.rows) if whole else ()
+        print(f"{len(self.rows)} mutants: " + ", ".join(f"{n} {what}" for what, n in sorted(count.items())) +
+              (f"; {self.not_run} not run for want of time" if self.not_run else "") +
+              (f"; {len(gone)} of the record are not in the sources any more" if gone else ""))
+        if whole and len(self.rows) < LEAST:
+            print(f"fewer than {LEAST} mutants")
+            return 1
+        return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder, with the tests (default: build)")
+    parser.add_argument("--plugin", default="hip-cpu", choices=["hip-cpu", "hip-nvidia"],
+                        help="the plugin made from backends/hip. hip-nvidia: the record's mutants of backends/hip only, on a GPU")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time (default: the processors)")
+    parser.add_argument("--limit", type=int, default=0, help="at most this many mutants")
+    parser.add_argument("--minutes", type=float, default=0, help="begin no mutant after this time")
+    parser.add_argument("--only", default="", metavar="REGEX", help="files that match")
+    parser.add_argument("--again", default="", metavar="REGEX", help="mutants of the record whose result matches (such as survived)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
+    parser.add_argument("--record", default=os.path.join(HERE, "record.tsv"), help="the kept results (default: record.tsv beside this file)")
+    parser.add_argument("--update", action="store_true", help="write the results into the record")
+    parser.add_argument("--out", help="write the record with the results so far to this file after each mutant")
+    options = parser.parse_args()
+    if not shutil.which("ninja"):
+        fail("ninja is not installed; apt-get install ninja-build")
+    sys.exit(Run(options).all())
+
+
+if __name__ == "__main__":
+    main()
