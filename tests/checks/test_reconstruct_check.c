@@ -191,3 +191,26 @@ Test(reconstruct_check, wrong_element_after_nan, .timeout = 240)
     }
     sample_free(&x);
 }
+
+/* Finite sums whose bound overflows: each norm is finite, their product is not. Nothing may pass for that. */
+Test(reconstruct_check, bounds_that_overflow, .timeout = 240)
+{
+    struct sample x = sample_create(FL_F64);
+    for (int64_t i = 0; i < BATCH * M; i++)
+        host_array_set(&x.u, i * K, 1e200);
+    for (int64_t b = 0; b < BATCH; b++)
+        for (int64_t j = 0; j < N; j++) {
+            host_array_set(&x.vt, b * K * N + j, 0);
+            host_array_set(&x.vt, (b * K + 1) * N + j, j % 2 ? 1e200 : -1e200);
+        }
+    compute(&x);
+    cr_expect(held_against(&x, CHECK_FULL).ok);
+    cr_expect(held_against(&x, CHECK_SAMPLED).ok);
+    for (int64_t at = 100; at < BATCH * M * N; at += 7001) {
+        const double right = host_array_get(&x.y, at);
+        host_array_set(&x.y, at, 2 * right);
+        cr_expect(!held_against(&x, CHECK_SAMPLED).ok, "element %lld", (long long)at);
+        host_array_set(&x.y, at, right);
+    }
+    sample_free(&x);
+}

@@ -117,3 +117,19 @@ Test(svd_check, factors_of_another_matrix)
     svd_oracle_free(other);
     sample_free(&x);
 }
+
+/* The largest value's vectors: their pair is furthest off, and the place is that of the wrong element. */
+Test(svd_check, names_the_place)
+{
+    struct sample x = sample_create(FL_F64, 5, false);
+    char method[96];
+    for (int64_t i = 0; i < M; i++) {
+        const double value = host_array_get(&x.factors[0], i * 5);
+        host_array_set(&x.factors[0], i * 5, value + 1e-8);
+        compare_result found = svd_oracle_check(x.oracle, x.factors, "library", method, sizeof method);
+        cr_expect(!found.ok && (found.worst_index == i * 5 || fabs(value) > 0.4), "row %lld: the worst is %lld",
+                  (long long)i, (long long)found.worst_index);
+        host_array_set(&x.factors[0], i * 5, value);
+    }
+    sample_free(&x);
+}

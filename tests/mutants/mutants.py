@@ -8,6 +8,9 @@ or program is linked anew into a folder of its own, and the tests of its operati
     killed      a test failed, crashed or ran past its time limit
     survived    no test did: it needs a new test, or a reason in record.tsv why no test can notice it
 
+A survivor of C code is built and run once more with the address and undefined behaviour sanitizers, as `make check-deep` builds everything: an
+index out of bounds often changes no result.
+
 A mutant that does not compile, or whose object is that of the original (Papadakis et al., "Trivial compiler equivalence", ICSE 2015), is not
 counted; the next one takes its place.
 
@@ -193,12 +196,21 @@ class Planner:
         return ["lib/" + n for n in os.listdir(folder) if n.startswith("libflynn.so") and not os.path.islink(os.path.join(folder, n))]
 
 
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def own_program(path, folder):
+    """A program that was linked with the sanitizer brings it; into another one, whose plugin was, it is loaded first."""
+    return path == "bash" or path.startswith(folder)
+
+
 class Worker:
     """A folder with the sources, and what is built from them."""
 
     def __init__(self, build, planner, folder, originals):
         self.build, self.planner, self.folder, self.originals = build, planner, folder, originals
         self.source = os.path.join(folder, "source")
+        self.sanitized = False
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
         for name in ("lib", "bin", "tests", "objects", "tmp"):
@@ -216,7 +228,7 @@ class Worker:
         elif target.startswith("lib/"):
             os.symlink(there, here)
 
-    def compile(self, thing, path, limit=600):
+    def compile(self, thing, path, extra=(), limit=600):
         """Compiles an object of the build from the sources here. None if it does not compile."""
         words = shlex.split(self.build.compile[thing])
         while words and (words[0] == "ccache" or words[0].endswith("/ccache")):
@@ -235,7 +247,7 @@ class Worker:
                     if word.endswith(f"{ROOT}/{name}"):
                         word = word.replace(f"{ROOT}/{name}", f"{self.source}/{name}")
                 out.append(word)
-        status, output = run(out + ["-w"], limit, cwd=self.build.folder, env={**os.environ, "CCACHE_DISABLE": "1", "TMPDIR":
+        status, output = run(out + ["-w", *extra], limit, cwd=self.build.folder, env={**os.environ, "CCACHE_DISABLE": "1", "TMPDIR":
                              os.path.join(self.folder, "tmp")})
         return path if status == 0 else None
 
@@ -249,7 +261,7 @@ class Worker:
                 self.originals[thing] = file.read()
         return self.originals[thing]
 
-    def link(self, target, objects):
+    def link(self, target, objects, extra=()):
         command = self.build.link(target)
         for thing, path in objects.items():
             if thing in command:
@@ -259,7 +271,7 @@ class Worker:
         here = os.path.join(self.folder, target)
         if os.path.lexists(here):
             os.remove(here)
-        command = command.replace(f"-o {target}", f"-o {here}", 1)
+        command = command.replace(f"-o {target}", " ".join([f"-o {here}", *extra]), 1)
         status, output = run(["sh", "-c", command], 600, cwd=self.build.folder)
         return status == 0
 
@@ -271,9 +283,9 @@ class Worker:
                 "FLYNN": next(p for p in (os.path.join(self.folder, "bin/flynn"), os.path.join(b, "bin/flynn")) if os.path.exists(p)),
                 "TMPDIR": os.path.join(self.folder, "tmp")}
 
-    def limits(self):
+    def limits(self, resources):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if self.planner.plugin != "hip-nvidia":  # CUDA reserves addresses
+        if self.planner.plugin != "hip-nvidia" and not self.sanitized:  # CUDA and the sanitizer reserve addresses
             resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
 
     def test(self, kind, name, resources, limit):
@@ -283,7 +295,12 @@ class Worker:
             command = [own if os.path.exists(own) else built]
         else:
             command = ["bash", os.path.join(ROOT, "tests/cli", name + ".sh")]
-        status, output = run(command, limit, env=self.environment(resources), preexec_fn=self.limits)
+        environment = self.environment(resources)
+        if self.sanitized:
+            environment.update(ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1", **({} if own_program(command[0], self.folder) else
+                               {"LD_PRELOAD": subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True,
+                                                             text=True).stdout.strip()}))
+        status, output = run(command, limit, env=environment, preexec_fn=lambda: self.limits(resources))
         if status == 0:
             return None
         if status is None:
@@ -310,42 +327,83 @@ class Worker:
                     fail(f"{test[1]} on {test[2]} fails without a mutant: {why}")
                 seconds[test] = time.monotonic() - start
 
-    def result(self, mutant, source, seconds):
+    def written(self, mutant, source, work):
+        """What `work` returns while the copy of the sources has the mutant."""
+        path = os.path.join(self.source, mutant.file)
+        try:
+            with open(path, "w") as file:
+                file.write(operators.applied(mutant, source))
+            return work()
+        finally:
+            with open(path, "w") as file:
+                file.write(source)
+
+    def compile_all(self, plan, extra=()):
+        """The objects of a plan; None if one does not compile."""
+        made = {o: self.compile(o, os.path.join(self.folder, "objects", f"{i}.o"), extra) for i, o in enumerate(plan.objects)}
+        return made if all(made.values()) else None
+
+    def link_all(self, plan, objects, extra=()):
+        """Links the targets that an object is of. An archive's members are not in the command: its programs get the object itself."""
+        for target in plan.targets:
+            mine = {o: p for o, p in objects.items() if target.startswith(("tests", "bin", "lib/libflynn")) or o in self.build.link(target)}
+            if not self.link(target, mine, extra):
+                return False
+        return True
+
+    def first_failure(self, tests, seconds, slower=1):
+        for test in tests:
+            why = self.test(*test, 20 + 8 * slower * seconds[test])
+            if why:
+                return why
+        return None
+
+    def with_sanitizers(self, mutant, source, plan, seconds, clean):
+        """The test that fails if the mutant is built with the sanitizers; None: no test does, or they fail without it, too."""
+        tests = [t for t in self.tests(plan) if t[0] == "program" or plan.targets == ["bin/flynn"]][:len(plan.programs) or 2]
+        self.sanitized = True
+        try:
+            def failure(build):
+                objects = build()
+                return self.first_failure(tests, seconds, 10) if objects and self.link_all(plan, objects, SANITIZERS) else "does not link"
+            subject = (tuple(plan.objects), tuple(tests))
+            if subject not in clean:
+                clean[subject] = failure(lambda: self.compile_all(plan, SANITIZERS))
+                if clean[subject]:
+                    print(f"with the sanitizers fails without a mutant: {clean[subject]} ({mutant.file})", flush=True)
+            if clean[subject]:
+                return None
+            return failure(lambda: self.written(mutant, source, lambda: self.compile_all(plan, SANITIZERS)))
+        finally:
+            self.sanitized = False
+
+    def result(self, mutant, source, seconds, clean):
         """"killed ...", "survived", or None: not counted."""
         plan = self.planner.plan(mutant, source)
         if not plan.objects or not (plan.programs or plan.scripts):
             return None
-        path = os.path.join(self.source, mutant.file)
-        objects = {}
-        try:
-            if self.planner.plugin != "hip-nvidia" or not mutant.file.startswith("backends/hip"):
-                for thing in plan.objects:
-                    self.original(thing)
-            with open(path, "w") as file:
-                file.write(operators.applied(mutant, source))
-            for i, thing in enumerate(plan.objects):
-                made = self.compile(thing, os.path.join(self.folder, "objects", f"{i}.o"))
-                if not made:
-                    return None
-                with open(made, "rb") as file:
-                    if thing not in self.originals or file.read() != self.originals[thing]:
-                        objects[thing] = made
-            if not objects:
-                return None
-        finally:
-            with open(path, "w") as file:
-                file.write(source)
+        comparable = self.planner.plugin != "hip-nvidia" or not mutant.file.startswith("backends/hip")  # nvcc names things by a hash
+        if comparable:
+            for thing in plan.objects:
+                self.original(thing)
+        objects = self.written(mutant, source, lambda: self.compile_all(plan))
+        if not objects:
+            return None
+        for thing, path in list(objects.items()):
+            with open(path, "rb") as file:
+                if comparable and file.read() == self.originals[thing]:
+                    del objects[thing]
+        if not objects:
+            return None
         self.measure(plan, seconds)
         try:
-            for target in plan.targets:
-                if not self.link(target, {o: p for o, p in objects.items() if target.startswith(("tests", "bin", "lib/libflynn"))
-                                          or o in self.build.link(target)}):
-                    return None
-            for test in self.tests(plan):
-                why = self.test(*test, 20 + 8 * seconds[test])
-                if why:
-                    return "killed: " + why
-            return "survived"
+            if not self.link_all(plan, objects):
+                return None
+            why = self.first_failure(self.tests(plan), seconds)
+            if not why and mutant.file.endswith((".c", ".h")) and not mutant.file.startswith("backends/hip"):
+                why = self.with_sanitizers(mutant, source, plan, seconds, clean)
+                why = why and f"sanitizer, {why}"
+            return f"killed: {why}" if why else "survived"
         finally:
             for target in plan.targets:
                 self.restore(target)
@@ -407,7 +465,7 @@ class Run:
         self.record = read_record(options.record)
         self.gpu = options.plugin == "hip-nvidia"
         self.column = "hip-nvidia" if self.gpu else "result"
-        self.seconds, self.rows, self.sources = {}, {}, {}
+        self.seconds, self.clean, self.rows, self.sources = {}, {}, {}, {}
         self.end = time.monotonic() + 60 * options.minutes if options.minutes else None
         self.not_run = 0
 
@@ -446,7 +504,7 @@ class Run:
                 if self.end and time.monotonic() > self.end:
                     self.not_run += 1
                     return
-                result = worker.result(mutant, self.sources[mutant.file], self.seconds)
+                result = worker.result(mutant, self.sources[mutant.file], self.seconds, self.clean)
                 if result:
                     self.take(mutant, result)
                     return

@@ -166,9 +166,13 @@ ON_EVERY_BACKEND(select, blocks)
     }
     for (size_t b = 0; b < COUNT(blocks); b++)
         for (size_t d = 0; d < COUNT(dtypes); d++) {
-            fl_run run = {.variant = "scan", .block = {blocks[b][0], blocks[b][1], blocks[b][2]}};
+            fl_timing timing;
+            fl_run run = {"scan", {blocks[b][0], blocks[b][1], blocks[b][2]}, NULL, &timing};
             struct matrix in = sprinkled(dtypes[d], 20011, 3, b);
             check_by_definition(device, &in, &run);
+            for (int axis = 0; axis < 3; axis++)
+                cr_expect(timing.block[axis] == (blocks[b][axis] > 1 ? blocks[b][axis] : 1), "%s: block %zu ran as %d",
+                          on->resource, b, timing.block[axis]);
             matrix_free(&in);
         }
     struct matrix in = sprinkled(FL_F64, 20011, 3, 1);
