@@ -54,12 +54,13 @@ TESTS = {
     "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
     "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
-    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd", "svd one_wrong"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
-    "lapack": ("svd", "svd"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"), "blas": ("reconstruct svd setting", "reconstruct svd"),
-    "threads": ("threads setting elementwise", "backends"), "library": ("threads svd device", "svd backends"),
+    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd device", "svd one_wrong"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
+    "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"), "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
+    "threads": ("threads setting elementwise", "backends"), "library": ("setting svd device", "svd backends without_libraries"),
     "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
     "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
 }
+BY_ITSELF = ("threads", "setting", "lapack")
 CHECKS = {"convolve": ("", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
           "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
@@ -182,13 +183,23 @@ class Planner:
             resources, more = self.resources, "omp:1,omp:3,serial" if len(self.cpu) == 2 else None
         elif mutant.file.startswith("core"):
             chosen = [o for o in objects if o.startswith("core/")]
-            targets, resources, more = ["lib/libflynn.so.0.1.0"], self.resources, None
-            targets = [t for t in self.library()]
+            targets, resources, more = self.library(), self.resources, None
         else:
             chosen = [o for o in objects if o.startswith("apps/")]
             programs, scripts = tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
             return Plan(chosen, [f"tests/test_{p}" for p in programs] + ["bin/flynn"], programs, scripts, self.resources, None)
         programs, scripts = tests_of(chosen, TESTS)
+        # Tests of inner files and headers have objects of their own.
+        for thing in objects:
+            if thing.startswith("tests/CMakeFiles/test_"):
+                program = stem(thing)[len("test_"):]
+                programs += [] if program in programs else [program]
+                chosen.append(thing)
+                targets.append("tests/test_" + program)
+            elif thing.startswith("tests/CMakeFiles/inner_files.dir/") and stem(thing) == stem(mutant.file):
+                chosen.append(thing)
+                targets += [f"tests/test_{p}" for p in programs if p in BY_ITSELF]
+        targets = list(dict.fromkeys(targets))
         return Plan(chosen, targets, programs, scripts, resources, more)
 
     def library(self):
@@ -211,6 +222,7 @@ class Worker:
         self.build, self.planner, self.folder, self.originals = build, planner, folder, originals
         self.source = os.path.join(folder, "source")
         self.sanitized = False
+        self.number, self.cores = int(os.path.basename(folder)), sorted(os.sched_getaffinity(0))
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
         for name in ("lib", "bin", "tests", "objects", "tmp"):
@@ -283,7 +295,9 @@ class Worker:
                 "FLYNN": next(p for p in (os.path.join(self.folder, "bin/flynn"), os.path.join(b, "bin/flynn")) if os.path.exists(p)),
                 "TMPDIR": os.path.join(self.folder, "tmp")}
 
-    def limits(self, resources):
+    def limits(self):
+        if len(self.cores) > 2:  # two each: a backend that takes all of them for every worker would slow down all
+            os.sched_setaffinity(0, {self.cores[2 * self.number % len(self.cores)], self.cores[(2 * self.number + 1) % len(self.cores)]})
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.planner.plugin != "hip-nvidia" and not self.sanitized:  # CUDA and the sanitizer reserve addresses
             resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
@@ -300,7 +314,7 @@ class Worker:
             environment.update(ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1", **({} if own_program(command[0], self.folder) else
                                {"LD_PRELOAD": subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True,
                                                              text=True).stdout.strip()}))
-        status, output = run(command, limit, env=environment, preexec_fn=lambda: self.limits(resources))
+        status, output = run(command, limit, env=environment, preexec_fn=self.limits)
         if status == 0:
             return None
         if status is None:
@@ -346,8 +360,9 @@ class Worker:
     def link_all(self, plan, objects, extra=()):
         """Links the targets that an object is of. An archive's members are not in the command: its programs get the object itself."""
         for target in plan.targets:
-            mine = {o: p for o, p in objects.items() if target.startswith(("tests", "bin", "lib/libflynn")) or o in self.build.link(target)}
-            if not self.link(target, mine, extra):
+            of_archive = ("apps/", "tests/CMakeFiles/inner_files.dir/") if target.startswith(("tests/", "bin/")) else ()
+            mine = {o: p for o, p in objects.items() if o in self.build.link(target) or o.startswith(of_archive)}
+            if mine and not self.link(target, mine, extra):
                 return False
         return True
 
@@ -360,7 +375,7 @@ class Worker:
 
     def with_sanitizers(self, mutant, source, plan, seconds, clean):
         """The test that fails if the mutant is built with the sanitizers; None: no test does, or they fail without it, too."""
-        tests = [t for t in self.tests(plan) if t[0] == "program" or plan.targets == ["bin/flynn"]][:len(plan.programs) or 2]
+        tests = [t for t in self.tests(plan) if t[2] == plan.resources and (t[0] == "program" or "bin/flynn" in plan.targets)]
         self.sanitized = True
         try:
             def failure(build):

@@ -76,3 +76,17 @@ ON_EVERY_BACKEND(convert, wrong_arguments)
         fl_array_free(arrays[i]);
     fl_device_close(device);
 }
+
+ON_EVERY_BACKEND(convert, timing)
+{
+    fl_device *device = open_device(on->resource);
+    fl_timing timing;
+    fl_array *in, *out;
+    must(fl_array_create(device, FL_U8, 1, (int64_t[]){1000}, &in));
+    must(fl_array_create(device, FL_F64, 1, (int64_t[]){1000}, &out));
+    must(fl_convert(device, in, out, &(fl_run){.timing = &timing}));
+    cr_expect(timing.bytes == 1000 * (1 + 8) && timing.kernel_s > 0, "%s: %g bytes", on->resource, timing.bytes);
+    fl_array_free(in);
+    fl_array_free(out);
+    fl_device_close(device);
+}

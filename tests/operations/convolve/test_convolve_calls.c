@@ -254,6 +254,22 @@ Test(convolve, shapes)
     }
 }
 
+Test(convolve, shapes_that_are_refused)
+{
+    const int64_t good[] = {1, 7}, bad[] = {0, 7};
+    int64_t out[2];
+    expect_status(FL_E_ARGUMENT, fl_convolve_shape(NULL, good, FL_FULL, out));
+    expect_error_says("image is NULL");
+    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, NULL, FL_FULL, out));
+    expect_error_says("kernel is NULL");
+    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, good, FL_FULL, NULL));
+    expect_error_says("out is NULL");
+    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, bad, FL_FULL, out));
+    expect_error_says("kernel[0]");
+    expect_status(FL_E_ARGUMENT, fl_convolve_shape(bad, good, FL_FULL, out));
+    expect_error_says("image[0]");
+}
+
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
 
 ON_EVERY_BACKEND(convolve, timing_is_filled)

@@ -173,6 +173,12 @@ ON_EVERY_BACKEND(convolve1d, overlapping_output)
     expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, b, FL_SAME, over, NULL));
     expect_error_says("out");
     expect_status(FL_E_ARGUMENT, fl_convolve1d(device, b, a, FL_VALID, a, NULL));
+    /* Of the right length, 99 - 50 + 1, and over the kernel. */
+    fl_array *signal;
+    must(fl_array_create(device, FL_F32, 1, (int64_t[]){99}, &signal));
+    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, signal, over, FL_VALID, beside, NULL));
+    expect_error_says("kernel");
+    fl_array_free(signal);
     must(fl_convolve1d(device, a, b, FL_SAME, beside, NULL));
     struct matrix got = matrix_create(FL_F32, 1, half);
     must(fl_array_to_host(beside, got.data));

@@ -74,6 +74,24 @@ ON_EVERY_BACKEND(sort, large)
     fl_device_close(device);
 }
 
+/* One element alone differs from the others in the lowest bits, and belongs behind those with the same high ones: each
+ * thread must have told the others which bits differ in its part. */
+ON_EVERY_BACKEND(sort, one_with_low_bits)
+{
+    enum { MANY = 200003 };
+    fl_device *device = open_device(on->resource);
+    for (int part = 0; part < 4; part++) {
+        struct numbers input = numbers_create(FL_I32, MANY, EQUAL, 0);
+        int32_t *number = input.data;
+        for (int64_t i = 0; i < MANY; i++)
+            number[i] = (int32_t)(i * 7919 % 5003) << 14;
+        number[(MANY - 1) / 3 * part] |= 1;
+        check_variants(device, &input, (size_t)part, "one with low bits");
+        numbers_free(&input);
+    }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(sort, patterns)
 {
     static const int64_t sizes[] = {100, 20011};

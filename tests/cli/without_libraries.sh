@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A machine without BLAS and LAPACK: files of their names that are no libraries, found first. The variants that need them are left out with
+# the reason, the others compute.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+mkdir "$work/none"
+for name in libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0 libblas.so.3 liblapack.so.3; do
+    : >"$work/none/$name"
+done
+export LD_LIBRARY_PATH=$work/none${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+quick=(--backend=serial --repeat=1 --warmup=0)
+
+ok "info" info
+check "info says that BLAS is missing" grep -q 'BLAS not found' "$work/out"
+check "info says that LAPACK is missing" grep -q 'LAPACK not found' "$work/out"
+ok "list" list --json
+check "list has no variant of serial by a library that is missing" json "$work/out" \
+    'not [r for r in d["variants"] if "serial" in r["backends"] and r["operation"] in ("reconstruct", "svd") and r["variant"] == "library"]'
+for exercise in "reconstruct --rank=10" svd; do
+    read -ra words <<<"$exercise --size=40 ${quick[*]}"
+    ok "$exercise without the library" "${words[@]}"
+    run "${words[@]}" --variant=library
+    check "$exercise --variant=library is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
+done
+summary
