@@ -5,6 +5,8 @@
 #   make demo        install what is missing, build, run some of the exercises on every backend here
 #   make check       install what is missing, build with warnings as errors, run all tests
 #   make check-quick the unit tests on processors and those of the documents
+#   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
+#   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
@@ -46,6 +48,12 @@ check: tests
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'
 
+check-mutants: tests
+	@python3 -B tests/mutants/mutants.py --build=$(BUILD) --jobs=$(JOBS)
+
+check-gpu: tests
+	@bash tests/deep/gpu.sh -j $(JOBS) $(BUILD)
+
 bench: all
 	@for exercise in $$($(BUILD)/bin/flynn --exercises) slice; do $(BUILD)/bin/flynn $$exercise --backend=all || exit 1; done
 
@@ -64,4 +72,4 @@ deps-gpu:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick bench install deps-build deps deps-gpu clean
+.PHONY: all demo tests check check-quick check-mutants check-gpu bench install deps-build deps deps-gpu clean

@@ -61,7 +61,7 @@ TESTS = {
     "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
 }
 BY_ITSELF = ("threads", "setting", "lapack")
-CHECKS = {"convolve": ("", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
+CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
           "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
 
@@ -142,10 +142,9 @@ class Planner:
         self.build, self.plugin = build, plugin
         flags = open("/proc/cpuinfo").read() if os.path.exists("/proc/cpuinfo") else ""
         level = "v4" if " avx512vl" in flags else "v3" if " avx2" in flags else "v2"
-        have = lambda start: any(o.startswith(start) for o in build.compile)
         self.cpu = [("lib/flynn-serial.so", ("plugins/serial/",))]
-        if have("plugins/omp/"):
-            isa = level if have(f"plugins/omp/CMakeFiles/omp-{level}.dir") else "base"
+        if any(o.startswith("plugins/omp/") for o in build.compile):
+            isa = level if any(o.startswith(f"plugins/omp/CMakeFiles/omp-{level}.dir") for o in build.compile) else "base"
             self.cpu.append(("lib/flynn-omp.so", (f"plugins/omp/CMakeFiles/omp-{isa}.dir", "plugins/omp/CMakeFiles/plugin-omp.dir")))
         self.resources = "serial,omp:2" if len(self.cpu) == 2 else "serial"
 
@@ -169,6 +168,11 @@ class Planner:
                        if f != mutant.file and o in self.build.uses[f] and calls(f))
         return sorted([o for o in objects if reads(o)] or objects, key=len)[:3]
 
+    def tests_of(self, objects, table):
+        """As tests_of, of the programs that this build has."""
+        programs, scripts = tests_of(objects, table)
+        return [p for p in programs if os.path.exists(os.path.join(self.build.folder, "tests/test_" + p))], scripts
+
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
         if mutant.file.startswith("backends/hip"):
@@ -186,9 +190,9 @@ class Planner:
             targets, resources, more = self.library(), self.resources, None
         else:
             chosen = [o for o in objects if o.startswith("apps/")]
-            programs, scripts = tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
+            programs, scripts = self.tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
             return Plan(chosen, [f"tests/test_{p}" for p in programs] + ["bin/flynn"], programs, scripts, self.resources, None)
-        programs, scripts = tests_of(chosen, TESTS)
+        programs, scripts = self.tests_of(chosen, TESTS)
         # Tests of inner files and headers have objects of their own.
         for thing in objects:
             if thing.startswith("tests/CMakeFiles/test_"):
