@@ -3,7 +3,7 @@
 #include "blas.h"
 
 #include "../shared/library.h"
-#include "cpu.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <stdio.h>

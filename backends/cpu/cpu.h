@@ -9,6 +9,8 @@
 #ifndef FLYNN_CPU_H
 #define FLYNN_CPU_H
 
+#include "threads.h"
+
 #include <flynn/plugin.h>
 
 #include <stdbool.h>
@@ -55,18 +57,6 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
 
 /* The functions of every CPU device. */
 extern const fl_device_api cpu_device_api;
-
-/* Threads that the process should use: OMP_NUM_THREADS where it is set, else the smaller of the processors that its
- * affinity mask holds and the quota of its cgroups, rounded up; at least 1. */
-int cpu_default_threads(void);
-
-/* Starts so many threads, which live at the same time and then end: 0, or the error for which the last one was refused.
- * OpenMP's runtime and OpenBLAS end the process then, or wait for ever. */
-int cpu_try_threads(int count);
-
-/* The processor time that the cgroups of this process may use (0.5: half a processor); 0: no limit.
- * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */
-double cpu_cgroup_quota(const char *root);
 
 /* Threads for a call of that many operations (or bytes, where memory counts for more): one where starting the others
  * would take longer than the work. */

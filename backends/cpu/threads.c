@@ -4,7 +4,7 @@
  * fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of time (cgroups v1 and v2).
  */
 #define _GNU_SOURCE
-#include "cpu.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <limits.h>

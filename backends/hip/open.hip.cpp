@@ -6,10 +6,14 @@
 #include "device.hpp"
 #include "solver.hpp"
 
+#include "../cpu/threads.h"
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdarg>
 #include <new>
+#include <thread>
 #include <unistd.h>
 
 namespace
@@ -174,6 +178,25 @@ fl_status canary_fetch(const hip_device *device, uint64_t *memory, uint64_t nonc
     return FL_OK;
 }
 
+#if defined(__HIP_CPU_RT__)
+/* The libraries of the emulation throw in threads of their own if they cannot start another one. */
+fl_status try_threads(const fl_host *host)
+{
+    static std::atomic<bool> started{false};
+    const int threads = (int)std::thread::hardware_concurrency() + 1;
+    const int error = started ? 0 : cpu_try_threads(threads);
+    started = error == 0;
+    return started ? FL_OK
+                   : host->error(FL_E_MEMORY, "the emulation's %d threads cannot be started: %s", threads,
+                                 std::strerror(error));
+}
+#else
+fl_status try_threads(const fl_host *)
+{
+    return FL_OK;
+}
+#endif
+
 /* Runs a small kernel and checks what it wrote. */
 fl_status canary(const hip_device *device)
 {
@@ -276,7 +299,9 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     opened->info.dlpack_type = gpu_dlpack_type;
     opened->info.dlpack_pinned_type = gpu_dlpack_pinned_type;
     opened->info.dlpack_id = gpu_dlpack_type == 1 ? 0 : number;
-    const fl_status status = canary(device.get());
+    fl_status status = try_threads(host);
+    if (status == FL_OK)
+        status = canary(device.get());
     if (status != FL_OK)
         return status;
     opened->rows = device->rows.get();

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.h - how many threads a process should use, and whether it gets them.
+ */
+#ifndef FLYNN_CPU_THREADS_H
+#define FLYNN_CPU_THREADS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Threads that the process should use: OMP_NUM_THREADS where it is set, else the smaller of the processors that its
+ * affinity mask holds and the quota of its cgroups, rounded up; at least 1. */
+int cpu_default_threads(void);
+
+/* Starts so many threads, which live at the same time and then end: 0, or the error for which the last one was refused.
+ * OpenMP's runtime and OpenBLAS end the process then, or wait for ever. */
+int cpu_try_threads(int count);
+
+/* The processor time that the cgroups of this process may use (0.5: half a processor); 0: no limit.
+ * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */
+double cpu_cgroup_quota(const char *root);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
