@@ -43,7 +43,8 @@ static pipeline_choice parse_pipeline(const char *option, const char *word)
 static void parse_pipelines(const char *option, const char *value, void *user)
 {
     batch_options *own = user;
-    char *words = memory_text(strcmp(value, "all") == 0 ? "one-by-one,pinned,streams,full" : value), *rest = words, *word;
+    char *words = memory_text(strcmp(value, "all") == 0 ? "one-by-one,pinned,streams,full" : value), *rest = words,
+         *word;
 
     own->pipeline_count = 0;
     while (own->pipeline_count < MOST_PIPELINES && (word = strsep(&rest, ",")))

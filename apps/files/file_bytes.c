@@ -30,8 +30,8 @@ FILE *file_open(const char *path, const char *expected, int64_t *size, problem *
     FILE *stream = NULL;
 
     if (file < 0 || fstat(file, &info) != 0) {
-        problem_set(why, exit_code_of_errno(errno), "%s: cannot be read (%s); expected %s",
-                    path, strerror(errno), expected);
+        problem_set(why, exit_code_of_errno(errno), "%s: cannot be read (%s); expected %s", path, strerror(errno),
+                    expected);
     } else if (check_kind(path, expected, &info, why)) {
         *size = info.st_size;
         stream = fdopen(file, "rb");

@@ -22,8 +22,8 @@ void fail_set_quiet(bool quiet);
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Ends the process. Libraries that end it themselves where memory or threads are short (libgomp, libgfortran) do so with
- * exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */
+/* Ends the process. Libraries that end it themselves where memory or threads are short (libgomp, libgfortran) do so
+ * with exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */
 void fail_start(void);
 noreturn void leave(int exit_code);
 

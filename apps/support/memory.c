@@ -83,7 +83,6 @@ bool memory_allows(const char *what, double bytes, problem *why)
     if (limit > 0)
         return problem_set(why, EXIT_BROKEN, "%s: its data need %s; the limit is %s (--max-memory)", what,
                            format_amount(bytes).text, format_amount(most).text);
-    return problem_set(why, EXIT_BROKEN,
-                       "%s: its data need %s, and %s are free; --max-memory=SIZE sets another limit", what,
-                       format_amount(bytes).text, format_amount(most).text);
+    return problem_set(why, EXIT_BROKEN, "%s: its data need %s, and %s are free; --max-memory=SIZE sets another limit",
+                       what, format_amount(bytes).text, format_amount(most).text);
 }

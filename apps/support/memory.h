@@ -20,7 +20,8 @@ char *memory_text(const char *text);
  * would drop what it has no memory for, without an error. */
 FILE *memory_stream(char **text, size_t *size);
 
-/* What the data of one input file may need: `bytes` (--max-memory), or, for 0 and before the first call, what is free. */
+/* What the data of one input file may need: `bytes` (--max-memory), or, for 0 and before the first call, what is free.
+ */
 void memory_limit(int64_t bytes);
 /* Whether the data of the file `what` are within the limit: to be asked before memory is allocated. */
 bool memory_allows(const char *what, double bytes, problem *why);

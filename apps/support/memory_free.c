@@ -72,8 +72,8 @@ int64_t memory_free(void)
         char *group = strrchr(line, ':');
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "0::", 3) == 0)
-            least = smaller(least, free_in_groups("/sys/fs/cgroup", group + 1, "memory.max", "memory.current",
-                                                  "inactive_file "));
+            least = smaller(
+                least, free_in_groups("/sys/fs/cgroup", group + 1, "memory.max", "memory.current", "inactive_file "));
         else if (strstr(line, ":memory:"))
             least = smaller(least, free_in_groups("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes",
                                                   "memory.usage_in_bytes", "total_inactive_file "));

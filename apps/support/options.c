@@ -111,7 +111,8 @@ int64_t option_bytes(const char *option, const char *value)
         if (!unit ? !*end : !end[1] && !__builtin_mul_overflow(number, INT64_C(1) << 10 * (unit - units + 1), &number))
             return number;
     }
-    option_fail(option, "'%s' is not a number of bytes; expected one of at least 1, also with K, M, G or T, such as 512M",
+    option_fail(option,
+                "'%s' is not a number of bytes; expected one of at least 1, also with K, M, G or T, such as 512M",
                 value);
 }
 

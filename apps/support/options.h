@@ -51,8 +51,8 @@ typedef struct common_options {
     fl_dtype dtype;
     int64_t size;       /* 0: not given */
     int64_t max_memory; /* bytes; 0: not given */
-    int block[3]; /* x, y, z; all 0: not given */
-    int repeat;   /* timed passes; 0: as many as min_time_s asks for */
+    int block[3];       /* x, y, z; all 0: not given */
+    int repeat;         /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
     uint64_t seed;

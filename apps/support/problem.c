@@ -9,7 +9,7 @@
 
 int exit_code_of_errno(int error)
 {
-    static const int machine[] = {ENOMEM, EAGAIN, EIO,  EMFILE, ENFILE, ENOSPC, EDQUOT,
+    static const int machine[] = {ENOMEM, EAGAIN, EIO,   EMFILE, ENFILE, ENOSPC, EDQUOT,
                                   EFBIG,  EROFS,  EINTR, EBUSY,  ENXIO,  ENODEV, ESTALE};
 
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)

@@ -20,8 +20,8 @@ typedef struct problem {
     char text[5120]; /* one line, "FILE: what is wrong; what was expected"; long enough for the longest path */
 } problem;
 
-/* The exit code for a file or folder that cannot be used because of `error` (an errno): EXIT_BROKEN if the machine is at
- * fault (memory, descriptors, disk), EXIT_BAD_INPUT if the name is. */
+/* The exit code for a file or folder that cannot be used because of `error` (an errno): EXIT_BROKEN if the machine is
+ * at fault (memory, descriptors, disk), EXIT_BAD_INPUT if the name is. */
 int exit_code_of_errno(int error);
 
 /* Fills `why`, with control characters shown (text.h), and returns false, so that a function can end with `return

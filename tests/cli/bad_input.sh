@@ -67,7 +67,6 @@ for name in ("sparse.npy", "sparse.png"):
         file.truncate(len(header) + 8 * 10**12)
 END
 refused "60000x60000 pixels in 440 kB" 4 --max-memory convolve large.png --max-memory=8G
-refused "an image for the whole batch" 4 --max-memory batch large.png --max-memory=8G
 refused "a file of 8 TB without contents" 4 --max-memory sort sparse.npy
 refused "the same as an image" 4 --max-memory convolve sparse.png
 for size in 0 -1 1.5G G 1g 1GB 9999999999G 99999999999999999999; do

@@ -30,8 +30,8 @@ typedef struct work {
 } work;
 
 typedef struct call {
-    const char *name;               /* of an operation, or of a function */
-    fl_status (*make)(work *w);     /* makes what the call fills, without failures; NULL: nothing */
+    const char *name;           /* of an operation, or of a function */
+    fl_status (*make)(work *w); /* makes what the call fills, without failures; NULL: nothing */
     fl_status (*run)(work *w);
 } call;
 
@@ -174,13 +174,20 @@ static fl_status multiply_add(work *w)
 }
 
 static const call operations[] = {
-    {"increment", make_line, increment},   {"sqrt", make_line, square_root},
-    {"maximum", make_line, maximum},       {"log_of_sum", make_line, log_of_sum},
-    {"sort", make_line, sort},             {"select", make_counted, choose},
-    {"primes", make_primes, primes},       {"convolve1d", make_line, convolve1d},
-    {"convolve", make_matrix, convolve},   {"svd", make_factors, svd},
-    {"reconstruct", make_matrix, reconstruct}, {"allclose", NULL, allclose},
-    {"convert", make_wide, convert},       {"copy", make_line, copy},
+    {"increment", make_line, increment},
+    {"sqrt", make_line, square_root},
+    {"maximum", make_line, maximum},
+    {"log_of_sum", make_line, log_of_sum},
+    {"sort", make_line, sort},
+    {"select", make_counted, choose},
+    {"primes", make_primes, primes},
+    {"convolve1d", make_line, convolve1d},
+    {"convolve", make_matrix, convolve},
+    {"svd", make_factors, svd},
+    {"reconstruct", make_matrix, reconstruct},
+    {"allclose", NULL, allclose},
+    {"convert", make_wide, convert},
+    {"copy", make_line, copy},
     {"multiply_add", make_line, multiply_add},
 };
 

@@ -44,7 +44,7 @@ FLYNN = os.environ["FLYNN"]
 FAILING = os.environ["FLYNN_TEST_FAILING_CALLS"]
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 SAVED = SOURCE / "tests/data/saved"
-SECONDS = 60  # after which a run hangs; most take less than 0.1
+SECONDS = 30  # after which a run hangs; most take less than 0.1
 OLD = b"what was there before\n"
 
 # ---------------------------------------------------------------------------------------------------------------- kinds
@@ -213,6 +213,11 @@ def is_whole(name, data, expected):
     return name.endswith(".html") and data.rstrip().endswith(b"</html>")
 
 
+# A list of all backends names one that could not be loaded, with the loader's words.
+LEFT_OUT = re.compile("annot allocate memory|out of memory|failed to map|cannot create shared object|Too many open files|"
+                      "cannot read file data|cannot enable executable stack|cannot change memory protections")
+
+
 def judge(run, clean):
     """What is wrong with a run; None: nothing."""
     lines = [line for line in run.err.splitlines() if line.strip()]
@@ -232,7 +237,7 @@ def judge(run, clean):
     for name, data in run.files.items():
         if not (data == clean.files[name] or is_whole(name, data, clean.files[name])) and (run.code == 0 or data != OLD):
             return f"exit code {run.code}, and {name} is {'the old one' if data == OLD else 'neither old nor whole'}"
-    if run.code == 0 and shape_of(run.out) != shape_of(clean.out):
+    if run.code == 0 and shape_of(run.out) != shape_of(clean.out) and not LEFT_OUT.search(run.out.decode()):
         return "exit code 0 with another result on stdout"
     return None
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Replaces malloc and its like (the GNU C library allows it, and calls the replacements itself), counts the calls, and
- * lets one fail. System calls are counted and failed by the driver: the process hands it a listener of a seccomp filter,
- * which also sees what stdio and the loader do.
+ * lets one fail. System calls are counted and failed by the driver: the process hands it a listener of a seccomp
+ * filter, which also sees what stdio and the loader do.
  *
  *     FAILING_STATE   the file with the failing_state
  *     FAILING_SOCKET  the descriptor of a socket that takes the listener; not set: no filter
@@ -56,10 +56,9 @@ static void describe_stack(void)
         if (!dladdr(frames[i], &info) || !info.dli_fname)
             continue;
         slash = strrchr(info.dli_fname, '/');
-        used += (size_t)snprintf(state->stack + used, sizeof state->stack - used, "%s+0x%zx %s\n",
-                                 slash ? slash + 1 : info.dli_fname,
-                                 (size_t)((char *)frames[i] - (char *)info.dli_fbase),
-                                 info.dli_sname ? info.dli_sname : "?");
+        used += (size_t)snprintf(
+            state->stack + used, sizeof state->stack - used, "%s+0x%zx %s\n", slash ? slash + 1 : info.dli_fname,
+            (size_t)((char *)frames[i] - (char *)info.dli_fbase), info.dli_sname ? info.dli_sname : "?");
     }
 }
 
