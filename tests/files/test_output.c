@@ -249,7 +249,7 @@ Test(output, nothing_is_left_by_fail_or_a_signal)
 }
 
 /* A file like those that are being written, so many days old. */
-static void leave(const char *name, int days)
+static void left_behind(const char *name, int days)
 {
     const struct timespec then = {.tv_sec = time(NULL) - days * 24 * 60 * 60 - 1};
     scratch_write(name, "half", 4);
@@ -271,16 +271,16 @@ Test(output, the_next_one_removes_what_a_kill_left)
     ended how = run_apart(end_halfway, &kill_it);
     cr_assert(eq(int, how.signal, SIGKILL));
     cr_assert(eq(int, scratch_count(), 1));
-    leave(".flynn-another-host-f00-1-17-0.part", 0);
+    left_behind(".flynn-another-host-f00-1-17-0.part", 0);
     output *alive = output_open("b", &why);
     cr_assert(alive != NULL, "%s", why.text);
     cr_assert(eq(int, scratch_count(), 2));
     mkdir("folder", 0777);
     cr_assert(write_file("folder/c", "x", &why), "%s", why.text);
-    leave(".flynn-another-host-f00-1-17-1.part", 1);
-    leave(".flynn-12-17-1.part", 1); /* of an earlier version */
-    leave(".flynn-notes", 1);
-    leave("my.part", 1);
+    left_behind(".flynn-another-host-f00-1-17-1.part", 1);
+    left_behind(".flynn-12-17-1.part", 1); /* of an earlier version */
+    left_behind(".flynn-notes", 1);
+    left_behind("my.part", 1);
     how = run_apart(write_another, "c");
     cr_assert(eq(int, how.exit_code, 0), "%s", how.err);
     cr_assert(eq(int, scratch_count(), 6), "a folder, c, one under way here, one of another host, two of other names");
