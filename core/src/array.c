@@ -105,10 +105,13 @@ fl_status core_check_apart(const char *call, const char *out_name, const fl_arra
     const char *a = out->buffer.data, *b = in->buffer.data;
     size_t a_bytes = extent(&out->buffer), b_bytes = extent(&in->buffer);
 
-    /* By address: two tensors of another library may share memory. */
+    /* By address: two tensors of another library may share memory. Views that interleave have no element in common, but
+     * kernels are not made for writing between the elements that others still read. */
     if (a_bytes == 0 || b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a)
         return FL_OK;
-    return core_fail(FL_E_ARGUMENT, "%s: %s shares memory with %s; expected separate memory", call, out_name, in_name);
+    return core_fail(FL_E_ARGUMENT,
+                     "%s: %s shares memory with %s, or lies between its elements; expected separate memory", call,
+                     out_name, in_name);
 }
 
 fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,

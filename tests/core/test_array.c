@@ -138,6 +138,36 @@ ON_EVERY_BACKEND(array, every_view)
     fl_device_close(device);
 }
 
+/* The left and the right half of a matrix interleave, row by row, without a common element; the upper and the lower do
+ * not. */
+ON_EVERY_BACKEND(array, views_that_interleave)
+{
+    fl_device *device = open_device(on->resource);
+    fl_array *whole = counting(device, 2, (int64_t[]){6, 8}), *left, *right, *upper, *lower, *column;
+    must(fl_array_view(whole, (int64_t[]){0, 0}, (int64_t[]){6, 4}, &left));
+    must(fl_array_view(whole, (int64_t[]){0, 4}, (int64_t[]){6, 4}, &right));
+    must(fl_array_view(whole, (int64_t[]){0, 0}, (int64_t[]){3, 8}, &upper));
+    must(fl_array_view(whole, (int64_t[]){3, 0}, (int64_t[]){3, 8}, &lower));
+    must(fl_array_view(whole, (int64_t[]){0, 1}, (int64_t[]){6, 4}, &column));
+    expect_status(FL_E_ARGUMENT, fl_increment(device, left, right, NULL));
+    expect_error_says("out shares memory with in, or lies between its elements");
+    expect_status(FL_E_ARGUMENT, fl_maximum(device, right, left, column, NULL));
+    expect_error_says("lies between its elements");
+    expect_status(FL_E_ARGUMENT, fl_maximum(device, left, right, left, NULL)); /* in place for one input alone */
+    must(fl_increment(device, left, left, NULL));
+    must(fl_increment(device, upper, lower, NULL));
+    int32_t got[48];
+    must(fl_array_to_host(whole, got));
+    for (int i = 0; i < 48; i++) {
+        int above = i % 24;
+        cr_expect(got[i] == above + (above % 8 < 4) + i / 24, "%s: element %d is %d", on->resource, i, got[i]);
+    }
+    fl_array *all[] = {whole, left, right, upper, lower, column};
+    for (size_t i = 0; i < COUNT(all); i++)
+        fl_array_free(all[i]);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(array, views_out_of_range)
 {
     static const int64_t wrong[][4] = {

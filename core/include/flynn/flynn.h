@@ -20,6 +20,11 @@
  * - "Queued" means: the function returns when the work is in a stream, before it is done. A function that waits for the
  *   work says "Waits".
  * - Shapes and strides count elements, outermost dimension first (row-major); sizes count bytes; times are seconds.
+ * - Two arrays "share memory" if the ranges from the first element to the last overlap, also where views interleave
+ *   without a common element. An output that must not share memory with an array and does is FL_E_ARGUMENT.
+ * - A unit of rounding, u, is 2^-24 for f32 and 2^-53 for f64. Error bounds are for results without overflow and
+ *   underflow; docs/accuracy.md has the others, and says which results have the same bits again. They assume IEEE 754's
+ *   default mode (to nearest, with subnormals) in all threads; a call leaves the mode as it is.
  * - Several threads may use a device at once; only one thread at a time may use a stream, an event or an array.
  * - Freeing NULL does nothing.
  */
@@ -362,13 +367,14 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  * where a kernel with an infinity or NaN reaches over the edge, the result is NaN, as in SciPy.
  *
  * image, kernel: 2-D, any dtype, no dimension 0. out: 2-D, of fl_dtype_float_result's dtype and fl_convolve_shape's
- * shape; from its first element to its last it shares no memory with the inputs.
+ * shape; it shares no memory with the inputs.
  * Variants: naive, tiled, separable; and reference, the oracle, which is slow and which only `serial` has. `separable`
- * needs a kernel (in mode valid: the smaller input) of rank one up to rounding: each element within 16 units of
- * rounding of the product of its factors, and not all elements zero. If not: FL_E_ARGUMENT, on a GPU from the next call
- * that waits. auto uses separable for such kernels and is as accurate as naive for any input, infinities and NaN
- * included: its error is at most (elements of the kernel + 16) units of rounding of the same sum over absolute values.
- * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
+ * needs a kernel (in mode valid: the smaller input) of rank one up to rounding: each element within 32 units of
+ * rounding of the product of its factors (2 for each element if it has fewer than 16), and not all elements zero. If
+ * not: FL_E_ARGUMENT, on a GPU from the next call that waits. auto uses separable for such kernels; infinities and NaN
+ * are where naive has them. Error of every variant: at most (elements of the kernel + 32) units of rounding of the same
+ * sum over absolute values. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED,
+ * FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
 
@@ -397,9 +403,10 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 
-/* out = the elements of `in` in ascending order, as numpy.sort: -0 equals +0 (in any order), NaN comes last. in, out:
- * 1-D, of the same dtype (f32, f64, i32, i64) and length, which may be 0; `out` is `in` itself (in place) or shares no
- * memory with it. Variants: radix, bitonic, library (CUB, rocPRIM; qsort on a CPU). Queued. Errors as fl_convolve1d. */
+/* out = the elements of `in`, bit for bit, in ascending order, as numpy.sort: -0 equals +0 (in any order), NaN comes
+ * last (in any order). in, out: 1-D, of the same dtype (f32, f64, i32, i64) and length, which may be 0; `out` is `in`
+ * itself (in place) or shares no memory with it. Variants: radix, bitonic, library (CUB, rocPRIM; qsort on a CPU).
+ * Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_sort(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
 
 /* out[0], out[1] ... = the elements of `in` that are not zero (NaN is not zero, -0 is), in their order, and count[0] =
@@ -455,8 +462,10 @@ typedef struct fl_closeness {
 
 /* numpy.allclose(a, b, relative, absolute, equal_nan): true if |a - b| <= absolute + relative * |b| for every element;
  * equal infinities are close, and two NaN are if equal_nan. a, b: the same shape, any dtype, compared in
- * fl_dtype_float_result's dtype; relative and absolute at least 0 (NumPy's defaults: 1e-5, 1e-8). Variant: naive.
- * Waits. */
+ * fl_dtype_float_result's dtype; relative and absolute at least 0 (NumPy's defaults: 1e-5, 1e-8). Equal
+ * elements are always close, and an infinity is close to itself alone, also if a tolerance is infinite. If `relative`
+ * is, only 0 is close to 0: infinity * 0 is NaN, which is no bound. Each step is rounded to the dtype compared in.
+ * Variant: naive. Waits. */
 FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, double relative, double absolute,
                              bool equal_nan, fl_closeness *found, const fl_run *run);
 
@@ -478,8 +487,9 @@ FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_a
  * and 5.1, with k + 10 random vectors and two powers of a a'), for k well below min(m, n): its vectors nearly span the
  * best subspace, with the error ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2). `seed` is for randomized: the
  * same seed gives the same result on the same device. auto is library, else host or jacobi: exact to rounding, never
- * randomized. Error: that of orthogonal transformations, about sqrt(max(m, n)) units of rounding of the largest
- * singular value. Waits. FL_E_ARGUMENT if an element is not finite; other errors as fl_convolve1d. */
+ * randomized. Error: that of orthogonal transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the
+ * largest singular value (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite; other errors as
+ * fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 

@@ -179,6 +179,26 @@ ON_EVERY_BACKEND(allclose, not_finite)
     fl_device_close(device);
 }
 
+/* infinity * 0 is NaN, which is no bound: beside a zero only an equal number is close. */
+ON_EVERY_BACKEND(allclose, infinite_relative)
+{
+    static const double inf = INFINITY, a[] = {0, 0.5, 3, -0.0, inf, inf, 7, 1}, b[] = {0, 0, 5, 0, inf, 2, inf, 1e308};
+    const struct tolerance t = {INFINITY, 0, false};
+    fl_device *device = open_device(on->resource);
+    const char *variant;
+    fl_array *on_a, *on_b;
+    must(fl_array_from_host(device, FL_F64, 1, (int64_t[]){COUNT(a)}, a, &on_a));
+    must(fl_array_from_host(device, FL_F64, 1, (int64_t[]){COUNT(b)}, b, &on_b));
+    for (size_t i = 0; (variant = variant_of(device, "allclose", FL_F64, i)) != NULL; i++) {
+        fl_closeness found = compare(device, on_a, on_b, &t, variant);
+        cr_expect(found.differing == 3 && found.worst_index == 1 && isinf(found.worst_excess), "%s %s: %lld, %lld, %g",
+                  on->resource, variant, (long long)found.differing, (long long)found.worst_index, found.worst_excess);
+    }
+    fl_array_free(on_a);
+    fl_array_free(on_b);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(allclose, blocks)
 {
     static const int blocks[][3] = {{1, 0, 0}, {33, 0, 0}, {7, 5, 3}, {1024, 0, 0}, {16, 16, 1}, {1, 1, 64}};
