@@ -14,9 +14,10 @@ index out of bounds often changes no result.
 A mutant that does not compile, or whose object is that of the original (Papadakis et al., "Trivial compiler equivalence", ICSE 2015), is not
 counted; the next one takes its place.
 
-record.tsv holds the mutants, what killed each, or `equivalent: why`, or `emulation: why` where hip-cpu cannot show what a GPU shows. A run
-takes the mutants of the record that the sources still have, and adds new ones up to each file's share. Exit: 0 every survivor has its reason
-and at least 200 mutants were counted (if no option narrowed the run), 1 not so, 2 usage.
+record.tsv holds the mutants, what killed each, or `equivalent: why`, `emulation: why` where hip-cpu cannot show what a GPU shows, `race: why`
+where the result is wrong so rarely that no test can count on it, or `machine: why` where only another machine shows it. A run takes the mutants of the record that the sources still have, and adds new
+ones up to each file's share. Exit: 0 every survivor has its reason and at least 200 mutants were counted (if no option narrowed the run), 1 not
+so, 2 usage.
 """
 import argparse
 import collections
@@ -41,7 +42,7 @@ sys.path.insert(0, HERE)
 import operators  # noqa: E402
 
 LEAST = 200
-SOURCES = ("backends", "core", "apps", "plugins", "cmake")
+SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
@@ -55,7 +56,8 @@ TESTS = {
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
     "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd device", "svd one_wrong"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
-    "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"), "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
+    "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"),
+    "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
     "threads": ("threads setting elementwise", "backends"), "library": ("setting svd device", "svd backends without_libraries"),
     "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
     "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
@@ -66,8 +68,12 @@ CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("
           "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
 
 
-def fail(text):
-    sys.exit(f"mutants.py: {text}")
+class Problem(Exception):
+    """Ends the run: its text, and the exit code."""
+
+
+def fail(text, status=1):
+    raise Problem(text, status)
 
 
 def run(command, limit, **more):
@@ -93,7 +99,7 @@ class Build:
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
         if not os.path.exists(os.path.join(self.folder, "build.ninja")):
-            fail(f"{folder} is not a build folder of Ninja (make CMAKE_FLAGS=..., with ninja installed)")
+            fail(f"{folder} is not a build folder of Ninja (make CMAKE_FLAGS=..., with ninja installed)", 2)
         self.compile = {e["output"]: e["command"] for e in json.loads(self.ninja("-t", "compdb"))
                         if e["output"].endswith(".o") and " -c " in e["command"]}
         self.uses = collections.defaultdict(list)  # file of the sources: objects made from it
@@ -448,7 +454,7 @@ def read_record(path):
 
 def write_record(path, rows):
     with open(path + ".part", "w") as file:
-        file.write("# Made by tests/mutants/mutants.py --update. A reason (equivalent: ..., emulation: ...) is written by hand and kept.\n")
+        file.write("# Made by tests/mutants/mutants.py --update. A reason (equivalent: ..., emulation: ..., race: ..., machine: ...) is written by hand and kept.\n")
         file.write("\t".join(COLUMNS) + "\n")
         for _, row in sorted(rows.items()):
             file.write("\t".join(row[c] for c in COLUMNS).rstrip("\t") + "\n")
@@ -461,7 +467,7 @@ def row_of(mutant):
 
 
 def has_reason(row):
-    return row["result"].startswith(("equivalent: ", "emulation: "))
+    return row["result"].startswith(("equivalent: ", "emulation: ", "race: ", "machine: "))
 
 
 # ---------------------------------------------------------------------------------------------------------------- a run ----
@@ -547,7 +553,7 @@ class Run:
     def all(self):
         jobs = self.choose()
         if not jobs:
-            fail("no mutant to run")
+            fail("no mutant to run", 2)
         # The slowest to compile first, and those of one file beside each other's originals.
         jobs.sort(key=lambda job: (not job[0].file.startswith("backends/hip"), job[0].file))
         with tempfile.TemporaryDirectory(prefix="flynn-mutants.") as folder:
@@ -557,8 +563,12 @@ class Run:
                 os.mkdir(os.path.join(folder, str(i)))
                 self.workers.put(Worker(self.build, self.planner, os.path.join(folder, str(i)), originals))
             with concurrent.futures.ThreadPoolExecutor(self.workers.qsize()) as pool:
-                for done in concurrent.futures.as_completed([pool.submit(self.one, job) for job in jobs]):
-                    done.result()
+                try:
+                    for done in concurrent.futures.as_completed([pool.submit(self.one, job) for job in jobs]):
+                        done.result()
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         return self.closing()
 
     def closing(self):
@@ -599,9 +609,14 @@ def main():
     parser.add_argument("--update", action="store_true", help="write the results into the record")
     parser.add_argument("--out", help="write the record with the results so far to this file after each mutant")
     options = parser.parse_args()
-    if not shutil.which("ninja"):
-        fail("ninja is not installed; apt-get install ninja-build")
-    sys.exit(Run(options).all())
+    try:
+        if not shutil.which("ninja"):
+            fail("ninja is not installed; apt-get install ninja-build", 2)
+        sys.exit(Run(options).all())
+    except Problem as problem:
+        text, status = problem.args
+        print(f"mutants.py: {text}", file=sys.stderr)
+        sys.exit(status)
 
 
 if __name__ == "__main__":
