@@ -87,9 +87,10 @@ static item_matrix matrix_of(const batch_item *item, int64_t index, const void *
 static bool take_memory(batch_item *item, int array, void **memory)
 {
     const size_t bytes = (size_t)item->matrices * bytes_of_array(&item->shape, array);
+    void *taken = malloc(bytes);
 
-    *memory = malloc(bytes);
-    return *memory || problem_no_memory(&item->why, item->input, (double)bytes);
+    *memory = taken;
+    return taken || problem_no_memory(&item->why, item->input, (double)bytes);
 }
 
 /* The leading `rank` columns of each row, packed, in place. */
@@ -297,9 +298,9 @@ static bool decompose(batch_item *item, const stage_settings *settings)
                            item->input, shape->rows, shape->columns, least, settings->rank);
     shape->rank = settings->rank > 0 ? settings->rank : least < USUAL_RANK ? least : USUAL_RANK;
     item->exact = !d->variant || strcmp(d->variant, "randomized") != 0;
-    for (int i = 0; i < ARRAYS; i++)
-        if (!take_memory(item, i, i == RESULT ? &item->y : &item->factors[i]))
-            return false;
+    if (!take_memory(item, 0, &item->factors[0]) || !take_memory(item, 1, &item->factors[1]) ||
+        !take_memory(item, 2, &item->factors[2]) || !take_memory(item, RESULT, &item->y))
+        return false;
     status = prepare(d, shape);
     for (int64_t c = 0; c < item->matrices && status == FL_OK; c++)
         status = decompose_plane(d, item, c);

@@ -137,7 +137,8 @@ static json_t *run_named(const common_options *common, const char *const *names,
             kinds[count++] = exercises[i];
     for (int i = 0; i < count; i++)
         takes |= exercise_takes(kinds[i]);
-    option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
+    if (count > 0)
+        option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
     return run_all(common, kinds, count);
 }
 

@@ -8,21 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes channel c apart: as floats into `plane`, or as integers into `alpha` if `plane` is NULL. */
-static void take_channel(const png_job *job, int c, float *plane, uint16_t *alpha)
+/* The sample of channel c at row y, column x. */
+static uint16_t sample_at(const png_job *job, int64_t y, int64_t x, int c)
 {
-    const int sample = png_job_sample_bytes(job), pixel = png_job_pixel_bytes(job);
+    const int sample = png_job_sample_bytes(job);
+    const uint8_t *at = job->rows[y] + x * png_job_pixel_bytes(job) + c * sample;
 
-    for (int64_t y = 0; y < job->height; y++) {
-        const uint8_t *at = job->rows[y] + c * sample;
-        for (int64_t x = 0; x < job->width; x++, at += pixel) {
-            const uint16_t value = (uint16_t)(sample == 2 ? at[0] << 8 | at[1] : at[0]);
-            if (plane != NULL)
-                *plane++ = value;
-            else
-                *alpha++ = value;
-        }
-    }
+    return (uint16_t)(sample == 2 ? at[0] << 8 | at[1] : at[0]);
+}
+
+static void take_plane(const png_job *job, int c, float *plane)
+{
+    for (int64_t y = 0; y < job->height; y++)
+        for (int64_t x = 0; x < job->width; x++)
+            *plane++ = sample_at(job, y, x, c);
+}
+
+static void take_alpha(const png_job *job, int c, uint16_t *alpha)
+{
+    for (int64_t y = 0; y < job->height; y++)
+        for (int64_t x = 0; x < job->width; x++)
+            *alpha++ = sample_at(job, y, x, c);
 }
 
 /* An even number of channels has alpha last. */
@@ -37,13 +43,13 @@ static bool to_image(const png_job *job, png_planes *image, problem *why)
     *image = (png_planes){job->height, job->width, channels, job->file_depth, planes.data, NULL};
     size_t pixels = (size_t)job->height * (size_t)job->width;
     for (int c = 0; c < channels; c++)
-        take_channel(job, c, image->planes + (size_t)c * pixels, NULL);
+        take_plane(job, c, image->planes + (size_t)c * pixels);
     if (!has_alpha)
         return true;
     image->alpha = malloc(pixels * sizeof *image->alpha);
     if (image->alpha == NULL)
         return problem_no_memory(why, job->path, (double)(pixels * sizeof *image->alpha));
-    take_channel(job, channels, NULL, image->alpha);
+    take_alpha(job, channels, image->alpha);
     return true;
 }
 
@@ -58,14 +64,14 @@ bool png_planes_decode(const char *path, const void *data, size_t size, png_plan
     return ok;
 }
 
-/* Puts a channel into the pixels from `at` on: `plane`, or `alpha` if `plane` is NULL. */
+/* Puts a channel into the pixels from `at` on: `alpha`, or `plane` if `alpha` is NULL. */
 static void put_channel(const png_job *job, const float *plane, const uint16_t *alpha, uint8_t *at)
 {
     double largest = (1 << job->depth) - 1;
     int step = png_job_pixel_bytes(job);
     for (int64_t i = 0; i < job->height * job->width; i++, at += step) {
         /* fmax(NaN, 0) is 0 */
-        unsigned value = plane != NULL ? (unsigned)(fmin(fmax((double)plane[i], 0), largest) + 0.5) : alpha[i];
+        unsigned value = alpha != NULL ? alpha[i] : (unsigned)(fmin(fmax((double)plane[i], 0), largest) + 0.5);
         at[0] = (uint8_t)(job->depth == 16 ? value >> 8 : value);
         if (job->depth == 16)
             at[1] = (uint8_t)value;

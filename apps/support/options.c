@@ -338,6 +338,7 @@ static void set_option(parsing *p, int i, const char *value)
     const own_option *o = p->entries[i].option;
     const uint64_t own = i < p->own_count ? UINT64_C(1) << i : 0;
     void *place = (char *)p->entries[i].values + o->place;
+    const char *given = value ? value : ""; /* only a flag and a stream may be without */
     char expected[128];
 
     p->entries[i].variable = from_environment;
@@ -352,14 +353,14 @@ static void set_option(parsing *p, int i, const char *value)
     case OPTION_WRITTEN:
     case OPTION_FOLDER:
     case OPTION_STREAM: *(const char **)place = read_text(o->name, value); break;
-    case OPTION_CHOICE: *(int *)place = option_choice(o->name, value, o->names); break;
-    case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, value, o->least, o->most); break;
-    case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, value, o->least, o->most); break;
-    case OPTION_REAL: *(double *)place = read_real(o->name, value, o->most); break;
+    case OPTION_CHOICE: *(int *)place = option_choice(o->name, given, o->names); break;
+    case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, given, o->least, o->most); break;
+    case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, given, o->least, o->most); break;
+    case OPTION_REAL: *(double *)place = read_real(o->name, given, o->most); break;
     case OPTION_NUMBERS:
         snprintf(expected, sizeof expected, "%s; expected whole numbers of at least 1 with an x between them",
                  o->value);
-        read_numbers(o->name, value, o->least, o->most, expected, 0, place);
+        read_numbers(o->name, given, o->least, o->most, expected, 0, place);
         break;
     case OPTION_CUSTOM: o->parse(o->name, value, p->entries[i].values); break;
     }

@@ -316,6 +316,8 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     size_t count = 0;
     cpu_device *device;
 
+    if (!table)
+        return host->error(FL_E_UNAVAILABLE, "this processor does not run '%s'", request->isa ? request->isa : "base");
     for (size_t i = 0; i < table->operation_count; i++)
         count += table->operations[i]->count;
     device = malloc(sizeof *device + count * sizeof *device->rows);

@@ -223,7 +223,7 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
         return status;
     job.spare = spare;
     job.counts = counts;
-    if (!in_buckets || !FN(radix_buckets)(context, s, &job, list))
+    if (!list || !FN(radix_buckets)(context, s, &job, list))
         FN(radix_passes)(&job);
     CPU_NAME(copy_elements)(context, s, job.from, s->out.data);
     return FL_OK;

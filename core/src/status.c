@@ -6,7 +6,7 @@
 
 static _Thread_local char message[1024];
 
-fl_status core_fail(fl_status status, const char *format, ...)
+fl_status(core_fail)(fl_status status, const char *format, ...)
 {
     char text[sizeof message]; /* an argument may be the old message */
     va_list arguments;

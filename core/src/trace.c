@@ -153,7 +153,7 @@ void core_trace_end(fl_stream *stream, core_span span, const char *detail)
     r->end = core_now() - trace.start;
     if (detail)
         snprintf(strchr(r->name, ' '), sizeof r->name - (size_t)(strchr(r->name, ' ') - r->name), " %s", detail);
-    if (r->started)
+    if (stream && r->started)
         r->device->plugin.api->event_record(r->device->plugin.self, r->stopped, stream->handle);
     trace.open_spans--;
     pthread_mutex_unlock(&trace.lock);
@@ -200,7 +200,7 @@ static bool report_stream(const record *r, fl_span *span, void (*take)(const fl_
     char lane[128];
     double begin;
 
-    if (api->event_elapsed(self, c->zero, r->started, &begin) != FL_OK ||
+    if (!c || api->event_elapsed(self, c->zero, r->started, &begin) != FL_OK ||
         api->event_elapsed(self, r->started, r->stopped, &span->seconds) != FL_OK)
         return false;
     snprintf(lane, sizeof lane, "stream %d, %s", r->stream, lanes[r->kind]);
