@@ -14,7 +14,7 @@ extern const char *const convolution_modes[], *const convolution_gaussians[];
 
 #define CONVOLUTION_MODE_OPTION(help_text) \
     { \
-        "mode", OPTION_CHOICE, offsetof(convolution_options, mode), "MODE", .help = help_text, \
+        "mode", OPTION_CHOICE, offsetof(convolution_options, mode), "MODE", .help = (help_text), \
                                                                             .names = convolution_modes \
     }
 #define CONVOLUTION_GAUSSIAN_OPTION \

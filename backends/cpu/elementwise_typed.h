@@ -85,7 +85,7 @@ static void FN(reference)(fl_operation operation, char *const at[OPERANDS])
     switch ((int)operation) {
     case FL_OP_INCREMENT: *out = FN(increment)(x, y); break;
     case FL_OP_MAXIMUM:
-        if (x != x || y != y)
+        if (!(x < y) && !(x >= y)) /* NaN */
             *out = x + y;
         else
             *out = x < y ? y : x;

@@ -37,8 +37,14 @@ void plain_fail(bool end, const char *file, int line, const char *condition, ...
         _exit(1);
 }
 
-void plain_skip(void)
+void plain_skip(const char *why, ...)
 {
+    va_list arguments;
+
+    va_start(arguments, why);
+    vfprintf(stderr, why, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
     _exit(failures ? 1 : SKIPPED);
 }
 

@@ -28,7 +28,7 @@ typedef struct plain_test {
 void plain_add(plain_test *test);
 /* Counts a failure; `end`: ends the test. Prints the condition, and format and arguments if there are any. */
 void plain_fail(bool end, const char *file, int line, const char *condition, ...);
-void plain_skip(void);
+void plain_skip(const char *why, ...);
 
 #define PLAIN_ADD(id, suite, name, run, ...) \
     static plain_test id = {suite, name, run, {.unused = 0, __VA_ARGS__}, NULL}; \
@@ -51,8 +51,8 @@ void plain_skip(void);
 #define cr_expect(...) PLAIN_CHECK(false, __VA_ARGS__, "")
 #define PLAIN_EQUAL(a, b, ...) PLAIN_CHECK(false, strcmp((a), (b)) == 0, __VA_ARGS__)
 #define cr_expect_str_eq(...) PLAIN_EQUAL(__VA_ARGS__, "")
-#define cr_skip(...) plain_skip()
-#define cr_skip_test(...) plain_skip()
+#define cr_skip(...) plain_skip(__VA_ARGS__)
+#define cr_skip_test(...) plain_skip(__VA_ARGS__)
 #define cr_log_info(...) (void)0
 
 #endif
