@@ -165,10 +165,10 @@ static fl_status take_block(const char *name, const fl_run *run, fl_launch *laun
 /* Core checks the limits for all plugins, since an emulation would run launches that no GPU can. 0: no limit. */
 static fl_status check_limits(const char *name, const fl_device_info *info, const fl_launch *launch)
 {
-    int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    double threads = (double)launch->block[0] * launch->block[1] * launch->block[2]; /* up to 2^93 */
 
     if (info->max_threads_per_block > 0 && threads > info->max_threads_per_block)
-        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %" PRId64 " threads; %s allows at most %d", name,
+        return core_fail(FL_E_LIMIT, "%s: a block of %dx%dx%d has %.0f threads; %s allows at most %d", name,
                          launch->block[0], launch->block[1], launch->block[2], threads, info->resource,
                          info->max_threads_per_block);
     for (int i = 0; i < 3; i++) {
@@ -235,8 +235,11 @@ static fl_status plan(const core_call *call, const core_step *step, const char *
         status = take_block(name, call->run, launch);
     if (status != FL_OK)
         return status;
+    const fl_launch asked = *launch;
     (*row)->plan(call->device->plugin.self, step->args, launch);
-    return check_limits(name, &call->device->plugin.info, launch);
+    if (launch->block[0] > 0) /* of which the plan may have made another */
+        status = check_limits(name, &call->device->plugin.info, &asked);
+    return status != FL_OK ? status : check_limits(name, &call->device->plugin.info, launch);
 }
 
 static fl_status run(core_call *call, const core_step *step, const fl_row *row, const fl_launch *launch, double bytes)
