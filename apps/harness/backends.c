@@ -21,12 +21,29 @@ fl_status backend_open(const char *resource, fl_device **device)
     return status;
 }
 
+/* A backend that lacked memory to be loaded could run here: tries it once more. */
+static void must_be_loaded(const char *backend)
+{
+    fl_device *device;
+    fl_status status = fl_device_open(backend, &device);
+
+    if (status == FL_E_MEMORY)
+        must(status);
+    if (status == FL_OK)
+        fl_device_close(device);
+}
+
 size_t backends_count(void)
 {
+    static bool tried;
     size_t count = fl_backend_count();
 
     if (count == 0 && *fl_last_error())
         fail(EXIT_BROKEN, "%s", fl_last_error());
+    for (size_t i = 0; i < count && !tried; i++)
+        if (!fl_backend_get(i)->usable)
+            must_be_loaded(fl_backend_get(i)->name);
+    tried = true;
     return count;
 }
 

@@ -184,7 +184,7 @@ static void try_backend(diagnosis *d, const fl_backend_info *b)
     const fl_device_info *info;
     fl_device *device;
 
-    fl_status status = fl_device_open(b->name, &device);
+    fl_status status = backend_open(b->name, &device);
     if (status == FL_E_MEMORY)
         must(status);
     if (status != FL_OK) {

@@ -11,6 +11,11 @@ static const char rebuild[] = "rebuild the plugin with the headers of this libfl
 
 /* --------------------------------------------------------------------------------------------- its file ---- */
 
+static bool ends_in(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
 /* The loader's message begins with the path, which is left out; it names a missing library. What its words say of
  * memory can be otherwise at the next try. */
 static bool cannot_load(const char *path, const char *words, core_fault *fault)
@@ -20,6 +25,9 @@ static bool cannot_load(const char *path, const char *words, core_fault *fault)
 
     if (strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0)
         words += length + 2;
+    /* Where no library is missing, but memory for its path, no reason follows. */
+    if (ends_in(words, "cannot open shared object file"))
+        return core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "%s", words);
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         if (strstr(words, passing[i]))
             return core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "%s", words);
