@@ -52,6 +52,13 @@ void fail_start(void)
     on_exit(on_end, NULL);
 }
 
+static bool told;
+
+bool fail_is_told(void)
+{
+    return told;
+}
+
 noreturn void leave(int exit_code)
 {
     chosen = exit_code;
@@ -72,6 +79,7 @@ noreturn void fail(int exit_code, const char *format, ...)
     va_start(arguments, format);
     print_line(format, arguments);
     va_end(arguments);
+    told = true;
     leave(exit_code);
 }
 

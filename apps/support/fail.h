@@ -26,6 +26,8 @@ noreturn void fail(int exit_code, const char *format, ...) __attribute__((format
  * with exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */
 void fail_start(void);
 noreturn void leave(int exit_code);
+/* Whether the command is ending with a failure whose line was printed. */
+bool fail_is_told(void);
 
 /* fail() with a problem's exit code and text; must_do: unless `done`. */
 noreturn void fail_problem(const problem *why);

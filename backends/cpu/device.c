@@ -184,6 +184,7 @@ enum { MAX_THREADS = 1 };
 static bool runs(const char *isa)
 {
 #ifdef CPU_LEVELS
+    __builtin_cpu_init(); /* the constructor that does so was not run where loading failed for want of memory before */
     if (strcmp(isa, "v2") == 0)
         return __builtin_cpu_supports("x86-64-v2");
     if (strcmp(isa, "v3") == 0)

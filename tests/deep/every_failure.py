@@ -69,6 +69,14 @@ STACKS, MOST_STACKS = 4096, 1 << 16  # failing_state
 NOTIFY_RECEIVE, NOTIFY_SEND = 0xC0502100, 0xC0182101
 
 
+def is_flynn(process):
+    """Not what flynn starts, such as gnuplot."""
+    try:
+        return os.path.samefile(f"/proc/{process}/exe", FLYNN)
+    except OSError:
+        return False
+
+
 class Supervisor(threading.Thread):
     """Answers the watched system calls of one process and its children: the N-th of a kind fails."""
 
@@ -103,9 +111,9 @@ class Supervisor(threading.Thread):
                 fcntl.ioctl(listener, NOTIFY_RECEIVE, request)
             except OSError:  # interrupted, or its process was killed meanwhile
                 continue
-            ident, _, _, number, _, _, first = struct.unpack_from("=QIIiIQQ", request)
+            ident, process, _, number, _, _, first = struct.unpack_from("=QIIiIQQ", request)
             error, flags = 0, 1  # goes on
-            if not (number in STDERR_WRITES and first == 2):
+            if not (number in STDERR_WRITES and first == 2) and is_flynn(process):
                 kind = KIND_OF[number]
                 self.calls[kind] += 1
                 if kind == self.kind and self.calls[kind] == self.fail_at:
@@ -190,7 +198,8 @@ def shape_of(text):
         document = json.loads(text)
     except ValueError:
         lines = text.decode(errors="replace").strip().splitlines()
-        return [line.split()[:1] for line in lines]
+        # A backend that is loaded at the second try comes elsewhere; a variant whose library lacks memory is not listed.
+        return sorted(line.split()[:1] for line in lines if not re.match(r"\S+ +library ", line))
     return sorted(document), [
         (r.get("exercise"), r.get("backend"), r.get("check", {}).get("ok")) for r in document.get("results", [])
     ], len(document.get("skipped", []))
