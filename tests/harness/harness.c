@@ -62,6 +62,11 @@ size_t every_backend(const struct on **all)
     return resource_count;
 }
 
+bool is_small_test(void)
+{
+    return getenv("FLYNN_TEST_SMALL") != NULL;
+}
+
 /* The resource that a test runs on, for messages; empty outside of such a test. */
 static const char *running_on = "";
 
@@ -90,6 +95,11 @@ fl_device *open_device(const char *resource)
 bool is_gpu(const fl_device *device)
 {
     return fl_device_describe(device)->max_threads_per_block > 0;
+}
+
+bool is_slow(const fl_device *device)
+{
+    return fl_device_describe(device)->emulation || is_small_test();
 }
 
 const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i)

@@ -20,8 +20,13 @@ struct on {
 };
 
 /* Every resource that can be opened here: each plugin that can run, by itself, at each instruction set, and at one and
- * at two threads where a number means threads. FLYNN_TEST_FAMILY (cpu, hip) leaves out the others. Returns how many. */
+ * at two threads where a number means threads. FLYNN_TEST_FAMILY (cpu, hip) leaves out the other family,
+ * FLYNN_TEST_RESOURCES ("omp:2,serial") names the resources instead. Returns how many. */
 size_t every_backend(const struct on **all);
+
+/* Whether FLYNN_TEST_SMALL is set: for devices that are emulated, and a thousand times slower. A test then leaves out
+ * its largest inputs, or makes them smaller. */
+bool is_small_test(void);
 
 /* A test that runs once for each of them, in which `on->resource` names the device; all in one process, where what
  * they are held against is computed once (see `recall`). The first that fails a cr_assert ends the test. */
@@ -55,6 +60,9 @@ fl_device *open_device(const char *resource);
 
 /* Whether the device is a GPU, or imitates one: whether a block is one of threads. */
 bool is_gpu(const fl_device *device);
+
+/* Whether the device is an emulation, or the test is to be small. */
+bool is_slow(const fl_device *device);
 
 /* The i-th variant of an operation ("sort") that computes in `dtype`, "auto" being the 0th; NULL past the last. */
 const char *variant_of(const fl_device *device, const char *operation, fl_dtype dtype, size_t i);

@@ -89,7 +89,7 @@ ON_EVERY_BACKEND(convolve, golden_files)
  * as many Gaussians as it has impulses. */
 static void check_exercise(fl_device *device, fl_dtype dtype, double factor, double total, fl_mode mode, int peak)
 {
-    int64_t edge = fl_device_describe(device)->emulation ? 256 : 2048, shape[2];
+    int64_t edge = is_slow(device) ? 256 : 2048, shape[2];
     const char *resource = fl_device_describe(device)->resource;
     struct matrix image = matrix_impulses(dtype, edge), kernel = matrix_gaussian(dtype, factor);
     must(fl_convolve_shape(image.shape, kernel.shape, mode, shape));
@@ -174,7 +174,7 @@ ON_EVERY_BACKEND(convolve, large_kernels)
 {
     static const int64_t kernels[][2] = {{65, 63}, {1, 1025}, {1500, 1}, {100, 101}};
     fl_device *device = open_device(on->resource);
-    for (size_t k = 0; k < COUNT(kernels); k++) {
+    for (size_t k = 0; k < COUNT(kernels) - is_small_test(); k++) {
         fl_dtype dtype = floats[k % 2];
         struct matrix image = matrix_random(dtype, 40, 33, k);
         struct matrix kernel = matrix_random_rank_one(dtype, kernels[k][0], kernels[k][1], k);
@@ -254,7 +254,7 @@ Test(convolve, reference_is_rounded_once, .timeout = 240)
     size_t offered = 0;
     for (size_t i = 0; i < count; i++)
         offered += check_reference(all[i].resource, FL_F32) && check_reference(all[i].resource, FL_F64);
-    cr_expect(offered > 0, "no backend offers the oracle");
+    cr_expect(offered > 0 || getenv("FLYNN_TEST_RESOURCES"), "no backend offers the oracle");
 }
 
 /* Small pixels under a kernel of rank one that is large in one direction and falls by twelve orders in the other: their

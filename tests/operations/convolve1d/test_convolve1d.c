@@ -67,7 +67,7 @@ ON_EVERY_BACKEND(convolve1d, golden_files)
  * total is always that of the signal times that of the kernel. */
 static void check_exercise(fl_device *device, const char *variant, fl_dtype dtype, bool whole, int64_t length)
 {
-    int64_t rows = fl_device_describe(device)->emulation ? 64 : 2048, taps = whole ? 225 : 15;
+    int64_t rows = is_slow(device) ? 64 : 2048, taps = whole ? 225 : 15;
     struct matrix signal = matrix_impulses(dtype, 2048), square = matrix_gaussian(dtype, 0.5);
     struct matrix kernel = matrix_create(dtype, 1, taps);
     signal.shape[1] = rows * signal.shape[1];
@@ -254,7 +254,7 @@ Test(convolve1d, reference_is_rounded_once, .timeout = 240)
     size_t offered = 0;
     for (size_t i = 0; i < count; i++)
         offered += check_reference(all[i].resource, FL_F32) + check_reference(all[i].resource, FL_F64);
-    cr_expect(offered > 0, "no backend offers the oracle");
+    cr_expect(offered > 0 || getenv("FLYNN_TEST_RESOURCES"), "no backend offers the oracle");
 }
 
 /* On small integers, where every order of the sum is exact: a * b = b * a, and a kernel with a one at p moves the

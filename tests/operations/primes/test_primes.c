@@ -175,17 +175,16 @@ ON_EVERY_BACKEND(primes, known_values)
     static const struct known four = {10000, 1229, 5736396}, five = {100000, 9592, 454396537},
                               six = {1000000, 78498, 37550402023}, seven = {10000000, 664579, 3203324994356};
     fl_device *device = open_device(on->resource);
-    const fl_device_info *info = fl_device_describe(device);
     const char *variant;
     for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
         check_known(device, variant, four);
     check_known(device, "sqrt-all", five);
     check_known(device, "sieve", six);
-    if (!info->emulation) {
+    if (!is_slow(device)) {
         check_known(device, "sqrt-all", six);
         check_known(device, "sieve", seven);
     }
-    if (is_gpu(device) && !info->emulation)
+    if (is_gpu(device) && !is_slow(device))
         check_known(device, "trial-all", six);
     fl_device_close(device);
 }

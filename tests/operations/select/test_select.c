@@ -128,10 +128,9 @@ ON_EVERY_BACKEND(select, sizes)
 ON_EVERY_BACKEND(select, large)
 {
     fl_device *device = open_device(on->resource);
-    const bool emulation = fl_device_describe(device)->emulation;
     const char *variant;
     for (size_t d = 0; d < COUNT(dtypes); d++) {
-        struct matrix in = sprinkled(dtypes[d], emulation ? 300007 : 1000003, 5, d);
+        struct matrix in = sprinkled(dtypes[d], is_slow(device) ? 300007 : 1000003, 5, d);
         for (size_t i = 0; (variant = variant_of(device, "select", dtypes[d], i)) != NULL; i++)
             check_by_definition(device, &in, &(fl_run){.variant = variant});
         matrix_free(&in);

@@ -43,7 +43,7 @@ ON_EVERY_BACKEND(sort_calls, blocks)
     fl_device *device = open_device(on->resource);
     const char *variant;
     for (size_t d = 0; d < 2; d++) {
-        struct numbers input = numbers_create(sort_dtypes[d], 20000, ANY_BITS, d);
+        struct numbers input = numbers_create(sort_dtypes[d], is_small_test() ? 5000 : 20000, ANY_BITS, d);
         void *expected = sorted_of(&input);
         for (size_t b = 0; b < COUNT(blocks); b++)
             for (size_t i = 0; (variant = variant_of(device, "sort", input.dtype, i)) != NULL; i++)

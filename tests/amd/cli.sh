@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# cli.sh ARCHITECTURE: every exercise in every variant and dtype of hip-amd, on the emulated GPU; and what the command says of
+# a GPU that is too small, or missing.
+. "$FLYNN_SOURCE/tests/cli/harness.sh"
+architecture=$1
+quick=(--backend=hip-amd --repeat=1 --warmup=0)
+
+ok "info" info
+check "the device" grep -q "device 0: emulated $architecture" "$work/out"
+
+# The command that runs an operation on something small; an operation that `flynn list` has and that is missing here fails.
+declare -A command=(
+    [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
+    [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
+    [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
+    [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32 --rank=5"
+)
+# They have no exercise.
+declare -A none=([convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1)
+
+ok "list" list --json
+"$PYTHON" - "$work/out" >"$work/variants" <<'END'
+import json, sys
+for row in json.load(open(sys.argv[1]))["variants"]:
+    if "hip-amd" in row["backends"]:
+        for dtype in row["dtypes"]:
+            print(row["operation"], row["variant"], dtype)
+END
+check "there are variants" test "$(wc -l <"$work/variants")" -gt 100
+while read -r operation variant dtype; do
+    [ -z "${none[$operation]:-}" ] || continue
+    check "$operation has a line in this test's table" test -n "${command[$operation]:-}"
+    read -ra words <<<"${command[$operation]:-}"
+    # The input's dtype of primes and select is not an option: what the command takes is tried in the tests of operations.
+    "$flynn" "${words[0]}" --help | grep -q -- --dtype && words+=("--dtype=$dtype")
+    ok "$operation $variant $dtype" "${words[@]}" --variant="$variant" "${quick[@]}" --json
+    check "$operation $variant $dtype: checked, on the GPU" json "$work/out" \
+        '[(r["check"]["ok"], r["family"], r["emulation"]) for r in d["results"]] == [(True, "hip", False)]'
+done <"$work/variants"
+ok "slice" slice --size=40 --slice=3:30,5:9 "${quick[@]}"
+ok "batch" batch "$slice" --rank=5 --output-dir=batch --backend=hip-amd
+
+# Bad input that the GPU's limits decide.
+refused "a block of too many threads" 2 block convolve --size=40 --backend=hip-amd --variant=naive --block=64x64
+refused "a kernel that is no product" 2 rank convolve image.npy kernel.npy --variant=separable --backend=hip-amd -o out.npy
+refused "no second GPU" 3 hip-amd:1 sort --size=10 --backend=hip-amd:1
+AMD_EMULATOR_DEVICES=0 refused "no GPU" 3 hip-amd sort --size=10 --backend=hip-amd
+AMD_EMULATOR_MEMORY=10000 refused "too little memory" 4 memory sort --size=5000 --backend=hip-amd
+AMD_EMULATOR_ARCHITECTURE=gfx1234 refused "a GPU that the plugin is not built for" 3 gfx1234 sort --size=10 --backend=hip-amd
+summary

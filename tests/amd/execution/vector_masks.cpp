@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vector_masks.cpp - vector instructions that have a mask of lanes as a source or as a second result: selection,
+ * carries, and counts of lanes below.
+ */
+#include "alu.h"
+
+/* D = mask ? S1 : S0; the mask is VCC if none is given. */
+static void select(wavefront &w, const instruction &i)
+{
+    const source otherwise = read(w, i, 1, 0, source_type::F32), chosen = read(w, i, 2, 1, source_type::F32);
+    const uint64_t mask = i.count > 3 ? read_mask(w, i.operands[3]) : w.mask(VCC);
+    const destination to = result_of(w, i);
+    each_lane(w, [=](int lane) { to.low[lane] = mask >> lane & 1 ? chosen.low[lane] : otherwise.low[lane]; });
+    finish<uint32_t>(w, i);
+}
+
+enum carry_operation { ADD, SUB, SUBREV };
+
+/* Operands: D, the carries out, S0, S1 and, of the _CI_ forms, the carries in. */
+template <carry_operation OPERATION, bool CARRY_IN>
+static void with_carry(wavefront &w, const instruction &i)
+{
+    const source a = read(w, i, 2, 0, source_type::B32), b = read(w, i, 3, 1, source_type::B32);
+    const uint64_t carry_in = CARRY_IN ? read_mask(w, i.operands[4]) : 0;
+    const destination to = result_of(w, i);
+    const uint64_t carries = lanes_where(w, [&](int lane) {
+        uint64_t x = a.low[lane], y = b.low[lane];
+        const uint64_t carry = carry_in >> lane & 1;
+        if (OPERATION == SUBREV)
+            std::swap(x, y);
+        to.low[lane] = (uint32_t)(OPERATION == ADD ? x + y + carry : x - y - carry);
+        return OPERATION == ADD ? (x + y + carry) >> 32 != 0 : y + carry > x;
+    });
+    write_mask(w, i.operands[1], carries);
+}
+
+/* D = S0 * S1 + S2 with 64 bits; the mask has the overflows. */
+template <typename FACTOR, typename SUM>
+static void multiply_add_64(wavefront &w, const instruction &i)
+{
+    const source a = read(w, i, 2, 0, source_type::B32), b = read(w, i, 3, 1, source_type::B32);
+    const source c = read(w, i, 4, 2, source_type::B64);
+    const destination to = result_of(w, i);
+    const uint64_t overflows = lanes_where(w, [&](int lane) {
+        const SUM product = (SUM)value<FACTOR>(a, lane) * value<FACTOR>(b, lane);
+        SUM sum;
+        const bool overflow = __builtin_add_overflow(product, value<SUM>(c, lane), &sum);
+        store(to, lane, sum);
+        return overflow;
+    });
+    write_mask(w, i.operands[1], overflows);
+}
+
+/* How many lanes before this one are in the mask S0, whose lower or upper half this is; added to S1. */
+template <int FIRST>
+static void count_below(wavefront &w, const instruction &i)
+{
+    const source mask = read(w, i, 1, 0, source_type::B32), sum = read(w, i, 2, 1, source_type::B32);
+    const destination to = result_of(w, i);
+    each_lane(w, [=](int lane) {
+        const int below = lane - FIRST;
+        const uint32_t lanes = below >= 32 ? ~0u : below <= 0 ? 0 : (1u << below) - 1;
+        to.low[lane] = (uint32_t)std::popcount(mask.low[lane] & lanes) + sum.low[lane];
+    });
+}
+
+void add_vector_masks(instruction_table &table)
+{
+    table["v_cndmask_b32"] = table["v_dual_cndmask_b32"] = {select, INPUT_MODIFIERS | LANE_MODIFIERS};
+    table["v_add_co_u32"] = {with_carry<ADD, false>, PLAIN};
+    table["v_sub_co_u32"] = {with_carry<SUB, false>, PLAIN};
+    table["v_subrev_co_u32"] = {with_carry<SUBREV, false>, PLAIN};
+    table["v_add_co_ci_u32"] = {with_carry<ADD, true>, PLAIN};
+    table["v_sub_co_ci_u32"] = {with_carry<SUB, true>, PLAIN};
+    table["v_subrev_co_ci_u32"] = {with_carry<SUBREV, true>, PLAIN};
+    table["v_mad_u64_u32"] = {multiply_add_64<uint32_t, uint64_t>, PLAIN};
+    table["v_mad_i64_i32"] = {multiply_add_64<int32_t, int64_t>, PLAIN};
+    table["v_mbcnt_lo_u32_b32"] = {count_below<0>, PLAIN};
+    table["v_mbcnt_hi_u32_b32"] = {count_below<32>, PLAIN};
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wavefront.h - the state of one wavefront: 32 or 64 lanes that execute the same instruction.
+ */
+#ifndef FLYNN_AMD_WAVEFRONT_H
+#define FLYNN_AMD_WAVEFRONT_H
+
+#include "decoding/instruction.h"
+
+#include <bit>
+#include <vector>
+
+class code_object;
+struct launch;
+
+struct workgroup {
+    std::vector<uint8_t> lds;
+    uint32_t id[3];
+};
+
+/* Flat addresses of LDS and scratch (10.3): the upper 32 bits of the apertures; no allocation is there. */
+enum : uint32_t { SHARED_APERTURE = 0x00010000, PRIVATE_APERTURE = 0x00020000 };
+
+enum { MAX_LANES = 64 };
+using vgpr = uint32_t[MAX_LANES];
+
+struct wavefront {
+    vgpr *v; /* VECTOR_REGISTERS of them */
+    uint32_t s[SCALAR_REGISTERS];
+    int lanes;       /* 32 or 64 */
+    uint64_t active; /* the lanes of the current instruction: EXEC, less those that DPP leaves out */
+    const instruction *pc, *next;
+    enum { RUNS, AT_BARRIER, ENDED, FAILED } state;
+
+    code_object *code;
+    workgroup *group;
+    const launch *launched;
+    int number;             /* in its workgroup */
+    uint32_t scratch_bytes; /* of a lane */
+    std::vector<uint8_t> scratch;
+
+    /* Sources that are not just registers: constants, scalars, modified or permuted ones, by position and half. */
+    vgpr prepared[3][2];
+    vgpr sdwa_result;
+
+    uint64_t all_lanes() const
+    {
+        return lanes == 64 ? ~UINT64_C(0) : UINT64_C(0xffffffff);
+    }
+
+    uint64_t pair(int first) const
+    {
+        return first == NULL_REGISTER ? 0 : s[first] | (uint64_t)s[first + 1] << 32;
+    }
+
+    void set_pair(int first, uint64_t value)
+    {
+        if (first == NULL_REGISTER)
+            return;
+        s[first] = (uint32_t)value;
+        s[first + 1] = (uint32_t)(value >> 32);
+    }
+
+    /* A mask of lanes: one register for 32 lanes, two for 64. */
+    uint64_t mask(int first) const
+    {
+        return lanes == 64 ? pair(first) : first == NULL_REGISTER ? 0 : s[first];
+    }
+
+    void set_mask(int first, uint64_t value)
+    {
+        if (lanes == 64)
+            set_pair(first, value);
+        else if (first != NULL_REGISTER)
+            s[first] = (uint32_t)value;
+    }
+
+    uint64_t exec() const
+    {
+        return mask(EXEC);
+    }
+
+    void set_exec(uint64_t value)
+    {
+        set_mask(EXEC, value);
+    }
+
+    /* Tells an error with its place, and stops the kernel. */
+    void fail(const char *what, uint64_t value = 0, int lane = -1);
+};
+
+/* Calls `f(lane)` for each active lane; with all of them in a loop that the compiler can vectorise: lanes do not depend
+ * on each other, though a destination may be a source. */
+template <typename F>
+inline void each_lane(const wavefront &w, F f)
+{
+    if (w.active == w.all_lanes()) {
+        const int lanes = w.lanes;
+#pragma GCC ivdep
+        for (int lane = 0; lane < lanes; lane++)
+            f(lane);
+    } else
+        for (uint64_t rest = w.active; rest; rest &= rest - 1)
+            f(std::countr_zero(rest));
+}
+
+/* The same in the order of the lanes, one after the other: for memory, in which lanes may meet. */
+template <typename F>
+inline void each_lane_in_order(const wavefront &w, F f)
+{
+    for (uint64_t rest = w.active; rest && w.state != wavefront::FAILED; rest &= rest - 1)
+        f(std::countr_zero(rest));
+}
+
+/* The lanes for which `f(lane)` is true. */
+template <typename F>
+inline uint64_t lanes_where(const wavefront &w, F f)
+{
+    uint64_t found = 0;
+    for (uint64_t rest = w.active; rest; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        found |= (uint64_t)(f(lane) ? 1 : 0) << lane;
+    }
+    return found;
+}
+
+#endif
