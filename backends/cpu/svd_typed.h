@@ -166,10 +166,12 @@ static void FN(any_direction)(FN(rows_of) x, int64_t c)
 }
 
 /* One pass: each row, made one of length one, is taken out of all later ones, by as many threads. A row of which next
- * to nothing is left by then had no direction of its own: what is left is rounding. */
-static void FN(gram_schmidt)(FN(rows_of) x, int threads)
+ * to nothing is left by then had no direction of its own: what is left is rounding. Returns the least that was left of
+ * a row. */
+static double FN(gram_schmidt)(FN(rows_of) x, int threads)
 {
     const double nothing = 16 * sqrt((double)x.width) * (sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+    double least = 1;
 
     (void)threads;
     for (int64_t c = 0; c < x.count; c++)
@@ -177,7 +179,9 @@ static void FN(gram_schmidt)(FN(rows_of) x, int threads)
             FN(divide)(x, c, FN(length)(x, c));
     for (int64_t c = 0; c < x.count; c++) {
         const real *row = x.data + c * x.stride;
-        if (FN(length)(x, c) <= nothing)
+        const double left = FN(length)(x, c);
+        least = left < least ? left : least;
+        if (left <= nothing)
             FN(any_direction)(x, c);
         FN(divide)(x, c, FN(length)(x, c));
 #pragma omp parallel for schedule(static) num_threads(threads)
@@ -186,12 +190,18 @@ static void FN(gram_schmidt)(FN(rows_of) x, int threads)
             FN(add1)(other, -FN(dot)(row, other, x.width), row, x.width);
         }
     }
+    return least;
 }
 
-/* Makes the rows orthonormal: modified Gram-Schmidt, twice, which is enough (Giraud, Langou and Rozloznik, "The loss of
- * orthogonality in the Gram-Schmidt orthogonalization process", 2005). */
+/* Makes the rows orthonormal: modified Gram-Schmidt, twice, which is enough for independent rows (Giraud, Langou and
+ * Rozloznik, "The loss of orthogonality in the Gram-Schmidt orthogonalization process", 2005); and again where a pass
+ * took half of a row away (Daniel, Gragg, Kaufman and Stewart, "Reorthogonalization and stable algorithms for updating
+ * the Gram-Schmidt QR factorization", 1976): any_direction chose it among rows that were not orthonormal yet. */
 static void FN(orthonormalize)(FN(rows_of) x, int threads)
 {
+    enum { MOST_PASSES = 6 };
+
     FN(gram_schmidt)(x, threads);
-    FN(gram_schmidt)(x, threads);
+    for (int pass = 1; pass < MOST_PASSES && FN(gram_schmidt)(x, threads) < 0.5; pass++)
+        continue;
 }

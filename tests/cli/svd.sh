@@ -18,6 +18,11 @@ check "compression" json out.json 'all(abs(r["compression"] - 512 * 512 / (100 *
 ok "randomized" svd --variant=randomized --backend=serial,omp:2 --json "${quick[@]}"
 check "near the least, within what is expected" json "$work/out" 'all(r["variant"] == "randomized" and
     r["least_error"] * 0.9999 < r["error"] < 1.1 * r["least_error"] < r["randomized_bound"] for r in d["results"])'
+# Matrices without full rank, whose missing directions are chosen at will: orthonormal to the others, too.
+for arguments in "--size=48 --seed=2" "--size=48 --seed=5" "--size=64 --seed=2"; do
+    read -ra words <<<"$arguments"
+    ok "randomized, all vectors, $arguments" svd "${words[@]}" --variant=randomized --backend=serial,simd,omp "${quick[@]}"
+done
 ok "jacobi" svd --variant=jacobi --size=96 --rank=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
 check "jacobi ran" json "$work/out" 'all(r["variant"] == "jacobi" and r["check"]["ok"] for r in d["results"])'
 ok "the table" svd --size=64 --rank=5 --backend=serial "${quick[@]}"
