@@ -22,7 +22,7 @@ DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy
-GPU_PACKAGES := hipcc libtbb-dev librocprim-dev
+GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs
