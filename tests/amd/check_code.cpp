@@ -8,7 +8,6 @@
 #include "settings.h"
 
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>

@@ -154,9 +154,9 @@ void poison_registers(wavefront &w, int first, uint32_t count, uint32_t lanes)
             memset(w.v[(uint32_t)first + k], POISON_REGISTER, lanes * sizeof w.v[0][0]);
 }
 
-void start(wavefront &w, const launch &l, workgroup &group, int number, const instruction *entry, bool is_first)
+void start(wavefront &w, const launch &l, const kernel_descriptor &d, workgroup &group, int number,
+           const instruction *entry, bool is_first)
 {
-    const kernel_descriptor &d = l.code->descriptor(l.what->name);
     const uint32_t threads = l.block[0] * l.block[1] * l.block[2];
     w.lanes = l.what->wave64 ? 64 : 32;
     w.code = l.code;
@@ -222,7 +222,8 @@ void step(wavefront &w, int instructions)
 class workgroup_runner
 {
   public:
-    workgroup_runner(const launch &l, const instruction *entry) : l(l), entry(entry)
+    workgroup_runner(const launch &l, const instruction *entry)
+        : l(l), descriptor(l.code->descriptor(l.what->name)), entry(entry)
     {
         const uint32_t threads = l.block[0] * l.block[1] * l.block[2], lanes = l.what->wave64 ? 64 : 32;
         const size_t count = (threads + lanes - 1) / lanes;
@@ -244,7 +245,7 @@ class workgroup_runner
         group.id[2] = (uint32_t)(number / l.grid[0] / l.grid[1]);
         std::fill(group.lds.begin(), group.lds.end(), POISON_LDS);
         for (size_t k = 0; k < waves.size(); k++)
-            start(waves[k], l, group, (int)k, entry, number == 0);
+            start(waves[k], l, descriptor, group, (int)k, entry, number == 0);
         for (;;) {
             if (!give_turns())
                 return false;
@@ -284,6 +285,7 @@ class workgroup_runner
     };
     static std::vector<one_register> registers; /* kept from launch to launch */
     const launch &l;
+    const kernel_descriptor &descriptor;
     const instruction *entry;
     workgroup group = {};
     std::vector<wavefront> waves;
