@@ -5,11 +5,13 @@
 #   make demo        install what is missing, build, run some of the exercises on every backend here
 #   make check       install what is missing, build with warnings as errors, run all tests
 #   make check-quick the unit tests on processors and those of the documents
+#   make check-deep  every call that fails once, sanitizers, analyzers, fuzzers, error bounds (half an hour on two cores)
 #   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
 #   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
+#   make deps-deep   install the compilers and analyzers of check-deep (Debian, Ubuntu)
 #   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
@@ -22,6 +24,7 @@ DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy
+DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev
 
 all: $(BUILD)/CMakeCache.txt
@@ -48,6 +51,9 @@ check: tests
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'
 
+check-deep: deps-deep tests
+	@python3 -B tests/deep/deep.py $(BUILD) -j $(JOBS) $(DEEP_FLAGS)
+
 check-mutants: tests
 	@python3 -B tests/mutants/mutants.py --build=$(BUILD) --jobs=$(JOBS)
 
@@ -66,10 +72,13 @@ deps-build:
 deps:
 	@sh cmake/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 
+deps-deep:
+	@sh cmake/deps.sh $(DEEP_PACKAGES)
+
 deps-gpu:
 	@sh cmake/deps.sh $(GPU_PACKAGES)
 
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-mutants check-gpu bench install deps-build deps deps-gpu clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-gpu clean

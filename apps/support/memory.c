@@ -25,21 +25,23 @@ void *memory_regrown(void *memory, size_t count, size_t size)
 
 /* Where a stream to memory writes. */
 typedef struct growing {
-    char **text;
+    char *held, **text; /* the text, and where its address is told */
     size_t *size, room;
 } growing;
 
 static ssize_t append(void *cookie, const char *part, size_t bytes)
 {
     growing *g = cookie;
+    const size_t size = *g->size;
 
-    if (g->room - *g->size <= bytes) {
-        g->room = 2 * (*g->size + bytes + 1);
-        *g->text = memory_regrown(*g->text, g->room, 1);
+    if (g->room - size <= bytes) {
+        g->room = 2 * (size + bytes + 1);
+        g->held = memory_regrown(g->held, g->room, 1);
+        *g->text = g->held;
     }
-    memcpy(*g->text + *g->size, part, bytes);
-    *g->size += bytes;
-    (*g->text)[*g->size] = '\0';
+    memcpy(g->held + size, part, bytes);
+    g->held[size + bytes] = '\0';
+    *g->size = size + bytes;
     return (ssize_t)bytes;
 }
 
@@ -56,7 +58,7 @@ FILE *memory_stream(char **text, size_t *size)
 
     *text = NULL;
     *size = 0;
-    *g = (growing){text, size, 0};
+    *g = (growing){NULL, text, size, 0};
     return checked(fopencookie(g, "w", (cookie_io_functions_t){.write = append, .close = end_stream}), 1, sizeof(FILE));
 }
 

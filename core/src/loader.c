@@ -220,18 +220,32 @@ core_plugin *core_plugin_new(const char *name, const char *path, bool named, boo
 
     if (!p)
         return NULL;
+    p->name = strdup(name);
+    p->path = strdup(path);
+    if (!p->name || !p->path) {
+        core_plugin_free(p);
+        return NULL;
+    }
     p->named = named;
     p->note = note;
     if (strchr(name, '-'))
         snprintf(p->family, sizeof p->family, "%.*s", (int)strcspn(name, "-"), name);
-    p->info = (fl_backend_info){
-        .name = name, .path = path, .family = p->family, .flynn_class = "", .built_with = "", .remark = p->remark};
+    p->info = (fl_backend_info){.name = p->name,
+                                .path = p->path,
+                                .family = p->family,
+                                .flynn_class = "",
+                                .built_with = "",
+                                .remark = p->remark};
     return p;
 }
 
 void core_plugin_free(core_plugin *p)
 {
-    for (int i = 0; p && i < CORE_PLUGIN_TEXTS; i++)
+    if (!p)
+        return;
+    for (int i = 0; i < CORE_PLUGIN_TEXTS; i++)
         free(p->texts[i]);
+    free(p->name);
+    free(p->path);
     free(p);
 }

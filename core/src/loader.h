@@ -20,14 +20,14 @@ typedef struct core_plugin {
     char family[32];            /* by the name until it is loaded: "hip" of "hip-amd", so that "hip" says its cause */
     char remark[256];           /* info.remark */
     struct core_plugin *before; /* the one whose place it took, whose info users may hold */
-    char *texts[CORE_PLUGIN_TEXTS]; /* copies of the plugin's own, for info */
+    char *name, *path, *texts[CORE_PLUGIN_TEXTS]; /* what info points to; texts: copies of the plugin's own */
 } core_plugin;
 
 /* Loads and probes the file at info.path, or reads the note there. Fills `info` and, if the file is a plugin of this
  * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and cure. Called once for each. */
 void core_plugin_load(core_plugin *plugin);
 
-/* A plugin that has not been tried; NULL: out of memory. The texts stay the caller's and must stay. */
+/* A plugin that has not been tried, with copies of the texts; NULL: out of memory. */
 core_plugin *core_plugin_new(const char *name, const char *path, bool named, bool note);
 void core_plugin_free(core_plugin *plugin);
 

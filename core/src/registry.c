@@ -59,13 +59,11 @@ static bool take(searched_folder folder, const char *file, const char *suffix)
         path = NULL;
     if (path)
         p = core_plugin_new(name, path, folder.named, strcmp(suffix, ".missing") == 0);
-    if (p) {
-        registry.plugins[registry.count++] = p;
-        return true;
-    }
     free(name);
     free(path);
-    return false;
+    if (p)
+        registry.plugins[registry.count++] = p;
+    return p != NULL;
 }
 
 /* In alphabetical order, plugins before notes, so that the result does not depend on the file system. False with errno
@@ -129,12 +127,8 @@ static fl_status scan_once(void)
     if (registry.scanned)
         return FL_OK;
     const int error = errno;
-    while (registry.count > 0) {
-        core_plugin *p = registry.plugins[--registry.count];
-        free((char *)p->info.name);
-        free((char *)p->info.path);
-        core_plugin_free(p);
-    }
+    while (registry.count > 0)
+        core_plugin_free(registry.plugins[--registry.count]);
     return core_fail(FL_E_MEMORY, "the plugins cannot be searched: %s", strerror(error));
 }
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""make check-deep: what takes too long for `make check`. Prints a line for each part and one of totals.
+
+    deep.py BUILD [--only=PART,...] [--without=PART,...] [--seconds=60] [-j JOBS]
+
+BUILD is an ordinary build with the tests, for the parts that run what is already built; the others have their own in
+build/asan, build/tsan and build/fuzz (CMakePresets.json). A part that fails does not stop the others: its log is named,
+and its last lines are printed. A tool that is missing is a failure, with the package that has it: --without leaves the
+part out. --seconds: for each fuzz target.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+LOGS = SOURCE / "build/deep"
+TOOLS = {"gcc": "gcc", "clang": "clang", "clang-tidy": "clang-tidy", "cmake": "cmake", "ninja": "ninja-build"}
+# Libraries of a compiler's: asked for as the compiler finds them.
+LIBRARIES = {
+    "libasan": (["gcc", "-print-file-name=libasan.so"], "libgcc-12-dev or that of your gcc"),
+    "libtsan": (["gcc", "-print-file-name=libtsan.so"], "libgcc-12-dev or that of your gcc"),
+    "libclang_rt": (["clang", "-print-file-name=libclang_rt.fuzzer-x86_64.a"], "libclang-rt-14-dev or that of your clang"),
+}
+BOUNDS = "^(bounds|determinism|float_state)$"
+# The size of the longest kept inputs; longer ones are slower and show nothing else.
+LONGEST = {"npy": 2048, "png": 2048, "json": 8192, "options": 400, "resource": 160, "plugin": 4096}
+TARGETS = sorted(path.stem for path in (SOURCE / "tests/fuzz").glob("*.c") if path.stem not in ("fuzz", "driver"))
+
+
+class Failed(Exception):
+    """Its text is the part's summary."""
+
+
+def missing(tool):
+    """None, or what to install."""
+    if tool in TOOLS:
+        return None if shutil.which(tool) else f"{tool} is not installed: apt-get install {TOOLS[tool]}"
+    command, package = LIBRARIES[tool]
+    if shutil.which(command[0]) is None:
+        return f"{command[0]} is not installed: apt-get install {TOOLS[command[0]]}"
+    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return None if "/" in found else f"{tool} is not installed: apt-get install {package}"
+
+
+class Part:
+    def __init__(self, name, tools, run):
+        self.name, self.tools, self.run = name, tools, run
+        self.log = LOGS / f"{name}.log"
+        self.seconds = 0.0
+        self.failed = False
+
+    def execute(self, words, cwd=SOURCE, **environment):
+        """Runs a command, whose output goes to the log and is returned; its exit code is not looked at."""
+        with open(self.log, "a", encoding="utf-8") as log:
+            print("$", *words, file=log, flush=True)
+            start = log.tell()
+            code = subprocess.run(words, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, check=False,
+                                  env={**os.environ, **environment}, stdin=subprocess.DEVNULL).returncode
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            log.seek(start)
+            return code, log.read()
+
+    def must(self, what, words, **more):
+        code, text = self.execute(words, **more)
+        if code != 0:
+            raise Failed(f"{what} failed")
+        return text
+
+    def __call__(self):
+        self.log.unlink(missing_ok=True)
+        began = time.monotonic()
+        try:
+            lacking = [text for text in map(missing, self.tools) if text]
+            if lacking:
+                raise Failed("; ".join(lacking))
+            what = self.run(self)
+        except Failed as failure:
+            what, self.failed = str(failure), True
+        self.seconds = time.monotonic() - began
+        print(f"{self.name:14} {what}, {self.seconds:.0f} s, {'FAILED' if self.failed else 'ok'}", flush=True)
+        if self.failed and self.log.exists():
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            print(f"    {self.log.relative_to(SOURCE)} ends:", *lines[-15:], sep="\n    ", file=sys.stderr, flush=True)
+        return self
+
+
+def configured(part, preset):
+    part.must("configuring", ["cmake", "--preset", preset, "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
+
+
+def built(part, preset, *targets):
+    configured(part, preset)
+    part.must("building", ["ninja", "-C", f"build/{preset}", "-j", str(args.jobs), "-k", "0", *targets])
+
+
+def analyzed(part, tool, folder):
+    code, text = part.execute([sys.executable, "-B", "tests/deep/analyze.py", tool, str(folder), "-j", str(args.jobs)])
+    counted = re.search(r"^.*: (\d+ files, \d+ with findings)$", text, re.MULTILINE)
+    if code != 0 or not counted:
+        raise Failed(counted[1] if counted else "the analyzer did not end")
+    return counted[1]
+
+
+def tested(part, words):
+    """The counts of ctest."""
+    code, text = part.execute(words)
+    counted = re.search(r"(\d+) tests failed out of (\d+)", text)
+    if not counted or counted[2] == "0":
+        raise Failed("no test ran")
+    skipped = len(re.findall(r"\*\*\*Skipped", text))
+    what = f"{counted[2]} tests, {counted[1]} failed, {skipped} skipped"
+    if code != 0:
+        raise Failed(what)
+    return what
+
+
+def sanitized(part, preset):
+    built(part, preset)
+    return tested(part, ["ctest", "--preset", preset, "--parallel", str(args.jobs), "--no-tests=error"])
+
+
+def bounds(part):
+    return tested(part, ["ctest", "--test-dir", str(args.build), "-R", BOUNDS, "--parallel", str(args.jobs),
+                         "--output-on-failure", "--no-tests=error"])
+
+
+def every_failure(part):
+    tests = json.loads(part.must("listing the tests", ["ctest", "--test-dir", str(args.build), "--show-only=json-v1"]))
+    test = next((t for t in tests["tests"] if t["name"] == "cli-every-failure"), None)
+    if test is None:
+        raise Failed("the build has no test cli-every-failure")
+    environment = next(p["value"] for p in test["properties"] if p["name"] == "ENVIRONMENT")
+    code, text = part.execute([*test["command"], "--all"], **dict(pair.split("=", 1) for pair in environment))
+    last = text.strip().splitlines()[-1] if text.strip() else "nothing was printed"
+    if code != 0:
+        raise Failed(last)
+    return last
+
+
+def fuzzed(part, target):
+    corpus = SOURCE / "tests/fuzz/corpus" / target
+    found = LOGS / "corpus" / target
+    found.mkdir(parents=True, exist_ok=True)
+    code, text = part.execute(
+        [str(SOURCE / f"build/fuzz/tests/fuzz_{target}"), f"-max_total_time={args.seconds}", "-close_fd_mask=3",
+         f"-max_len={LONGEST.get(target, 4096)}", "-timeout=60", "-rss_limit_mb=4096", "-print_final_stats=1",
+         f"-artifact_prefix={LOGS}/{target}-", str(found), str(corpus)],
+        FLYNN_PLUGIN_PATH=str(SOURCE / "build/fuzz/lib"))
+    counted = re.search(r"number_of_executed_units: (\d+)", text)
+    what = f"{int(counted[1]) if counted else 0:,} inputs from {len(list(corpus.iterdir()))} kept ones"
+    if code != 0 or not counted:
+        raise Failed(what)
+    return what
+
+
+def fuzzers(part):
+    built(part, "fuzz", *(f"fuzz_{target}" for target in TARGETS), "plugin-serial", "plugin-simd")
+    return f"{len(TARGETS)} targets built"
+
+
+PARTS = [
+    Part("bounds", ["cmake"], bounds),
+    Part("every-failure", ["cmake"], every_failure),
+    Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
+    Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
+    Part("clang-tidy", ["clang-tidy"], lambda part: analyzed(part, "clang-tidy", args.build)),
+    Part("fuzz", ["clang", "ninja", "libclang_rt"], fuzzers),
+    Part("tsan", ["gcc", "ninja", "libtsan"], lambda part: sanitized(part, "tsan")),
+    Part("asan", ["gcc", "ninja", "libasan"], lambda part: sanitized(part, "asan")),
+]
+FUZZERS = [Part(f"fuzz-{target}", [], lambda part, target=target: fuzzed(part, target)) for target in TARGETS]
+
+
+def chosen():
+    names = {part.name for part in PARTS}
+    only, without = (set(filter(None, text.split(","))) for text in (args.only, args.without))
+    if (only | without) - names:
+        sys.exit(f"deep.py: no part {', '.join(sorted((only | without) - names))}; expected {', '.join(sorted(names))}")
+    return [part for part in PARTS if (not only or part.name in only) and part.name not in without]
+
+
+def main():
+    LOGS.mkdir(parents=True, exist_ok=True)
+    began, done = time.monotonic(), []
+    for part in chosen():
+        done.append(part())
+        if part.name == "fuzz" and not part.failed:
+            with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+                done += pool.map(Part.__call__, FUZZERS)
+    failed = [part.name for part in done if part.failed]
+    left_out = len(PARTS) - sum(part in PARTS for part in done)
+    print(f"check-deep: {len(done)} parts, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}, "
+          f"{left_out} left out, {time.monotonic() - began:.0f} s")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--without", default="")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    main()
