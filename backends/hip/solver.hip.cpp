@@ -191,7 +191,7 @@ fl_status hip_solver_ready(void *, char *why, size_t size)
     char cause[200];
     const fl_status status = library_once(&state, load, cause, sizeof cause);
     if (status != FL_OK)
-        std::snprintf(why, size, "%s; %s", cause, gpu_solver_cure);
+        std::snprintf(why, size, "%.150s; %s", cause, gpu_solver_cure);
     return status;
 }
 
