@@ -31,7 +31,7 @@ LIBRARIES = {
 BOUNDS = "^(bounds|determinism|float_state)$"
 # The size of the longest kept inputs; longer ones are slower and show nothing else.
 LONGEST = {"npy": 2048, "png": 2048, "json": 8192, "options": 400, "resource": 160, "plugin": 4096}
-TARGETS = sorted(path.stem for path in (SOURCE / "tests/fuzz").glob("*.c") if path.stem not in ("fuzz", "driver"))
+TARGETS = sorted(path.name for path in (SOURCE / "tests/fuzz/corpus").iterdir())
 
 
 class Failed(Exception):
