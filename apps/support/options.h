@@ -35,8 +35,8 @@ enum {
     TAKES_JSON = 1 << 13,
     TAKES_CSV = 1 << 14,
     TAKES_RESULT = 1 << 15, /* --output */
-    TAKES_FILES = 1 << 16,  /* no option: the arguments are files, which the command reads */
-    TAKES_MAX_MEMORY = 1 << 17,
+    TAKES_MAX_MEMORY = 1 << 16,
+    TAKES_FILES = 1 << 17, /* no option: the arguments are files, which the command reads */
 };
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
