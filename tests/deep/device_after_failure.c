@@ -480,11 +480,12 @@ static void try_backend(const char *backend, bool emulation)
 int main(int argc, char **argv)
 {
     failing_spare("libgomp");
-    for (int i = 1; i < argc; i++)
-        try_backend(argv[i], false);
-    for (size_t i = 0; argc < 2 && i < fl_backend_count(); i++) {
+    for (size_t i = 0; i < fl_backend_count(); i++) {
         const fl_backend_info *info = fl_backend_get(i);
-        if (info->usable && (strcmp(info->family, "cpu") == 0 || info->emulation))
+        bool named = argc < 2;
+        for (int a = 1; a < argc; a++)
+            named = named || strcmp(argv[a], info->name) == 0;
+        if (named && info->usable && (strcmp(info->family, "cpu") == 0 || info->emulation))
             try_backend(info->name, info->emulation);
     }
     printf("%d failures\n", failures);

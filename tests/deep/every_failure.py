@@ -454,6 +454,7 @@ def main():
     findings, codes = [], collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = plan(pool, cases, kinds, whole, findings)
+        print(f"{len(jobs)} failing calls of {len(cases)} commands", flush=True)
         results = [pool.map(one, jobs)]
         if "limits" in kinds:
             results.append(pool.map(one_limit, limit_jobs(cases, whole)))
