@@ -7,7 +7,7 @@ file is left, and nothing crashes or hangs. Then the same under limits (memory, 
 
     every_failure.py            a spread of N over some commands, for `make check`
     every_failure.py --all      every command: every system call; of the allocations with one call stack the first and
-                                the last; every limit
+                                the last; every limit. Of slow commands a spread
     every_failure.py --every    every allocation, too: hours
     every_failure.py --all sort memory      only the cases and kinds with these words in their names
 
@@ -45,6 +45,7 @@ FAILING = os.environ["FLYNN_TEST_FAILING_CALLS"]
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 SAVED = SOURCE / "tests/data/saved"
 SECONDS = 30  # after which a run hangs; most take less than 0.1
+SLOW_S = 60  # of a command and a kind: longer ones get a spread of N with --all
 OLD = b"what was there before\n"
 
 # ---------------------------------------------------------------------------------------------------------------- kinds
@@ -315,7 +316,7 @@ def make_cases():
         Case("png", ["convolve", images[0], "--backend=serial", *quick, "--output=out.png"], ["out.png"]),
         Case("compare", ["compare", "sort", "svd", "--size=20", few, *quick, "--json=out.json"], ["out.json"]),
         Case("compare-saved", ["compare", f"--against={SAVED / 'compare.json'}", SAVED / "compare.json"]),
-        Case("sweep", ["sweep", "maximum", "--size=100,200", "--backend=serial", *quick, "--save", "--json=out.json"],
+        Case("sweep", ["sweep", "maximum", "--size=10,20", "--variant=naive", "--backend=serial", *quick, "--save", "--json=out.json"],
              ["out.json"]),
         Case("laws", ["laws", "reconstruct", "--size=20", "--threads=1,2,3,4", *quick, "--backend=omp", "--json=out.json"],
              ["out.json"]),
@@ -425,7 +426,9 @@ def plan(pool, cases, kinds, whole, findings):
             continue
         for kind in set(calls) & set(kinds):
             if whole:
-                numbers = select_calls(clean) if kind == "memory" else range(1, calls[kind] + 1)
+                numbers = list(select_calls(clean) if kind == "memory" else range(1, calls[kind] + 1))
+                if clean.seconds * len(numbers) > SLOW_S and "--every" not in sys.argv:
+                    numbers = [numbers[i - 1] for i in spread(len(numbers), int(SLOW_S / clean.seconds) + 2)]
             else:
                 numbers = spread(calls[kind], 5 if kind == "memory" else 2)
             jobs += [(case, kind, n, clean) for n in numbers]
