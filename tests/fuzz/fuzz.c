@@ -17,6 +17,7 @@ static int printed = -1;             /* where stderr goes: a file in memory */
 static FILE *messages;               /* the program's stderr */
 static jmp_buf leave;                /* where fuzz_call goes on */
 static volatile bool inside = false; /* the function that fuzz_call calls */
+static volatile bool fresh = false;  /* it has not yet asked for a tree */
 
 static void fail_here(const char *what)
 {
@@ -71,8 +72,8 @@ void fuzz_demand_problem(const problem *why, const char *path)
 
 /* ------------------------------------------------------------------------------------------- memory held ---- */
 
-/* What was allocated since fuzz_call began and is not freed: an exit leaves it, which is right for a program and would
- * fill the memory of one that goes on. Only a sanitizer's runtime reports it. */
+/* What was allocated since fuzz_call began and is not freed: a command that ends leaves it, which is right for a
+ * program and would fill the memory of one that goes on. Only a sanitizer's runtime reports it. */
 enum { SLOTS = 1 << 14 };
 static const volatile void *held[SLOTS];
 
@@ -103,10 +104,10 @@ static void on_free(const volatile void *memory)
         held[slot] = &held; /* not NULL, after which others may follow */
 }
 
-static void free_held(bool exited)
+static void free_held(void)
 {
     for (size_t i = 0; i < SLOTS; i++) {
-        if (exited && held[i] && held[i] != &held)
+        if (held[i] && held[i] != &held)
             free((void *)held[i]);
         held[i] = NULL;
     }
@@ -138,6 +139,18 @@ void __wrap_exit(int code)
     __real_exit(code);
 }
 
+/* The tree of the files that a command uses (support/paths.c) begins empty in each. */
+void *__real_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
+void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
+
+void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, const void *))
+{
+    if (fresh)
+        *root = NULL;
+    fresh = false;
+    return __real_tsearch(key, root, compare);
+}
+
 _Noreturn void fuzz_leave(int code)
 {
     longjmp(leave, code + 1);
@@ -163,7 +176,6 @@ static void demand_one_line(int code)
 int fuzz_call(int (*function)(void *argument), void *argument)
 {
     volatile int code;
-    volatile bool exited = false;
 
     if (printed < 0)
         take_stderr();
@@ -171,15 +183,14 @@ int fuzz_call(int (*function)(void *argument), void *argument)
         fail_here("fuzz: stderr");
     code = setjmp(leave);
     if (code == 0) {
-        inside = true;
+        inside = fresh = true;
         code = function(argument);
     } else {
         code--;
-        exited = true;
     }
     inside = false;
     fflush(stdout);
-    free_held(exited);
+    free_held();
     demand_one_line(code);
     return code;
 }

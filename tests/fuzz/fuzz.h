@@ -27,7 +27,7 @@ const char *fuzz_file(const uint8_t *data, size_t size);
 
 /* Calls a function of the command: the exit code that it returned, or with which it ended the program (exit is wrapped:
  * the linker's --wrap). What it printed goes nowhere, but an exit code other than 0 must have come with one line on
- * stderr that begins with "flynn" and has no control character. Memory that it held when it exited is freed. */
+ * stderr that begins with "flynn" and has no control character. Memory that it left is freed. */
 int fuzz_call(int (*function)(void *argument), void *argument);
 /* Ends the function that fuzz_call calls, with this exit code. */
 _Noreturn void fuzz_leave(int code);

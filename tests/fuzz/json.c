@@ -171,9 +171,9 @@ static void gather(json_t *node)
 
 static json_t *odd_value(unsigned which)
 {
-    static const char *const texts[] = {"",      "serial", "<script>x</script>", "\x1b[31m", "\302\2330m", "'`id`'\\",
-                                        "a\nb",  "f32",    "nan",                "\"",       "%s%n",
-                                        "host/serial/cpu"};
+    static const char *const texts[] = {
+        "",   "serial", "<script>x</script>", "\x1b[31m", "\302\2330m", "'`id`'\\", "a\nb", "f32", "nan",
+        "\"", "%s%n",   "host/serial/cpu"};
     static const double numbers[] = {0, -0.0, -1, 1e-308, 1e308, 0.5, 1e18, -1e300};
 
     switch (which % 6) {

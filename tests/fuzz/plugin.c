@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plugins: whatever stands in a plugin's file, in its table, in what its probe says and in the device that it opens, core
- * gives a device that works or a status with a message. The first byte of an input chooses: an ELF file, or fields.
- * Functions are there or NULL, texts are there, NULL or without an end, numbers are any.
+ * Plugins: whatever stands in a plugin's file, in its table, in what its probe says and in the device that it opens,
+ * core gives a device that works or a status with a message. The first byte of an input chooses: an ELF file, or
+ * fields. Functions are there or NULL, texts are there, NULL or without an end, numbers are any.
  *
  * Wrapped (the linker's --wrap): the loader and the registry, which would want a file for each input.
  */
@@ -65,13 +65,34 @@ static int32_t some_number(int32_t right)
 static fl_plugin_device offered;
 static fl_probe probed;
 
-static void do_nothing(void *self) { (void)self; }
-static void forget(void *self, void *thing) { (void)self, (void)thing; }
-static fl_status agree(void *self) { return (void)self, FL_OK; }
-static fl_status agree_1(void *self, void *a) { return (void)self, (void)a, FL_OK; }
-static fl_status agree_2(void *self, void *a, void *b) { return (void)self, (void)a, (void)b, FL_OK; }
-static fl_status make_handle(void *self, void **handle) { return (void)self, *handle = &offered, FL_OK; }
-static void release(void *self, void *memory) { (void)self, free(memory); }
+static void do_nothing(void *self)
+{
+    (void)self;
+}
+static void forget(void *self, void *thing)
+{
+    (void)self, (void)thing;
+}
+static fl_status agree(void *self)
+{
+    return (void)self, FL_OK;
+}
+static fl_status agree_1(void *self, void *a)
+{
+    return (void)self, (void)a, FL_OK;
+}
+static fl_status agree_2(void *self, void *a, void *b)
+{
+    return (void)self, (void)a, (void)b, FL_OK;
+}
+static fl_status make_handle(void *self, void **handle)
+{
+    return (void)self, *handle = &offered, FL_OK;
+}
+static void release(void *self, void *memory)
+{
+    (void)self, free(memory);
+}
 
 static fl_status allocate(void *self, size_t bytes, void **memory)
 {
@@ -95,7 +116,10 @@ static fl_status elapsed(void *self, void *start, void *stop, double *seconds)
     return *seconds = 0, FL_OK;
 }
 
-static void plan(void *device, const void *args, fl_launch *launch) { (void)device, (void)args, (void)launch; }
+static void plan(void *device, const void *args, fl_launch *launch)
+{
+    (void)device, (void)args, (void)launch;
+}
 
 static fl_status run(const fl_context *context, const void *args, const fl_launch *launch)
 {
@@ -107,9 +131,9 @@ static const fl_device_api *some_api(void)
 {
     static fl_device_api api;
 
-    api = (fl_device_api){sizeof api,   do_nothing, agree,   allocate,    release, allocate, release, copy,
-                          make_handle,  forget,     agree_1, agree_2,     make_handle, forget, agree_2, agree_1,
-                          elapsed,      NULL,       NULL,    NULL,        NULL};
+    api = (fl_device_api){sizeof api, do_nothing,  agree,   allocate, release, allocate,    release,
+                          copy,       make_handle, forget,  agree_1,  agree_2, make_handle, forget,
+                          agree_2,    agree_1,     elapsed, NULL,     NULL,    NULL,        NULL};
     if (next_byte() % 4 == 0) {
         void (**functions)(void) = (void (**)(void))(void *)&api.close;
         const size_t count = (sizeof api - offsetof(fl_device_api, close)) / sizeof *functions;
@@ -155,21 +179,22 @@ static fl_status open_device(const fl_host *host, const fl_open_request *request
 
 /* ------------------------------------------------------------------------------------------- the wrapped ---- */
 
+static const char test_file[] = "flynn-test.so";
 static fl_plugin table;
 static core_plugin *loaded;
 
+void *__real_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags)
 {
-    (void)path, (void)flags;
-    return &table;
+    return strcmp(path, test_file) == 0 ? &table : __real_dlopen(path, flags);
 }
 
+void *__real_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name)
 {
-    (void)library, (void)name;
-    return &table;
+    return library == &table ? &table : __real_dlsym(library, name);
 }
 
 bool __wrap_core_plugin_file_trusted(const char *path, core_fault *fault);
@@ -243,16 +268,25 @@ static void try_table(void)
     const char *resource = resources[next_byte() % (sizeof resources / sizeof *resources)];
     fl_device *device = NULL;
 
-    table = (fl_plugin){FL_PLUGIN_ABI, sizeof table, some_text("test"), some_text("cpu"), some_text("SISD"),
-                        some_number(0), some_text("gcc"), some_number(1), next_byte() % 16 ? probe : NULL,
+    table = (fl_plugin){FL_PLUGIN_ABI,
+                        sizeof table,
+                        some_text("test"),
+                        some_text("cpu"),
+                        some_text("SISD"),
+                        some_number(0),
+                        some_text("gcc"),
+                        some_number(1),
+                        next_byte() % 16 ? probe : NULL,
                         next_byte() % 16 ? open_device : NULL};
     if (next_byte() % 8 == 0)
         take(&table.abi, 2 * sizeof table.abi);
-    probed = (fl_probe){.device_count = some_number(1), .max_threads = some_number(next_byte() % 3),
-                        .isa_count = some_number(next_byte() % 3), .isa = {{"v2", ""}, {"v3", "no AVX2"}}};
+    probed = (fl_probe){.device_count = some_number(1),
+                        .max_threads = some_number(next_byte() % 3),
+                        .isa_count = some_number(next_byte() % 3),
+                        .isa = {{"v2", ""}, {"v3", "no AVX2"}}};
     if (next_byte() % 4 == 0)
         take((char *)&probed + next_byte() * 8, sizeof probed - 255 * 8);
-    loaded = core_plugin_new("test", "flynn-test.so", true, false);
+    loaded = core_plugin_new("test", test_file, true, false);
     if (!loaded)
         return;
     core_plugin_load(loaded);
