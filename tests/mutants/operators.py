@@ -84,9 +84,13 @@ def mutants_of(file, source):
             for match in expression.finditer(line + "\n"):
                 if rule in ("subscript", "constant") and DECLARED.match(line) and "=" not in line[:match.start()]:
                     continue
+                start, new = starts[number] + match.start(), instead(match)
+                old = source[start:start + len(match[0])]
+                if old != match[0] and new not in ("", ";"):
+                    continue  # what comes instead would lose the text or comment within
                 nth = seen[rule, text]
                 seen[rule, text] += 1
-                found.append(Mutant(file, rule, nth, text, match[0], instead(match), starts[number] + match.start(), number + 1))
+                found.append(Mutant(file, rule, nth, text, old, new, start, number + 1))
     return found
 
 

@@ -203,6 +203,25 @@ ON_EVERY_BACKEND(select, timing)
     fl_device_close(device);
 }
 
+/* The count may lie in neither array. */
+ON_EVERY_BACKEND(select, overlapping_count)
+{
+    fl_device *device = open_device(on->resource);
+    fl_array *in, *out, *of_in, *of_out;
+    must(fl_array_create(device, FL_I64, 1, (int64_t[]){10}, &in));
+    must(fl_array_create(device, FL_I64, 1, (int64_t[]){10}, &out));
+    must(fl_array_view(in, (int64_t[]){9}, (int64_t[]){1}, &of_in));
+    must(fl_array_view(out, (int64_t[]){0}, (int64_t[]){1}, &of_out));
+    expect_status(FL_E_ARGUMENT, fl_select(device, in, out, of_in, NULL));
+    expect_error_says("count");
+    expect_status(FL_E_ARGUMENT, fl_select(device, in, out, of_out, NULL));
+    expect_error_says("count");
+    fl_array *arrays[] = {in, out, of_in, of_out};
+    for (size_t i = 0; i < COUNT(arrays); i++)
+        fl_array_free(arrays[i]);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(select, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
