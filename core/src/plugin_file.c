@@ -32,7 +32,7 @@ bool core_fault_set(core_fault *fault, fl_status status, const char *cure, const
 /* Memory and file descriptors can be there at the next try. */
 static bool cannot_open(core_fault *fault, int error)
 {
-    if (error == ENOMEM || error == EMFILE || error == ENFILE)
+    if (error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO)
         return core_fault_set(fault, FL_E_MEMORY, "try again when more is free", "the file cannot be opened: %s",
                               strerror(error));
     return core_fault_set(fault, FL_E_UNAVAILABLE, "make the file readable", "the file cannot be opened: %s",
