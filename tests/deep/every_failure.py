@@ -402,6 +402,7 @@ def one(job):
     case, kind, fail_at, clean = job
     run = Run(case, kind, fail_at)
     problem = judge(run, clean) if run.failed or run.code != 0 else None
+    run.out, run.files = b"", {}  # of tens of thousands of runs they do not fit into memory
     stack = resolved(run.stack) if problem else []
     if problem and is_exempt(problem, stack, run.err):
         return run, "exempt"
