@@ -88,6 +88,7 @@ unset LD_LIBRARY_PATH
 # Little memory: no library that the run does not need, and the machine's failures are told as such.
 limited() { # limited TITLE KIB CODES ARGUMENT...: ends quickly, with one of the exit codes
     local title=$1 kib=$2 codes=$3
+    [ -z "${ASAN_OPTIONS:-}" ] || return 0 # AddressSanitizer reserves 16 TB
     shift 3
     last=("$@")
     (ulimit -v "$kib" && exec timeout -k 5 60 "$flynn" "$@") >"$work/out" 2>"$work/err" </dev/null

@@ -122,8 +122,19 @@ def tested(part, words):
 
 
 def sanitized(part, preset):
+    """The sanitizers write to build/<preset>/report.<pid>, so that a test sees the command's own stderr."""
     built(part, preset)
-    return tested(part, ["ctest", "--preset", preset, "--parallel", str(args.jobs), "--no-tests=error"])
+    folder = SOURCE / f"build/{preset}"
+    for path in folder.glob("report.*"):
+        path.unlink()
+    what = tested(part, ["ctest", "--preset", preset, "--parallel", str(args.jobs), "--no-tests=error"])
+    found = [path for path in sorted(folder.glob("report.*"))
+             if re.search(r"ERROR: |WARNING: ThreadSanitizer|runtime error", path.read_text(errors="replace"))]
+    for path in found:
+        part.execute(["head", "-60", str(path)])
+    if found:
+        raise Failed(f"{what}, {len(found)} reports")
+    return what
 
 
 def bounds(part):
