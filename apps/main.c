@@ -9,11 +9,14 @@
 #include "harness/ceilings.h"
 #include "harness/tuned.h"
 #include "support/fail.h"
+#include "support/help.h"
 #include "support/paths.h"
 #include "view/json.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static int command_help(int argc, char **argv);
 
 /* The commands that are not exercises. */
 static const struct {
@@ -23,33 +26,71 @@ static const struct {
 } commands[] = {
     {"slice", command_slice, "copy a slice of a device's array to the host in three ways"},
     {"batch", command_batch, "many images through a pipeline that keeps the device busy"},
-    {"compare", command_compare, "every exercise on every backend in one table, or two saved runs side by side"},
-    {"sweep", command_sweep, "an exercise over variants, sizes and blocks: which is the fastest where"},
+    {"compare", command_compare, "every exercise on every backend, or two saved runs, side by side"},
+    {"sweep", command_sweep, "an exercise over variants, sizes and blocks: what is the fastest"},
     {"ceiling", command_ceiling, "measure each device's limits: memory, arithmetic, link, launch"},
-    {"laws", command_laws, "how an exercise scales over threads or batches, with Amdahl's and Gustafson's laws"},
-    {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT, and what each step gains"},
+    {"laws", command_laws, "how an exercise scales: Amdahl's and Gustafson's laws"},
+    {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains"},
     {"report", command_report, "make one page with plots from what other commands saved"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and how to enable the others"},
-    {"doctor", command_doctor, "test the machine and every backend, and say how to repair what is broken"},
+    {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},
+    {"help", command_help, "describe a command, as its --help does, or as a man page"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, MOST_EXERCISES = 64 };
 
+static const char summary[] = "the exercises of GPU programming courses on one core, all cores and GPUs";
+
+/* Calls `print` for each exercise, then for each command. */
+static void each_command(void (*print)(const char *name, const char *what))
+{
+    for (int i = 0; exercises[i]; i++)
+        print(exercises[i]->name, exercises[i]->summary);
+    for (int i = 0; i < COMMANDS; i++)
+        print(commands[i].name, commands[i].summary);
+}
+
+static void print_command(const char *name, const char *what)
+{
+    printf("  %-12s %s\n", name, what);
+}
+
 static void print_help(void)
 {
-    printf("Usage: flynn COMMAND [OPTION...] [FILE...]\n\n"
-           "The exercises of GPU programming courses on one core, on all of them and on GPUs, from the same "
-           "sources.\n\n");
-    for (int i = 0; exercises[i]; i++)
-        printf("  %-12s %s\n", exercises[i]->name, exercises[i]->summary);
-    printf("\n");
-    for (int i = 0; i < COMMANDS; i++)
-        printf("  %-12s %s\n", commands[i].name, commands[i].summary);
-    printf("\nWithout a file an exercise makes the course's own input. `flynn COMMAND --help` describes a command, "
-           "`flynn\n"
-           "--exercises` prints the names of the exercises, a line each.\n"
-           "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or bad input;\n"
-           "3 the backend asked for cannot run here; 4 out of memory, device or I/O failure.\n");
+    printf("Usage: flynn COMMAND [OPTION...] [FILE...]\n"
+           "Runs %s.\n\n"
+           "To begin: `flynn info` (what can run here), `flynn sort` (on the best backend),\n"
+           "`flynn convolve -b all` (every backend side by side), `flynn COMMAND --help`.\n\n",
+           summary);
+    each_command(print_command);
+    printf("\nWithout a file an exercise makes the course's own input. `flynn --exercises`\n"
+           "prints the names of the exercises, a line each.\n"
+           "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or\n"
+           "bad input; 3 the backend cannot run here; 4 out of memory, device or I/O\n"
+           "failure.\n");
+}
+
+static void print_word(const char *name, const char *what)
+{
+    help_print_word(stdout, name, what);
+}
+
+static void print_man_command(const char *name, const char *what)
+{
+    printf(".TP\n.BR flynn\\-%s (1)\n", name);
+    help_man_text(stdout, what);
+}
+
+static void print_man(void)
+{
+    help_man_start(stdout, "flynn", summary);
+    printf(".SH SYNOPSIS\n.B flynn\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n.SH COMMANDS\n");
+    each_command(print_man_command);
+    printf(".SH ENVIRONMENT\nEach option has a variable, which the option beats: FLYNN_MIN_TIME is that of "
+           "\\-\\-min\\-time.\n"
+           ".SH EXIT STATUS\n.TP\n0\ndone and correct\n.TP\n1\na result failed its check\n.TP\n2\nwrong usage or bad "
+           "input\n"
+           ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");
 }
 
 static int unknown_command(const char *name)
@@ -79,29 +120,79 @@ static void claim_kept(const char *path, const char *keeper)
         path_claim(PATH_READ, path, "the file of `flynn %s` (%s)", keeper, path);
 }
 
+/* Runs the command that argv[0] names. */
+static int run_command(int argc, char **argv)
+{
+    const exercise_kind *exercise = exercise_find(argv[0]);
+
+    if (exercise)
+        return exercise_main(exercise, argc, argv);
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return unknown_command(argv[0]);
+}
+
+typedef struct help_options {
+    bool form[HELP_WORDS + 1];
+} help_options;
+
+static const own_option help_own[] = {
+    {"long", OPTION_FLAG, offsetof(help_options, form[HELP_LONG]), .help = "All there is to say"},
+    {"man", OPTION_FLAG, offsetof(help_options, form[HELP_MAN]), .help = "As the source of a man page"},
+    {"words", OPTION_FLAG, offsetof(help_options, form[HELP_WORDS]), .help = "The words that may follow, for a shell"},
+    {0},
+};
+
+static int command_help(int argc, char **argv)
+{
+    help_options own = {{false}};
+    const command_line line = {"flynn help",
+                               "[COMMAND]",
+                               1,
+                               "Describes a command, as its --help does; without one, `flynn`.\v\v"
+                               "sort\tits --help\n"
+                               "--long sort\tall there is to say\n"
+                               "--man sort\tthe source of its man page\n",
+                               .options = help_own,
+                               .own = &own};
+    common_options common;
+    help_form form = HELP_SHORT;
+
+    options_parse(&line, argc, argv, &common);
+    for (int f = HELP_LONG; f <= HELP_WORDS; f++)
+        form = own.form[f] ? (help_form)f : form;
+    if (common.argument_count) {
+        char *words[] = {(char *)common.arguments[0], "--help", NULL};
+        help_choose(form);
+        return run_command(2, words);
+    }
+    if (form == HELP_MAN)
+        print_man();
+    else if (form == HELP_WORDS)
+        each_command(print_word);
+    else
+        print_help();
+    options_free(&common);
+    return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
-    const exercise_kind *exercise;
-
     claim_kept(tuned_path(), "sweep --save");
     claim_kept(ceilings_path(), "ceiling");
     if (argc < 2)
-        fail(EXIT_BAD_INPUT, "no command is given; `flynn --help` lists them");
-    exercise = exercise_find(argv[1]);
-    if (exercise)
-        return exercise_main(exercise, argc - 1, argv + 1);
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    if (is(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0)
+        fail(EXIT_BAD_INPUT, "no command is given; try `flynn info`, `flynn sort` or `flynn convolve -b all`; `flynn "
+                             "--help` lists all commands");
+    if (is(argv[1], "--help", "-h"))
         print_help();
-    else if (is(argv[1], "--version", "-V"))
+    else if (is(argv[1], "--version", "-V") || strcmp(argv[1], "-v") == 0)
         printf("flynn %s\n", fl_version());
     else if (strcmp(argv[1], "--exercises") == 0)
         for (int i = 0; exercises[i]; i++)
             printf("%s\n", exercises[i]->name);
     else
-        return unknown_command(argv[1]);
+        return run_command(argc - 1, argv + 1);
     return EXIT_DONE;
 }
 

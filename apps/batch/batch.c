@@ -56,35 +56,34 @@ static void parse_pipelines(const char *option, const char *value, void *user)
 
 static const own_option own_options[] = {
     {"rank", OPTION_INTEGER, offsetof(batch_options, rank), "K",
-     .help = "Number of singular values to keep (default: 100, or all if there are fewer)", .least = 1,
-     .most = INT32_MAX},
+     .help = "Leading singular values to keep (100, or all)", .least = 1, .most = INT32_MAX},
     {"output-dir", OPTION_TEXT, offsetof(batch_options, folder), "DIR",
-     .help = "Write each result to this folder, which is made if needed, under its input's name"},
-    {"pipeline", OPTION_CUSTOM, 0, "MODE[,MODE...]|all",
-     .help = "one-by-one, pinned, streams[:N] or full[:N], with N chunks on the device at a time (default: full)",
+     .help = "Write each result to this folder under its name\vThe folder is made if needed."},
+    {"pipeline", OPTION_CUSTOM, 0, "MODE,...",
+     .help = "one-by-one, pinned, streams[:N], full[:N] or all\vWith N chunks on the device at a time; default: "
+             "full.",
      .parse = parse_pipelines},
     {"factors", OPTION_TEXT, offsetof(batch_options, factors), "DIR",
-     .help = "Reconstruct from the u.npy, s.npy and vt.npy in DIR, or in each folder in DIR, as `flynn svd --factors` "
-             "writes them",
+     .help = "Reconstruct from the factors in DIR, or its folders\vu.npy, s.npy and vt.npy, as `flynn svd --factors` "
+             "writes them, in DIR or in each folder in DIR.",
      .void_with = 1},
     {"synthetic", OPTION_NUMBERS, offsetof(batch_options, synthetic), "NxHxW",
-     .help = "Reconstruct N random matrices of HxW (default without files: 256x512x512)", .least = 3, .most = 3,
-     .void_with = 1},
+     .help = "Reconstruct N random matrices of HxW (256x512x512)", .least = 3, .most = 3, .void_with = 1},
     {"resume", OPTION_FLAG, offsetof(batch_options, resume),
      .help = "Skip inputs whose result is in --output-dir already", .needs = "output-dir"},
     {"threads", OPTION_INTEGER, offsetof(batch_options, threads), "N",
-     .help = "Threads that decompose in mode full; as many encode, and a quarter of them decode (default: those of "
-             "--backend's processor, or all that the process may use)",
+     .help = "Threads that decompose in mode full\vAs many encode, and a quarter of them decode. Default: those of "
+             "--backend's processor, or all that the process may use.",
      .least = 1, .most = MOST_THREADS},
     {"chunk", OPTION_INTEGER, offsetof(batch_options, chunk), "N",
-     .help = "Matrices that are copied and reconstructed at once in modes streams and full (default: of images up to "
-             "16 with 1 MiB, else 1 to 16 MiB)",
+     .help = "Matrices that are reconstructed at once\vIn modes streams and full. Default: of images up to "
+             "16 with 1 MiB, else 1 to 16 MiB.",
      .least = 1, .most = MOST_CHUNK},
     {"decompose-on", OPTION_TEXT, offsetof(batch_options, decompose_on), "SPEC",
-     .help = "Backend that decomposes images, one core for each (default: the first processor that --backend names; "
-             "serial if it names GPUs alone; simd for auto and all)"},
+     .help = "Backend that decomposes images, one core for each\vDefault: the first processor that --backend names; "
+             "serial if it names GPUs alone; simd for auto and all."},
     {"svd", OPTION_TEXT, offsetof(batch_options, svd), "NAME",
-     .help = "Variant of svd that decomposes images (default: auto, which is exact; randomized is approximate)"},
+     .help = "Variant of svd that decomposes images\vDefault: auto, which is exact; randomized is approximate."},
     {0},
 };
 
@@ -92,11 +91,15 @@ static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKE
                               TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_FILES | TAKES_MAX_MEMORY;
 
 static const char summary_text[] =
-    "Reconstructs many images from their K leading singular values and vectors in a pipeline: read and decode, "
-    "decompose, copy, reconstruct, copy back, check, encode and write.\v"
-    "Images are PNGs of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
+    "Reconstructs many images from their K leading singular values and vectors in a pipeline, from reading to "
+    "writing files.\v"
+    "The pipeline: read and decode, decompose, copy, reconstruct, copy back, check, encode and write. Images are PNGs "
+    "of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
-    "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.";
+    "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.\v"
+    "\trandom matrices on the best backend\n"
+    "*.png --output-dir=out\timages of one's own\n"
+    "--pipeline=all -b hip\tthe four modes side by side\n";
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {

@@ -50,7 +50,7 @@ const column compare_columns[] = {
 
 static const own_option own_options[] = {
     {"against", OPTION_READ, offsetof(compare_options, against), "OLD.json",
-     .help = "Compare a saved run, NEW.json (or one that is made now), with this one"},
+     .help = "Compare NEW.json, or a run that is made now, with OLD"},
     {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
     {0},
 };
@@ -61,7 +61,10 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "an exercise the backends take turns. An exercise that fails is listed, and the others "
                               "still run. With --against, two runs that --json saved are compared: which results "
                               "became faster or slower by more than their spreads, which are the same, and which are "
-                              "unclear.";
+                              "unclear.\v"
+                              "\tevery exercise on every backend\n"
+                              "sort convolve -b serial,omp\tsome of them\n"
+                              "--against=old.json new.json\twhat became faster or slower\n";
 
 static json_t *failure(const char *exercise, const child_result *r)
 {

@@ -20,7 +20,7 @@ extern const char *const convolution_modes[], *const convolution_gaussians[];
 #define CONVOLUTION_GAUSSIAN_OPTION \
     { \
         "gaussian", OPTION_CHOICE, offsetof(convolution_options, gaussian), "WIDTH", \
-            .help = "The course's 15x15 kernel: wide, exp(-r^2/2) (default), or narrow, exp(-r^2)", \
+            .help = "wide (default), exp(-r^2/2), or narrow, exp(-r^2)\vThe course's 15x15 kernel.", \
             .names = convolution_gaussians, .void_with = 2 \
     }
 

@@ -18,14 +18,14 @@ typedef struct convolve_options {
 } convolve_options;
 
 static const own_option options[] = {
-    CONVOLUTION_MODE_OPTION("full (default), same (the image's size) or valid (no border)"),
+    CONVOLUTION_MODE_OPTION("full (default), same (size) or valid (no border)"),
     CONVOLUTION_GAUSSIAN_OPTION,
     {"png", OPTION_WRITTEN, offsetof(convolve_options, png), "FILE",
-     .help = "Draw the result in colours (viridis) from its minimum to its maximum"},
+     .help = "Draw the result in colours\vIn viridis, from its minimum to its maximum."},
     {"crop", OPTION_NUMBERS, offsetof(convolve_options, crop), "HxW",
-     .help = "Draw only the top left corner, such as 64x64", .least = 2, .most = 2, .needs = "png"},
-    {"zoom", OPTION_INTEGER, offsetof(convolve_options, zoom), "N", .help = "Draw each element as NxN pixels (1)",
-     .least = 1, .most = 1024, .needs = "png"},
+     .help = "Draw only the top left corner of --png, such as 64x64", .least = 2, .most = 2, .needs = "png"},
+    {"zoom", OPTION_INTEGER, offsetof(convolve_options, zoom), "N",
+     .help = "Draw each element of --png as NxN pixels (1)", .least = 1, .most = 1024, .needs = "png"},
     {0},
 };
 
@@ -78,7 +78,10 @@ const exercise_kind convolve_exercise = {
             "IMAGE is a .npy or .png file (a PNG is read as grey, 0..1). Without it: the course's image, tiles of "
             "16x16 zeros with a one at [8, 8], --size (2048) pixels square, in f64. KERNEL is a .npy or .png file. "
             "Without it: the course's Gaussian in the image's dtype. --dtype=f32|f64 converts both; f32 with f32 is "
-            "computed in f32, every other pair in f64.",
+            "computed in f32, every other pair in f64.\v"
+            "\tthe course's, on the best backend\n"
+            "-b serial,simd,omp --size=1024\tthree backends side by side\n"
+            "in.png -o out.npy\tan image of one's own\n",
     .arguments = "[IMAGE [KERNEL]]",
     .input_count = 2,
     .inputs = {{"image", 2, 2, false}, {"kernel", 2, 2, false}},

@@ -16,10 +16,10 @@ typedef struct convolve1d_options {
 
 static const char *const taps[] = {"15", "225", NULL};
 static const own_option options[] = {
-    CONVOLUTION_MODE_OPTION("full (default), same (the signal's length) or valid (no border)"),
+    CONVOLUTION_MODE_OPTION("full (default), same (length) or valid (no border)"),
     CONVOLUTION_GAUSSIAN_OPTION,
     {"taps", OPTION_CHOICE, offsetof(convolve1d_options, taps), "N",
-     .help = "15: that kernel's diagonal (default); 225: all of it, row after row", .names = taps, .void_with = 2},
+     .help = "15 (default), its diagonal, or 225, all of it", .names = taps, .void_with = 2},
     {0},
 };
 
@@ -59,7 +59,10 @@ const exercise_kind convolve1d_exercise = {
             "SIGNAL is a .npy file of one dimension. Without it: the course's image row after row, 2048 columns of "
             "16x16 zeros with a one at [8, 8], --size (2048 * 2048) elements, in f64. KERNEL is a .npy file of one "
             "dimension. Without it: the course's Gaussian in the signal's dtype, its diagonal or with --taps=225 all "
-            "of it. --dtype=f32|f64 converts both; f32 with f32 is computed in f32, every other pair in f64.",
+            "of it. --dtype=f32|f64 converts both; f32 with f32 is computed in f32, every other pair in f64.\v"
+            "\tthe course's, on the best backend\n"
+            "-b serial,simd,omp --size=1M\tthree backends side by side\n"
+            "x.npy taps.npy -o out.npy\tarrays of one's own\n",
     .arguments = "[SIGNAL [KERNEL]]",
     .input_count = 2,
     .inputs = {{"signal", 1, 1, false}, {"kernel", 1, 1, false}},

@@ -13,10 +13,9 @@ typedef struct increment_options {
 
 static const own_option options[] = {
     {"shape", OPTION_NUMBERS, offsetof(increment_options, shape), "HxW",
-     .help = "Ones in an array of this shape instead of a line: 256x256 (1 to 4 numbers)", .least = 1,
-     .most = FL_MAX_DIMS, .void_with = 1},
+     .help = "Ones in this shape, such as 256x256 (1 to 4 numbers)", .least = 1, .most = FL_MAX_DIMS, .void_with = 1},
     {"in-place", OPTION_FLAG, offsetof(increment_options, in_place),
-     .help = "Increment the array itself, as the course does, instead of writing to another one"},
+     .help = "Increment the array itself, as the course does"},
     {0},
 };
 
@@ -61,7 +60,10 @@ const exercise_kind increment_exercise = {
     .summary = "add one to each element",
     .help = "Adds one to each element. The largest integer wraps around to the smallest.\v"
             "FILE is a .npy file of f32, f64, i32 or i64 with up to four dimensions. Without it: 65,536 ones in f64 "
-            "(--size, --shape, --dtype).",
+            "(--size, --shape, --dtype).\v"
+            "\t65,536 ones on the best backend\n"
+            "-b serial,simd,omp --size=16M\tthree backends side by side\n"
+            "x.npy -o y.npy\tan array of one's own\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, false}},

@@ -40,7 +40,10 @@ const exercise_kind log_of_sum_exercise = {
     .summary = "log(x + y) for each element",
     .help = "Computes log(x + y) for each element; f32 with f32 is computed in f32, every other pair in f64.\v"
             "X and Y are .npy files of one shape with up to four dimensions, or numbers (flynn log_of_sum 6 7). "
-            "Without them: two vectors of ten million random f32 in 0..1 (--size, --dtype, --seed).",
+            "Without them: two vectors of ten million random f32 in 0..1 (--size, --dtype, --seed).\v"
+            "\tof two vectors on the best backend\n"
+            "6 7\tof two numbers\n"
+            "-b serial,simd,omp --size=1M\tthree backends side by side\n",
     .arguments = "[X Y]",
     .input_count = 2,
     .inputs = {{"input", 1, FL_MAX_DIMS, false}, {"input", 1, FL_MAX_DIMS, false}},

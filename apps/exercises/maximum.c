@@ -21,7 +21,10 @@ const exercise_kind maximum_exercise = {
     .summary = "the larger of two elements",
     .help = "Takes the larger of two elements, and NaN where either is NaN.\v"
             "X and Y are .npy files of one shape, of f32, f64, i32 or i64, with up to four dimensions. Without them: "
-            "two cubes of random f32 with an edge of 256 (--size, --dtype, --seed).",
+            "two cubes of random f32 with an edge of 256 (--size, --dtype, --seed).\v"
+            "\tof two cubes on the best backend\n"
+            "-b serial,simd,omp\tthree backends side by side\n"
+            "x.npy y.npy -o most.npy\tarrays of one's own\n",
     .arguments = "[X Y]",
     .input_count = 2,
     .inputs = {{"input", 1, FL_MAX_DIMS, false}, {"input", 1, FL_MAX_DIMS, false}},

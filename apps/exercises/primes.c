@@ -39,11 +39,12 @@ static const own_option options[] = {
     {"upto", OPTION_INTEGER, offsetof(primes_options, upto), "N", .help = "The primes below N (10000)",
      .most = FL_PRIMES_MOST},
     {"method", OPTION_CHOICE, offsetof(primes_options, method), "METHOD",
-     .help = "trial: divide n by 2, 3 ... n/2, as the course does (default); sqrt: up to the root of n; sieve: of "
-             "Eratosthenes",
+     .help = "trial (default), sqrt or sieve\vtrial: divide n by 2, 3 ... n/2, as the course does; sqrt: up to the "
+             "root of n; "
+             "sieve: of Eratosthenes.",
      .names = methods},
     {"launch", OPTION_CHOICE, offsetof(primes_options, launch), "HOW",
-     .help = "all: decide all numbers in one launch (default); each: one launch and one copy a number (not sieve)",
+     .help = "all (default): one launch; each: a launch a number\veach also copies each number (not sieve).",
      .names = launches},
     {0},
 };
@@ -211,7 +212,9 @@ const exercise_kind primes_exercise = {
         "N is at most 10000000 with trial and 1000000000 with sqrt (with --launch=each 100000 and 1000000), and with "
         "sieve 1099511627776 (2^40), if there is memory for the result: 8 bytes a prime on the device and on the "
         "host, where pi(N) is at most 1.26 N / ln N. A device needs less than 128 MiB besides. --variant=trial-all, "
-        "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.",
+        "trial-each, sqrt-all, sqrt-each or sieve is method and launch in one word.\v"
+        "\tbelow 10,000 on the best backend\n"
+        "--upto=1M --method=sieve -b all\tevery backend side by side\n",
     .dtypes = 1u << FL_I64,
     .lacks = TAKES_CHECK | TAKES_SEED | TAKES_SIZE | TAKES_DTYPE,
     .options = options,

@@ -18,7 +18,7 @@ typedef struct reconstruct_options {
 
 static const own_option options[] = {
     {"rank", OPTION_INTEGER, offsetof(reconstruct_options, rank), "K",
-     .help = "Use the K leading singular values (of made factors 100, of files all)", .least = 1, .most = INT64_MAX},
+     .help = "Singular values to use (of made factors 100)\vOf files all.", .least = 1, .most = INT64_MAX},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
     {0},
@@ -122,7 +122,10 @@ const exercise_kind reconstruct_exercise = {
             "U (m x k), S (k) and VT (k x n) are .npy files, such as numpy.linalg.svd returns; with one more "
             "dimension in front, a batch of matrices. Without them: factors of random numbers from --seed, u and vt in "
             "-1..1, s falling from 1 to 1/K, in f32, of a matrix with --size (512) rows and columns. --dtype=f32|f64 "
-            "converts them; three factors of f32 are computed in f32, all others in f64.",
+            "converts them; three factors of f32 are computed in f32, all others in f64.\v"
+            "\tmade factors on the best backend\n"
+            "-b serial,simd,omp --rank=20\tthree backends side by side\n"
+            "u.npy s.npy vt.npy -o out.npy\tfactors of one's own\n",
     .arguments = "[U S VT]",
     .input_count = 3,
     .inputs = {{"u", 2, 3, false}, {"s", 1, 2, false}, {"vt", 2, 3, false}},

@@ -92,7 +92,10 @@ const exercise_kind select_exercise = {
     .help = "Keeps the elements of an array that are not zero, in their order, as x[x != 0] in NumPy; NaN is kept, -0 "
             "is not.\v"
             "FILE is a .npy or .png file of up to four dimensions, taken row by row. Without it: --size (16777216) "
-            "numbers of --dtype (i32), each of them 0 with a probability of one half, from --seed.",
+            "numbers of --dtype (i32), each of them 0 with a probability of one half, from --seed.\v"
+            "\trandom numbers on the best backend\n"
+            "-b all --size=1M\tevery backend side by side\n"
+            "x.npy -o kept.npy\tan array of one's own\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, true}},

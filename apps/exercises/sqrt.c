@@ -26,7 +26,10 @@ const exercise_kind sqrt_exercise = {
     .summary = "the square root of each element",
     .help = "Takes the square root of each element; f32 is computed in f32, every other dtype in f64.\v"
             "FILE is a .npy or .png file with up to four dimensions. Without it: 0, 1, 2 ... 4095 in f32 (--size, "
-            "--dtype).",
+            "--dtype).\v"
+            "\tof 0 to 4095 on the best backend\n"
+            "-b all --size=16M\tevery backend side by side\n"
+            "x.npy -o root.npy\tan array of one's own\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, false}},

@@ -33,10 +33,10 @@ typedef struct svd_options {
 static const char *const factor_names[] = {"u.npy", "s.npy", "vt.npy", NULL};
 
 static const own_option options[] = {
-    {"rank", OPTION_INTEGER, offsetof(svd_options, rank), "K",
-     .help = "Keep the K leading singular values (100, or all where there are fewer)", .least = 1, .most = INT64_MAX},
+    {"rank", OPTION_INTEGER, offsetof(svd_options, rank), "K", .help = "Leading singular values to keep (100, or all)",
+     .least = 1, .most = INT64_MAX},
     {"factors", OPTION_FOLDER, offsetof(svd_options, factors), "DIR", .names = factor_names,
-     .help = "Write u.npy, s.npy and vt.npy into this folder: `flynn reconstruct` reads them"},
+     .help = "Write u.npy, s.npy and vt.npy into this folder\v`flynn reconstruct` reads them."},
     {0},
 };
 
@@ -227,12 +227,15 @@ static bool write_outputs(const exercise *e, const result_list *results)
 
 const exercise_kind svd_exercise = {
     .name = "svd",
-    .summary = "decompose an image into singular values and vectors, and put it together again in a low rank",
+    .summary = "decompose an image into singular values and vectors",
     .help = "Decomposes a matrix into its K leading singular values and vectors, puts the matrix together again from "
             "them, and reports the error and the time of each part.\v"
             "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, taken as "
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
-            "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range.",
+            "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range.\v"
+            "--rank=20\ta made image in rank 20\n"
+            "in.png --rank=20 -o out.png\tan image of one's own\n"
+            "in.png --factors=factors\tkeep its singular values and vectors\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"matrix", 2, 2, false}},

@@ -37,10 +37,10 @@ typedef struct laws_options {
 
 static const own_option own_options[] = {
     {"threads", OPTION_TEXT, offsetof(laws_options, threads), "1,N,...",
-     .help = "Threads to measure with: at least four numbers that begin with 1 (default: up to the processors that the "
-             "process may use)"},
+     .help = "Threads to measure with (default: up to all)\vAt least four numbers that begin with 1; all are those "
+             "that the process may use."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
-     .help = "Batches to measure on a GPU, likewise (default: 1,2,4,8,16)"},
+     .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},
     {0},
 };
 
@@ -50,8 +50,10 @@ static const char summary[] =
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
     "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the "
-    "laws are "
-    "fitted.";
+    "laws are fitted.\v"
+    "\tconvolve over threads\n"
+    "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
+    "-b hip\treconstruct over batches on a GPU\n";
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)

@@ -334,7 +334,9 @@ static const char summary[] =
     "launch costs.\v"
     "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
     "longer of bytes / bandwidth and operations / rate, over its time. --size is in bytes; it should be far beyond the "
-    "caches.";
+    "caches.\v"
+    "\tof the best device\n"
+    "-b all\tof every device\n";
 
 int command_ceiling(int argc, char **argv)
 {

@@ -264,7 +264,9 @@ static const own_option own_options[] = {
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.";
+    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\v"
+    "\twhat is broken, and how to repair it\n"
+    "--json=doctor.json\tthe findings for someone else\n";
 
 int command_doctor(int argc, char **argv)
 {

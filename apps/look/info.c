@@ -81,7 +81,9 @@ static void print_backend(const fl_backend_info *b)
 }
 
 static const char summary[] =
-    "Shows every backend that was found, whether it can run here, and how to enable the others.";
+    "Shows every backend that was found, whether it can run here, and how to enable the others.\v\v"
+    "\tall backends\n"
+    "--json\tfor a program\n";
 
 int command_info(int argc, char **argv)
 {

@@ -85,7 +85,9 @@ static const column columns[] = {
 };
 
 static const char summary[] =
-    "Shows the operations and their variants, with their dtypes and the backends that have them and can run here.";
+    "Shows the operations and their variants, with their dtypes and the backends that have them and can run here.\v\v"
+    "\tall operations\n"
+    "--json\tfor a program\n";
 
 int command_list(int argc, char **argv)
 {

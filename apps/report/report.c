@@ -42,10 +42,10 @@ static void add_picture(const char *option, const char *value, void *options)
 
 static const own_option own_options[] = {
     {"output", OPTION_WRITTEN, offsetof(report_options, output), "FILE",
-     .help = "Write the page to this file instead of report.html", .letter = 'o'},
+     .help = "Write the page to this file (report.html)", .letter = 'o'},
     {"plots", OPTION_TEXT, offsetof(report_options, plots), "FOLDER",
-     .help = "Write each plot as .svg and .png too; the folder is made where it is missing"},
-    {"picture", OPTION_CUSTOM, 0, "FILE.png[:CAPTION]", .help = "Show this picture; may be given several times",
+     .help = "Write each plot as .svg and .png too\vThe folder is made where it is missing."},
+    {"picture", OPTION_CUSTOM, 0, "FILE[:TEXT]", .help = "Show this .png with a caption\vMay be given several times.",
      .parse = add_picture},
     {0},
 };
@@ -55,7 +55,9 @@ static const char summary[] =
     "failures.\v"
     "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
     "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
-    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.";
+    "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.\v"
+    "\trun compare, and make report.html\n"
+    "compare.json ceiling.json\tof what was saved\n";
 
 static json_t *load(const char *path)
 {

@@ -159,8 +159,9 @@ static bool measure_slices(const char *device, slice_session *session, const par
 
 static const own_option own_options[] = {
     {"slice", OPTION_TEXT, 0, "RANGES",
-     .help = "One slice, as NumPy writes it: START:STOP for each dimension, with commas between them, such as 0:16,: "
-             "(default: rows, columns and a block, small and large)"},
+     .help =
+         "One slice, START:STOP for each dimension: 0:16,:\vAs NumPy writes it, with commas between the dimensions. "
+         "Default: rows, columns and a block, small and large."},
     {0},
 };
 
@@ -168,7 +169,10 @@ static const char summary[] =
     "Copies slices of a large array from the device to the host in three ways and shows what each takes.\v"
     "whole copies the whole array and slices it on the host. view slices on the device (fl_array_view, which copies "
     "nothing) and copies only the slice. packed first gathers the slice's rows on the device (in the dtypes that "
-    "`convert` has). ARRAY is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype (f32).";
+    "`convert` has). ARRAY is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype "
+    "(f32).\v"
+    "-b all\tsome slices on every backend\n"
+    "image.npy --slice=0:4,:\tone of an array of one's own\n";
 
 int command_slice(int argc, char **argv)
 {

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "fail.h"
+#include "help.h"
 #include "memory.h"
 #include "paths.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
 enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones included; the key of its first one */
 
 /* An option of the command that is being parsed. */
@@ -71,113 +71,6 @@ noreturn void option_fail(const char *option, const char *format, ...)
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
 }
 
-/* Reads digits at *text and moves it behind them; false for none and for what is larger than an int64_t. */
-static bool read_digits(const char **text, int64_t *value)
-{
-    size_t digits = strspn(*text, "0123456789");
-
-    *value = 0;
-    for (size_t i = 0; i < digits; i++)
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, (*text)[i] - '0', value))
-            return false;
-    *text += digits;
-    return digits > 0;
-}
-
-int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most)
-{
-    const char *end = value, *digits = value + (*value == '-');
-    const int64_t example = least > 16 ? least : most < 16 ? most : 16;
-    int64_t number;
-
-    if (read_digits(&end, &number) && *end == '\0' && number >= least && number <= most)
-        return number;
-    if (!*digits || strspn(digits, "0123456789") != strlen(digits))
-        option_fail(option, "'%s' is not a whole number (example: --%s=%" PRId64 ")", value, option, example);
-    if (most == INT64_MAX)
-        option_fail(option, "'%s' is out of range; expected a whole number from %" PRId64, value, least);
-    option_fail(option, "'%s' is out of range; expected a whole number from %" PRId64 " to %" PRId64, value, least,
-                most);
-}
-
-int64_t option_bytes(const char *option, const char *value)
-{
-    static const char units[] = "KMGT";
-    const char *end = value, *unit;
-    int64_t number;
-
-    if (read_digits(&end, &number) && number > 0) {
-        unit = *end ? strchr(units, *end) : NULL;
-        if (!unit ? !*end : !end[1] && !__builtin_mul_overflow(number, INT64_C(1) << 10 * (unit - units + 1), &number))
-            return number;
-    }
-    option_fail(option,
-                "'%s' is not a number of bytes; expected one of at least 1, also with K, M, G or T, such as 512M",
-                value);
-}
-
-/* `most` numbers: those of the text, then `rest`. */
-static void read_numbers(const char *option, const char *value, int64_t least, int64_t most, const char *expected,
-                         int64_t rest, int64_t *numbers)
-{
-    const char *at = value;
-    int64_t count = 0;
-    bool ok;
-
-    do
-        ok = count < most && read_digits(&at, &numbers[count]) && numbers[count++] >= 1;
-    while (ok && *at == 'x' && at++);
-    if (!ok || *at != '\0' || count < least)
-        option_fail(option, "'%s' is not %s", value, expected);
-    for (; count < most; count++)
-        numbers[count] = rest;
-}
-
-int option_choice(const char *option, const char *value, const char *const *names)
-{
-    const char *nearest;
-    char list[512] = "";
-    size_t count = 0;
-
-    for (; names[count]; count++) {
-        if (strcmp(value, names[count]) == 0)
-            return (int)count;
-        const char *between = !count ? "" : names[count + 1] ? ", " : " or ";
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", between, names[count]);
-    }
-    nearest = fl_nearest_name(value, names, count);
-    if (nearest)
-        option_fail(option, "'%s' is unknown; expected %s (the nearest is %s)", value, list, nearest);
-    option_fail(option, "'%s' is unknown; expected %s", value, list);
-}
-
-/* From 0 to `most`, or without limit if that is 0. */
-static double read_real(const char *option, const char *value, int64_t most)
-{
-    char *end;
-    double number = strtod(value, &end);
-
-    if (end != value && *end == '\0' && !isspace((unsigned char)*value) && number >= 0 &&
-        (most == 0 || number <= (double)most))
-        return number;
-    if (most)
-        option_fail(option, "'%s' is not a number from 0 to %" PRId64, value, most);
-    option_fail(option, "'%s' is not a number of at least 0 (example: --%s=1e-5)", value, option);
-}
-
-void option_block(const char *option, const char *value, int *block)
-{
-    int64_t edges[3];
-
-    read_numbers(option, value, 1, 3, "a block; expected X, XxY or XxYxZ with each at least 1, such as 16x16", 1,
-                 edges);
-    for (int d = 0; d < 3; d++) {
-        if (edges[d] > INT_MAX)
-            option_fail(option, "'%s' is too large; expected edges of at most %d", value, INT_MAX);
-        block[d] = (int)edges[d];
-    }
-}
-
 /* Splits "serial,omp:2"; the pointers and their text are one piece of memory. */
 static void parse_backends(const char *option, const char *value, void *common)
 {
@@ -215,30 +108,24 @@ static void parse_max_memory(const char *option, const char *value, void *common
 
 static void parse_dtype(const char *option, const char *value, void *common)
 {
-    const char *names[FL_DTYPE_COUNT + 1] = {NULL};
-
-    for (int i = 0; i < FL_DTYPE_COUNT; i++)
-        names[i] = fl_dtype_name((fl_dtype)i);
-    ((common_options *)common)->dtype = (fl_dtype)option_choice(option, value, names);
-}
-
-static const char *read_text(const char *option, const char *value)
-{
-    if (value && !*value)
-        option_fail(option, "the value is empty; expected --%s=VALUE", option);
-    return value;
+    ((common_options *)common)->dtype = option_dtype(option, value);
 }
 
 /* --help, --usage and --version. */
 static void show(const char *option, const char *value, void *parsed)
 {
     const parsing *p = parsed;
+    const own_option *options[MOST_OPTIONS];
 
     (void)value;
+    for (int i = 0; i < p->count; i++)
+        options[i] = p->entries[i].option;
     if (*option == 'v')
         printf("flynn %s\n", fl_version());
+    else if (*option == 'h')
+        help_print(p->command, options, p->count);
     else
-        argp_help(&p->argp, stdout, *option == 'h' ? ARGP_HELP_STD_HELP : ARGP_HELP_USAGE, (char *)p->command->name);
+        argp_help(&p->argp, stdout, ARGP_HELP_USAGE, (char *)p->command->name);
     exit(EXIT_DONE);
 }
 
@@ -247,44 +134,54 @@ static void show(const char *option, const char *value, void *parsed)
 static const char *const check_names[] = {
     [CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled", NULL};
 
+/* What a shell completes; a user may write other names. */
+static const char *const backend_names[] = {"auto", "all", "serial", "simd", "omp", "hip", NULL};
+static const char *const dtype_names[] = {"u8", "i32", "i64", "f32", "f64", NULL};
+
 /* The i-th one has bit 1 << i. Places are in common_options. */
 static const own_option shared_options[] = {
-    {"backend", OPTION_CUSTOM, 0, "SPEC,...|all",
-     .help = "Run on these backends: serial, simd, omp or hip, with items such as omp:8, simd:v2, hip:1; all is every "
-             "one that can run here (default: auto, the best one)",
-     .group = GROUP_WHAT, .letter = 'b', .parse = parse_backends},
+    {"backend", OPTION_CUSTOM, 0, "SPEC,...",
+     .help =
+         "serial, simd, omp, hip, all (default: the best one)\v"
+         "With items: omp:8 has 8 threads, simd:v2 an instruction set, hip:1 is the second GPU. hip is the GPU that "
+         "is there; hip-nvidia (or cuda), hip-amd (or rocm) and the emulation hip-cpu name one. all is every one "
+         "that can run here.",
+     .group = GROUP_WHAT, .letter = 'b', .names = backend_names, .parse = parse_backends},
     {"trace", OPTION_WRITTEN, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Record when each thread and device did what, as a Chrome trace (open it in ui.perfetto.dev)"},
+     .help = "Record who did what when (open it in ui.perfetto.dev)\vA Chrome trace of each thread and device."},
     {"variant", OPTION_TEXT, COMMON(variant), "NAME", .group = GROUP_WHAT,
-     .help = "Variant of the operation; `flynn list` shows them (default: auto)"},
+     .help = "Variant of the operation; `flynn list` shows them\vDefault: auto, or the one that a saved sweep found "
+             "the fastest."},
     {"size", OPTION_INTEGER, COMMON(size), "N", .group = GROUP_WHAT, .least = 1, .most = INT64_MAX,
-     .help = "Size of the input that is made here (default: the course's)"},
+     .help = "Size of the made input: 1000000, 1e6, 1M, 64Ki, 2^20\vDefault: the course's. k, M, G and T are powers "
+             "of 1000, Ki, Mi, Gi and Ti of 1024, in every option that takes a whole number."},
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]]", .group = GROUP_WHAT, .parse = parse_block,
-     .help = "Threads of a block, or the cache tile on a CPU (default: its own)"},
-    {"dtype", OPTION_CUSTOM, 0, "TYPE", .group = GROUP_WHAT, .parse = parse_dtype,
-     .help = "Compute in u8, i32, i64, f32 or f64 (default: as the input)"},
+     .help = "Threads of a block, or the cache tile on a processor\vDefault: the variant's own."},
+    {"dtype", OPTION_CUSTOM, 0, "TYPE", .group = GROUP_WHAT, .names = dtype_names, .parse = parse_dtype,
+     .help = "Compute in u8, i32, i64, f32 or f64\vDefault: as the input."},
     {"repeat", OPTION_COUNT, COMMON(repeat), "N", .group = GROUP_HOW, .least = 1, .most = 1000000,
-     .help = "Timed passes (default: as many as --min-time asks for, at least 3)"},
+     .help = "Timed passes (default: by --min-time, at least 3)"},
     {"warmup", OPTION_COUNT, COMMON(warmup), "N", .group = GROUP_HOW, .most = 1000000,
-     .help = "Passes between the first one and the timed ones (default: 1)"},
+     .help = "Passes between the first one and the timed ones (1)"},
     {"min-time", OPTION_REAL, COMMON(min_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400,
-     .help = "Time passes for at least this long (default: 0.2)"},
+     .help = "Time passes for at least this long (0.2)"},
     {"seed", OPTION_INTEGER, COMMON(seed), "N", .group = GROUP_WHAT, .most = INT64_MAX,
-     .help = "Start of the random numbers (default: 1)"},
+     .help = "Start of the random numbers (1)"},
     {"pageable", OPTION_FLAG, COMMON(pageable), .group = GROUP_HOW,
-     .help = "Copy from ordinary host memory instead of pinned memory"},
+     .help = "Copy from ordinary host memory, not from pinned one"},
     {"wrong-timing", OPTION_FLAG, COMMON(wrong_timing), .group = GROUP_HOW,
-     .help = "Also show the time until the call returned, without waiting for its work"},
-    {"check", OPTION_CHOICE, COMMON(check), "full|sampled|auto", .group = GROUP_HOW, .names = check_names,
-     .help = "Compare all of the result with the reference, or samples of it (default: auto, all where that is cheap)"},
+     .help =
+         "Also show the time until the call returned\vIts work is not done then: to time it so is a usual mistake."},
+    {"check", OPTION_CHOICE, COMMON(check), "HOW", .group = GROUP_HOW, .names = check_names,
+     .help = "full, sampled or auto: what of the result is checked\vDefault: auto, all where that is cheap."},
     {"json", OPTION_STREAM, COMMON(json_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Results as JSON, to FILE or to stdout instead of the table"},
+     .help = "Results as JSON, to FILE or in place of the table"},
     {"csv", OPTION_STREAM, COMMON(csv_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Results as CSV, to FILE or to stdout instead of the table"},
+     .help = "Results as CSV, to FILE or in place of the table"},
     {"output", OPTION_WRITTEN, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
-     .help = "Write the result as .npy, or a matrix as .png (grey, clipped to 0..1)"},
+     .help = "Write the result as .npy, or a matrix as a grey .png\vA .png is clipped to 0..1."},
     {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
-     .help = "Refuse an input file whose data need more bytes than SIZE, such as 512M or 8G (default: what is free)"},
+     .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
 };
 enum { SHARED = sizeof shared_options / sizeof *shared_options };
 
@@ -294,7 +191,7 @@ static const own_option always_options[] = {
      .help = "No remarks and no progress on stderr"},
     {"help", OPTION_CUSTOM, .help = "Show this help", .group = GROUP_ALWAYS, .letter = 'h', .parse = show},
     {"usage", OPTION_CUSTOM, .help = "Show a short usage message", .group = GROUP_ALWAYS, .parse = show},
-    {"version", OPTION_CUSTOM, .help = "Show the version", .group = GROUP_ALWAYS, .parse = show},
+    {"version", OPTION_CUSTOM, .help = "Show the version", .group = GROUP_ALWAYS, .letter = 'v', .parse = show},
 };
 
 static void add_option(parsing *p, const own_option *o, void *values, unsigned shared)
@@ -305,7 +202,7 @@ static void add_option(parsing *p, const own_option *o, void *values, unsigned s
                                                 .arg = o->value,
                                                 .flags = o->type == OPTION_STREAM ? OPTION_ARG_OPTIONAL : 0,
                                                 .doc = o->help,
-                                                .group = !o->group && o->letter == 'o' ? GROUP_OUTPUT : o->group};
+                                                .group = o->group};
     p->count++;
 }
 
@@ -352,15 +249,15 @@ static void set_option(parsing *p, int i, const char *value)
     case OPTION_READ:
     case OPTION_WRITTEN:
     case OPTION_FOLDER:
-    case OPTION_STREAM: *(const char **)place = read_text(o->name, value); break;
+    case OPTION_STREAM: *(const char **)place = option_text(o->name, value); break;
     case OPTION_CHOICE: *(int *)place = option_choice(o->name, given, o->names); break;
     case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, given, o->least, o->most); break;
     case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, given, o->least, o->most); break;
-    case OPTION_REAL: *(double *)place = read_real(o->name, given, o->most); break;
+    case OPTION_REAL: *(double *)place = option_real(o->name, given, o->most); break;
     case OPTION_NUMBERS:
         snprintf(expected, sizeof expected, "%s; expected whole numbers of at least 1 with an x between them",
                  o->value);
-        read_numbers(o->name, given, o->least, o->most, expected, 0, place);
+        option_numbers(o->name, given, o->least, o->most, expected, 0, place);
         break;
     case OPTION_CUSTOM: o->parse(o->name, value, p->entries[i].values); break;
     }

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include <flynn/flynn.h>
+#include "values.h"
 
 #include <stddef.h>
 #include <stdnoreturn.h>
@@ -38,6 +38,9 @@ enum {
     TAKES_MAX_MEMORY = 1 << 16,
     TAKES_FILES = 1 << 17, /* no option: the arguments are files, which the command reads */
 };
+
+/* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
+enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
 
@@ -89,14 +92,14 @@ typedef enum option_type {
 typedef struct own_option {
     const char *name; /* "mode"; NULL ends a table */
     option_type type;
-    size_t place;      /* offset of the value in the command's own values */
-    const char *value; /* for --help: "MODE"; NULL for a flag */
-    const char *help;
+    size_t place;             /* offset of the value in the command's own values */
+    const char *value;        /* for --help: "MODE"; NULL for a flag */
+    const char *help;         /* help.h */
     char letter;              /* 'o' for -o; 0: none */
-    const char *const *names; /* OPTION_CHOICE, OPTION_FOLDER: ended by NULL */
+    const char *const *names; /* OPTION_CHOICE, OPTION_FOLDER: ended by NULL; OPTION_CUSTOM: examples of a value */
     int64_t least, most;      /* of numbers */
     const char *needs;        /* another own option, without which this one has no effect */
-    int group;                /* of shared options: where --help lists it */
+    int group;                /* GROUP_... */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
@@ -106,7 +109,7 @@ typedef struct command_line {
     const char *name;          /* "flynn convolve" */
     const char *arguments;     /* "[IMAGE [KERNEL]]"; NULL: the command takes none */
     int most_arguments;        /* how many of them */
-    const char *summary;       /* for --help: a sentence, then '\v' and more text if there is more to say */
+    const char *summary;       /* for --help: help.h */
     unsigned takes;            /* TAKES_... */
     const own_option *options; /* NULL: none */
     void *own;                 /* the command's own values, with their defaults */
@@ -125,19 +128,6 @@ void option_refuse(const common_options *common, unsigned bits, const char *form
 
 /* The same for an own option, by its name in the table. */
 void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
-
-/* For OPTION_CUSTOM: the value, or the end of the command. `option` is the long name without dashes ("mode"). */
-
-/* A whole number from `least` to `most`. */
-int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
-/* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
-int option_choice(const char *option, const char *value, const char *const *names);
-/* A number of bytes: "1000", "512M" is 512 MiB. */
-int64_t option_bytes(const char *option, const char *value);
-/* A block: "16x16" is {16, 16, 1}. */
-void option_block(const char *option, const char *value, int *block);
-/* Ends the command: "--mode: 'fulll' is ...; expected ...", or "FLYNN_MODE: ..." for a variable's value. */
-noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {

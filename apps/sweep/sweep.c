@@ -82,18 +82,18 @@ static void take_blocks(const char *option, const char *value, void *options)
 }
 
 static const own_option own_options[] = {
-    {"variant", OPTION_CUSTOM, 0, "NAME[,NAME...]", .help = "Variants (default: all that a backend offers)",
+    {"variant", OPTION_CUSTOM, 0, "NAME,...", .help = "Variants (default: all that a backend offers)",
      .parse = take_variants},
-    {"size", OPTION_CUSTOM, 0, "N[,N...]", .help = "Sizes of the input; of primes, N of --upto (default: the course's)",
+    {"size", OPTION_CUSTOM, 0, "N,...", .help = "Sizes of the input (default: the course's)\vOf primes, N of --upto.",
      .parse = take_sizes},
-    {"block", OPTION_CUSTOM, 0, "X[xY[xZ]][,...]",
-     .help = "Blocks, or cache tiles on a CPU (default: each variant's own)", .parse = take_blocks},
-    {"rank", OPTION_INTEGER, offsetof(sweep_options, rank), "K",
-     .help = "Singular values, of svd and reconstruct (default: theirs)", .least = 1, .most = INT64_MAX},
+    {"block", OPTION_CUSTOM, 0, "X[xY[xZ]],...",
+     .help = "Blocks, or cache tiles on a processor\vDefault: each variant's own.", .parse = take_blocks},
+    {"rank", OPTION_INTEGER, offsetof(sweep_options, rank), "K", .help = "Singular values, of svd and reconstruct",
+     .least = 1, .most = INT64_MAX},
     {"save", OPTION_FLAG, offsetof(sweep_options, save),
-     .help = "Keep the fastest: from then on the exercise runs it in place of auto"},
+     .help = "Keep the fastest: the exercise then runs it for auto"},
     {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
-     .help = "Run nothing; remove what --save kept, of the exercise or of all"},
+     .help = "Run nothing; remove what --save kept\vOf the exercise that is named, or of all."},
     {0},
 };
 
@@ -103,7 +103,9 @@ static const char summary[] =
     "A combination that cannot run is listed with the reason. A variant without blocks runs once. Registers and "
     "occupancy come from the GPU's runtime. --save keeps the fastest combination for this device, this dtype and sizes "
     "between the same two powers of two; --variant, --block and their variables beat it. A variant that does not take "
-    "every input, or is less accurate, is never kept.";
+    "every input, or is less accurate, is never kept.\v"
+    "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
+    "sort --size=1k,1M --save\tkeep the fastest for each size\n";
 
 /* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)

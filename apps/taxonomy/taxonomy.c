@@ -36,7 +36,9 @@ static const char summary[] =
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
     "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
-    "docs/commands/taxonomy.md.";
+    "docs/commands/taxonomy.md.\v"
+    "\tconvolve1d on each kind of processor\n"
+    "maximum --size=128\tanother exercise\n";
 
 static void add_name(char *list, size_t size, const char *name, const char *item)
 {

@@ -266,15 +266,30 @@ static fl_status find_family(const char *name, const core_plugin **found)
     return short_of_memory ? cannot_run(short_of_memory, &memory) : none_usable(name);
 }
 
+/* What else a backend or a family is called; `name` itself where it is none of these. */
+static const char *usual_name(const char *name)
+{
+    static const char *const names[][2] = {{"cuda", "hip-nvidia"}, {"nvidia", "hip-nvidia"}, {"amd", "hip-amd"},
+                                           {"rocm", "hip-amd"},    {"gpu", "hip"},           {"openmp", "omp"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i][0]) == 0)
+            return names[i][1];
+    return name;
+}
+
 fl_status core_registry_find(const char *name, const core_plugin **found)
 {
-    core_plugin **place;
+    core_plugin **place = NULL;
     core_fault fault;
     fl_status status;
 
     pthread_mutex_lock(&registry.lock);
     status = scan_once();
-    place = status == FL_OK ? known(name) : NULL;
+    if (status == FL_OK && !known(name))
+        name = usual_name(name);
+    if (status == FL_OK)
+        place = known(name);
     if (place) {
         if (make_ready(place, &fault) != FL_OK)
             status = cannot_run(*place, &fault);

@@ -118,10 +118,11 @@ EXAMPLES = {
     "list": ("list",),
     "info": ("info",),
     "doctor": ("doctor",),
+    "help": ("help",),
 }
 # The exercise that a command of many runs, or of a pipeline, has in its example.
 INNER = dict.fromkeys(("compare", "sweep", "laws", "taxonomy", "batch"), "reconstruct")
-RUN_NOTHING = ("report", "list", "info", "doctor")  # their examples
+RUN_NOTHING = ("report", "list", "info", "doctor", "help")  # their examples
 
 
 # Inputs of which each sample has another rounding error, and a small kernel, with which samples are cheap.
@@ -334,14 +335,49 @@ def quiet(command):
     loud, silent = (Run([*words, *more], terminal=True) for more in ((), ("--quiet",)))
     is_equal(silent.code, loud.code, "exit code")
     is_equal(silent.err, "", "stderr with --quiet")
-    if command in ("list", "info", "doctor") and not loud.err:
+    if command in ("list", "info", "doctor", "help") and not loud.err:
         raise NotShown("the command has nothing to remark here")
     assert loud.err, "no effect: nothing is on stderr without it"
 
 
 def as_help(command):
+    """A screen of it, which `flynn help` prints too."""
     text = Run([command, "--help"]).must().out
     assert text.startswith(f"Usage: flynn {command} "), text[:60]
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, f"{len(lines)} lines, the longest {max(map(len, lines))}"
+    told = re.findall(r"^ +(?:-\w, +)?--([a-z-]+)", text, re.M)
+    is_equal(told, [name for name in OPTIONS[command] if name != "usage"], "the options")
+    wrapped = [line for line in lines if line.startswith(" " * 20)]
+    assert not wrapped, f"an option has more than a line: {wrapped}"
+    is_equal(Run(["help", command]).must().out, text, "flynn help")
+
+
+def examples(command):
+    """Those in its help, in small; what they read is there."""
+    text = HELP[command]
+    lines = re.findall(rf"^  (flynn {command}(?: \S+)*)  ", text.split("Examples:\n")[1].split("\n\n")[0], re.M)
+    assert lines, "it has no examples"
+    for line in lines:
+        words = line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("*", "in").split()[1:]
+        small = {"FLYNN_SIZE": "128", "FLYNN_MIN_TIME": "0.001"}
+        Run([re.sub(r"^--size=.*", "--size=64", word) for word in words], env=small).must()
+
+
+def long_help(_):
+    texts = [Run(["help", *more, "batch"]).must().out for more in ((), ("--long",))]
+    assert len(texts[0]) < len(texts[1]) and "--usage" in texts[1], "it says no more"
+
+
+def man(_):
+    assert Run(["help", "--man", "sort"]).must().out.startswith('.TH "FLYNN-SORT" 1'), "it is no man page"
+
+
+def words(_):
+    found = dict(line.split("\t") for line in Run(["help", "--words", "convolve"]).must().out.splitlines())
+    assert {"--mode=", "--mode=same", "--json", "--backend=omp"} <= set(found), found
+    names = [line.split("\t")[0] for line in Run(["help", "--words"]).must().out.splitlines()]
+    is_equal(set(names), set(OPTIONS), "the commands")
 
 
 def usage(command):
@@ -581,6 +617,9 @@ def root(_):
 
 
 OWN = {
+    ("help", "long"): long_help,
+    ("help", "man"): man,
+    ("help", "words"): words,
     ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("increment", "in-place"): in_place,
     ("sort", "in-place"): in_place,
@@ -707,12 +746,15 @@ def make_inputs():
     for n, path in enumerate(IMAGES):  # grey, of more than one rank
         lines = [[(17 * x * x + 31 * y * (x + n) + 40 * (x == y)) % 256 for x in range(8)] for y in range(8)]
         pathlib.Path(path).write_bytes(files.png(8, 8, 8, 0, lines))
+    lines = [[(17 * x * x + 31 * y * x) % 256 for x in range(32)] for y in range(32)]
+    pathlib.Path("in.png").write_bytes(files.png(32, 32, 8, 0, lines))
     noise = hashlib.shake_256(b"noise").digest(2000 * 2000)  # more elements than a check samples
     arrays = {"image": ([0.25 * i for i in range(64)], (8, 8)), "kernel": ([0.1, 0.7, 0.3, 0.4], (2, 2)),
               "taps": ([0.1, 0.7, 0.3], (3,)),
               "line": ([3, 1, 2, 5], (4,)), "near-a": ([1.0, float("nan"), 2.0], (3,)),
               "near-b": ([1.5, float("nan"), 2.0], (3,)), "u": ([1, 2, 3, 4], (2, 2)), "s": ([2, 1], (2,)),
-              "vt": ([1, 2, 3, 4], (2, 2))}
+              "vt": ([1, 2, 3, 4], (2, 2)), "x": ([3, 1, 2, 5], (4,)), "y": ([1, 1, 2, 2], (4,)),
+              "a": ([1.0, 2.0], (2,)), "b": ([1.0, 2.0], (2,))}
     for name, (values, shape) in arrays.items():
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(values, shape))
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
@@ -745,6 +787,8 @@ def cases():
         for option in others:
             word = f"--{option}" + ("=1" if TAKES_VALUE[option] else "")
             yield f"{command} refuses --{option}", functools.partial(refused, [command, word], command, option)
+        if command in INPUTS or command in ("list", "info", "help"):
+            yield f"{command}'s examples", functools.partial(examples, command)
         yield f"{command} ignores other commands' variables", functools.partial(ignored, command, others)
     for line, option in VOID:
         yield line, functools.partial(refused, line.split(), line.split()[0], option)
@@ -777,8 +821,8 @@ def attempt(case):
 
 
 os.chdir(folder := tempfile.mkdtemp(prefix="flynn-options."))
-HELP = {c: Run([c, "--help"]).must().out for c in re.findall(r"^  ([a-z]\S*) ", Run(["--help"]).must().out, re.M)}
-OPTIONS = {c: dict(re.findall(r"^ +(?:-\w, +)?--([a-z-]+)(\[?=\S+)?", text.split("\n\nMandatory")[0], re.M))
+HELP = {c: Run(["help", "--long", c]).must().out for c in re.findall(r"^  ([a-z]\S*) ", Run(["--help"]).must().out, re.M)}
+OPTIONS = {c: dict(re.findall(r"^ +(?:-\w, +)?--([a-z-]+)(\[?=\S+)?", text, re.M))
            for c, text in HELP.items()}
 TAKES_VALUE = {option: value.startswith("=") for listed in OPTIONS.values() for option, value in listed.items()}
 BACKENDS = json.loads(Run(["info", "--json"]).must().out)["backends"]

@@ -170,7 +170,7 @@ Test(device, wrong_resources)
         {"", FL_E_UNKNOWN, "serial"},          {":", FL_E_UNKNOWN, "serial"},
         {"serail", FL_E_UNKNOWN, "serial"},    {"OMP", FL_E_UNKNOWN, "omp"},
         {"ompp:2", FL_E_UNKNOWN, "omp"},       {"hip-nvida", FL_E_UNKNOWN, "hip-nvidia"},
-        {"cuda", FL_E_UNKNOWN, "hip-nvidia"},  {" serial", FL_E_UNKNOWN, "serial"},
+        {"opencl", FL_E_UNKNOWN, "hip-nvidia"},  {" serial", FL_E_UNKNOWN, "serial"},
         {"../serial", FL_E_UNKNOWN, "serial"}, {"serial/../omp", FL_E_UNKNOWN, "serial"},
         {"serial:v3", FL_E_UNKNOWN, "v3"},     {"omp:v9", FL_E_UNKNOWN, "v9"},
         {"serial:2", FL_E_ARGUMENT, "2"},      {"omp:0", FL_E_ARGUMENT, "0"},
@@ -295,6 +295,33 @@ Test(device, statuses)
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", FL_VERSION_MAJOR, FL_VERSION_MINOR, FL_VERSION_PATCH);
     cr_expect_str_eq(fl_version(), version);
+}
+
+/* Whatever comes of it, it is the same as under the usual name. */
+Test(device, other_names_of_backends)
+{
+    static const char *const names[][2] = {{"cuda", "hip-nvidia"}, {"nvidia", "hip-nvidia"}, {"rocm", "hip-amd"},
+                                           {"amd", "hip-amd"},     {"gpu", "hip"},           {"openmp", "omp"},
+                                           {"openmp:1", "omp:1"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fl_device *device[2] = {NULL, NULL};
+        fl_status status[2];
+        char message[512] = "", resource[64] = "";
+        for (int n = 1; n >= 0; n--) {
+            status[n] = fl_device_open(names[i][n], &device[n]);
+            if (n == 1 && status[n] == FL_OK)
+                snprintf(resource, sizeof resource, "%s", fl_device_describe(device[n])->resource);
+            else if (n == 1)
+                snprintf(message, sizeof message, "%s", fl_last_error());
+        }
+        cr_expect(status[0] == status[1] && status[0] != FL_E_UNKNOWN, "%s: %s", names[i][0], fl_last_error());
+        cr_expect(status[0] != FL_OK || strcmp(fl_device_describe(device[0])->resource, resource) == 0, "%s",
+                  names[i][0]);
+        cr_expect(status[0] == FL_OK || strcmp(fl_last_error(), message) == 0, "%s: %s", names[i][0], message);
+        for (int n = 0; n < 2; n++)
+            fl_device_close(device[n]);
+    }
 }
 
 Test(device, nearest_names)

@@ -142,6 +142,76 @@ static void parse_apart(void *words)
     parse(words, &mine);
 }
 
+Test(options, whole_numbers)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {{"1e6", 1000000},
+                 {"1E+3", 1000},
+                 {"1.5k", 1500},
+                 {"2K", 2000},
+                 {"16M", 16000000},
+                 {"1G", 1000000000},
+                 {"2T", 2000000000000},
+                 {"64Ki", 65536},
+                 {"64ki", 65536},
+                 {"1.5Ki", 1536},
+                 {"3Mi", 3145728},
+                 {"1Gi", 1 << 30},
+                 {"2^20", 1 << 20},
+                 {"10^3", 1000},
+                 {"1^9", 1},
+                 {"2^62", INT64_C(1) << 62},
+                 {"1000e-3", 1},
+                 {"1.50e1", 15},
+                 {"0.001M", 1000},
+                 {"9223372036854775807", INT64_MAX},
+                 {"9.223372036854775807e18", INT64_MAX}};
+    static const char *const refused[] = {"0.5", "1.",    ".5",   "1e",    "1e-1", "1.5",   "0.1Ki",
+                                          "2^",  "^2",    "2^63", "9e19",  "1k5",  "1kB",   "1m",
+                                          "1g",  "0x8",   "1e99", "16Ti8", "2^2k", "1.5^2", "-1k",
+                                          "1 k", "1,000", "e3",   "k",     "",     "8Ei",   "1e99999999999999999999"};
+    own mine;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char word[64];
+        snprintf(word, sizeof word, "--size=%s", cases[i].text);
+        common_options common = parse(WORDS(word, NULL), &mine);
+        cr_assert(eq(i64, common.size, cases[i].value), "%s is %lld", word, (long long)common.size);
+        options_free(&common);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char word[64];
+        snprintf(word, sizeof word, "--size=%s", refused[i]);
+        ended how = run_apart(parse_apart, (void *)WORDS(word, NULL));
+        cr_assert(eq(int, how.exit_code, EXIT_BAD_INPUT), "%s: %d", word, how.exit_code);
+        cr_assert(is_one_line(how.err) && strstr(how.err, "--size: "), "%s", how.err);
+    }
+    common_options common = parse(WORDS("--block=1Kix2", "--shape=2^3x1e1", "--warmup=1k", NULL), &mine);
+    cr_assert(common.block[0] == 1024 && common.block[1] == 2 && mine.shape[0] == 8 && mine.shape[1] == 10 &&
+              common.warmup == 1000);
+    options_free(&common);
+}
+
+Test(options, dtypes_as_other_languages_call_them)
+{
+    static const struct {
+        const char *name;
+        fl_dtype dtype;
+    } cases[] = {{"float32", FL_F32}, {"float", FL_F32}, {"double", FL_F64}, {"float64", FL_F64},
+                 {"int", FL_I32},     {"int32", FL_I32}, {"int64", FL_I64},  {"uint8", FL_U8}};
+    own mine;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char word[64];
+        snprintf(word, sizeof word, "--dtype=%s", cases[i].name);
+        common_options common = parse(WORDS(word, NULL), &mine);
+        cr_assert(eq(int, (int)common.dtype, (int)cases[i].dtype), "%s", word);
+        options_free(&common);
+    }
+}
+
 Test(options, what_is_wrong_gets_one_line)
 {
     static const struct {

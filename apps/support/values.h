@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h - the values of options: each function returns what the text says, or ends the command with one line.
+ * `option` is the long name without dashes ("mode").
+ *
+ * A whole number is written as digits (4096), as a decimal number with a power of ten or a unit (1e6, 1.5k, 16M: k or
+ * K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024), or as a power (2^20). What comes to no whole number,
+ * such as 0.5, is refused.
+ */
+#pragma once
+
+#include <flynn/flynn.h>
+
+#include <stdnoreturn.h>
+
+/* A whole number from `least` to `most`. */
+int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
+/* From 0 to `most`, or without limit if that is 0. */
+double option_real(const char *option, const char *value, int64_t most);
+/* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
+int option_choice(const char *option, const char *value, const char *const *names);
+/* A number of bytes, at least 1. */
+int64_t option_bytes(const char *option, const char *value);
+/* `least` to `most` numbers of at least 1 with an x between them, then `rest`. The message says that the value is not
+ * `expected`. */
+void option_numbers(const char *option, const char *value, int64_t least, int64_t most, const char *expected,
+                    int64_t rest, int64_t *numbers);
+/* A block: "16x16" is {16, 16, 1}. */
+void option_block(const char *option, const char *value, int *block);
+/* "f32", or as C and NumPy call it: float, float32, single; double, float64; int, int32; int64; uint8. */
+fl_dtype option_dtype(const char *option, const char *value);
+/* A text that is not empty; NULL stays NULL. */
+const char *option_text(const char *option, const char *value);
+
+/* Ends the command: "--mode: 'fulll' is ...; expected ...", or "FLYNN_MODE: ..." for a variable's value. */
+noreturn void option_fail(const char *option, const char *format, ...) __attribute__((format(printf, 2, 3)));
