@@ -66,7 +66,7 @@ const exercise_kind increment_exercise = {
             "x.npy -o y.npy\tan array of one's own\n",
     .arguments = "[FILE]",
     .input_count = 1,
-    .inputs = {{"input", 1, FL_MAX_DIMS, false}},
+    .inputs = {{"input", 1, FL_MAX_DIMS, true}},
     .dtypes = DTYPES_SIGNED,
     .file_dtypes = DTYPES_SIGNED,
     .lacks = TAKES_CHECK | TAKES_SEED,

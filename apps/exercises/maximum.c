@@ -27,7 +27,7 @@ const exercise_kind maximum_exercise = {
             "x.npy y.npy -o most.npy\tarrays of one's own\n",
     .arguments = "[X Y]",
     .input_count = 2,
-    .inputs = {{"input", 1, FL_MAX_DIMS, false}, {"input", 1, FL_MAX_DIMS, false}},
+    .inputs = {{"input", 1, FL_MAX_DIMS, true}, {"input", 1, FL_MAX_DIMS, true}},
     .least_files = 2,
     .dtypes = DTYPES_SIGNED,
     .file_dtypes = DTYPES_SIGNED,

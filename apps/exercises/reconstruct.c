@@ -73,6 +73,9 @@ static void plan(exercise *e)
     int64_t shape[FL_MAX_DIMS];
 
     check_shapes(e);
+    if (k == 0)
+        fail(EXIT_BAD_INPUT, "%s: s is %s; expected at least one singular value", e->common.arguments[1],
+             format_shape(e->inputs[1].ndim, e->inputs[1].shape).text);
     if (own->rank > k)
         fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values in %s", own->rank, k,
              e->common.arguments[1]);
@@ -128,7 +131,7 @@ const exercise_kind reconstruct_exercise = {
             "u.npy s.npy vt.npy -o out.npy\tfactors of one's own\n",
     .arguments = "[U S VT]",
     .input_count = 3,
-    .inputs = {{"u", 2, 3, false}, {"s", 1, 2, false}, {"vt", 2, 3, false}},
+    .inputs = {{"u", 2, 3, true}, {"s", 1, 2, true}, {"vt", 2, 3, true}},
     .least_files = 3,
     .dtypes = DTYPES_FLOAT,
     .seeds_calls = true, /* the check's sums */

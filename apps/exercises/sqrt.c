@@ -32,7 +32,7 @@ const exercise_kind sqrt_exercise = {
             "x.npy -o root.npy\tan array of one's own\n",
     .arguments = "[FILE]",
     .input_count = 1,
-    .inputs = {{"input", 1, FL_MAX_DIMS, false}},
+    .inputs = {{"input", 1, FL_MAX_DIMS, true}},
     .dtypes = DTYPES_ALL,
     .lacks = TAKES_CHECK | TAKES_SEED,
     .made = "the course's range",

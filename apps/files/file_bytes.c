@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,14 +24,83 @@ static bool check_kind(const char *path, const char *expected, const struct stat
     return true;
 }
 
+/* A stream that the caller opened, as `-` and a shell's <(command) name it; -1 for any other path. */
+static int inherited(const char *path)
+{
+    static const char folder[] = "/dev/fd/";
+
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+        return STDIN_FILENO;
+    return strncmp(path, folder, strlen(folder)) == 0 ? atoi(path + strlen(folder)) : -1;
+}
+
+/* Copies what is left of a pipe to a file in memory. */
+static bool copy_pipe(const char *path, int from, int to, problem *why)
+{
+    char buffer[1 << 14];
+    double bytes = 0;
+    ssize_t length;
+
+    while ((length = read(from, buffer, sizeof buffer)) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0 || write(to, buffer, (size_t)length) != length)
+            return problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
+        bytes += (double)length;
+        if (!memory_allows(path, bytes, why))
+            return false;
+    }
+    return true;
+}
+
+/* The descriptor of a file that has what comes from the pipe; -1, with a problem, on failure. Each pipe can be read
+ * once: the last one's file is kept for whoever opens it again. */
+static int file_of_pipe(const char *path, int from, problem *why)
+{
+    static int last = -1, file;
+    char name[32];
+    int opened = -1;
+
+    if (last != from) {
+        file = memfd_create("pipe", MFD_CLOEXEC);
+        if (file >= 0 && !copy_pipe(path, from, file, why)) {
+            close(file);
+            return -1;
+        }
+        last = file >= 0 ? from : -1;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    if (file >= 0)
+        opened = open(name, O_RDONLY | O_CLOEXEC);
+    if (opened < 0)
+        problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
+    return opened;
+}
+
+static int open_input(const char *path, const char *expected, problem *why)
+{
+    const int stream = inherited(path);
+    struct stat info;
+
+    if (stream >= 0 && fstat(stream, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)))
+        return file_of_pipe(path, stream, why);
+    /* O_NONBLOCK: opening a pipe must not wait for a writer. Regular files ignore it. */
+    int file = open(stream == STDIN_FILENO ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        problem_set(why, exit_code_of_errno(errno), "%s: cannot be read (%s); expected %s", path, strerror(errno),
+                    expected);
+    return file;
+}
+
 FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why)
 {
-    /* O_NONBLOCK: opening a pipe must not wait for a writer. Regular files ignore it. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = open_input(path, expected, why);
     struct stat info;
     FILE *stream = NULL;
 
-    if (file < 0 || fstat(file, &info) != 0) {
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &info) != 0) {
         problem_set(why, exit_code_of_errno(errno), "%s: cannot be read (%s); expected %s", path, strerror(errno),
                     expected);
     } else if (check_kind(path, expected, &info, why)) {
@@ -38,7 +109,7 @@ FILE *file_open(const char *path, const char *expected, int64_t *size, problem *
         if (stream == NULL)
             problem_set(why, EXIT_BROKEN, "%s: cannot be read (%s)", path, strerror(errno));
     }
-    if (stream == NULL && file >= 0)
+    if (stream == NULL)
         close(file);
     return stream;
 }

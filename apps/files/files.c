@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
+#include "file_bytes.h"
 #include "npy.h"
 #include "output.h"
 #include "png_file.h"
@@ -16,7 +17,17 @@ static bool ends_in(const char *path, const char *ending)
 
 bool file_read(const char *path, host_array *array, problem *why)
 {
-    return ends_in(path, ".png") ? png_read(path, array, why) : npy_read(path, array, why);
+    bool png = ends_in(path, ".png");
+
+    if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) { /* no name: no .npy file has this first byte */
+        int64_t size;
+        FILE *file = file_open(path, "a .npy or .png file", &size, why);
+        if (file == NULL)
+            return false;
+        png = getc(file) == 0x89;
+        fclose(file);
+    }
+    return png ? png_read(path, array, why) : npy_read(path, array, why);
 }
 
 bool file_write(const char *path, const host_array *array, problem *why)
@@ -34,7 +45,7 @@ bool file_check_writable(const char *path, problem *why)
 
 bool file_check_output(const char *path, problem *why)
 {
-    if (!ends_in(path, ".npy") && !ends_in(path, ".png"))
+    if (!ends_in(path, ".npy") && !ends_in(path, ".png") && strcmp(path, "-") != 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: unknown file type; the name must end in .npy or .png", path);
     return file_check_writable(path, why);
 }

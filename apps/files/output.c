@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -58,6 +59,8 @@ static void remove_temporaries(void)
         temporary_remove(t);
 }
 
+static int real_stdout = -1; /* once output_take_stdout was called */
+
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
 static void on_signal(int number)
@@ -71,9 +74,11 @@ static void at_exit(void)
 {
     remove_temporaries();
     bool failed = ferror(stdout) != 0;
+    struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    const bool nobody_reads = poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR; /* `| head -1` has what it wants */
     errno = 0;
     if (fclose(stdout) != 0 || failed) {
-        if (fail_is_told())
+        if (fail_is_told() || nobody_reads)
             return;
         print_error("stdout: could not be written%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
         _exit(EXIT_BROKEN);
@@ -99,6 +104,34 @@ void output_start(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     atexit(at_exit);
+}
+
+void output_take_stdout(bool quiet)
+{
+    const int other = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
+
+    fflush(stdout);
+    real_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (real_stdout < 0 || other < 0 || dup2(other, STDOUT_FILENO) < 0)
+        fail(EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
+    if (quiet)
+        close(other);
+}
+
+/* For "-". */
+static output *open_stdout(problem *why)
+{
+    const int descriptor = fcntl(real_stdout, F_DUPFD_CLOEXEC, 3);
+    output *file = calloc(1, sizeof *file);
+
+    if (descriptor >= 0 && file != NULL) {
+        *file = (output){.target = strdup("stdout"), .stream = fdopen(descriptor, "wb")};
+        if (file->target != NULL && file->stream != NULL)
+            return file;
+        output_discard(file);
+    }
+    problem_set(why, EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
+    return NULL;
 }
 
 enum { LONGEST_OWNER = 128 };
@@ -245,6 +278,8 @@ static int open_temporary(const char *path, const struct stat *old)
 output *output_open(const char *path, problem *why)
 {
     struct stat old;
+    if (real_stdout >= 0 && strcmp(path, "-") == 0)
+        return open_stdout(why);
     char *target = resolve(path, &old, why);
     if (target == NULL)
         return NULL;

@@ -15,9 +15,12 @@
 #include <stdio.h>
 
 /* Call once, first in main. From then on unfinished files are removed when the process ends; a stdout that could not be
- * written completely (disk full, pipe closed) ends the process with exit code 4 and a message; and no file is opened in
- * place of a stdin, stdout or stderr that the caller had closed. */
+ * written completely (disk full) ends the process with exit code 4 and a message, unless it is a pipe that nobody reads
+ * any more; and no file is opened in place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
+
+/* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
+void output_take_stdout(bool quiet);
 
 typedef struct output output;
 

@@ -179,7 +179,8 @@ static const own_option shared_options[] = {
     {"csv", OPTION_STREAM, COMMON(csv_file), "FILE", .group = GROUP_OUTPUT,
      .help = "Results as CSV, to FILE or in place of the table"},
     {"output", OPTION_WRITTEN, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
-     .help = "Write the result as .npy, or a matrix as a grey .png\vA .png is clipped to 0..1."},
+     .help = "Write the result as .npy, or a matrix as a grey .png\vA .png is clipped to 0..1. - is stdout: the table "
+             "then goes to stderr."},
     {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
      .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
 };
@@ -248,8 +249,8 @@ static void set_option(parsing *p, int i, const char *value)
     case OPTION_TEXT:
     case OPTION_READ:
     case OPTION_WRITTEN:
-    case OPTION_FOLDER:
-    case OPTION_STREAM: *(const char **)place = option_text(o->name, value); break;
+    case OPTION_FOLDER: *(const char **)place = option_text(o->name, value); break;
+    case OPTION_STREAM: *(const char **)place = strcmp(given, "-") ? option_text(o->name, value) : NULL; break;
     case OPTION_CHOICE: *(int *)place = option_choice(o->name, given, o->names); break;
     case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, given, o->least, o->most); break;
     case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, given, o->least, o->most); break;
@@ -460,6 +461,8 @@ static void claim_option(const entry *e)
     char name[64], within[PATH_MAX];
 
     shown_name(o->name, e->variable, name, sizeof name);
+    if (path && strcmp(path, "-") == 0)
+        return; /* a stream */
     if (path && o->type == OPTION_READ)
         path_claim(PATH_READ, path, "%s=%s", name, path);
     else if (path && o->type != OPTION_FOLDER)

@@ -102,5 +102,10 @@ refused "five dimensions" 2 "--shape" increment --shape=1x2x3x4x5
 refused "a cube too large" 2 "--size" maximum --size=2000000
 refused "an unknown variant" 2 "naive" maximum --size=8 --variant=navie --backend=serial
 write empty.npy '<f4' '(0, 3)'
-refused "nothing" 2 "at least one element" sqrt empty.npy
+for line in "sqrt empty.npy" "increment empty.npy" "maximum empty.npy empty.npy" "log_of_sum empty.npy empty.npy" "log_of_sum empty.npy 3"; do
+    read -ra words <<<"$line"
+    ok "no elements: $line" "${words[@]}" --backend=all -o nothing.npy --repeat=1 --warmup=0
+    check "is an array without elements" npy nothing.npy 'shape == (0, 3) and len(v) == 0'
+done
+ok "none that differs" allclose empty.npy empty.npy --backend=serial
 summary

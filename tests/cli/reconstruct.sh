@@ -92,7 +92,7 @@ refused "too many rows" 2 vt4.npy reconstruct u.npy s.npy vt4.npy
 refused "u as s" 2 u.npy reconstruct u.npy u.npy vt.npy
 refused "s as u" 2 s.npy reconstruct s.npy s.npy vt.npy
 refused "a batch against a matrix" 2 vt.npy reconstruct bu.npy bs.npy vt.npy
-refused "nothing" 2 nothing.npy reconstruct nothing.npy s.npy vt.npy
+ok "no rows" reconstruct nothing.npy s.npy vt.npy --backend=serial -o rows.npy
 refused "no such file" 2 none.npy reconstruct u.npy none.npy vt.npy
 refused "a size for files" 2 --size reconstruct u.npy s.npy vt.npy --size=4
 refused "a batch for files" 2 --batch reconstruct u.npy s.npy vt.npy --batch=4

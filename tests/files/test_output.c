@@ -373,8 +373,7 @@ Test(output, a_lost_stdout_is_told)
     cr_assert(eq(int, how.exit_code, EXIT_BROKEN));
     cr_assert(strstr(how.err, "No space left") != NULL && is_one_line(how.err), "%s", how.err);
     how = run_apart(print_to, NULL);
-    cr_assert(eq(int, how.exit_code, EXIT_BROKEN));
-    cr_assert(strstr(how.err, "Broken pipe") != NULL && is_one_line(how.err), "%s", how.err);
+    cr_assert(how.exit_code == 0 && *how.err == '\0', "a pipe that nobody reads: %d %s", how.exit_code, how.err);
     how = run_apart(print_to_closed, NULL);
     cr_assert(eq(int, how.exit_code, EXIT_BROKEN));
     expect_content("a", "content");
