@@ -93,12 +93,13 @@ static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKE
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors in a pipeline, from reading to "
     "writing files.\v"
-    "The pipeline: read and decode, decompose, copy, reconstruct, copy back, check, encode and write. Images are PNGs "
-    "of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
+    "The pipeline: read and decode, decompose, copy, reconstruct, copy back, check, encode and write. Images are PNGs, "
+    "or "
+    "all .png of a folder, of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
     "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.\v"
     "\trandom matrices on the best backend\n"
-    "*.png --output-dir=out\timages of one's own\n"
+    "mri/ --output-dir=out\timages of one's own\n"
     "--pipeline=all -b hip\tthe four modes side by side\n";
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
@@ -288,12 +289,13 @@ static void free_all(batch_command *c)
 int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
-    const command_line line = {"flynn batch", "[IMAGE.png...]", INT_MAX, summary_text, taken, own_options, &own};
+    const command_line line = {"flynn batch", "[IMAGE.png|FOLDER...]", INT_MAX, summary_text, taken, own_options, &own};
     one_thread_resource resource;
     common_options common;
     int code;
 
     options_parse(&line, argc, argv, &common);
+    option_one_variant(&common);
     batch_command c = {.common = &common, .own = &own, .backends = backends_open(&common)};
     c.source = inputs_find(&own, &common);
     refuse_void(&c);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
@@ -106,22 +107,56 @@ static batch_source make_random(const batch_options *own, const common_options *
                           .shape = {dtype, n[1], n[2], own->rank ? own->rank : usual}};
 }
 
+/* The images in a folder, in the order of their names; the folder itself where it has none. */
+static void add_images(batch_source *source, const char *folder)
+{
+    const int64_t before = source->count;
+    struct dirent **entries;
+    const int count = scandir(folder, &entries, NULL, alphasort);
+
+    if (count < 0)
+        fail(exit_code_of_errno(errno), "%s: %s; expected a folder with PNGs", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        const char *ending = strrchr(entries[i]->d_name, '.');
+        const size_t length = strlen(folder);
+        if (ending && strcasecmp(ending, ".png") == 0 && entries[i]->d_name[0] != '.')
+            add(source, text_of("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", entries[i]->d_name));
+        free(entries[i]);
+    }
+    free(entries);
+    if (source->count == before)
+        add(source, memory_text(folder)); /* reported when it is read */
+}
+
+static batch_source find_images(const common_options *common)
+{
+    batch_source source = {.kind = BATCH_IMAGES};
+    struct stat info;
+
+    for (int i = 0; i < common->argument_count; i++)
+        if (stat(common->arguments[i], &info) == 0 && S_ISDIR(info.st_mode))
+            add_images(&source, common->arguments[i]);
+        else
+            add(&source, memory_text(common->arguments[i]));
+    return source;
+}
+
 batch_source inputs_find(const batch_options *own, const common_options *common)
 {
-    batch_source source = {.kind = BATCH_IMAGES, .count = common->argument_count, .inputs = common->arguments};
+    batch_source source;
 
     if (common->argument_count == 0 && !own->factors)
         return make_random(own, common);
-    if (common->argument_count == 0)
-        source = find_factors(own->factors);
+    source = common->argument_count ? find_images(common) : find_factors(own->factors);
     source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
     source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
     return source;
 }
 
-/* Images are claimed as arguments. */
 static void claim_files(const batch_source *source)
 {
+    for (int64_t n = 0; n < source->count && source->kind == BATCH_IMAGES; n++)
+        path_claim(PATH_READ, source->inputs[n], "the input %s", source->inputs[n]);
     for (int64_t n = 0; n < source->count && source->kind == BATCH_FACTORS; n++)
         for (int i = 0; i < FACTORS; i++) {
             char *path = text_of("%s/%s", source->inputs[n], factor_files[i]);
@@ -182,9 +217,7 @@ void inputs_free(batch_source *source)
     for (int64_t i = 0; i < source->count && source->outputs; i++)
         free((void *)source->outputs[i]);
     free((void *)source->outputs);
-    if (source->kind != BATCH_FACTORS)
-        return; /* images are the command's arguments */
-    for (int64_t i = 0; i < source->count; i++)
+    for (int64_t i = 0; i < source->count && source->inputs; i++)
         free((void *)source->inputs[i]);
     free((void *)source->inputs);
 }

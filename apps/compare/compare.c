@@ -9,6 +9,7 @@
 #include "harness/child.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/options.h"
 #include "support/paths.h"
 #include "support/progress.h"
@@ -16,13 +17,17 @@
 #include "view/json.h"
 #include "view/row.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ARGUMENTS = 32 };
 
 typedef struct compare_options {
-    const char *against;
+    const char *against, *size; /* NULL: not given */
+    double scale;               /* likewise 0 */
     bool markdown;
 } compare_options;
 
@@ -49,6 +54,10 @@ const column compare_columns[] = {
 };
 
 static const own_option own_options[] = {
+    {"size", OPTION_TEXT, offsetof(compare_options, size), "NAME=N,...",
+     .help = "Sizes by exercise, such as sort=1e6,convolve=256\vWhere exercises are named, N alone is that of each."},
+    {"scale", OPTION_REAL, offsetof(compare_options, scale), "X",
+     .help = "X times the course's work, of every other exercise\vAn edge is scaled by the root of X."},
     {"against", OPTION_READ, offsetof(compare_options, against), "OLD.json",
      .help = "Compare NEW.json, or a run that is made now, with OLD"},
     {"markdown", OPTION_FLAG, offsetof(compare_options, markdown), .help = "Print the table in Markdown"},
@@ -76,17 +85,79 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
+/* The N of "sort=1e6,NAME=N", or of N alone; 0: none. */
+static int64_t size_in(const char *list, const char *exercise)
+{
+    char *copy = memory_text(list), *rest = copy, *word;
+    int64_t size = 0;
+
+    while ((word = strsep(&rest, ","))) {
+        char *number = strchr(word, '=');
+        if (number)
+            *number++ = '\0';
+        if (!number || strcmp(word, exercise) == 0)
+            size = option_integer("size", number ? number : word, 1, INT64_MAX);
+    }
+    free(copy);
+    return size;
+}
+
+/* Refuses names in --size that are not run, and a number that has another meaning for each exercise. */
+static void check_sizes(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
+                        int count)
+{
+    const char *names[MOST_ARGUMENTS] = {NULL}, *nearest;
+    char *copy = memory_text(own->size), *rest = copy, *word;
+
+    for (int i = 0; i < count; i++)
+        names[i] = kinds[i]->name;
+    while ((word = strsep(&rest, ","))) {
+        char *number = strchr(word, '=');
+        bool found = !number;
+        if (number)
+            *number++ = '\0';
+        for (int i = 0; i < count; i++)
+            found = found || strcmp(word, names[i]) == 0;
+        nearest = found ? NULL : fl_nearest_name(word, names, (size_t)count);
+        if (!found)
+            option_fail("size", "'%s' is not among the exercises that run%s%s", word,
+                        nearest ? "; the nearest is " : "", nearest ? nearest : "");
+        if (!number && (common->argument_count == 0 || strchr(own->size, ',')))
+            option_fail("size",
+                        "'%s' is a length for one exercise, and an edge for another; expected NAME=N for each, "
+                        "such as sort=1e6,convolve=256, or --scale",
+                        word);
+        option_integer("size", number ? number : word, 1, INT64_MAX);
+    }
+    free(copy);
+}
+
+/* That which the exercise gets; 0: the course's. */
+static int64_t size_of(const compare_options *own, const exercise_kind *kind)
+{
+    const int64_t named = own->size ? size_in(own->size, kind->name) : 0;
+    const int power = kind->laws.power ? kind->laws.power : 1;
+
+    if (named || own->scale == 0)
+        return named;
+    return llround(fmax(1, (double)kind->size * pow(own->scale, 1.0 / power)));
+}
+
 /* One document of all exercises. A single exercise that cannot run (exit codes 2 to 4) ends the command with its exit
  * code; any other failure is listed. */
-static json_t *run_all(const common_options *common, const exercise_kind *const *kinds, int count)
+static json_t *run_all(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
+                       int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
 
     for (int i = 0; i < count; i++) {
         child_words words = child_words_start(kinds[i]->name);
+        const int64_t size = size_of(own, kinds[i]);
         child_result r;
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
         child_words_common(&words, exercise_takes(kinds[i]), common);
+        if (size)
+            child_words_add(&words, "--%s=%" PRId64, kinds[i]->size_option ? kinds[i]->size_option : "size", size);
         r = child_run(&words);
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
@@ -127,7 +198,7 @@ static void show(const json_t *document, table_style style)
 }
 
 /* The named exercises; all of them where none is named. */
-static json_t *run_named(const common_options *common, const char *const *names, int count)
+static json_t *run_named(const common_options *common, const compare_options *own, const char *const *names, int count)
 {
     const exercise_kind *kinds[MOST_ARGUMENTS] = {NULL};
     const bool all = count == 0;
@@ -142,12 +213,14 @@ static json_t *run_named(const common_options *common, const char *const *names,
         takes |= exercise_takes(kinds[i]);
     if (count > 0)
         option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
-    return run_all(common, kinds, count);
+    if (own->size)
+        check_sizes(common, own, kinds, count);
+    return run_all(common, own, kinds, count);
 }
 
-static int compare_now(const common_options *common, table_style style)
+static int compare_now(const common_options *common, const compare_options *own, table_style style)
 {
-    json_t *document = run_named(common, common->arguments, common->argument_count), *failed, *entry;
+    json_t *document = run_named(common, own, common->arguments, common->argument_count), *failed, *entry;
     int code = EXIT_DONE;
     size_t i;
 
@@ -171,18 +244,20 @@ static json_t *load(const char *path)
     return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
 }
 
-static int compare_saved(const common_options *common, const char *against, table_style style)
+static int compare_saved(const common_options *common, const compare_options *own, table_style style)
 {
-    json_t *older = load(against), *newer, *verdicts;
+    json_t *older = load(own->against), *newer, *verdicts;
 
     if (common->argument_count > 1)
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
     if (common->argument_count == 1) {
         option_refuse(common, TAKES_RUN, "both runs come from files");
+        option_refuse_own(common, own_options, "size", "both runs come from files");
+        option_refuse_own(common, own_options, "scale", "both runs come from files");
         path_claim(PATH_READ, common->arguments[0], "the input %s", common->arguments[0]);
         newer = load(common->arguments[0]);
     } else {
-        newer = run_named(common, NULL, 0);
+        newer = run_named(common, own, NULL, 0);
     }
     verdicts = compare_runs(older, newer);
     if (results_write(common, verdicts))
@@ -200,7 +275,7 @@ int command_compare(int argc, char **argv)
                                "[EXERCISE...]|[NEW.json]",
                                MOST_ARGUMENTS,
                                summary,
-                               TAKES_RUN | TAKES_JSON,
+                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON,
                                own_options,
                                &own};
     common_options common;
@@ -212,7 +287,12 @@ int command_compare(int argc, char **argv)
     if (common.backend_count == 1 && strcmp(common.backends[0], "auto") == 0)
         common.all_backends = true; /* there is nothing to compare in one */
     const table_style style = own.markdown ? TABLE_MARKDOWN : TABLE_TEXT;
-    code = own.against ? compare_saved(&common, own.against, style) : compare_now(&common, style);
+    const bool on_command_line = common.given_own & 1; /* --size, the first own option */
+    if (own.size && !on_command_line && common.argument_count == 0)
+        own.size = NULL; /* FLYNN_SIZE: each exercise that takes it sees it */
+    if (own.scale == 0)
+        option_refuse_own(&common, own_options, "scale", "it is 0; expected more");
+    code = own.against ? compare_saved(&common, &own, style) : compare_now(&common, &own, style);
     options_free(&common);
     return code;
 }

@@ -220,6 +220,7 @@ const exercise_kind primes_exercise = {
     .options = options,
     .own_size = sizeof(primes_options),
     .own = &(const primes_options){.upto = 10000, .method = -1, .launch = -1},
+    .size = 10000,
     .size_option = "upto",
     .laws = {100000000, 1, "--method=sieve"},
     .own_methods = true,

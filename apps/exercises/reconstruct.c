@@ -18,7 +18,7 @@ typedef struct reconstruct_options {
 
 static const own_option options[] = {
     {"rank", OPTION_INTEGER, offsetof(reconstruct_options, rank), "K",
-     .help = "Singular values to use (of made factors 100)\vOf files all.", .least = 1, .most = INT64_MAX},
+     .help = "Singular values to use (of made factors 100, or all)\vOf files all.", .least = 1, .most = INT64_MAX},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
     {0},
@@ -28,7 +28,8 @@ static const own_option options[] = {
 static host_array make(const exercise *e, int i)
 {
     const reconstruct_options *own = e->own;
-    const int64_t edge = exercise_size(e), rank = own->rank ? own->rank : COURSE_RANK;
+    const int64_t edge = exercise_size(e), usual = edge < COURSE_RANK ? edge : COURSE_RANK,
+                  rank = own->rank ? own->rank : usual;
     const int64_t batch = own->batch ? own->batch : 1,
                   shapes[][3] = {{batch, edge, rank}, {batch, rank}, {batch, rank, edge}};
     const int skip = own->batch ? 0 : 1;

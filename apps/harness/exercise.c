@@ -170,7 +170,7 @@ void exercise_free(exercise *e)
 
 /* Do the arrays of all backends fit into memory beside each other? Into a quarter of the host's, since each array is
  * there up to three times. */
-static bool fit_together(const exercise *e, int backends)
+static bool fit_together(const exercise *e, int ways)
 {
     double bytes = 0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
@@ -178,35 +178,63 @@ static bool fit_together(const exercise *e, int backends)
         bytes += (double)host_array_bytes(&e->inputs[i]);
     for (int i = 0; i < e->output_count; i++)
         bytes += (double)output_size(&e->outputs[i]) * (double)fl_dtype_size(e->outputs[i].dtype);
-    return bytes * backends < memory / 4;
+    return bytes * ways < memory / 4;
 }
 
-/* Each backend in turn, from its first pass to its last. */
-static void run_in_turn(const exercise *e, const measure_plan *plans, result_list *results)
+/* What is measured: a variant on a backend. */
+typedef struct way {
+    const open_backend *on;
+    measure_plan plan;
+} way;
+
+typedef struct way_list {
+    int count;
+    way *list;
+} way_list;
+
+static void add_way(way_list *ways, const open_backend *on, const measure_plan *plan)
 {
-    const backend_list *backends = e->backends;
-
-    for (int i = 0; i < backends->count; i++)
-        results->list[results->count++] = measure(e, &plans[i], backends->open[i].requested, backends->open[i].device);
+    ways->list = memory_regrown(ways->list, (size_t)ways->count + 1, sizeof *ways->list);
+    ways->list[ways->count++] = (way){on, *plan};
 }
 
-/* All backends in rounds: a machine that slows down meanwhile slows all of them down. */
-static void run_interleaved(const exercise *e, const measure_plan *plans, result_list *results)
+/* Adds the measurement, if the device could run it. */
+static void add_result(result_list *results, measuring *m)
+{
+    if (m)
+        results->list[results->count++] = measure_end(m);
+}
+
+/* Each way in turn, from its first pass to its last. */
+static void run_in_turn(const exercise *e, const way_list *ways, result_list *results)
+{
+    for (int i = 0; i < ways->count; i++) {
+        const way *w = &ways->list[i];
+        measuring *m = measure_start(e, &w->plan, w->on->requested, w->on->device);
+        while (m && measure_round(m, 1))
+            ;
+        add_result(results, m);
+    }
+}
+
+/* All in rounds: a machine that slows down meanwhile slows all of them down. */
+static void run_interleaved(const exercise *e, const way_list *ways, result_list *results)
 {
     enum { ROUNDS = 4 };
-    const backend_list *backends = e->backends;
-    measuring **under_way = memory_zeroed((size_t)backends->count, sizeof *under_way);
+    measuring **under_way = memory_zeroed((size_t)ways->count, sizeof *under_way);
     bool more = true;
 
-    for (int i = 0; i < backends->count; i++)
-        under_way[i] = measure_start(e, &plans[i], backends->open[i].requested, backends->open[i].device);
+    for (int i = 0; i < ways->count; i++) {
+        const way *w = &ways->list[i];
+        under_way[i] = measure_start(e, &w->plan, w->on->requested, w->on->device);
+    }
     while (more) {
         more = false;
-        for (int i = 0; i < backends->count; i++)
-            more = measure_round(under_way[i], ROUNDS) || more;
+        for (int i = 0; i < ways->count; i++)
+            more = (under_way[i] && measure_round(under_way[i], ROUNDS)) || more;
     }
-    for (int i = 0; i < backends->count; i++)
-        results->list[results->count++] = measure_end(under_way[i]);
+    for (int i = 0; i < ways->count; i++)
+        add_result(results, under_way[i]);
     free(under_way);
 }
 
@@ -236,17 +264,56 @@ static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
          info->resource, way.variant, name);
 }
 
-/* A plan for each backend. */
-static measure_plan *plans_for(const exercise *e)
+/* The i-th name of "naive,tiled"; NULL: there are fewer. */
+static const char *name_at(const common_options *common, int i)
 {
-    measure_plan *plans = memory_zeroed((size_t)e->backends->count, sizeof *plans);
+    return i < common->variant_count ? common->variants[i] : NULL;
+}
+
+/* Adds a way for each variant in the list, or for all, that the backend has. */
+static void add_variants(const exercise *e, const open_backend *on, way_list *ways)
+{
+    const bool all = strcmp(name_at(&e->common, 0), "all") == 0;
+    measure_plan plan = measure_plan_of(&e->common);
+    fl_variant_info v;
+
+    plan.optional = true;
+    for (int n = 0; all ? n == 0 : n < e->common.variant_count; n++)
+        for (size_t i = 0; fl_variant_get(on->device, i, &v) == FL_OK; i++) {
+            const bool named = all ? strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0
+                                   : strcmp(v.variant, name_at(&e->common, n)) == 0;
+            if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << e->outputs[0].dtype))
+                continue;
+            plan.variant = v.variant;
+            add_way(ways, on, &plan);
+        }
+}
+
+/* A way for each backend, or with a list of variants more. A name that no backend has ends the command. */
+static way_list ways_for(const exercise *e)
+{
+    const common_options *common = &e->common;
+    way_list ways = {0, NULL};
 
     for (int i = 0; i < e->backends->count; i++) {
-        plans[i] = measure_plan_of(&e->common);
-        if (!e->common.has_variant && e->common.block[0] == 0)
-            take_saved(e, e->backends->open[i].device, &plans[i]);
+        measure_plan plan = measure_plan_of(common);
+        if (name_at(common, 1) || (name_at(common, 0) && strcmp(name_at(common, 0), "all") == 0)) {
+            add_variants(e, &e->backends->open[i], &ways);
+            continue;
+        }
+        if (!common->has_variant && common->block[0] == 0)
+            take_saved(e, e->backends->open[i].device, &plan);
+        add_way(&ways, &e->backends->open[i], &plan);
     }
-    return plans;
+    for (int n = 0; n < common->variant_count && strcmp(name_at(common, n), "all") != 0; n++) {
+        bool found = !name_at(common, 1);
+        for (int i = 0; i < ways.count; i++)
+            found = found || strcmp(ways.list[i].plan.variant, name_at(common, n)) == 0;
+        if (!found)
+            option_fail("variant", "no backend named here has the variant '%s' of %s; `flynn list` shows them",
+                        name_at(common, n), e->kind->name);
+    }
+    return ways;
 }
 
 static bool check_all(const exercise *e, result_list *results)
@@ -300,16 +367,18 @@ static void write_outputs(const exercise *e, const result_list *results)
 
 static int run(exercise *e)
 {
-    measure_plan *plans = plans_for(e);
-    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)e->backends->count, sizeof(measurement))};
+    way_list ways = ways_for(e);
+    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)ways.count, sizeof(measurement))};
     int code;
 
-    (e->backends->count > 1 && fit_together(e, e->backends->count) ? run_interleaved : run_in_turn)(e, plans, &results);
+    (ways.count > 1 && fit_together(e, ways.count) ? run_interleaved : run_in_turn)(e, &ways, &results);
+    if (results.count == 0)
+        fail(EXIT_CANNOT_RUN, "--variant: none of '%s' can run here on this input", e->common.variant);
     code = !check_all(e, &results) ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;
     results_show(&results, e);
     write_outputs(e, &results);
     result_list_free(&results);
-    free(plans);
+    free(ways.list);
     return code;
 }
 

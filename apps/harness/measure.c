@@ -20,6 +20,7 @@ struct measuring {
     const exercise *exercise;
     const measure_plan *plan;
     measurement found;
+    bool unable;  /* the plan is optional, and this device or input is not for it */
     int launches; /* between two events */
     double spent; /* seconds, in timed passes */
     double shown; /* when a pass was shown; 0: the next one is */
@@ -150,7 +151,9 @@ static void queue_first_call(measuring *s, fl_timing *timing)
         run.timing = timing;
         status = call(s, &run);
     }
-    must(status);
+    s->unable = s->plan->optional && status != FL_OK && status != FL_E_MEMORY && status != FL_E_DEVICE;
+    if (!s->unable)
+        must(status);
 }
 
 /* Queues the copies of all outputs, of a counted one as much as counts. */
@@ -191,8 +194,10 @@ static double cold_pass(measuring *s, fl_timing *timing)
     create_arrays(s);
     queue_inputs(s);
     queue_first_call(s, timing);
-    read_count(s);
-    queue_outputs(s);
+    if (!s->unable) {
+        read_count(s);
+        queue_outputs(s);
+    }
     must(fl_stream_wait(s->stream));
     fl_trace_end(mark);
     return seconds_now() - start;
@@ -354,6 +359,14 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     progress("%s: first pass", requested);
     s->shown = seconds_now();
     s->found.cold_s = cold_pass(s, &s->found.timing);
+    if (s->unable) {
+        note("%s: %s is left out: %s", requested, plan->variant, fl_last_error());
+        release(s);
+        measurement_free(&s->found);
+        free(s);
+        progress_end();
+        return NULL;
+    }
     poison(s);
     for (int i = 0; i < plan->warmup; i++) {
         show_pass(s, false);
@@ -396,15 +409,6 @@ measurement measure_end(measuring *s)
     m = s->found;
     free(s);
     return m;
-}
-
-measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
-{
-    measuring *s = measure_start(e, plan, requested, device);
-
-    while (measure_round(s, 1))
-        ;
-    return measure_end(s);
 }
 
 void measurement_free(measurement *m)

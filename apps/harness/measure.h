@@ -42,9 +42,10 @@ typedef struct exercise {
 typedef struct measure_plan {
     const char *variant; /* NULL: auto */
     int block[3];
-    bool tuned; /* variant and block are a saved sweep's: where they cannot run, auto does */
-    int repeat; /* timed passes of each kind; 0: as many as min_time_s asks for */
-    int warmup; /* passes between the cold one and the timed ones */
+    bool optional; /* one of a list of variants: left out, with a remark, where it cannot run */
+    bool tuned;    /* variant and block are a saved sweep's: where they cannot run, auto does */
+    int repeat;    /* timed passes of each kind; 0: as many as min_time_s asks for */
+    int warmup;    /* passes between the cold one and the timed ones */
     double min_time_s;
     bool pageable;     /* host arrays are ordinary memory instead of pinned */
     bool wrong_timing; /* also time the call alone, without waiting for the work */
@@ -83,13 +84,12 @@ int64_t exercise_elements(const exercise *e);
  * kernel, h2d and d2h are taken between events of the device; a kernel that is over in less than 200 us is queued
  * several times between two events, and a sample is the mean of those. total is taken by the wall clock, from host
  * arrays to host arrays. Where arrays lie in host memory anyway there are no copies: h2d and d2h are 0. Of a counted
- * result only what counts is copied back. Ends the command (fail) when the library fails. */
-measurement measure(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
-
-/* The same in steps, so that several backends can take turns and what changes on the machine meanwhile meets all of
+ * result only what counts is copied back. Ends the command (fail) when the library fails.
+ *
+ * It is done in steps, so that several backends can take turns and what changes on the machine meanwhile meets all of
  * them. `plan` and `e` must stay. */
 typedef struct measuring measuring;
-/* All up to the warm-ups. */
+/* All up to the warm-ups. NULL: the plan is optional and cannot run. */
 measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device);
 /* Runs one part in `rounds` of the timed passes. Are there more to run? */
 bool measure_round(measuring *m, int rounds);

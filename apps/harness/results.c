@@ -241,8 +241,9 @@ static void show_table(const result_list *results, const exercise *e, const json
     columns_print(columns, rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
-        text_print("%s: %s%s\n", m->device.resource, m->device.name,
-                   m->device.emulation ? " (an emulation: its times mean nothing)" : "");
+        if (i == 0 || strcmp(m->device.resource, m[-1].device.resource) != 0) /* the first of its variants */
+            text_print("%s: %s%s\n", m->device.resource, m->device.name,
+                       m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         if (m->tuned)
             text_print("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
         show_wrong_timing(m);

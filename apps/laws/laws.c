@@ -306,6 +306,7 @@ int command_laws(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    option_one_variant(&common);
     own.exercise = common.argument_count ? common.arguments[0] : NULL;
     settle(&common, &own);
     laws_run run = {.common = &common, .own = &own, .rows = json_new_list()};

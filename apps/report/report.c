@@ -28,7 +28,7 @@ enum { MOST_FILES = 256 };
 typedef struct report_options {
     const char *pictures[MOST_FILES];
     int picture_count;
-    const char *output, *plots;
+    const char *output, *plots, *size, *scale;
 } report_options;
 
 static void add_picture(const char *option, const char *value, void *options)
@@ -41,6 +41,10 @@ static void add_picture(const char *option, const char *value, void *options)
 }
 
 static const own_option own_options[] = {
+    {"size", OPTION_TEXT, offsetof(report_options, size), "NAME=N,...", .help = "Sizes for flynn compare",
+     .void_with = 1},
+    {"scale", OPTION_TEXT, offsetof(report_options, scale), "X", .help = "Scale of the work for flynn compare",
+     .void_with = 1},
     {"output", OPTION_WRITTEN, offsetof(report_options, output), "FILE",
      .help = "Write the page to this file (report.html)", .letter = 'o'},
     {"plots", OPTION_TEXT, offsetof(report_options, plots), "FOLDER",
@@ -72,12 +76,16 @@ static json_t *load(const char *path)
 }
 
 /* `flynn compare`, as these options ask for it. */
-static json_t *run_compare(const common_options *common)
+static json_t *run_compare(const common_options *common, const report_options *own)
 {
     child_words words = child_words_start("compare");
     json_t *document;
 
-    child_words_common(&words, TAKES_RUN, common);
+    child_words_common(&words, TAKES_RUN & ~TAKES_SIZE, common);
+    if (own->size)
+        child_words_add(&words, "--size=%s", own->size);
+    if (own->scale)
+        child_words_add(&words, "--scale=%s", own->scale);
     progress("all exercises on all backends");
     document = child_document(&words, "compare");
     progress_end();
@@ -293,8 +301,13 @@ static void free_page(report_page *page)
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
-    const command_line line = {"flynn report",          "[SAVED.json...]", MOST_FILES, summary,
-                               TAKES_RUN | TAKES_FILES, own_options,       &own};
+    const command_line line = {"flynn report",
+                               "[SAVED.json...]",
+                               MOST_FILES,
+                               summary,
+                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_FILES,
+                               own_options,
+                               &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     problem why;
@@ -312,7 +325,7 @@ int command_report(int argc, char **argv)
     for (int i = 0; i < common.argument_count; i++)
         take(&page, load(common.arguments[i]), common.arguments[i]);
     if (common.argument_count == 0)
-        take(&page, run_compare(&common), "flynn compare");
+        take(&page, run_compare(&common, &own), "flynn compare");
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
     if (own.plots) {

@@ -72,28 +72,42 @@ noreturn void option_fail(const char *option, const char *format, ...)
 }
 
 /* Splits "serial,omp:2"; the pointers and their text are one piece of memory. */
+static char **split(const char *option, const char *value, const char *expected, int *count)
+{
+    const size_t bytes = strlen(value) + 1;
+
+    *count = 1;
+    for (const char *at = value; *at != '\0'; at++)
+        *count += *at == ',';
+    char **words = memory_zeroed(1, (size_t)*count * sizeof *words + bytes);
+    char *rest = memcpy(words + *count, value, bytes);
+    for (int i = 0; i < *count; i++) {
+        words[i] = strsep(&rest, ",");
+        if (words[i][0] == '\0')
+            option_fail(option, "'%s' has an empty name; expected %s", value, expected);
+        if (strcmp(words[i], "all") == 0 && *count > 1)
+            option_fail(option, "'%s' names all and others; expected all alone, or names", value);
+    }
+    return words;
+}
+
 static void parse_backends(const char *option, const char *value, void *common)
 {
     common_options *c = common;
-    const bool all = strcmp(value, "all") == 0;
-    const size_t bytes = strlen(value) + 1;
-    int count = 1;
 
-    for (const char *at = value; *at != '\0'; at++)
-        count += *at == ',';
-    char **backends = memory_zeroed(1, (size_t)count * sizeof *backends + bytes);
-    char *rest = memcpy(backends + count, value, bytes);
-    for (int i = 0; i < count; i++) {
-        backends[i] = strsep(&rest, ",");
-        if (backends[i][0] == '\0')
-            option_fail(option, "'%s' has an empty name; expected SPEC[,SPEC...] or all, such as serial,omp:2", value);
-        if (strcmp(backends[i], "all") == 0 && !all)
-            option_fail(option, "'%s' names all and others; expected all alone, or names", value);
-    }
     free(c->backends);
-    c->backends = backends;
-    c->backend_count = all ? 0 : count;
-    c->all_backends = all;
+    c->backends = split(option, value, "SPEC[,SPEC...] or all, such as serial,omp:2", &c->backend_count);
+    c->all_backends = strcmp(value, "all") == 0;
+    c->backend_count = c->all_backends ? 0 : c->backend_count;
+}
+
+static void parse_variants(const char *option, const char *value, void *common)
+{
+    common_options *c = common;
+
+    c->variant = option_text(option, value);
+    free(c->variants);
+    c->variants = split(option, value, "NAME[,NAME...] or all, such as naive,tiled", &c->variant_count);
 }
 
 static void parse_block(const char *option, const char *value, void *common)
@@ -149,8 +163,8 @@ static const own_option shared_options[] = {
      .group = GROUP_WHAT, .letter = 'b', .names = backend_names, .parse = parse_backends},
     {"trace", OPTION_WRITTEN, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
      .help = "Record who did what when (open it in ui.perfetto.dev)\vA Chrome trace of each thread and device."},
-    {"variant", OPTION_TEXT, COMMON(variant), "NAME", .group = GROUP_WHAT,
-     .help = "Variant of the operation; `flynn list` shows them\vDefault: auto, or the one that a saved sweep found "
+    {"variant", OPTION_CUSTOM, 0, "NAME,...", .group = GROUP_WHAT, .parse = parse_variants,
+     .help = "Variants, or all; `flynn list` shows them\vDefault: auto, or the one that a saved sweep found "
              "the fastest."},
     {"size", OPTION_INTEGER, COMMON(size), "N", .group = GROUP_WHAT, .least = 1, .most = INT64_MAX,
      .help = "Size of the made input: 1000000, 1e6, 1M, 64Ki, 2^20\vDefault: the course's. k, M, G and T are powers "
@@ -294,6 +308,12 @@ void option_refuse_own(const common_options *common, const own_option *options, 
     for (int i = 0; options[i].name; i++)
         if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
             fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
+}
+
+void option_one_variant(const common_options *common)
+{
+    if (common->variant_count > 1 || strcmp(common->variant, "all") == 0)
+        option_fail("variant", "'%s' is a list; this command takes one variant", common->variant);
 }
 
 /* Appends "--json" to a list. */
@@ -526,6 +546,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
 void options_free(common_options *common)
 {
     free(common->backends);
+    free(common->variants);
     free(common->arguments);
     *common = (common_options){0};
 }

@@ -49,7 +49,9 @@ typedef struct common_options {
     int backend_count;
     bool all_backends;   /* --backend=all */
     bool has_variant;    /* "auto" given is not the same as nothing given */
-    const char *variant; /* "auto" unless given */
+    const char *variant; /* "auto" unless given; all of the text if it is a list */
+    int variant_count;   /* names in it; 0: not given */
+    char **variants;     /* and those names */
     bool has_dtype;
     fl_dtype dtype;
     int64_t size;       /* 0: not given */
@@ -128,6 +130,9 @@ void option_refuse(const common_options *common, unsigned bits, const char *form
 
 /* The same for an own option, by its name in the table. */
 void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
+
+/* Ends the command if --variant is a list. */
+void option_one_variant(const common_options *common);
 
 /* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {

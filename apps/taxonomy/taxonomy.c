@@ -263,6 +263,7 @@ int command_taxonomy(int argc, char **argv)
     bool right;
 
     options_parse(&line, argc, argv, &common);
+    option_one_variant(&common);
     kind =
         exercise_named(common.argument_count ? common.arguments[0] : "convolve1d", "taxonomy", exercise_shows_taxonomy);
     common.dtype = common.has_dtype ? common.dtype : FL_F32;

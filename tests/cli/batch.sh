@@ -416,4 +416,16 @@ done
 unset FLYNN_CHUNK
 ok "the rest" batch in/small*.png --rank=3 --backend=failing --output-dir=out --resume
 check "is as it was to be" batch same before out
+# Folders of images.
+mkdir folder && cp "$slice" folder/b.png && cp "$slice" folder/a.PNG && touch folder/.hidden.png folder/notes.txt
+ok "a folder's images" batch folder --output-dir=of-folder --rank=3 --backend=serial
+check "in the order of their names" test "$(ls of-folder)" = "a.PNG
+b.png"
+ok "a folder and an image" batch folder/ "$slice" --output-dir=of-both --rank=3 --backend=serial
+check "are all there" test "$(ls of-both | wc -l)" = 3
+mkdir bare
+"$flynn" batch bare >"$work/out" 2>"$work/err"
+check "a folder without images" test $? = 1
+check "is told by name" grep -q "bare: is a folder; expected a PNG" "$work/err"
+refused "a folder's image as output" 2 "are the same file" batch folder --json=folder/b.png
 summary

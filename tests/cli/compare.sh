@@ -102,4 +102,18 @@ echo '{}' >other.json
 refused "another document" 2 "schema flynn/1" compare --against=other.json base.json
 echo '{' >broken.json
 refused "no JSON" 2 "line 2" compare --against=broken.json base.json
+# Sizes.
+ok "each its own size" compare sort convolve --size=sort=1k,convolve=32 --backend=serial "${quick[@]}" --json
+check "is what it gets" json "$work/out" '[r["input_shapes"][0] for r in d["results"]] == [[1000], [32, 32]]'
+ok "all, scaled" compare --scale=1e-4 --backend=serial "${quick[@]}" --json
+check "in work" json "$work/out" 'not d["failed"] and len(d["results"]) >= 10 and
+    {r["exercise"]: r["elements"] for r in d["results"]}["sort"] == 1678 and
+    [r["input_shapes"][0] for r in d["results"] if r["exercise"] == "convolve"] == [[20, 20]]'
+ok "one of them not" compare sort select --scale=1e-4 --size=select=10 --backend=serial "${quick[@]}" --json
+check "has its own" json "$work/out" '[r["elements"] for r in d["results"]] == [1678, 10]'
+refused "one number for all" 2 "--size: '256' is a length for one exercise, and an edge for another" compare --size=256
+refused "an exercise that does not run" 2 "--size: 'srt' is not among" compare sort --size=srt=3
+refused "no number" 2 "--size: 'x' is not a whole number" compare sort --size=sort=x
+refused "no work" 2 --scale compare --scale=0
+refused "a scale for files" 2 "--scale: has no effect: both runs come from files" compare --against=base.json half.json --scale=3
 summary

@@ -165,4 +165,24 @@ ok "list" list
 for word in convolve naive tiled separable reference f32 f64 serial simd omp; do
     check "list tells $word" grep -qw $word "$work/out"
 done
+# Lists of variants.
+ok "two variants" convolve --size=40 --backend=serial,simd --variant=naive,tiled --repeat=1 --json
+check "have a row each, on each backend" json "$work/out" '[(r["backend"], r["variant"]) for r in d["results"]] ==
+    [(b, v) for b in ("serial", "simd") for v in ("naive", "tiled")] and all(r["check"]["ok"] for r in d["results"])'
+ok "all variants" convolve --size=40 --backend=serial --variant=all --repeat=1 --json
+check "are those that are listed" json "$work/out" '{r["variant"] for r in d["results"]} >= {"naive", "tiled", "separable"} and
+    not {"auto", "reference"} & {r["variant"] for r in d["results"]}'
+"$PYTHON" -c 'import random, struct, sys
+numbers = [random.random() for _ in range(25)]
+sys.stdout.buffer.write(b"\x93NUMPY\x01\x00v\x00" + (b"{\"descr\": \"<f8\", \"fortran_order\": False, \"shape\": (5, 5), }".replace(b"\"", b"\x27").ljust(117) + b"\n") + struct.pack("<25d", *numbers))' >mixed.npy
+ok "one that this kernel is not for" convolve "$slice" mixed.npy --backend=serial --variant=all --repeat=1 --json
+check "is left out" json "$work/out" '"separable" not in {r["variant"] for r in d["results"]} and len(d["results"]) >= 2'
+check "with a remark" grep -q "separable is left out" "$work/err"
+refused "a misspelt one" 2 "--variant: no backend named here has the variant 'tild'" convolve --size=9 --variant=naive,tild
+refused "an empty one" 2 "--variant: 'naive,' has an empty name" convolve --variant=naive,
+refused "all and others" 2 "--variant: 'all,naive' names all and others" convolve --variant=all,naive
+for command in "batch --size=8" laws taxonomy; do
+    read -ra words <<<"$command"
+    refused "a list for ${words[0]}" 2 "--variant: 'a,b' is a list" "${words[@]}" --variant=a,b
+done
 summary

@@ -359,7 +359,7 @@ def examples(command):
     lines = re.findall(rf"^  (flynn {command}(?: \S+)*)  ", text.split("Examples:\n")[1].split("\n\n")[0], re.M)
     assert lines, "it has no examples"
     for line in lines:
-        words = line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("*", "in").split()[1:]
+        words = line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("mri/", "images").split()[1:]
         small = {"FLYNN_SIZE": "128", "FLYNN_MIN_TIME": "0.001"}
         Run([re.sub(r"^--size=.*", "--size=64", word) for word in words], env=small).must()
 
@@ -540,7 +540,7 @@ def shown_by_report(option, name):
 
 
 # What `flynn report` without files gives to the `flynn compare` that it starts.
-PASSED_ON = ("--backend=serial", "--variant=naive", "--size=100", "--block=8x8x1", "--dtype=f32", "--repeat=2",
+PASSED_ON = ("--backend=serial", "--variant=naive", "--size=sort=100", "--scale=0.25", "--block=8x8x1", "--dtype=f32", "--repeat=2",
              "--warmup=3", "--min-time=0.5", "--seed=7", "--check=sampled", "--pageable")
 
 
@@ -577,7 +577,7 @@ def words_of(path, between):
 def passed_on(word):
     def show(_):
         others = [w for w in PASSED_ON if w[:5] not in ("--rep", "--min")]
-        plain, asked = words_of_report("--size=99"), words_of_report(word, *[w for w in others if w != word])
+        plain, asked = words_of_report("--size=sort=99"), words_of_report(word, *[w for w in others if w != word])
         assert plain and asked, "the child of report was not seen"
         assert word in asked and word not in plain, f"{word}: {plain} without, {asked} with it"
     return show
@@ -617,6 +617,10 @@ def root(_):
 
 
 OWN = {
+    ("compare", "size"): lambda c: differ(*(document(*quick(c), f"--size=reconstruct={n}")["results"][0]["elements"]
+                                            for n in (40, 50)), "the size"),
+    ("compare", "scale"): lambda c: differ(*(document("compare", "sort", *SERIAL, *QUICK, f"--scale={x}")
+                                             ["results"][0]["elements"] for x in ("1e-4", "1e-3")), "the size"),
     ("help", "long"): long_help,
     ("help", "man"): man,
     ("help", "words"): words,
@@ -717,7 +721,6 @@ VOID = [
     ("batch --synthetic=4x8x8 --pipeline=one-by-one --pageable", "pageable"),
     ("compare increment --seed=3", "seed"),
     ("compare sort --check=full", "check"),
-    ("compare primes --size=64", "size"),
     *((f"compare --against={SAVED} {SAVED} {word}", name_of(word)) for word in PASSED_ON),
     *((f"report {SAVED} {word}", name_of(word)) for word in PASSED_ON),
     ("compare convolve --json --markdown", "markdown"),

@@ -230,11 +230,11 @@ check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "seria
 check "sweep" page hostile.html '"Sweep" in s and "tiled8x8" in s and "99x99too <large>" in s'
 ok "two runs" report against.json -o against.html
 check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
-run report --backend=serial --size=50 "${quick[@]}" --quiet -o run.html
-check "no file: a comparison is run, in which reconstruct's rank is too large" test "$status" = 1
-check "and shown" page run.html '"reconstruct could not be run: --rank" in s and s.count("maximum") >= 2'
+run report --backend=serial --scale=0.0001 --dtype=u8 "${quick[@]}" --quiet -o run.html
+check "no file: a comparison is run, in which reconstruct does not compute in u8" test "$status" = 1
+check "and shown" page run.html '"reconstruct could not be run: --dtype" in s and s.count("select") >= 2'
 
-refused "a size for files" 2 "--size: has no effect: the page is made from files" report compare.json --size=3 -o no.html
+refused "a size for files" 2 "--size: has no effect: 'compare.json' is given instead" report compare.json --size=3 -o no.html
 refused "a trace" 2 "--trace" report compare.json --trace=t.json -o no.html
 refused "a file that is not there" 2 none.json report none.json -o no.html
 echo '{"schema": "flynn/1", "variants": []}' >list.json
