@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 4, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
+enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
 
 typedef struct laws_options {
     const char *exercise, *threads, *batch; /* NULL: not given */
@@ -37,8 +37,8 @@ typedef struct laws_options {
 
 static const own_option own_options[] = {
     {"threads", OPTION_TEXT, offsetof(laws_options, threads), "1,N,...",
-     .help = "Threads to measure with (default: up to all)\vAt least four numbers that begin with 1; all are those "
-             "that the process may use."},
+     .help = "Threads to measure with (default: up to all)\vAt least two numbers that begin with 1; all are those "
+             "that the process may use. Four and more show whether a law holds."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
      .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},
     {0},
@@ -59,7 +59,7 @@ static const char summary[] =
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
 {
     static const char expected[] =
-        "expected at least four ascending whole numbers, the first of them 1, such as 1,2,4,8";
+        "expected at least two ascending whole numbers, the first of them 1, such as 1,2,4,8";
     char *copy = memory_text(value), *rest = copy, *word;
 
     for (own->count = 0; (word = strsep(&rest, ",")) != NULL; own->count++) {
@@ -71,7 +71,7 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
     }
     free(copy);
     if (own->count < FEWEST_POINTS)
-        option_fail(option, "'%s' has %d numbers, and a fit needs four; %s", value, own->count, expected);
+        option_fail(option, "'%s' has one number, and a law needs two; %s", value, expected);
 }
 
 /* All up to eight processors; of more the powers of two, and all of them at once. */
@@ -84,9 +84,8 @@ static void default_threads(laws_options *own)
     own->n[own->count++] = processors;
     if (own->count < FEWEST_POINTS)
         fail(EXIT_BAD_INPUT,
-             "--threads: this process may use %d processor%s, which makes %d point%s, and a fit needs four; name more, "
-             "such as --threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)",
-             processors, processors == 1 ? "" : "s", own->count, own->count == 1 ? "" : "s");
+             "--threads: this process may use 1 processor, and a law needs two points; name more, such as "
+             "--threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)");
 }
 
 /* Is one of the items behind the name a number? */

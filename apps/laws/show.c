@@ -161,17 +161,25 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
             " No likely cause shows: look at clock frequencies, at where memory lies (NUMA), and at other programs.");
 }
 
-/* Where the law fails to describe the points; "" where it does not fail. */
+enum { ENOUGH = 4 }; /* points that show whether a law holds */
+
+/* Where the law fails to describe the points, or the points to show it; "" where neither does. */
 static words failing(const laws_found *found, const law_points *points)
 {
     const scaling_fit *fit = &found->fits[points->law];
     words w = {""};
 
-    if (!fit->clipped && !fit->not_described)
+    if (!fit->clipped && !fit->not_described && fit->points >= ENOUGH)
         return w;
     say(&w, "%s scaling:", points->kind);
-    if (fit->clipped)
+    if (fit->unclipped < 0)
+        say(&w, " the points are faster than n times one's speed, which no serial fraction gives; f is taken as 0.");
+    else if (fit->clipped)
         say(&w, " the best serial fraction would be %.5g; it is limited to %g.", fit->unclipped, fit->fraction);
+    if (fit->points == 2)
+        say(&w, " f follows from one speed-up alone: two points cannot show whether the law holds.");
+    else if (fit->points < ENOUGH)
+        say(&w, " %d points hardly show whether the law holds; four or more would.", fit->points);
     if (fit->not_described) {
         say(&w, " %s's law does not describe n = ", law_names[points->law]);
         say_points(&w, found, points);
@@ -215,7 +223,7 @@ static json_t *json_fit(const laws_found *found, scaling_law law)
     json_put(entry, "points", json_whole(fit->points));
     json_put(entry, "serial_fraction", json_number(fit->fraction));
     json_put(entry, "standard_error", json_number(fit->standard_error));
-    json_put(entry, "unclipped", json_number(fit->unclipped));
+    json_put(entry, "unclipped", fit->unclipped < 0 ? json_null() : json_number(fit->unclipped));
     json_put(entry, "clipped", json_boolean(fit->clipped));
     json_put(entry, "largest_deviation", json_number(fit->largest_deviation));
     json_put(entry, "rms_deviation", json_number(fit->rms_deviation));
@@ -357,8 +365,9 @@ static void show_fit(const laws_found *found, scaling_law law)
                fit->standard_error, fit->points, points->kind);
     if (crowded)
         text_print(", %d of them oversubscribed", crowded);
-    text_print("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
-               100 * fit->rms_deviation);
+    if (fit->points > 2)
+        text_print("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
+                   100 * fit->rms_deviation);
     if (law == AMDAHL && fit->fraction > 0)
         text_print("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
     text_print("\n");
