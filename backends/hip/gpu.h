@@ -416,6 +416,19 @@ static inline float gpu_reciprocal(float x)
 #define GPU_NO_UNROLL _Pragma("unroll 1")
 #endif
 
+/* The threads of a block. AMD's compilers must not look through the product: those of clang 16 and 17 (hipcc 5.5
+ * to 5.7) unroll a loop with such a stride, take the parity of its count from the factors' lowest bits, and then have
+ * no instruction for a product of bits (llvm-project issue 67574). */
+__device__ inline int gpu_block_threads()
+{
+    const int threads = (int)(blockDim.x * blockDim.y * blockDim.z);
+#if defined(__AMDGCN__)
+    return __builtin_amdgcn_readfirstlane(threads);
+#else
+    return threads;
+#endif
+}
+
 /* The rounded product: one that is not made a multiply-add with what it is added to. (The emulation is compiled without
  * such.) */
 #if defined(__CUDACC__)

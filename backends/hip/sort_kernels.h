@@ -47,7 +47,7 @@ __device__ inline U bits_of(U key, const order<U> &o)
 
 __device__ inline int block_threads()
 {
-    return (int)(blockDim.x * blockDim.y * blockDim.z);
+    return gpu_block_threads();
 }
 
 __device__ inline int thread_of_block()
