@@ -20,22 +20,38 @@ if(Hipcc_FOUND AND NOT TARGET Hipcc::amdhip64)
     set_target_properties(Hipcc::amdhip64 PROPERTIES IMPORTED_LOCATION ${Hipcc_LIBRARY})
 endif()
 
-# flynn_hipcc_objects(<variable> <source>...): compiles for FLYNN_AMD_ARCHITECTURES; sets <variable> to the objects.
-function(flynn_hipcc_objects variable)
-    list(TRANSFORM FLYNN_AMD_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE offload)
-    string(REPLACE ";" " " architectures "${FLYNN_AMD_ARCHITECTURES}")
+# flynn_hipcc_objects(<variable> <architectures> <options> <source>...): compiles for these architectures, with these options of
+# hipcc's; sets <variable> to the objects. A source that hipcc cannot compile is an error only with FLYNN_WERROR
+# (flynn_add_plugin).
+function(flynn_hipcc_objects variable architectures options)
+    list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload)
+    string(REPLACE ";" " " architectures "${architectures}")
+    set(strict)
+    if(FLYNN_WERROR)
+        set(strict -Werror)
+        if(options) # the driver of clang 19 warns of code objects of version 6: an error is then only what the compiler says
+            set(strict -Xclang -Werror)
+        endif()
+    endif()
+    set(flags -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra ${FLYNN_HIPCC_HOST_FLAGS} ${strict} ${options}
+        ${offload} "-DFLYNN_GPU_ARCHITECTURES=\"${architectures}\"")
+    # Makefiles do not see that flags have changed.
+    set(stamp ${CMAKE_CURRENT_BINARY_DIR}/hipcc.txt)
+    file(CONFIGURE OUTPUT ${stamp} CONTENT "${Hipcc_EXECUTABLE} ${Hipcc_VERSION} ${flags}\n" @ONLY)
     foreach(source IN LISTS ARGN)
         cmake_path(GET source FILENAME name)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+        set(attempt)
+        if(NOT FLYNN_WERROR)
+            set(attempt sh ${PROJECT_SOURCE_DIR}/cmake/attempt.sh compile ${object})
+        endif()
         add_custom_command(OUTPUT ${object}
             # hipcc does not delete its temporary folders: TMPDIR keeps them in the build folder.
-            COMMAND ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
-                ${Hipcc_EXECUTABLE} -c -std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -Wall -Wextra
-                ${FLYNN_HIPCC_HOST_FLAGS}
-                $<$<BOOL:${FLYNN_WERROR}>:-Werror> ${offload} "-DFLYNN_GPU_ARCHITECTURES=\"${architectures}\""
+            COMMAND ${attempt} ${CMAKE_COMMAND} -E env TMPDIR=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles
+                ${Hipcc_EXECUTABLE} -c ${flags}
                 "-I$<JOIN:$<TARGET_PROPERTY:flynn_headers,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
                 -MD -MF ${object}.d -MT ${object} -o ${object} ${source}
-            DEPENDS ${source} DEPFILE ${object}.d COMMAND_EXPAND_LISTS VERBATIM
+            DEPENDS ${source} ${stamp} DEPFILE ${object}.d COMMAND_EXPAND_LISTS VERBATIM
             COMMENT "Compiling ${name} for ${architectures}")
         set_source_files_properties(${object} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
         list(APPEND objects ${object})

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Builds a backend as a loadable plugin.
 
-# flynn_add_plugin(<name> <source>...): adds the target `plugin-<name>`, built as flynn-<name>.so beside libflynn and
-# installed into the plugin folder. It exports one symbol, flynn_plugin, and does not link libflynn: it gets libflynn's
-# functions through the host's table.
+# flynn_add_plugin(<name> <source>... [ATTEMPT <compiler> <cure>]): adds the target `plugin-<name>`, built as flynn-<name>.so
+# beside libflynn and installed into the plugin folder. It exports one symbol, flynn_plugin, and does not link libflynn: it
+# gets libflynn's functions through the host's table.
+#
+# ATTEMPT: a compiler that cannot build it does not end the build; the plugin is left out, as by flynn_leave_out, with the
+# compiler's name, its error and the cure. With FLYNN_WERROR it is an error.
 function(flynn_add_plugin name)
-    add_library(plugin-${name} MODULE ${ARGN})
+    cmake_parse_arguments(PARSE_ARGV 1 plugin "" "" ATTEMPT)
+    set(file ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name})
+    add_library(plugin-${name} MODULE ${plugin_UNPARSED_ARGUMENTS})
     add_dependencies(programs plugin-${name})
     target_link_libraries(plugin-${name} PRIVATE flynn_headers flynn_warnings)
     set_target_properties(plugin-${name} PROPERTIES PREFIX "" OUTPUT_NAME flynn-${name}
@@ -13,8 +18,18 @@ function(flynn_add_plugin name)
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
     target_link_options(plugin-${name} PRIVATE
         LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map LINKER:-z,defs)
-    install(TARGETS plugin-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn)
-    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.missing)
+    file(REMOVE ${file}.missing)
+    set(optional)
+    if(plugin_ATTEMPT AND NOT FLYNN_WERROR)
+        set(attempt "sh \"${PROJECT_SOURCE_DIR}/cmake/attempt.sh\"")
+        list(JOIN plugin_ATTEMPT "\" \"" words)
+        set_target_properties(plugin-${name} PROPERTIES
+            RULE_LAUNCH_COMPILE "${attempt} compile <OBJECT>"
+            RULE_LAUNCH_LINK "${attempt} link \"${file}.so\" \"${words}\"")
+        set(optional OPTIONAL)
+        install(FILES ${file}.missing DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn OPTIONAL)
+    endif()
+    install(TARGETS plugin-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn ${optional})
 endfunction()
 
 # flynn_leave_out(<name> <cause> <cure>): reports that the plugin cannot be built here, and writes a note beside libflynn
@@ -25,4 +40,13 @@ function(flynn_leave_out name cause cure)
     file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/flynn-${name}.so)
     file(WRITE ${note} "not built: ${cause}\n${cure}\n")
     install(FILES ${note} DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn)
+endfunction()
+
+# flynn_cannot_build(<name> <cause> <cure>): the same where a compiler is there that cannot build the plugin: an error with
+# FLYNN_WERROR.
+function(flynn_cannot_build name cause cure)
+    if(FLYNN_WERROR)
+        message(FATAL_ERROR "plugin ${name}: ${cause}; ${cure}")
+    endif()
+    flynn_leave_out(${name} "${cause}" "${cure}")
 endfunction()

@@ -161,6 +161,7 @@ static inline void gpu_version(int version, char *text, size_t size)
 }
 
 #if !defined(__HIP_CPU_RT__)
+#include "amd_target.h"
 
 constexpr int gpu_dlpack_type = 10, gpu_dlpack_pinned_type = 11; /* kDLROCM, kDLROCMHost */
 constexpr const char *gpu_vendor = "AMD";
@@ -171,17 +172,15 @@ constexpr const char *gpu_permission_cure = "add this user to the group that own
 constexpr const char *gpu_architecture_option = "FLYNN_AMD_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 0;
 
-/* "gfx90a": without the features that follow a colon. */
+/* "gfx90a:sramecc+:xnack-": features follow a colon. */
 static inline void gpu_architecture(const hipDeviceProp_t &device, char *text, size_t size)
 {
-    std::snprintf(text, size, "%.*s", (int)std::strcspn(device.gcnArchName, ":"), device.gcnArchName);
+    std::snprintf(text, size, "%s", device.gcnArchName);
 }
 
-/* Code runs on the architecture it was made for and no other. */
 static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device)
 {
-    const size_t length = std::strcspn(device.gcnArchName, ":");
-    return std::strncmp(built_for, device.gcnArchName, length) == 0 && std::strchr(": ", built_for[length]);
+    return amd_target_fits(built_for, device.gcnArchName);
 }
 
 static inline size_t gpu_max_shared(const hipDeviceProp_t &device)

@@ -73,13 +73,20 @@ bool has_code_for(const hipDeviceProp_t &properties)
     return word != nullptr;
 }
 
+/* The length of an architecture's name without the features that follow it, which the driver sets. */
+int name_of(const char *architecture)
+{
+    return (int)std::strcspn(architecture, ":");
+}
+
 /* Why this GPU cannot be used. */
 void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&cure)[256])
 {
-    char architecture[32];
+    char architecture[64];
     gpu_architecture(properties, architecture, sizeof architecture);
     say(cause, "built for %s, this GPU is %s (%.128s)", FLYNN_GPU_ARCHITECTURES, architecture, properties.name);
-    say(cure, "rebuild with -D%s=%s", gpu_architecture_option, architecture + gpu_architecture_prefix);
+    say(cure, "rebuild with -D%s=%.*s", gpu_architecture_option, name_of(architecture) - (int)gpu_architecture_prefix,
+        architecture + gpu_architecture_prefix);
 }
 
 /* Optional libraries, loaded at run time or used at build time: each function returns true if one is there, else false
@@ -232,6 +239,7 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
     if (driver != 0)
         std::snprintf(info->driver, sizeof info->driver, "for %s up to %s", gpu_runtime, version);
     gpu_architecture(properties, info->isa, sizeof info->isa);
+    info->isa[name_of(info->isa)] = '\0';
     info->multiprocessors = properties.multiProcessorCount;
     info->warp_size = properties.warpSize;
     info->memory_bytes = (int64_t)properties.totalGlobalMem;

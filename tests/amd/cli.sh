@@ -47,5 +47,8 @@ refused "a kernel that is no product" 2 rank convolve image.npy kernel.npy --var
 refused "no second GPU" 3 hip-amd:1 sort --size=10 --backend=hip-amd:1
 AMD_EMULATOR_DEVICES=0 refused "no GPU" 3 hip-amd sort --size=10 --backend=hip-amd
 AMD_EMULATOR_MEMORY=10000 refused "too little memory" 4 memory sort --size=5000 --backend=hip-amd
-AMD_EMULATOR_ARCHITECTURE=gfx1234 refused "a GPU that the plugin is not built for" 3 gfx1234 sort --size=10 --backend=hip-amd
+AMD_EMULATOR_ARCHITECTURE=gfx1234 refused "a GPU that the plugin is not built for" 3 \
+    "this GPU is gfx1234 (emulated gfx1234); rebuild with -DFLYNN_AMD_ARCHITECTURES=gfx1234" sort --size=10 --backend=hip-amd
+AMD_EMULATOR_ARCHITECTURE=gfx1234 ok "info tells the option, too" info
+check "the option" grep -q "rebuild with -DFLYNN_AMD_ARCHITECTURES=gfx1234$" "$work/out"
 summary

@@ -7,7 +7,7 @@ plugin=$1
 shift
 failed=0
 
-found=$(objcopy --dump-section .hip_fatbin=/dev/stdout "$plugin" /dev/null | grep -aoE 'amdgcn-amd-amdhsa--gfx[0-9a-f]+' |
+found=$(objcopy --dump-section .hip_fatbin=/dev/stdout "$plugin" /dev/null | grep -aoE 'amdgcn-amd-amdhsa--gfx[0-9a-z:+-]+' |
     sed 's/.*--//' | sort -u | tr '\n' ' ')
 for architecture in "$@"; do
     case " $found" in
