@@ -29,7 +29,7 @@ function(flynn_hipcc_objects variable architectures options)
     set(strict)
     if(FLYNN_WERROR)
         set(strict -Werror)
-        if(options) # the driver of clang 19 warns of code objects of version 6: an error is then only what the compiler says
+        if(options MATCHES "code-object") # the driver of clang 19 warns of code objects of version 6: an error is then only what the compiler says
             set(strict -Xclang -Werror)
         endif()
     endif()
