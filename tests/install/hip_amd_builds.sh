@@ -68,7 +68,8 @@ configure() {
     local generator=$1
     shift
     "$CMAKE" -S "$FLYNN_SOURCE" -B build -G "$generator" -DBUILD_TESTING=OFF -DHipcc_EXECUTABLE="$fake" \
-        -DHipcc_LIBRARY="$(${CC:-cc} -print-file-name=libm.so.6)" -DFLYNN_WITH_HIP_NVIDIA=OFF -DFLYNN_WITH_HIP_CPU=OFF "$@" \
+        -DHipcc_LIBRARY="$(${CC:-cc} -print-file-name=libm.so.6)" -DFLYNN_WITH_HIP_NVIDIA=OFF -DFLYNN_WITH_HIP_CPU=OFF \
+        -DFLYNN_HARDENING=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON "$@" \
         >"$work/configured" 2>&1
 }
 
