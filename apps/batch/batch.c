@@ -88,19 +88,17 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_FILES | TAKES_MAX_MEMORY;
+                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY;
 
 static const char summary_text[] =
-    "Reconstructs many images from their K leading singular values and vectors in a pipeline, from reading to "
-    "writing files.\v"
+    "Reconstructs many images from their K leading singular values and vectors.\v"
     "The pipeline: read and decode, decompose, copy, reconstruct, copy back, check, encode and write. Images are PNGs, "
     "or "
     "all .png of a folder, of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
     "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.\v"
-    "\trandom matrices on the best backend\n"
     "mri/ --output-dir=out\timages of one's own\n"
-    "--pipeline=all -b hip\tthe four modes side by side\n";
+    "--pipeline=all\tthe four modes side by side\n";
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {

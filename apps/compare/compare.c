@@ -275,7 +275,7 @@ int command_compare(int argc, char **argv)
                                "[EXERCISE...]|[NEW.json]",
                                MOST_ARGUMENTS,
                                summary,
-                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON,
+                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON | TAKES_TABLE,
                                own_options,
                                &own};
     common_options common;

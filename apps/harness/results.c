@@ -188,6 +188,7 @@ bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
 
+    columns_choose(common->wide, common->columns);
     if (common->json && !json_write(document, common->json_file, &why))
         fail_problem(&why);
     if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))

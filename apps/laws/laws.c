@@ -301,7 +301,8 @@ static laws_found *measure_all(laws_run *run)
 int command_laws(int argc, char **argv)
 {
     laws_options own = {.exercise = NULL};
-    const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON, own_options, &own};
+    const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               own_options,  &own};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

@@ -343,7 +343,7 @@ int command_ceiling(int argc, char **argv)
     const command_line line = {.name = "flynn ceiling",
                                .summary = summary,
                                .takes = TAKES_BACKEND | TAKES_TRACE | TAKES_SIZE | TAKES_REPEAT | TAKES_MIN_TIME |
-                                        TAKES_JSON};
+                                        TAKES_JSON | TAKES_TABLE};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

@@ -91,7 +91,7 @@ static const char summary[] =
 
 int command_list(int argc, char **argv)
 {
-    const command_line line = {.name = "flynn list", .summary = summary, .takes = TAKES_JSON};
+    const command_line line = {.name = "flynn list", .summary = summary, .takes = TAKES_JSON | TAKES_TABLE};
     json_t *document = json_new_document(), *rows;
     common_options common;
 

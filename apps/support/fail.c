@@ -34,7 +34,7 @@ static void print_line(const char *format, va_list arguments)
     vsnprintf(text, sizeof text, format, arguments);
     text_show(line, sizeof line, text);
     progress_end();
-    fprintf(stderr, "%s: %s\n", command, line);
+    fprintf(stderr, text_has_colour(stderr) ? "\033[33m%s: %s\033[0m\n" : "%s: %s\n", command, line);
 }
 
 /* The exit code that the command chose; -1: none yet. */

@@ -197,6 +197,10 @@ static const own_option shared_options[] = {
              "then goes to stderr."},
     {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
      .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
+    {"wide", OPTION_FLAG, COMMON(wide), .group = GROUP_OUTPUT,
+     .help = "All columns of the table\vOn a terminal as many are shown as fit, and none that says nothing."},
+    {"columns", OPTION_TEXT, COMMON(columns), "NAME,...", .group = GROUP_OUTPUT,
+     .help = "These columns of the table, such as backend,kernel"},
 };
 enum { SHARED = sizeof shared_options / sizeof *shared_options };
 

@@ -36,7 +36,9 @@ enum {
     TAKES_CSV = 1 << 14,
     TAKES_RESULT = 1 << 15, /* --output */
     TAKES_MAX_MEMORY = 1 << 16,
-    TAKES_FILES = 1 << 17, /* no option: the arguments are files, which the command reads */
+    TAKES_WIDE = 1 << 17,
+    TAKES_COLUMNS = 1 << 18,
+    TAKES_FILES = 1 << 19, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -68,6 +70,8 @@ typedef struct common_options {
     const char *json_file, *csv_file; /* NULL: stdout */
     const char *trace_file;           /* NULL: no trace */
     const char *output;               /* file of the result; NULL: none */
+    bool wide;                        /* tables with all columns, however wide the terminal */
+    const char *columns;              /* tables with these; NULL: not given */
     bool quiet;
     unsigned given;         /* TAKES_... of the options on the command line */
     uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
@@ -137,7 +141,8 @@ void option_one_variant(const common_options *common);
 /* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {
     TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_PAGEABLE,
-    TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV,
+    TAKES_TABLE = TAKES_WIDE | TAKES_COLUMNS,
+    TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV | TAKES_TABLE,
     TAKES_RUN = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING |
                 TAKES_CHECK,
 };

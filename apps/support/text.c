@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Bytes of the UTF-8 letter at the beginning of the text; 0 for a byte that is not UTF-8. */
 static int letter(const char *text)
@@ -64,6 +66,54 @@ void text_write(FILE *stream, const char *text)
         fwrite(one, 1, (size_t)text_next(&text, one), stream);
 }
 
+int text_width(void)
+{
+    const char *named = getenv("COLUMNS");
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (named && atoi(named) > 0)
+        return atoi(named);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool text_has_colour(FILE *stream)
+{
+    const char *forbidden = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(fileno(stream)) && !(forbidden && *forbidden) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* Writes words, and begins a new line before one that would reach over the edge. */
+static void write_wrapped(const char *text, bool ends)
+{
+    static int at; /* where the line that is begun has got to */
+    const int width = text_width(), indent = 4;
+
+    while (*text) {
+        const int spaces = (int)strspn(text, " "), word = (int)strcspn(text + spaces, " ");
+        if (width && at > indent && at + spaces + word > width) {
+            printf("\n%*s", indent, "");
+            at = indent;
+        } else {
+            printf("%*s", spaces, "");
+            at += spaces;
+        }
+        char *one = strndup(text + spaces, (size_t)word);
+        if (!one)
+            fail(EXIT_BROKEN, "out of memory for a line of text");
+        text_write(stdout, one);
+        free(one);
+        at += word;
+        text += spaces + word;
+    }
+    if (ends) {
+        fputc('\n', stdout);
+        at = 0;
+    }
+}
+
 void text_print(const char *format, ...)
 {
     const size_t length = strlen(format);
@@ -79,8 +129,6 @@ void text_print(const char *format, ...)
         fail(EXIT_BROKEN, "out of memory for a line of text");
     if (ends)
         text[bytes - 1] = '\0';
-    text_write(stdout, text);
-    if (ends)
-        fputc('\n', stdout);
+    write_wrapped(text, ends);
     free(text);
 }

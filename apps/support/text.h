@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { LONGEST_SHOWN = 8 };
@@ -21,5 +22,12 @@ void text_show(char *shown, size_t size, const char *text);
 /* Writes the text to a stream. */
 void text_write(FILE *stream, const char *text);
 
-/* As printf, to stdout; only the line end that ends the format is one. */
+/* Columns of the terminal that stdout is, of which COLUMNS may name another number; 0: it is no terminal. */
+int text_width(void);
+
+/* Is the stream a terminal that shows colours, and does NO_COLOR not forbid them (no-color.org)? */
+bool text_has_colour(FILE *stream);
+
+/* As printf, to stdout; only the line end that ends the format is one. On a terminal, long lines are broken between
+ * words. */
 void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

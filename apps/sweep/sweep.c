@@ -429,7 +429,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
 int command_sweep(int argc, char **argv)
 {
     sweep_options own = {.kind = NULL};
-    const unsigned takes = (TAKES_RUN | TAKES_JSON) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
+    const unsigned takes = (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
     const command_line line = {"flynn sweep", "[EXERCISE]", 1, summary, takes, own_options, &own};
     common_options common;
     int code;

@@ -13,7 +13,7 @@
 enum { MOST_COLUMNS = 20 };
 
 static const column step_columns[] = {
-    {"class", "flynn_class", AS_TEXT, NULL},
+    {"Flynn class", "flynn_class", AS_TEXT, NULL},
     {"backend", "resource", AS_TEXT, NULL},
     {"what makes it so", "what", AS_TEXT, NULL},
     {"variant", "variant", AS_TEXT, NULL},

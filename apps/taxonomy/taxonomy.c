@@ -254,7 +254,7 @@ int command_taxonomy(int argc, char **argv)
                                .arguments = "[EXERCISE]",
                                .most_arguments = 1,
                                .summary = summary,
-                               .takes = TAKES_RUN | TAKES_JSON};
+                               .takes = TAKES_RUN | TAKES_JSON | TAKES_TABLE};
     json_t *taxonomy = json_new_object(), *document, *steps, *misd;
     const exercise_kind *kind;
     common_options common;

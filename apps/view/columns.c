@@ -161,24 +161,233 @@ static void check(bool done)
         fail(EXIT_BROKEN, "out of memory for a table");
 }
 
-static void print_text(const column *columns, const json_t *rows, FILE *stream)
+/* ----------------------------------------------------------------------------------- what a terminal shows ---- */
+
+static struct {
+    bool all;
+    const char *titles;
+} chosen;
+
+void columns_choose(bool all, const char *titles)
 {
-    struct libscols_table *table = scols_new_table();
+    chosen.all = all;
+    chosen.titles = titles;
+}
+
+enum { MOST_COLUMNS = 32 };
+
+/* The titles that are left out, the least important first; what is not among them stays. */
+static const char *const dispensable[] = {
+    "open",        "GFLOP/s",     "rank",          "registers",      "occupancy", "class",
+    "cold",        "relative",    "GB/s",          "max error",      "device",    "h2d",
+    "d2h",         "row bytes",   "pack",          "host",           "overlap",   "ceiling",
+    "copy",        "with copies", "copy GB/s",     "block",          "dtype",     "limit",
+    "reached",     "spread",      "link limit",    "samples",        "of n",      "kept",
+    "Gustafson",   "Amdahl",      "deviation",     "images at most", "factors",   "chunks",
+    "computed on", "for copies",  "matrices each",
+};
+
+/* Is the title in "backend,kernel"? */
+static bool is_listed(const char *titles, const char *title)
+{
+    const size_t length = strlen(title);
+
+    for (const char *at = titles; at; at = strchr(at, ','), at += at ? 1 : 0)
+        if (strncmp(at, title, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* Does each row have the same there, and that means nothing: no value, no time of a copy that is none, the rank of one
+ * row, the speed-up over itself? */
+static bool says_nothing(const column *c, const json_t *rows)
+{
+    const char *text;
     const json_t *row;
     cell room;
     size_t i;
 
-    check(table);
-    /* libsmartcols fits tables into a terminal by cutting cells off. */
-    check(scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0);
+    if (json_array_size(rows) == 1 && (strcmp(c->title, "rank") == 0 || c->as == AS_FACTOR))
+        return true;
+    json_array_foreach(rows, i, row)
+    {
+        text = column_text(c, row, &room);
+        if (*text && strcmp(text, "-") != 0 && !(c->as == AS_SECONDS && strcmp(text, "0 s") == 0))
+            return false;
+    }
+    return true;
+}
+
+/* Letters of its widest cell. */
+static int width_of(const column *c, const json_t *rows)
+{
+    size_t widest = strlen(c->title), i;
+    const json_t *row;
+    cell room;
+
+    json_array_foreach(rows, i, row)
+    {
+        const size_t width = strlen(column_text(c, row, &room));
+        widest = width > widest ? width : widest;
+    }
+    return (int)widest;
+}
+
+/* Those that fit into a terminal, as far as it is wide enough for what must stay; the width of a line. */
+static int drop_until_it_fits(const column *columns, const json_t *rows, bool *shown, int most)
+{
+    int width = -1;
+
+    for (size_t c = 0; columns[c].title; c++)
+        width += shown[c] ? width_of(&columns[c], rows) + 1 : 0;
+    for (size_t d = 0; d < sizeof dispensable / sizeof *dispensable; d++)
+        for (size_t c = 0; columns[c].title && width > most; c++)
+            if (shown[c] && strcmp(columns[c].title, dispensable[d]) == 0) {
+                shown[c] = false;
+                width -= width_of(&columns[c], rows) + 1;
+            }
+    return width;
+}
+
+/* The widest column of text. */
+static const column *widest_text(const column *columns, const json_t *rows, const bool *shown)
+{
+    const column *widest = NULL;
+
+    for (size_t c = 0; columns[c].title; c++)
+        if (shown[c] && columns[c].as == AS_TEXT && (!widest || width_of(&columns[c], rows) > width_of(widest, rows)))
+            widest = &columns[c];
+    return widest;
+}
+
+static void note_columns(const column *columns)
+{
+    char list[512] = "";
+
     for (const column *c = columns; c->title; c++)
-        check(scols_table_new_column(table, c->title, 0, column_is_number(c) ? SCOLS_FL_RIGHT : 0));
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", c == columns ? "" : ", ", c->title);
+    note("--columns: none of '%s' is in this table, which has %s", chosen.titles, list);
+}
+
+/* A column whose text goes on in further lines of that width, so that the terminal is wide enough; NULL: none. */
+typedef struct wrapping {
+    const column *column;
+    int width;
+} wrapping;
+
+static wrapping choose(const column *columns, const json_t *rows, bool *shown)
+{
+    const int most = text_width();
+    bool listed = false;
+    int width = 0;
+    wrapping w = {NULL, 0};
+
+    for (size_t c = 0; columns[c].title; c++) {
+        shown[c] = chosen.all || !most || !says_nothing(&columns[c], rows);
+        listed = listed || (chosen.titles && is_listed(chosen.titles, columns[c].title));
+    }
+    for (size_t c = 0; columns[c].title && listed; c++)
+        shown[c] = is_listed(chosen.titles, columns[c].title);
+    if (chosen.titles && !listed)
+        note_columns(columns);
+    if (most && !chosen.all && !listed)
+        width = drop_until_it_fits(columns, rows, shown, most);
+    if (width > most)
+        w.column = widest_text(columns, rows, shown);
+    if (w.column)
+        w.width = width_of(w.column, rows) - (width - most);
+    if (w.width < 16) /* it would be a column of words; the terminal breaks the lines */
+        w.column = NULL;
+    return w;
+}
+
+/* Breaks a text between words. */
+static void wrap(char *text, int width)
+{
+    char *line = text, *space = NULL;
+
+    for (char *at = text; *at; at++) {
+        if (*at == ' ')
+            space = at;
+        if (at - line >= width && space) {
+            *space = '\n';
+            line = space + 1;
+            space = NULL;
+        }
+    }
+}
+
+static void add_column(struct libscols_table *table, const column *c, const wrapping *w)
+{
+    const bool wrapped = c == w->column;
+    const int flags = column_is_number(c) ? SCOLS_FL_RIGHT : wrapped ? SCOLS_FL_WRAP : 0;
+    struct libscols_column *added = scols_table_new_column(table, c->title, 0, flags);
+
+    check(added);
+    if (wrapped)
+        check(scols_column_set_safechars(added, "\n") == 0 &&
+              scols_column_set_wrapfunc(added, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) == 0);
+}
+
+static void set_cell(struct libscols_cell *place, const column *c, const json_t *row, const wrapping *w)
+{
+    cell room;
+    char *text = strdup(column_text(c, row, &room));
+
+    check(text);
+    if (c == w->column)
+        wrap(text, w->width);
+    check(scols_cell_refer_data(place, text) == 0);
+}
+
+/* Do the rows have ranks of one list? */
+static bool are_ranked(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (json_integer_value(json_object_get(row, "rank")) > 1) return true;
+    return false;
+}
+
+/* NULL: as the terminal has it. The fastest row is the one with rank 1. */
+static const char *colour_of(const column *c, const json_t *row, bool ranked)
+{
+    if (c->as == AS_CHECK)
+        return row_is_right(row) ? NULL : "red";
+    return ranked && json_integer_value(json_object_get(row, "rank")) == 1 ? "green" : NULL;
+}
+
+static void print_text(const column *columns, const json_t *rows, FILE *stream)
+{
+    struct libscols_table *table = scols_new_table();
+    bool shown[MOST_COLUMNS] = {false};
+    const json_t *row;
+    size_t i;
+
+    check(table);
+    const wrapping wrapped = choose(columns, rows, shown);
+    const bool colour = text_has_colour(stream), ranked = are_ranked(rows);
+    /* It fits tables into a terminal by cutting cells off, and has colours for a terminal only. */
+    check(scols_table_set_termforce(table, wrapped.column || colour ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER) ==
+          0);
+    check(scols_table_set_termwidth(table, wrapped.column ? (size_t)text_width() : 1 << 16) == 0);
+    check(!colour || scols_table_enable_colors(table, 1) == 0);
+    for (size_t c = 0; columns[c].title; c++)
+        if (shown[c])
+            add_column(table, &columns[c], &wrapped);
     json_array_foreach(rows, i, row)
     {
         struct libscols_line *line = scols_table_new_line(table, NULL);
         check(line);
-        for (size_t c = 0; columns[c].title; c++)
-            check(scols_line_set_data(line, c, column_text(&columns[c], row, &room)) == 0);
+        for (size_t c = 0, at = 0; columns[c].title; c++) {
+            if (!shown[c])
+                continue;
+            struct libscols_cell *place = scols_line_get_cell(line, at++);
+            check(place);
+            set_cell(place, &columns[c], row, &wrapped);
+            check(scols_cell_set_color(place, colour_of(&columns[c], row, ranked)) == 0);
+        }
     }
     errno = 0; /* it leaves a cell empty for which it has no memory, and says nothing */
     check(scols_table_set_stream(table, stream) == 0 && scols_print_table(table) == 0 && errno != ENOMEM);

@@ -403,11 +403,24 @@ def max_memory(command):
     assert len(refused.splitlines()) == 1 and "--max-memory" in refused, refused
 
 
+def wide(command):
+    """On a terminal; tests/cli/tables.py looks at what it shows."""
+    Run([*quick(command), "--wide"]).must()
+
+
+def columns(command):
+    words = quick(command)
+    first = "operation" if command == "list" else "scaling" if command == "laws" else "backend"
+    plain, picked = (Run([*words, *more]).must().out for more in ((), (f"--columns={first}",)))
+    assert any(line.strip() == first for line in picked.splitlines()), f"no column alone in {picked}"
+    assert not any(line.strip() == first for line in plain.splitlines()), "it has no effect"
+
+
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SHARED = [name for name in EFFECTS if name not in ALWAYS]

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Tables on a terminal: they fit into 80 and 120 columns, show what differs, and colour what stands out; redirected, or
+with --wide, they have all columns.
+"""
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+
+FLYNN = os.environ["FLYNN"]
+FAULTS = os.environ["FLYNN_TEST_FAULTS"]
+QUICK = ["--repeat=2", "--warmup=0"]
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COMMANDS = [
+    ["convolve", "-b", "serial,simd", "--size=64", *QUICK],
+    ["convolve", "-b", "serial,simd", "--variant=all", "--size=40", *QUICK],
+    ["sort", "-b", "serial", "--size=64", *QUICK],
+    ["svd", "-b", "serial,simd", "--size=32", *QUICK],
+    ["slice", "-b", "serial", "--size=64", "--repeat=2"],
+    ["compare", "sort", "convolve", "--scale=1e-4", "-b", "serial,simd", *QUICK],
+    ["sweep", "sort", "-b", "serial,simd", "--size=100", *QUICK],
+    ["laws", "increment", "--threads=1,2", "--size=1000", *QUICK],
+    ["taxonomy", "--size=1000", "-b", "serial,simd", *QUICK],
+    ["ceiling", "-b", "serial", "--size=4096", "--repeat=2"],
+    ["batch", "-b", "serial", "--synthetic=3x16x16", "--rank=2"],
+    ["list"],
+]
+failed = passed = 0
+
+
+def environment(more):
+    inner = {k: v for k, v in os.environ.items() if not k.startswith("FLYNN_") and k not in ("COLUMNS", "NO_COLOR")}
+    return {**inner, "TERM": "xterm", "LC_ALL": "C.UTF-8", "FLYNN_CACHE": os.getcwd(), **more}
+
+
+def on_terminal(words, width, more=None):
+    """What the command prints to a terminal of that width, without its stderr."""
+    process, terminal = pty.fork()
+    if process == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+        os.dup2(os.open("err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        os.execve(FLYNN, [FLYNN, *words], environment(more or {}))
+    text = b""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        text += data
+    os.close(terminal)
+    os.waitpid(process, 0)
+    return text.decode().replace("\r\n", "\n")
+
+
+def redirected(words):
+    return subprocess.run([FLYNN, *words], capture_output=True, text=True, env=environment({}), check=False).stdout
+
+
+def check(title, good, text=""):
+    global failed, passed
+    good = bool(good)
+    passed += good
+    failed += not good
+    if not good:
+        print(f"FAILED: {title}\n{text}")
+
+
+def titles(text):
+    return next((line for line in COLOUR.sub("", text).splitlines() if line.startswith(("backend", "exercise"))), "")
+
+
+def main():
+    for words in COMMANDS:
+        for width in (80, 120):
+            text = on_terminal(words, width)
+            long = [line for line in COLOUR.sub("", text).splitlines() if len(line.rstrip()) > width]
+            check(f"{' '.join(words)} at {width}", text and not long, "\n".join(long))
+    convolve, sort = COMMANDS[0], COMMANDS[2]
+    narrow, wide, full = titles(on_terminal(convolve, 80)), titles(on_terminal(convolve, 120)), titles(redirected(convolve))
+    for title in ("backend", "variant", "kernel", "total", "speed-up", "check"):
+        check(f"'{title}' is essential", title in narrow, narrow)
+    check("120 columns show more than 80", len(narrow.split()) < len(wide.split()) < len(full.split()), wide)
+    check("no copies on processors", "h2d" not in wide and "h2d" in full, wide)
+    check("no rank and no speed-up of one row", not {"rank", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
+    check("all with --wide", titles(on_terminal([*convolve, "--wide"], 80)).split() == full.split())
+    picked = ["--columns=backend,kernel,rank"]
+    for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):
+        check("those that are named", titles(text).split() == ["backend", "kernel", "rank"], text)
+    on_terminal([*convolve, "--columns=colour"], 80)
+    told = open("err", encoding="utf-8").read()
+    check("a column that is none", "none of 'colour' is in this table, which has backend, class" in told, told)
+    check("the fastest is coloured", len(re.findall(r"\x1b\[32m(?:serial|simd)", on_terminal(convolve, 80))) == 1)
+    for more in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        check(f"no colour with {more}", not COLOUR.search(on_terminal(convolve, 80, more)))
+    check("none when redirected", not COLOUR.search(redirected(convolve)))
+    check("COLUMNS", titles(on_terminal(convolve, 80, {"COLUMNS": "300"})).split() == titles(on_terminal(convolve, 300)).split())
+    wrong = on_terminal(["convolve", "-b", "wrong", "--size=64", *QUICK], 80, {"FLYNN_PLUGIN_PATH": f"{FAULTS}/wrong"})
+    check("a wrong result is red", re.search(r"\x1b\[31mWRONG", wrong), wrong)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+with tempfile.TemporaryDirectory(prefix="flynn-tables.") as folder:
+    os.chdir(folder)
+    main()
