@@ -25,7 +25,7 @@ DEMO := out/demo
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy zsh fish groff-base
 DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
-GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev
+GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs

@@ -6,6 +6,7 @@
  */
 #include "blas.hpp"
 #include "gpu_blas.h"
+#include "library_order.hpp"
 
 double hip_blas_worth(fl_dtype dtype)
 {
@@ -71,7 +72,8 @@ fl_status prepare(hip_device *device, hipStream_t queue)
         return failed(device, gpu_blas_library.create, status);
     }
     status = blas.set_stream(device->blas, queue);
-    return status == 0 ? FL_OK : failed(device, gpu_blas_library.set_stream, status);
+    return status == 0 ? hip_order_before(device, &device->blas_done, queue)
+                       : failed(device, gpu_blas_library.set_stream, status);
 }
 
 } // namespace
@@ -105,19 +107,23 @@ fl_status hip_blas_multiply(const fl_context *context, const blas_product &p)
                                     gpu_blas_library.library);
     HIP_SELECT(device);
     const std::lock_guard<std::mutex> guard(device->blas_lock);
-    const fl_status ready = prepare(device, hip_stream_of(context)->queue);
+    const hipStream_t queue = hip_stream_of(context)->queue;
+    const fl_status ready = prepare(device, queue);
     if (ready != FL_OK)
         return ready;
     const int status =
         p.dtype == FL_F32 ? gpu_blas_gemm(blas.sgemm, device->blas, p) : gpu_blas_gemm(blas.dgemm, device->blas, p);
-    return status == 0 ? FL_OK
+    const fl_status ordered = hip_order_after(device, device->blas_done, queue);
+    return status == 0 ? ordered
                        : failed(device, p.dtype == FL_F32 ? gpu_blas_library.sgemm : gpu_blas_library.dgemm, status);
 }
 
 void hip_blas_close(hip_device *device)
 {
-    if (device->blas && hipSetDevice(device->number) == hipSuccess)
-        (void)blas.destroy(device->blas);
+    if (!device->blas || hipSetDevice(device->number) != hipSuccess)
+        return;
+    (void)blas.destroy(device->blas);
+    hip_order_end(device->blas_done);
 }
 
 #endif

@@ -152,7 +152,10 @@ fl_status plans_for(const fl_context *context, fl_dtype dtype, const cut &c, fft
     *plans = kept;
     if (kept && kept->dtype == dtype && kept->length == c.length && kept->rows == c.rows)
         return FL_OK;
-    HIP_SELECT(hip_device_of(context));
+    const hip_device *device = hip_device_of(context);
+    HIP_SELECT(device);
+    if (kept) /* what is queued still uses the old plans' memory */
+        HIP_TRY(device->host, device->number, hipStreamSynchronize(stream->queue));
     stream->fft.reset();
     const auto made = std::make_shared<fft_plans>();
     made->dtype = dtype;

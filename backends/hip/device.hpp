@@ -44,8 +44,10 @@ struct hip_device {
     hip_stream *streams;
     std::mutex blas_lock;   /* guards the handle: one thread at a time uses it */
     void *blas;             /* blas.hip.cpp's; null before the first use */
+    hipEvent_t blas_done;   /* library_order.hpp's, for this handle */
     std::mutex solver_lock; /* the same for solver.hip.cpp */
     gpu_solver_handle *solver;
+    hipEvent_t solver_done;
     void (*close_libraries)(hip_device *device); /* destroys those two handles */
 };
 

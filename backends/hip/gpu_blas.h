@@ -7,10 +7,9 @@
 #ifndef FLYNN_HIP_GPU_BLAS_H
 #define FLYNN_HIP_GPU_BLAS_H
 
-#include "gpu.h"
+#include "gpu_library.h"
 
 #include "../cpu/blas.h"
-#include "../shared/library.h"
 
 #include <cmath>
 
@@ -42,7 +41,7 @@ constexpr double gpu_blas_worth_f32 = HUGE_VAL, gpu_blas_worth_f64 = 1e6;
 #if !defined(__HIP_CPU_RT__)
 
 struct gpu_blas_names {
-    const char *library, *files, *cure; /* files: first that of the runtime of this build */
+    const char *library, *files, *cure; /* files: cuBLAS's first one is that of the runtime of this build */
     const char *create, *destroy, *set_stream, *sgemm, *dgemm;
     int none, transpose; /* cublasOperation_t, rocblas_operation */
     int no_memory;       /* its status code */
@@ -69,17 +68,10 @@ constexpr gpu_blas_names gpu_blas_library = {
     3, /* CUBLAS_STATUS_ALLOC_FAILED */
 };
 #else
-/* A rocBLAS of another major version would load another HIP runtime, to which this runtime's streams are unknown. */
 constexpr gpu_blas_names gpu_blas_library = {
     "rocBLAS",
-#if HIP_VERSION_MAJOR >= 7
-    "librocblas.so.5",
-#elif HIP_VERSION_MAJOR >= 6
-    "librocblas.so.4",
-#else
-    "librocblas.so.3 librocblas.so.0",
-#endif
-    "install rocBLAS of the same ROCm, or add its folder to LD_LIBRARY_PATH",
+    "librocblas.so.5 librocblas.so.4 librocblas.so.3 librocblas.so.0",
+    "install it from the same ROCm, or set LD_LIBRARY_PATH",
     "rocblas_create_handle",
     "rocblas_destroy_handle",
     "rocblas_set_stream",
@@ -94,10 +86,11 @@ constexpr gpu_blas_names gpu_blas_library = {
 /* True if the library was found; does not load it. */
 static inline bool gpu_blas_find(char *why, size_t size)
 {
-    if (library_find(gpu_blas_library.files))
+    char reason[200];
+    if (gpu_library_find(gpu_blas_library.files, reason, sizeof reason))
         return true;
-    std::snprintf(why, size, "%s not found (%s): library variants are unavailable; %s", gpu_blas_library.library,
-                  gpu_blas_library.files, gpu_blas_library.cure);
+    std::snprintf(why, size, "library variants are unavailable without %s (%.110s); %s", gpu_blas_library.library,
+                  reason, gpu_blas_library.cure);
     return false;
 }
 
@@ -105,7 +98,7 @@ static inline bool gpu_blas_find(char *why, size_t size)
 static inline bool gpu_blas_load(gpu_blas *blas, char *why, size_t size)
 {
     const gpu_blas_names &names = gpu_blas_library;
-    void *library = library_load(names.files, why, size);
+    void *library = gpu_library_load(names.files, why, size);
     if (!library)
         return false;
     std::snprintf(why, size, "the installed %s lacks a documented function", names.library);

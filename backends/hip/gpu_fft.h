@@ -14,8 +14,7 @@
 #ifndef FLYNN_HIP_GPU_FFT_H
 #define FLYNN_HIP_GPU_FFT_H
 
-#include "../shared/library.h"
-#include "gpu.h"
+#include "gpu_library.h"
 
 #include <flynn/flynn.h>
 
@@ -32,8 +31,8 @@ constexpr const char *gpu_fft_cure = "install cuFFT of the CUDA toolkit and make
 using gpu_fft_handle = int;
 #else
 #define GPU_FFT(name) "hipfft" name
-constexpr const char *gpu_fft_library = "libhipfft.so.0 libhipfft.so /opt/rocm/lib/libhipfft.so";
-constexpr const char *gpu_fft_cure = "install hipFFT and rocFFT of ROCm";
+constexpr const char *gpu_fft_library = "libhipfft.so.0";
+constexpr const char *gpu_fft_cure = "install hipFFT from the same ROCm, or set LD_LIBRARY_PATH";
 using gpu_fft_handle = void *;
 #endif
 
@@ -55,37 +54,43 @@ class gpu_fft
     /* Whether the library is there, without loading it; else why not, and the cure. */
     static bool found(fl_dtype, char *why, size_t size)
     {
-        return library_find(gpu_fft_library) || missing_text("not found", why, size);
+        char cause[160];
+        return gpu_library_find(gpu_fft_library, cause, sizeof cause) || missing_text(cause, why, size);
     }
 
     static bool load(fl_dtype, char *why, size_t size)
     {
         char cause[160];
-        return library_load(gpu_fft_library, cause, sizeof cause) || missing_text(cause, why, size);
+        return gpu_library_load(gpu_fft_library, cause, sizeof cause) || missing_text(cause, why, size);
     }
 
-    /* Called once, with the device current. */
+    /* Called once, with the device current. Created and made in two steps: hipfftPlanMany loses the plan if it fails.
+     */
     int plan(fl_dtype dtype, direction way, int length, int batch)
     {
-        int (*plan_many)(gpu_fft_handle *, int rank, int *n, int *in_embed, int in_stride, int in_distance,
-                         int *out_embed, int out_stride, int out_distance, int type, int batch);
-        char ignored[1];
-        void *const library = library_load(gpu_fft_library, ignored, sizeof ignored);
+        int (*create)(gpu_fft_handle *);
+        int (*make_many)(gpu_fft_handle, int rank, int *n, int *in_embed, int in_stride, int in_distance,
+                         int *out_embed, int out_stride, int out_distance, int type, int batch, size_t *work);
+        char ignored[160];
+        void *const library = gpu_library_load(gpu_fft_library, ignored, sizeof ignored);
         const char *const execute = dtype == FL_F32 ? (way == forward ? GPU_FFT("ExecR2C") : GPU_FFT("ExecC2R"))
                                                     : (way == forward ? GPU_FFT("ExecD2Z") : GPU_FFT("ExecZ2D"));
         const int type = dtype == FL_F32 ? (way == forward ? 0x2a : 0x2c) : (way == forward ? 0x6a : 0x6c);
         int (*execution)(gpu_fft_handle, void *, void *);
-        if (!library || !library_function(library, GPU_FFT("PlanMany"), &plan_many, sizeof plan_many) ||
+        if (!library || !library_function(library, GPU_FFT("Create"), &create, sizeof create) ||
+            !library_function(library, GPU_FFT("MakePlanMany"), &make_many, sizeof make_many) ||
             !library_function(library, GPU_FFT("SetStream"), &set_stream, sizeof set_stream) ||
             !library_function(library, GPU_FFT("Destroy"), &destroy, sizeof destroy) ||
             !library_function(library, execute, &execution, sizeof execution))
             return missing;
         int real_row = length + 2, complex_row = length / 2 + 1;
         int &in_row = way == forward ? real_row : complex_row, &out_row = way == forward ? complex_row : real_row;
-        const int error = plan_many(&handle, 1, &length, &in_row, 1, in_row, &out_row, 1, out_row, type, batch);
-        if (error == 0)
-            exec = execution;
-        return error;
+        size_t work;
+        const int error = create(&handle);
+        if (error != 0)
+            return error;
+        exec = execution;
+        return make_many(handle, 1, &length, &in_row, 1, in_row, &out_row, 1, out_row, type, batch, &work);
     }
 
     int run(void *rows, hipStream_t stream)
@@ -109,7 +114,7 @@ class gpu_fft
     }
 
     gpu_fft_handle handle{};
-    int (*exec)(gpu_fft_handle, void *, void *) = nullptr; /* null before `plan` */
+    int (*exec)(gpu_fft_handle, void *, void *) = nullptr; /* null: there is no handle */
     int (*set_stream)(gpu_fft_handle, hipStream_t) = nullptr;
     int (*destroy)(gpu_fft_handle) = nullptr;
 };

@@ -26,42 +26,54 @@ static inline void gpu_range_pop()
     nvtxRangePop();
 }
 
-/* rocTX is a library of the profiler or of ROCm. */
+/* rocTX is a library of ROCm, in two versions with the same functions: rocprof sees ranges of libroctx64 (roctracer),
+ * rocprofv3 those of librocprofiler-sdk-roctx (.so.0 in ROCm 6, .so.1 since 7). Ranges go to both: without its profiler
+ * a library ignores them. */
 #elif defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
-#include "../shared/library.h"
+#include "gpu_library.h"
 
 struct gpu_roctx {
     int (*push)(const char *name);
     int (*pop)();
-    bool found;
 };
 
-static inline const gpu_roctx &gpu_roctx_library()
+struct gpu_roctx_list {
+    gpu_roctx each[2];
+    int count;
+};
+
+static inline const gpu_roctx_list &gpu_roctx_libraries()
 {
-    static const gpu_roctx roctx = [] {
-        gpu_roctx r = {};
-        char why[256];
-        void *library = library_load("libroctx64.so.4 libroctx64.so.1 libroctx64.so", why, sizeof why);
-        r.found = library && library_function(library, "roctxRangePushA", &r.push, sizeof r.push) &&
-                  library_function(library, "roctxRangePop", &r.pop, sizeof r.pop);
-        return r;
+    static const gpu_roctx_list found = [] {
+        gpu_roctx_list list = {};
+        for (const char *names :
+             {"librocprofiler-sdk-roctx.so.1 librocprofiler-sdk-roctx.so.0", "libroctx64.so.4 libroctx64.so.1"}) {
+            char why[256];
+            gpu_roctx &r = list.each[list.count];
+            void *library = gpu_library_load(names, why, sizeof why);
+            list.count += library && library_function(library, "roctxRangePushA", &r.push, sizeof r.push) &&
+                          library_function(library, "roctxRangePop", &r.pop, sizeof r.pop);
+        }
+        return list;
     }();
-    return roctx;
+    return found;
 }
 
 static inline bool gpu_range_wanted()
 {
-    return gpu_roctx_library().found;
+    return gpu_roctx_libraries().count > 0;
 }
 
 static inline void gpu_range_push(const char *name)
 {
-    (void)gpu_roctx_library().push(name);
+    for (int i = 0; i < gpu_roctx_libraries().count; i++)
+        (void)gpu_roctx_libraries().each[i].push(name);
 }
 
 static inline void gpu_range_pop()
 {
-    (void)gpu_roctx_library().pop();
+    for (int i = gpu_roctx_libraries().count; i-- > 0;)
+        (void)gpu_roctx_libraries().each[i].pop();
 }
 
 #else

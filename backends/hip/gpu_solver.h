@@ -7,9 +7,7 @@
 #ifndef FLYNN_HIP_GPU_SOLVER_H
 #define FLYNN_HIP_GPU_SOLVER_H
 
-#include "gpu.h"
-
-#include "../shared/library.h"
+#include "gpu_library.h"
 
 #include <vector>
 
@@ -207,7 +205,7 @@ static inline int gpu_solver_svd(const gpu_solver &s, const gpu_solver_handle &h
 
 constexpr const char *gpu_solver_name = "rocSOLVER";
 constexpr const char *gpu_solver_files = "librocsolver.so.0";
-constexpr const char *gpu_solver_cure = "install rocSOLVER of the same ROCm, or add its folder to LD_LIBRARY_PATH";
+constexpr const char *gpu_solver_cure = "install it from the same ROCm, or set LD_LIBRARY_PATH";
 constexpr int gpu_solver_no_memory = 5; /* rocblas_status_memory_error */
 constexpr bool gpu_solver_has_fast = false;
 

@@ -4,6 +4,7 @@
  */
 #include "solver.hpp"
 #include "gpu_solver.h"
+#include "library_order.hpp"
 
 #include "../cpu/lapack.h"
 
@@ -82,7 +83,7 @@ gpu_solver solver; /* of the process: filled once */
 
 bool load(char *why, size_t size)
 {
-    void *library = library_load(gpu_solver_files, why, size);
+    void *library = gpu_library_load(gpu_solver_files, why, size);
     if (library && !gpu_solver_functions(library, &solver))
         std::snprintf(why, size, "the installed %s lacks a documented function", gpu_solver_name);
     else
@@ -122,7 +123,7 @@ fl_status prepare(hip_device *device, hipStream_t queue)
         }
     }
     const int status = solver.set_stream(device->solver->handle, queue);
-    return status == 0 ? FL_OK : failed(device, "stream", status);
+    return status == 0 ? hip_order_before(device, &device->solver_done, queue) : failed(device, "stream", status);
 }
 
 /* Calls call(solver, handle, room, queue) under the device's lock. */
@@ -138,7 +139,8 @@ fl_status with_solver(const fl_context *context, const char *what, Call call)
     if (ready != FL_OK)
         return ready;
     const int status = call(solver, *device->solver, room, queue);
-    return status == 0 ? FL_OK : failed(device, what, status);
+    const fl_status ordered = hip_order_after(device, device->solver_done, queue);
+    return status == 0 ? ordered : failed(device, what, status);
 }
 
 /* The QR factorization's status for wrong arguments, which these calls never pass. */
@@ -178,10 +180,11 @@ fl_status form_q(const fl_context *context, int64_t m, int64_t n, T *a, T *tau)
 
 bool hip_solver_found(char *why, size_t size)
 {
-    if (library_find(gpu_solver_files))
+    char reason[200];
+    if (gpu_library_find(gpu_solver_files, reason, sizeof reason))
         return true;
-    std::snprintf(why, size, "%s not found (%s): svd's library variant is unavailable; %s", gpu_solver_name,
-                  gpu_solver_files, gpu_solver_cure);
+    std::snprintf(why, size, "svd's library variant is unavailable without %s (%.110s); %s", gpu_solver_name, reason,
+                  gpu_solver_cure);
     return false;
 }
 
@@ -245,8 +248,10 @@ void hip_solver_close(hip_device *device)
 {
     if (!device->solver)
         return;
-    if (hipSetDevice(device->number) == hipSuccess)
+    if (hipSetDevice(device->number) == hipSuccess) {
         gpu_solver_close(solver, device->solver);
+        hip_order_end(device->solver_done);
+    }
     delete device->solver;
 }
 

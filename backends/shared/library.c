@@ -13,10 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LONGEST_NAME = 128, LONGEST_PATH = 4096 };
-
-/* Copies the first of the names at *names and advances to the next; false if there is none or it is too long. */
-static bool next_name(const char **names, char *name, size_t size)
+bool library_next_name(const char **names, char *name, size_t size)
 {
     size_t length = strcspn(*names, " ");
     bool fits = length > 0 && length < size;
@@ -35,11 +32,11 @@ static void keep_words(const char *words, char *why, size_t size)
 
 void *library_load(const char *names, char *why, size_t size)
 {
-    char name[LONGEST_NAME];
+    char name[LIBRARY_NAME];
 
     if (size > 0)
         *why = '\0';
-    while (next_name(&names, name, sizeof name)) {
+    while (library_next_name(&names, name, sizeof name)) {
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         const char *words = library ? NULL : dlerror();
         if (library)
@@ -110,12 +107,11 @@ bool library_function(void *library, const char *name, void *pointer, size_t siz
 
 /* ------------------------------------------------------------------------------- finding without loading ---- */
 
-static bool lies_in(const char *folder, const char *name)
+static bool lies_in(const char *folder, const char *name, char *path)
 {
-    char path[LONGEST_PATH];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    int length = snprintf(path, LIBRARY_PATH, "%s/%s", folder, name);
 
-    return length < (int)sizeof path && access(path, R_OK) == 0;
+    return length < LIBRARY_PATH && access(path, R_OK) == 0;
 }
 
 /* The folders that the loader searches for this plugin: built-in ones, LD_LIBRARY_PATH, the system's. NULL if unknown.
@@ -139,19 +135,19 @@ static Dl_serinfo *search_folders(void)
     return folders;
 }
 
-static bool lies_in_folders(const char *name)
+static bool lies_in_folders(const char *name, char *path)
 {
     Dl_serinfo *folders = search_folders();
     bool found = false;
 
     for (unsigned i = 0; folders && i < folders->dls_cnt && !found; i++)
-        found = lies_in(folders->dls_serpath[i].dls_name, name);
+        found = lies_in(folders->dls_serpath[i].dls_name, name, path);
     free(folders);
     return found;
 }
 
-/* True if one of the texts is the path of a readable file with that name. */
-static bool lies_at_path_in(const char *texts, size_t size, const char *name)
+/* True if one of the texts is the path of a readable file with that name; copies it to `path`. */
+static bool lies_at_path_in(const char *texts, size_t size, const char *name, char *path)
 {
     const char *end = texts + size, *at = texts;
     size_t length = strlen(name) + 1; /* with the terminating zero */
@@ -161,14 +157,14 @@ static bool lies_at_path_in(const char *texts, size_t size, const char *name)
         while (start > texts && start[-1] != '\0')
             start--;
         if (start[0] == '/' && at[-1] == '/' && access(start, R_OK) == 0)
-            return true;
+            return snprintf(path, LIBRARY_PATH, "%s", start) < LIBRARY_PATH;
         at += length;
     }
     return false;
 }
 
 /* The loader's cache is a table followed by its names and paths, each terminated by a zero. */
-static bool lies_in_cache(const char *name)
+static bool lies_in_cache(const char *name, char *path)
 {
     int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -178,7 +174,7 @@ static bool lies_in_cache(const char *name)
     if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0)
         cache = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (cache != MAP_FAILED) {
-        found = lies_at_path_in(cache, (size_t)status.st_size, name);
+        found = lies_at_path_in(cache, (size_t)status.st_size, name, path);
         munmap(cache, (size_t)status.st_size);
     }
     if (file >= 0)
@@ -186,12 +182,19 @@ static bool lies_in_cache(const char *name)
     return found;
 }
 
+bool library_path(const char *name, char path[LIBRARY_PATH])
+{
+    if (*name == '/')
+        return snprintf(path, LIBRARY_PATH, "%s", name) < LIBRARY_PATH && access(name, R_OK) == 0;
+    return lies_in_folders(name, path) || lies_in_cache(name, path);
+}
+
 bool library_find(const char *names)
 {
-    char name[LONGEST_NAME];
+    char name[LIBRARY_NAME], path[LIBRARY_PATH];
 
-    while (next_name(&names, name, sizeof name))
-        if (*name == '/' ? access(name, R_OK) == 0 : lies_in_folders(name) || lies_in_cache(name))
+    while (library_next_name(&names, name, sizeof name))
+        if (library_path(name, path))
             return true;
     return false;
 }

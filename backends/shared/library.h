@@ -13,6 +13,11 @@
 extern "C" {
 #endif
 
+enum { LIBRARY_NAME = 128, LIBRARY_PATH = 4096 }; /* bytes of the longest name and path */
+
+/* Copies the first of the names at *names and advances to the next; false if there is none or it is too long. */
+bool library_next_name(const char **names, char *name, size_t size);
+
 /* Loads the first of `names` (file names for the loader, separated by blanks) that exists, and never unloads it. NULL:
  * none exists; `why` is the loader's message for the first name. May be called by any thread, any number of times. */
 void *library_load(const char *names, char *why, size_t size);
@@ -43,6 +48,9 @@ fl_status library_once(library_state *state, bool (*load)(char *why, size_t size
  * take up to a second to load. Searches as the loader does: the folders built into this plugin, LD_LIBRARY_PATH, the
  * system's cache and folders. */
 bool library_find(const char *names);
+
+/* The file that library_load would take for one name; false if there is none. */
+bool library_path(const char *name, char path[LIBRARY_PATH]);
 
 /* Stores the address of the function `name` in *pointer; false if the library has none. The pointer's type is from the
  * library's documentation:

@@ -83,14 +83,20 @@ hipError_t release(void *memory, where place)
     return result(hipSuccess);
 }
 
-/* Host memory that the runtime did not allocate: copies from and to it return only when they are done. */
-bool is_pageable(const void *memory)
+/* The allocation in which this byte lies, or the end of the list. */
+std::map<uint8_t *, allocation>::iterator allocation_around(const void *memory)
 {
     auto a = allocations.upper_bound((uint8_t *)memory);
     if (a == allocations.begin())
-        return true;
+        return allocations.end();
     --a;
-    return (const uint8_t *)memory >= a->first + a->second.size;
+    return (const uint8_t *)memory < a->first + a->second.size ? a : allocations.end();
+}
+
+/* Host memory that the runtime did not allocate: copies from and to it return only when they are done. */
+bool is_pageable(const void *memory)
+{
+    return allocation_around(memory) == allocations.end();
 }
 
 bool is_device(const void *memory, size_t size)
@@ -117,6 +123,17 @@ HIP_API hipError_t hipHostMalloc(void **memory, size_t size, unsigned)
 HIP_API hipError_t hipHostFree(void *memory)
 {
     return release(memory, PINNED);
+}
+
+HIP_API hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t address)
+{
+    turn mine;
+    const auto a = allocation_around(address);
+    if (a == allocations.end() || a->second.place != DEVICE)
+        return result(hipErrorInvalidValue);
+    *base = a->first;
+    *size = a->second.size;
+    return result(hipSuccess);
 }
 
 HIP_API hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total)

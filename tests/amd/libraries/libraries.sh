@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# libraries.sh FOLDER HANDLES: what hip-amd calls rocBLAS, rocSOLVER, hipFFT and rocTX with, and what it says where one is missing,
+# fails, or is of another ROCm. FOLDER has the stand-ins (CMakeLists.txt); HANDLES is
+# test_handles.c's program.
+. "$FLYNN_SOURCE/tests/cli/harness.sh"
+folder=$1 handles=$2
+runtime=$LD_LIBRARY_PATH
+quick=(--backend=hip-amd --repeat=1 --warmup=0)
+export AMD_LIBRARIES_RECORD=$work/record
+
+# with SUBFOLDER COMMAND...: with the libraries in it.
+with() {
+    : >"$work/record"
+    LD_LIBRARY_PATH=$folder/$1:$runtime "${@:2}"
+}
+
+# calls: the last command's calls, each different one once, are the lines of stdin. Streams are set in between.
+calls() {
+    cat >"$work/expected"
+    grep -vE '_set_stream|SetStream|alive|_handle|Create|Destroy' "$work/record" | awk '!seen[$0]++' | diff - "$work/expected"
+}
+
+nothing_is_left() {
+    grep -q alive "$work/record" && ! grep alive "$work/record" | grep -v 'alive=0$'
+}
+
+ok "info" info
+for library in rocBLAS rocSOLVER convolve1d; do
+    check "$library: missing, and told" grep -q "lacks: .*$library.*not found" "$work/out"
+done
+with lib ok "info with the libraries" info --json
+check "nothing is missing" json "$work/out" 'all(not b["lacks"] for b in d["backends"] if b["name"] == "hip-amd")'
+
+# ------------------------------------------------------------------------------------------ the calls' arguments ----
+
+# Rectangular matrices, in which no two sizes are the same. Row-major c = a b is column-major c' = b' a'.
+"$PYTHON" - "$here" <<'END'
+import math, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import files
+def save(name, *shape):
+    count = math.prod(shape)
+    pathlib.Path(name).write_bytes(files.npy([math.sin(i * i + 1) for i in range(count)], shape))
+save("u.npy", 30, 6), save("s.npy", 6), save("vt.npy", 6, 50), save("wide.npy", 30, 50), save("tall.npy", 50, 30)
+END
+
+for dtype in f32 f64; do
+    letter=$([ $dtype = f32 ] && echo s || echo d)
+    with lib ok "reconstruct $dtype" reconstruct u.npy s.npy vt.npy --rank=4 --dtype=$dtype --variant=library "${quick[@]}"
+    check "reconstruct $dtype: the calls" calls <<END
+rocblas_${letter}gemm_strided_batched NN m=50 n=30 k=4 alpha=1 lda=50 step_a=300 ldb=4 step_b=120 beta=0 ldc=50 step_c=1500 batch=1
+END
+    check "reconstruct $dtype: nothing is left" nothing_is_left
+    with lib ok "a batch, $dtype" reconstruct --size=20 --rank=5 --batch=3 --dtype=$dtype --variant=library "${quick[@]}"
+    check "a batch, $dtype: the calls" calls <<END
+rocblas_${letter}gemm_strided_batched NN m=20 n=20 k=5 alpha=1 lda=20 step_a=100 ldb=5 step_b=100 beta=0 ldc=20 step_c=400 batch=3
+END
+done
+
+# a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; a is a copy, of which a wide one is
+# column-major as a tall one.
+with lib ok "svd wide f32" svd wide.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
+check "svd wide f32: the calls" calls <<'END'
+rocblas_dgemm_strided_batched TN m=30 n=30 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=30 step_c=0 batch=1
+rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
+rocblas_dgemm_strided_batched NN m=50 n=7 k=30 alpha=1 lda=50 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
+rocsolver_dgeqrf m=50 n=7 lda=50
+rocsolver_dorgqr m=50 n=7 k=7 lda=50
+END
+with lib ok "svd tall f32" svd tall.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
+check "svd tall f32: the calls" calls <<'END'
+rocblas_dgemm_strided_batched NT m=30 n=30 k=50 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=30 step_c=0 batch=1
+rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
+rocblas_dgemm_strided_batched TN m=50 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
+rocsolver_dgeqrf m=50 n=7 lda=50
+rocsolver_dorgqr m=50 n=7 k=7 lda=50
+END
+check "svd: nothing is left" nothing_is_left
+for side in wide tall; do
+    with lib ok "svd $side f64" svd $side.npy --rank=7 --dtype=f64 --variant=library "${quick[@]}"
+    check "svd $side f64: the calls" calls <<'END'
+rocsolver_dgesvd left=192 right=192 m=50 n=30 lda=50 ldu=50 ldv=30 mode=201
+END
+done
+# The sketch of 7 + 8 vectors; in f32 its QR is too.
+with lib ok "randomized" svd tall.npy --rank=7 --dtype=f32 --variant=randomized "${quick[@]}"
+check "randomized: QR in f32" grep -q '^rocsolver_sgeqrf m=50 n=[0-9]* lda=50$' "$work/record"
+check "randomized: nothing is left" nothing_is_left
+
+# A row of 4096 real numbers, or of 2049 complex ones in the same place: 4098 real ones.
+for dtype in f32 f64; do
+    if [ $dtype = f32 ]; then names=(0x2a 0x2c R2C C2R); else names=(0x6a 0x6c D2Z Z2D); fi
+    with lib ok "fft $dtype" convolve1d --size=7000 --dtype=$dtype --variant=fft "${quick[@]}"
+    check "fft $dtype: the calls" calls <<END
+hipfftMakePlanMany rank=1 n=4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=1 work=1
+hipfftMakePlanMany rank=1 n=4096 in=4098,1,4098 out=2049,1,2049 type=${names[0]} batch=2 work=1
+hipfftMakePlanMany rank=1 n=4096 in=2049,1,2049 out=4098,1,4098 type=${names[1]} batch=2 work=1
+hipfftExec${names[2]} in place
+hipfftExec${names[3]} in place
+END
+    check "fft $dtype: nothing is left" nothing_is_left
+done
+
+# ------------------------------------------------------------------------------------------------- calls that fail ----
+
+reconstruct=(reconstruct --size=20 --rank=5 --variant=library)
+svd=(svd --size=20 --rank=5 --dtype=f32 --variant=library)
+exact=(svd --size=20 --rank=5 --dtype=f64 --variant=library)
+randomized=(svd --size=40 --rank=5 --dtype=f32 --variant=randomized)
+fft=(convolve1d --size=7000 --dtype=f64 --variant=fft)
+fft32=(convolve1d --size=7000 --dtype=f32 --variant=fft)
+# The command ends at once; what a failed call leaves behind is test_handles.c's part.
+# FUNCTION STATUS COMMAND WORDS: 5 and 2 are the libraries' codes for memory, 6 and 5 those of an internal error.
+while read -r function status_code command words; do
+    declare -n arguments=$command
+    export AMD_LIBRARIES_FAIL=$function=$status_code
+    with lib refused "$function fails with $status_code" 4 "$words" "${arguments[@]}" "${quick[@]}" -o out.npy
+    check "$function was called" grep -q "^$function" "$work/record"
+done <<'END'
+rocblas_create_handle 5 reconstruct status 5: out of memory
+rocblas_create_handle 6 reconstruct status 6
+rocblas_set_stream 6 reconstruct status 6
+rocblas_sgemm_strided_batched 5 reconstruct status 5: out of memory
+rocblas_sgemm_strided_batched 6 reconstruct status 6
+rocblas_dgemm_strided_batched 6 svd status 6
+rocblas_create_handle 6 exact status 6
+rocblas_set_stream 5 exact status 5: out of memory
+rocsolver_dsyevd 5 svd syevd on AMD device 0 failed with status 5: out of memory
+rocsolver_dsyevd 6 svd syevd on AMD device 0 failed with status 6
+rocsolver_dgeqrf 6 svd geqrf on AMD device 0 failed with status 6
+rocsolver_dorgqr 6 svd orgqr on AMD device 0 failed with status 6
+rocsolver_sgeqrf 6 randomized geqrf on AMD device 0 failed with status 6
+rocsolver_sorgqr 5 randomized orgqr on AMD device 0 failed with status 5: out of memory
+rocsolver_dgesvd 6 exact gesvd on AMD device 0 failed with status 6
+hipfftCreate 2 fft make a plan: error 2
+hipfftMakePlanMany 2 fft make a plan: error 2
+hipfftMakePlanMany 5 fft make a plan: error 5
+hipfftSetStream 5 fft transform: error 5
+hipfftExecD2Z 5 fft transform: error 5
+hipfftExecZ2D 5 fft transform: error 5
+hipfftExecR2C 5 fft32 transform: error 5
+hipfftExecC2R 5 fft32 transform: error 5
+END
+unset AMD_LIBRARIES_FAIL
+: >"$work/record"
+for lazy in 0 1; do
+    check "handles, AMD_EMULATOR_LAZY=$lazy" env LD_LIBRARY_PATH="$folder/lib:$runtime" AMD_EMULATOR_LAZY=$lazy \
+        "$handles"
+    check "handles: nothing is left" nothing_is_left
+done
+
+# ----------------------------------------------------------------------------------------------- missing, or of another ROCm ----
+
+refused "no rocBLAS" 3 "librocblas.so.3 librocblas.so.0 not found" "${reconstruct[@]}" "${quick[@]}"
+refused "no rocSOLVER" 3 "librocsolver.so.0 not found" "${svd[@]}" "${quick[@]}"
+refused "no hipFFT" 3 "libhipfft.so.0 not found" "${fft[@]}" "${quick[@]}"
+another="needs libamdhip64.so.99, but this plugin has libamdhip64.so"
+with another refused "rocBLAS of another ROCm" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
+with another refused "rocSOLVER of another ROCm" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
+with another refused "hipFFT of another ROCm" 3 "libhipfft.so.0 $another" "${fft[@]}" "${quick[@]}"
+with another ok "info" info
+check "they are not loaded, and told" grep -q "lacks: .*librocblas.so.4 $another" "$work/out"
+with another ok "auto does without them" svd --size=20 --rank=5 "${quick[@]}"
+another="calls libamdhip64.so.99, but this plugin has libamdhip64.so"
+with hidden refused "rocBLAS by way of another library" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
+with hidden refused "rocSOLVER likewise" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
+with hidden refused "hipFFT likewise" 3 "libhipfft.so.0 $another" "${fft[@]}" "${quick[@]}"
+# Of two rocBLAS, the one that fits is taken, though the other has the newer name.
+mkdir two
+cp "$folder/another/librocblas.so.4" two/librocblas.so.5
+cp "$folder/another/libamdhip64.so.99" two
+: >"$work/record"
+LD_LIBRARY_PATH=$PWD/two:$folder/lib:$runtime ok "two rocBLAS" "${reconstruct[@]}" "${quick[@]}"
+check "two rocBLAS: the one that fits" grep -q sgemm "$work/record"
+# Files that are no libraries.
+mkdir bad
+echo text >bad/librocblas.so.5
+LD_LIBRARY_PATH=$PWD/bad:$runtime refused "a text instead of rocBLAS" 3 "librocblas.so.5: file too short" \
+    "${reconstruct[@]}" "${quick[@]}"
+for bytes in 20 64 100 1000 5000; do
+    head -c $bytes "$folder/another/librocblas.so.4" >bad/librocblas.so.5
+    LD_LIBRARY_PATH=$PWD/bad:$runtime ok "the first $bytes bytes of rocBLAS" info
+done
+
+# --------------------------------------------------------------------------------------------------------- rocTX ----
+
+with roctx ok "ranges" sort --size=100 "${quick[@]}"
+for library in roctx64 rocprofiler-sdk-roctx; do
+    check "$library: a range for the call" grep -q "^$library push sort" "$work/record"
+    check "$library: as many ends as beginnings" grep -q "^$library alive=0" "$work/record"
+done
+mkdir one
+cp "$folder/roctx/libroctx64.so.4" one
+: >"$work/record"
+LD_LIBRARY_PATH=$PWD/one:$runtime ok "one of them" sort --size=100 "${quick[@]}"
+check "one of them: is called" grep -q "^roctx64 push sort" "$work/record"
+summary
