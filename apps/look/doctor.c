@@ -3,6 +3,7 @@
  * flynn doctor: checks everything that a backend needs and says how to fix what is broken. `flynn info` shows what the
  * plugins report; this command also checks the machine and opens each backend.
  */
+#include "bundle.h"
 #include "commands.h"
 
 #include "harness/backends.h"
@@ -10,6 +11,7 @@
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/paths.h"
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -29,9 +31,10 @@ typedef enum state { STATE_OK, STATE_ABSENT, STATE_ADVICE, STATE_BROKEN } state;
 static const char *const state_names[] = {"ok", "absent", "advice", "broken"};
 
 typedef struct diagnosis {
-    const char *root; /* of the files that are checked: "" except in tests */
-    json_t *findings; /* {"state", "subject", "text", "cure"} */
-    int count[4];     /* of each state */
+    const char *root;   /* of the files that are checked: "" except in tests */
+    const char *bundle; /* the file that --bundle names */
+    json_t *findings;   /* {"state", "subject", "text", "cure"} */
+    int count[4];       /* of each state */
 } diagnosis;
 
 /* Adds a finding about `subject` ("machine", "hip-nvidia"); `cure` is "" where there is nothing to fix. */
@@ -77,28 +80,31 @@ static const struct vendor {
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
-/* Ends the command if a file could not be opened because the machine is at its end, and not because it is missing. */
-static void must_open(const void *stream, const char *path)
+void must_open(const void *opened, const char *path)
 {
-    if (!stream && exit_code_of_errno(errno) == EXIT_BROKEN)
+    if (!opened && exit_code_of_errno(errno) == EXIT_BROKEN)
         fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
 }
 
-/* "" where there is no such file. */
+void read_line(const char *path, char *line, int size)
+{
+    FILE *stream = fopen(path, "re");
+
+    *line = '\0';
+    must_open(stream, path);
+    if (stream && fgets(line, size, stream))
+        line[strcspn(line, "\n")] = '\0';
+    if (stream)
+        fclose(stream);
+}
+
 static void read_word(const char *folder, const char *entry, const char *file, char *word, int size)
 {
     char path[PATH_MAX];
-    FILE *stream = NULL;
 
     *word = '\0';
-    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path) {
-        stream = fopen(path, "re");
-        must_open(stream, path);
-    }
-    if (stream && fgets(word, size, stream))
-        word[strcspn(word, "\n")] = '\0';
-    if (stream)
-        fclose(stream);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s/%s", folder, entry, file) < sizeof path)
+        read_line(path, word, size);
 }
 
 /* GPUs of a vendor on the PCI bus: class 03 is a display controller, 12 an accelerator. */
@@ -256,17 +262,33 @@ static void print(const diagnosis *d)
                d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
 }
 
+/* First: the file is complete, whatever opening a device in this process does. */
+static void collect(diagnosis *d)
+{
+    if (!d->bundle)
+        path_claim(PATH_WRITTEN, d->bundle = BUNDLE_FILE, "--bundle=%s", BUNDLE_FILE);
+    bundle_write(d->bundle, d->root);
+    note("wrote %s; look through it before you send it", d->bundle);
+}
+
+enum { BUNDLE = 1 }; /* the place of its row */
 static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
      .help = "Check the /proc, /sys and /dev below this folder"},
+    {"bundle", OPTION_STREAM, offsetof(diagnosis, bundle), "FILE",
+     .help = "Collect what a report of a problem needs in FILE (" BUNDLE_FILE ")"},
     {0},
 };
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\v"
+    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\n"
+    "The file of --bundle has the findings, what info and list print, a quick compare on each GPU, the versions and "
+    "libraries of GPUs, and the variables that decide what these do. The home folder's path, the host's name and "
+    "Slurm's job are left out; look through the file before you send it.\v"
     "\twhat is broken, and how to repair it\n"
-    "--json=doctor.json\tthe findings for someone else\n";
+    "--json=doctor.json\tthe findings for someone else\n"
+    "--bundle\twhat a report of a problem needs, in " BUNDLE_FILE "\n";
 
 int command_doctor(int argc, char **argv)
 {
@@ -276,6 +298,8 @@ int command_doctor(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    if (common.set_own >> BUNDLE & 1)
+        collect(&d);
     look_at_all(&d);
     json_put(document, "machine", machine_describe());
     json_put(document, "findings", d.findings);

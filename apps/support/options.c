@@ -537,6 +537,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->has_dtype = p.set & TAKES_DTYPE;
     common->json = p.set & TAKES_JSON;
     common->csv = p.set & TAKES_CSV;
+    common->set_own = p.set_own;
     common->quiet = p.quiet;
     memory_limit(common->max_memory);
     if (common->repeat > 0)

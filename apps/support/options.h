@@ -75,6 +75,7 @@ typedef struct common_options {
     bool quiet;
     unsigned given;         /* TAKES_... of the options on the command line */
     uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
+    uint64_t set_own;       /* the same, or its variable is set */
     const char **arguments; /* the words that are not options */
     int argument_count;
 } common_options;
@@ -85,7 +86,7 @@ typedef enum option_type {
     OPTION_READ,    /* likewise: a file that the command reads */
     OPTION_WRITTEN, /* likewise: a file that the command writes */
     OPTION_FOLDER,  /* likewise: a folder in which the command writes the files `names` */
-    OPTION_STREAM,  /* a file that the command writes; the value may be left out: NULL, for stdout */
+    OPTION_STREAM,  /* a file that the command writes; the value may be left out: NULL, for stdout or the usual name */
     OPTION_CHOICE,  /* int: the place in `names` */
     OPTION_INTEGER, /* int64_t, from `least` to `most` */
     OPTION_COUNT,   /* int, likewise */

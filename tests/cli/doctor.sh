@@ -92,5 +92,56 @@ ok "measured" ceiling --backend=serial --size=100000 --repeat=1
 run doctor --root=bare --json
 check "measured" json "$work/out" \
     'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
+
+# --bundle: a machine with a library of ROCm 6, a home folder, and a variable that is nobody's business.
+mkdir -p rocm/opt/rocm-6.4.1/lib rocm/opt/rocm-6.4.1/.info rocm/sys/module/amdgpu home/lib
+touch rocm/opt/rocm-6.4.1/lib/librocblas.so.4.4.60401 rocm/opt/rocm-6.4.1/lib/libother.so.1 home/lib/libhipfft.so.0
+ln -s librocblas.so.4.4.60401 rocm/opt/rocm-6.4.1/lib/librocblas.so.4
+echo 6.12.12 >rocm/sys/module/amdgpu/version
+echo 6.4.1-83 >rocm/opt/rocm-6.4.1/.info/version
+bundled() {
+    json flynn-doctor.json "$1"
+}
+HOME=$PWD/home HIP_VISIBLE_DEVICES=1 SECRET_TOKEN=hidden-word LD_LIBRARY_PATH=$PWD/home/lib:${LD_LIBRARY_PATH:-} \
+    run doctor --root=rocm --bundle
+check "bundle: findings are printed as well" grep -q '^ok  *serial: opens as serial' "$work/out"
+check "bundle: says where it is" grep -q 'wrote flynn-doctor.json; look through it' "$work/err"
+check "bundle: a library's soname and file" bundled \
+    '{"path": "/opt/rocm-6.4.1/lib/librocblas.so.4", "version": "librocblas.so.4.4.60401"} in d["bundle"]["versions"]'
+check "bundle: a library of LD_LIBRARY_PATH, at home" bundled \
+    '{"path": "~/lib/libhipfft.so.0", "version": "libhipfft.so.0"} in d["bundle"]["versions"]'
+check "bundle: no other library" bundled 'not any("other" in l["path"] for l in d["bundle"]["versions"])'
+check "bundle: versions" bundled '[(v["path"], v["version"]) for v in d["bundle"]["versions"][:2]] ==
+    [("/sys/module/amdgpu/version", "6.12.12"), ("/opt/rocm-6.4.1/.info/version", "6.4.1-83")]'
+check "bundle: variables" bundled 'd["bundle"]["environment"]["HIP_VISIBLE_DEVICES"] == "1" and
+    d["bundle"]["environment"]["LD_LIBRARY_PATH"].startswith("~/lib:")'
+check "bundle: what the commands answer" bundled '[(r["command"][1], sorted(set(r["document"]) - {"schema", "machine"}))
+    for r in d["bundle"]["runs"][:3]] == [("doctor", ["findings"]), ("info", ["backends"]), ("list", ["variants"])]'
+check "bundle: of the machine below --root" bundled 'any("/dev/kfd is missing" in f["text"]
+    for f in d["bundle"]["runs"][0]["document"]["findings"])'
+check "bundle: a compare on each GPU that can be used" bundled '[r["command"][3].split("=")[1]
+    for r in d["bundle"]["runs"][3:]] == [b["name"] for b in d["bundle"]["runs"][1]["document"]["backends"]
+    if b["usable"] and b["family"] == "hip" and not b["emulation"] for _ in range(2)]'
+check "bundle: no host" bundled 'd["machine"]["host"] == d["bundle"]["runs"][1]["document"]["machine"]["host"] == "(left out)"'
+check "bundle: no home, no other variable" test -z "$(grep -E "$PWD/home|hidden-word" flynn-doctor.json)"
+rm flynn-doctor.json
+FLYNN_BUNDLE=1 run doctor --root=bare
+check "bundle: by its variable" bundled 'len(d["bundle"]["runs"]) >= 3'
+rm flynn-doctor.json
+run doctor --root=bare --bundle=other.json --json
+check "bundle: another name, and --json beside it" test -s other.json -a ! -e flynn-doctor.json -a -s "$work/out"
+refused "bundle: one file for two outputs" 2 x.json doctor --bundle=x.json --json=x.json
+refused "bundle: the usual name, too" 2 flynn-doctor.json doctor --bundle --json=flynn-doctor.json
+refused "bundle: no such folder" 4 nowhere doctor --bundle=nowhere/bundle.json
+refused "bundle: a folder" 4 driver doctor --bundle=driver
+ln -s /dev/full full.json
+refused "bundle: a full disk" 4 "full.json" doctor --bundle=full.json
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken run doctor --root=bare --bundle
+check "bundle: a command that fails is in it" bundled 'd["bundle"]["runs"][0]["exit_code"] == 3 and
+    d["bundle"]["runs"][0]["document"]["findings"]'
+rm flynn-doctor.json
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/aborts run doctor --root=bare --bundle 2>>"$work/err"
+check "bundle: a plugin that ends the process" bundled '[(r["exit_code"], r["document"], "signal 6" in r["message"])
+    for r in d["bundle"]["runs"]] == [(134, None, True)] * 3'
 refused "an unknown option" 2 --rot doctor --rot=x
 summary

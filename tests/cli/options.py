@@ -629,6 +629,14 @@ def root(_):
     differ(*(facts(json.loads(Run(["doctor", *more, "--json"]).out)) for more in ((), ("--root=bare",))), "findings")
 
 
+def bundle(_):
+    Run(["doctor"])
+    assert not pathlib.Path("flynn-doctor.json").exists(), "written without it"
+    for words, file in ((("--bundle",), "flynn-doctor.json"), (("--bundle=other.json",), "other.json")):
+        Run(["doctor", *words])
+        assert json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["bundle"]["runs"], file
+
+
 OWN = {
     ("compare", "size"): lambda c: differ(*(document(*quick(c), f"--size=reconstruct={n}")["results"][0]["elements"]
                                             for n in (40, 50)), "the size"),
@@ -670,6 +678,7 @@ OWN = {
     ("laws", "threads"): laws_threads,
     ("laws", "batch"): laws_batch,
     ("doctor", "root"): root,
+    ("doctor", "bundle"): bundle,
     ("report", "output"): shown_by_report("output", "another.html"),
     ("report", "plots"): shown_by_report("plots", "plots"),
     ("report", "picture"): shown_by_report("picture", "images/0.png"),

@@ -326,6 +326,7 @@ def make_cases():
         Case("info", ["info"]),
         Case("list", ["list"]),
         Case("doctor", ["doctor"]),
+        Case("doctor-bundle", ["doctor", "--bundle=bundle.json"], ["bundle.json"]),
         Case("ceiling", ["ceiling", "--size=4096", "--repeat=1", "--backend=serial"]),
     ]
     return cases

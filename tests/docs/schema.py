@@ -257,6 +257,8 @@ def main():
     good("compare --against", run("compare", "--against=saved.json", "saved.json"))
     for command in ("list", "info", "doctor"):
         good(command, run(command))
+    run("doctor", "--bundle=bundle.json")
+    good("doctor --bundle", json.loads(pathlib.Path("bundle.json").read_text(encoding="utf-8")))
     for what, document in damaged(compared):
         expect(what, [] if problems(document) else ["was not refused"])
     for key in ("kernel_s", "total_s", "gbytes_per_s", "relative", "speed_up", "percent_of_ceiling"):

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "bundle.h"
+
+#include "harness/child.h"
+#include "harness/machine.h"
+#include "support/fail.h"
+#include "support/memory.h"
+#include "view/json.h"
+#include "view/row.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------- the machine ---- */
+
+/* The variables that decide which GPUs and libraries are found and how they run; others may be private. */
+static json_t *environment(void)
+{
+    static const char *const names[] = {
+        "AMD_", "CUDA_", "FLYNN_", "GPU_", "HIP", "HSA_", "LD_LIBRARY_PATH=", "LD_PRELOAD=", "NVIDIA_", "OMP_", "ROC"};
+    json_t *found = json_new_object();
+
+    for (char **v = environ; *v; v++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strncmp(*v, names[i], strlen(names[i])) == 0 && strchr(*v, '=')) {
+                char *name = memory_text(*v), *value = strchr(name, '=');
+                *value = '\0';
+                json_put(found, name, json_text(value + 1));
+                free(name);
+            }
+    return found;
+}
+
+static int stops(const char *path, int error)
+{
+    (void)path;
+    return exit_code_of_errno(error) == EXIT_BROKEN;
+}
+
+/* Lists the files below `root` that the pattern (printf) matches, with the first line of a file named "version", and of
+ * a library the name of the file that its name leads to, in which the whole version is. */
+static __attribute__((format(printf, 3, 4))) void add_files(json_t *list, const char *root, const char *format, ...)
+{
+    glob_t files = {0};
+    char *pattern, line[256];
+    va_list arguments;
+    int status;
+
+    va_start(arguments, format);
+    if (vasprintf(&pattern, format, arguments) < 0)
+        fail(EXIT_BROKEN, "out of memory for a file's name");
+    va_end(arguments);
+    status = glob(pattern, GLOB_BRACE, stops, &files);
+    if (status != 0 && status != GLOB_NOMATCH)
+        fail(EXIT_BROKEN, "%s: %s", pattern, status == GLOB_NOSPACE ? "out of memory" : strerror(errno));
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *path = files.gl_pathv[i];
+        char *target = realpath(path, NULL);
+        json_t *file = json_new_object();
+        must_open(target, path);
+        read_line(path, line, strcmp(strrchr(path, '/'), "/version") == 0 ? sizeof line : 1);
+        json_put(file, "path", json_text(path + strlen(root)));
+        json_put(file, "version", json_text(*line || !target ? line : strrchr(target, '/') + 1));
+        json_append(list, file);
+        free(target);
+    }
+    globfree(&files);
+    free(pattern);
+}
+
+#define SONAMES \
+    "/lib{amdhip64,hsa-runtime64,rocblas,rocsolver,hipfft,rocfft,roctx64,rocprofiler-sdk-roctx,cudart,cublas,cusolver" \
+    ",cufft}.so.{[0-9],[0-9][0-9]}"
+
+static json_t *versions(const char *root)
+{
+    const char *folders = getenv("LD_LIBRARY_PATH");
+    json_t *list = json_new_list();
+
+    add_files(list, root, "%s/{sys/module/{amdgpu,nvidia},opt/rocm*/.info}/version", root);
+    add_files(list, root, "%s/{opt/rocm*/lib{,64},usr/lib{,64,/*-linux-gnu},usr/local/cuda*/lib64}" SONAMES, root);
+    for (; folders && *folders; folders += strspn(folders, ":")) {
+        const int length = (int)strcspn(folders, ":");
+        add_files(list, "", "%.*s" SONAMES, length, folders);
+        folders += length;
+    }
+    return list;
+}
+
+/* ---------------------------------------------------------------------------------------------------- commands ---- */
+
+/* Runs a command of this program. One that fails, or that a GPU's driver ends, is a result, too. Returns its document,
+ * NULL if there is none. */
+static const json_t *add_run(json_t *runs, child_words *words)
+{
+    json_t *run = json_new_object(), *command = json_new_list();
+    child_result r;
+
+    for (int i = 0; i < words->count; i++)
+        json_append(command, json_text(words->words[i]));
+    r = child_run(words);
+    json_put(run, "command", command);
+    json_put(run, "exit_code", json_whole(r.exit_code));
+    json_put(run, "message", r.exit_code == EXIT_DONE ? json_null() : json_text(r.message));
+    json_put(run, "document", r.document ? r.document : json_null());
+    json_append(runs, run);
+    return r.document;
+}
+
+static void add_compare(json_t *runs, const char *backend, const char *variant)
+{
+    child_words words = child_words_start("compare");
+
+    child_words_add(&words, "--backend=%s", backend);
+    child_words_add(&words, "--variant=%s", variant);
+    child_words_add(&words, "--size=100");
+    child_words_add(&words, "--repeat=3");
+    add_run(runs, &words);
+}
+
+/* This process loads no plugin: which GPUs there are is info's answer. */
+static json_t *runs_of(const char *root)
+{
+    child_words doctor = child_words_start("doctor"), info = child_words_start("info"),
+                list = child_words_start("list");
+    json_t *runs = json_new_list();
+    const json_t *backends, *b;
+    size_t i;
+
+    if (*root)
+        child_words_add(&doctor, "--root=%s", root);
+    add_run(runs, &doctor);
+    backends = json_object_get(add_run(runs, &info), "backends");
+    add_run(runs, &list);
+    json_array_foreach(backends, i, b)
+    {
+        if (!json_is_true(row_value(b, "usable")) || json_is_true(row_value(b, "emulation")) ||
+            strcmp(row_text(b, "family"), "hip") != 0)
+            continue;
+        add_compare(runs, row_text(b, "name"), "auto");
+        add_compare(runs, row_text(b, "name"), "library");
+    }
+    return runs;
+}
+
+/* ----------------------------------------------------------------------------------------------- what is private ----
+ */
+
+/* The text with "~" in the place of the home folder's path. */
+static json_t *text_without(const char *text, const char *home)
+{
+    const size_t length = strlen(home);
+    char *copy = memory_text(text);
+    json_t *value;
+
+    for (char *at = copy; length > 1 && (at = strstr(at, home)) != NULL; at++)
+        if (!isalnum((unsigned char)at[length]) && !strchr("-_.", at[length] ? at[length] : ' ')) {
+            *at = '~';
+            memmove(at + 1, at + length, strlen(at + length) + 1);
+        }
+    value = json_text(copy);
+    free(copy);
+    return value;
+}
+
+static json_t *without(const json_t *value, const char *home)
+{
+    json_t *copy;
+    const char *key;
+    const json_t *inner;
+    size_t i;
+
+    if (json_is_string(value))
+        return text_without(json_string_value(value), home);
+    if (json_is_array(value)) {
+        copy = json_new_list();
+        json_array_foreach(value, i, inner) json_append(copy, without(inner, home));
+        return copy;
+    }
+    copy = json_is_object(value) ? json_new_object() : json_deep_copy(value);
+    json_object_foreach((json_t *)value, key, inner) json_put(copy, key,
+                                                              strcmp(key, "host") == 0    ? json_text("(left out)")
+                                                              : strcmp(key, "slurm") == 0 ? json_null()
+                                                                                          : without(inner, home));
+    return copy;
+}
+
+void bundle_write(const char *path, const char *root)
+{
+    json_t *document = json_new_document(), *bundle = json_new_object(), *public;
+    problem why;
+
+    json_put(bundle, "environment", environment());
+    json_put(bundle, "versions", versions(root));
+    json_put(bundle, "runs", runs_of(root));
+    json_put(document, "machine", machine_describe());
+    json_put(document, "bundle", bundle);
+    public = without(document, getenv("HOME") ? getenv("HOME") : "");
+    must_do(json_write(public, path, &why), &why);
+    json_decref(public);
+    json_decref(document);
+}
