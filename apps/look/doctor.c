@@ -260,6 +260,8 @@ static void print(const diagnosis *d)
     }
     text_print("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
                d->count[STATE_ADVICE], d->count[STATE_BROKEN]);
+    if (d->bundle)
+        text_print("wrote %s; look through it before you send it\n", d->bundle);
 }
 
 /* First: the file is complete, whatever opening a device in this process does. */
@@ -268,7 +270,6 @@ static void collect(diagnosis *d)
     if (!d->bundle)
         path_claim(PATH_WRITTEN, d->bundle = BUNDLE_FILE, "--bundle=%s", BUNDLE_FILE);
     bundle_write(d->bundle, d->root);
-    note("wrote %s; look through it before you send it", d->bundle);
 }
 
 enum { BUNDLE = 1 }; /* the place of its row */
@@ -276,16 +277,16 @@ static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
      .help = "Check the /proc, /sys and /dev below this folder"},
     {"bundle", OPTION_STREAM, offsetof(diagnosis, bundle), "FILE",
-     .help = "Collect what a report of a problem needs in FILE (" BUNDLE_FILE ")"},
+     .help = "Collect what a report of a problem needs in FILE\v"
+             "Without FILE: " BUNDLE_FILE ". It has the findings, what info and list print, a quick compare on each "
+             "GPU, the versions of drivers and libraries, and the variables that decide what these do. The home "
+             "folder's path, the host's name and Slurm's job are left out; look through it before you send it."},
     {0},
 };
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\n"
-    "The file of --bundle has the findings, what info and list print, a quick compare on each GPU, the versions and "
-    "libraries of GPUs, and the variables that decide what these do. The home folder's path, the host's name and "
-    "Slurm's job are left out; look through the file before you send it.\v"
+    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\twhat a report of a problem needs, in " BUNDLE_FILE "\n";

@@ -41,6 +41,14 @@ done <"$work/variants"
 ok "slice" slice --size=40 --slice=3:30,5:9 "${quick[@]}"
 ok "batch" batch "$slice" --rank=5 --output-dir=batch --backend=hip-amd
 
+# Its exit code is about this machine's other hardware, too.
+run doctor --bundle=bundle.json
+check "bundle: the plugin's architectures" json bundle.json 'any("gfx" in b["built_with"]
+    for b in d["bundle"]["runs"][1]["document"]["backends"] if b["name"] == "hip-amd")'
+check "bundle: a compare on the GPU, every result checked" json bundle.json '(lambda runs: [r["exit_code"] for r in runs[:1]] == [0] and
+    len(runs) == 2 and len(runs[0]["document"]["results"]) > 8 and all(x["check"]["ok"] and x["resource"] == "hip-amd:0"
+    for r in runs for x in r["document"]["results"]))([r for r in d["bundle"]["runs"] if "--backend=hip-amd" in r["command"]])'
+
 # Bad input that the GPU's limits decide.
 refused "a block of too many threads" 2 block convolve --size=40 --backend=hip-amd --variant=naive --block=64x64
 refused "a kernel that is no product" 2 rank convolve image.npy kernel.npy --variant=separable --backend=hip-amd -o out.npy

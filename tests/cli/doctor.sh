@@ -105,7 +105,7 @@ bundled() {
 HOME=$PWD/home HIP_VISIBLE_DEVICES=1 SECRET_TOKEN=hidden-word LD_LIBRARY_PATH=$PWD/home/lib:${LD_LIBRARY_PATH:-} \
     run doctor --root=rocm --bundle
 check "bundle: findings are printed as well" grep -q '^ok  *serial: opens as serial' "$work/out"
-check "bundle: says where it is" grep -q 'wrote flynn-doctor.json; look through it' "$work/err"
+check "bundle: says where it is" grep -q 'wrote flynn-doctor.json; look through it' "$work/out"
 check "bundle: a library's soname and file" bundled \
     '{"path": "/opt/rocm-6.4.1/lib/librocblas.so.4", "version": "librocblas.so.4.4.60401"} in d["bundle"]["versions"]'
 check "bundle: a library of LD_LIBRARY_PATH, at home" bundled \
