@@ -276,7 +276,7 @@ enum { BUNDLE = 1 }; /* the place of its row */
 static const own_option own_options[] = {
     {"root", OPTION_TEXT, offsetof(diagnosis, root), "FOLDER",
      .help = "Check the /proc, /sys and /dev below this folder"},
-    {"bundle", OPTION_STREAM, offsetof(diagnosis, bundle), "FILE",
+    {"bundle", OPTION_STREAM, offsetof(diagnosis, bundle), "FILE", .group = GROUP_OUTPUT,
      .help = "Collect what a report of a problem needs in FILE\v"
              "Without FILE: " BUNDLE_FILE ". It has the findings, what info and list print, a quick compare on each "
              "GPU, the versions of drivers and libraries, and the variables that decide what these do. The home "
@@ -289,7 +289,7 @@ static const char summary[] =
     "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--json=doctor.json\tthe findings for someone else\n"
-    "--bundle\twhat a report of a problem needs, in " BUNDLE_FILE "\n";
+    "--bundle\t" BUNDLE_FILE ", to send\n";
 
 int command_doctor(int argc, char **argv)
 {
