@@ -200,6 +200,7 @@ int main(int argc, char **argv)
 {
     fail_start(); /* first, so that what it does comes last */
     output_start();
+    options_set_give_up(output_give_up);
     json_start();
     leave(run(argc, argv));
 }

@@ -154,13 +154,23 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         child_words words = child_words_start(kinds[i]->name);
         const int64_t size = size_of(own, kinds[i]);
         child_result r;
+        if (i > 0 && progress_is_late()) {
+            note("--max-time: the time was over after %d of %d exercises", i, count);
+            break;
+        }
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
+        progress_part((double)i / count);
         child_words_common(&words, exercise_takes(kinds[i]), common);
         if (size)
             child_words_add(&words, "--%s=%" PRId64, kinds[i]->size_option ? kinds[i]->size_option : "size", size);
         r = child_run(&words);
+        progress_has_result();
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
+        if (!r.document && progress_is_late() && json_array_size(rows) > 0) {
+            note("--max-time: the time was over after %d of %d exercises", i, count);
+            break;
+        }
         if (!r.document) {
             json_append(failed, failure(kinds[i]->name, &r));
             continue;

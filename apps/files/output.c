@@ -61,6 +61,12 @@ static void remove_temporaries(void)
 
 static int real_stdout = -1; /* once output_take_stdout was called */
 
+void output_give_up(void)
+{
+    remove_temporaries();
+    _exit(EXIT_BROKEN);
+}
+
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
 static void on_signal(int number)

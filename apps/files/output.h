@@ -19,6 +19,9 @@
  * any more; and no file is opened in place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
+/* Ends the process with exit code 4 while other threads are at work; no unfinished file stays. */
+void output_give_up(void);
+
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);
 

@@ -4,9 +4,11 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,8 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--repeat=%d", common->repeat);
     else if (takes & TAKES_MIN_TIME)
         child_words_add(w, "--min-time=%.17g", common->min_time_s);
+    if (common->max_time_s > 0 && takes & TAKES_MAX_TIME)
+        child_words_add(w, "--max-time=%.17g", fmax(0.001, progress_left()));
     if (takes & TAKES_WARMUP)
         child_words_add(w, "--warmup=%d", common->warmup);
     if (takes & TAKES_SEED)

@@ -208,7 +208,7 @@ static void add_result(result_list *results, measuring *m)
 /* Each way in turn, from its first pass to its last. */
 static void run_in_turn(const exercise *e, const way_list *ways, result_list *results)
 {
-    for (int i = 0; i < ways->count; i++) {
+    for (int i = 0; i < ways->count && !(results->count > 0 && progress_is_late()); i++) {
         const way *w = &ways->list[i];
         measuring *m = measure_start(e, &w->plan, w->on->requested, w->on->device);
         while (m && measure_round(m, 1))
@@ -224,7 +224,7 @@ static void run_interleaved(const exercise *e, const way_list *ways, result_list
     measuring **under_way = memory_zeroed((size_t)ways->count, sizeof *under_way);
     bool more = true;
 
-    for (int i = 0; i < ways->count; i++) {
+    for (int i = 0; i < ways->count && !(i > 0 && progress_is_late()); i++) {
         const way *w = &ways->list[i];
         under_way[i] = measure_start(e, &w->plan, w->on->requested, w->on->device);
     }
@@ -365,6 +365,15 @@ static void write_outputs(const exercise *e, const result_list *results)
         must_do(file_write(path, result, &why), &why);
 }
 
+static int passes_of(const result_list *results)
+{
+    int passes = 0;
+
+    for (int i = 0; i < results->count; i++)
+        passes += results->list[i].total.count;
+    return passes;
+}
+
 static int run(exercise *e)
 {
     way_list ways = ways_for(e);
@@ -372,6 +381,9 @@ static int run(exercise *e)
     int code;
 
     (ways.count > 1 && fit_together(e, ways.count) ? run_interleaved : run_in_turn)(e, &ways, &results);
+    if (progress_is_late())
+        note("--max-time: the time was over after %d timed passes; %d of %d rows are there", passes_of(&results),
+             results.count, ways.count);
     if (results.count == 0)
         fail(EXIT_CANNOT_RUN, "--variant: none of '%s' can run here on this input", e->common.variant);
     code = !check_all(e, &results) ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;

@@ -16,10 +16,14 @@ enum { FEWEST_PASSES = 3, MOST_PASSES = 1000 };
  * BATCH_S at a time. */
 static const double SHORT_S = 200e-6, BATCH_S = 1e-3;
 
+/* A pass longer than LONG_S is timed once, after the first one; of one longer than VERY_LONG_S the first one counts. */
+static const double LONG_S = 1, VERY_LONG_S = 10;
+
 struct measuring {
     const exercise *exercise;
     const measure_plan *plan;
     measurement found;
+    bool slow;    /* a pass takes so long that it is timed once */
     bool unable;  /* the plan is optional, and this device or input is not for it */
     int launches; /* between two events */
     double spent; /* seconds, in timed passes */
@@ -292,6 +296,9 @@ static void show_pass(measuring *s, bool timed)
     if (now - s->shown < moment)
         return;
     s->shown = now;
+    progress_part(s->plan->repeat > 0       ? (double)(pass - 1) / s->plan->repeat
+                  : s->plan->min_time_s > 0 ? s->spent / s->plan->min_time_s
+                                            : 0);
     if (!timed)
         progress("%s: warming up", s->found.requested);
     else if (s->plan->repeat > 0)
@@ -308,6 +315,8 @@ void samples_add(samples *list, double seconds)
 
 bool measure_more(const measure_plan *plan, int count, double spent)
 {
+    if (count > 0 && progress_is_late())
+        return false;
     if (plan->repeat > 0)
         return count < plan->repeat;
     return count < FEWEST_PASSES || (count < MOST_PASSES && spent < plan->min_time_s);
@@ -336,6 +345,14 @@ static void take_samples(measuring *s)
     samples_add(&m->total, total_pass(s));
 }
 
+/* The first pass is all that is timed: what its copies took is not known. */
+static void take_first_pass(measuring *s)
+{
+    samples_add(&s->found.kernel, s->found.timing.kernel_s);
+    samples_add(&s->found.total, s->found.cold_s);
+    s->found.first_counts = true;
+}
+
 measuring *measure_start(const exercise *e, const measure_plan *plan, const char *requested, fl_device *device)
 {
     measuring *s = memory_zeroed(1, sizeof *s);
@@ -359,6 +376,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     progress("%s: first pass", requested);
     s->shown = seconds_now();
     s->found.cold_s = cold_pass(s, &s->found.timing);
+    progress_has_result();
     if (s->unable) {
         note("%s: %s is left out: %s", requested, plan->variant, fl_last_error());
         release(s);
@@ -367,8 +385,18 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
         progress_end();
         return NULL;
     }
+    s->slow = plan->repeat == 0 && s->found.cold_s > LONG_S;
+    if (progress_is_late() || (s->slow && s->found.cold_s > VERY_LONG_S)) {
+        take_first_pass(s);
+        return s;
+    }
     poison(s);
-    for (int i = 0; i < plan->warmup; i++) {
+    s->launches = 1;
+    if (s->slow) {
+        take_samples(s);
+        return s;
+    }
+    for (int i = 0; i < plan->warmup && !progress_is_late(); i++) {
         show_pass(s, false);
         total_pass(s);
     }
@@ -384,7 +412,7 @@ bool measure_round(measuring *s, int rounds)
     int repeat = (plan->repeat + rounds - 1) / rounds, taken = 0;
     double start = seconds_now(), enough = plan->min_time_s / rounds;
 
-    if (!measure_more(plan, s->found.total.count, s->spent))
+    if (s->slow || s->found.first_counts || !measure_more(plan, s->found.total.count, s->spent))
         return false;
     if (s->found.total.count > 0)
         total_pass(s); /* what ran in between has emptied the caches */

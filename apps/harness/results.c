@@ -245,6 +245,8 @@ static void show_table(const result_list *results, const exercise *e, const json
         if (i == 0 || strcmp(m->device.resource, m[-1].device.resource) != 0) /* the first of its variants */
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
+        if (m->first_counts)
+            text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)
             text_print("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
         show_wrong_timing(m);

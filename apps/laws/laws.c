@@ -177,7 +177,11 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     char what[64 * MOST_POINTS];
     size_t i;
 
+    if (progress_is_late())
+        fail(EXIT_BROKEN, "--max-time: the time was over after %d of %d processes, and a law needs all", run->done,
+             run->processes);
     progress("%d of %d", run->done + 1, run->processes);
+    progress_part((double)run->done / run->processes);
     common.backends = (char *[]){(char *)backends};
     common.backend_count = 1;
     common.size = 0;
@@ -200,6 +204,7 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     else
         run->document = document;
     run->done++;
+    progress_has_result();
     progress_end();
 }
 

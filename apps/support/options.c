@@ -5,6 +5,7 @@
 #include "help.h"
 #include "memory.h"
 #include "paths.h"
+#include "progress.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -201,6 +202,8 @@ static const own_option shared_options[] = {
      .help = "All columns of the table\vOn a terminal as many are shown as fit, and none that says nothing."},
     {"columns", OPTION_TEXT, COMMON(columns), "NAME,...", .group = GROUP_OUTPUT,
      .help = "These columns of the table, such as backend,kernel"},
+    {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400 * 365,
+     .help = "Begin no pass after this time, and show what there is"},
 };
 enum { SHARED = sizeof shared_options / sizeof *shared_options };
 
@@ -511,6 +514,13 @@ static void claim_files(const parsing *p)
     }
 }
 
+static void (*give_up)(void);
+
+void options_set_give_up(void (*end)(void))
+{
+    give_up = end;
+}
+
 void options_parse(const command_line *command, int argc, char **argv, common_options *common)
 {
     parsing p = {.command = command, .common = common};
@@ -544,6 +554,8 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
+    if (common->max_time_s > 0)
+        progress_limit(common->max_time_s, give_up);
     claim_files(&p);
     fail_set_quiet(common->quiet);
 }

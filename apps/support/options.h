@@ -38,7 +38,8 @@ enum {
     TAKES_MAX_MEMORY = 1 << 16,
     TAKES_WIDE = 1 << 17,
     TAKES_COLUMNS = 1 << 18,
-    TAKES_FILES = 1 << 19, /* no option: the arguments are files, which the command reads */
+    TAKES_MAX_TIME = 1 << 19,
+    TAKES_FILES = 1 << 20, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -62,6 +63,7 @@ typedef struct common_options {
     int repeat;         /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
+    double max_time_s; /* 0: not given */
     uint64_t seed;
     bool pageable;
     bool wrong_timing; /* also time the call without waiting for its work */
@@ -126,6 +128,10 @@ typedef struct command_line {
  * and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
 void options_parse(const command_line *command, int argc, char **argv, common_options *common);
 
+/* What ends the process when --max-time is over and there is no result: it must remove unfinished files, and not wait for
+ * the work. Called once, in main. */
+void options_set_give_up(void (*end)(void));
+
 /* Frees what `common` owns. */
 void options_free(common_options *common);
 
@@ -141,7 +147,7 @@ void option_one_variant(const common_options *common);
 
 /* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {
-    TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_PAGEABLE,
+    TAKES_TIMING = TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_MAX_TIME | TAKES_PAGEABLE,
     TAKES_TABLE = TAKES_WIDE | TAKES_COLUMNS,
     TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV | TAKES_TABLE,
     TAKES_RUN = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING |

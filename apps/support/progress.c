@@ -1,41 +1,222 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
+#include "fail.h"
 #include "text.h"
 
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Return to the first column and clear the line. */
 #define ERASE_LINE "\r\033[K"
 
-static bool be_quiet;
-static atomic_bool is_shown;
+enum { LINE_EVERY_S = 30 };
+
+/* All of it behind the lock. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t ends;
+    pthread_t thread;      /* renews the line */
+    bool runs, stop;       /* the thread */
+    bool quiet, shown;     /* nothing is shown; a line is on the terminal */
+    char text[80];         /* "": nothing is done that is worth a line */
+    double begun, told;    /* when the work began whose part is known, and when a line was last written */
+    double done;           /* its part */
+    double limit;          /* --max-time, since the process began; 0: none */
+    void (*give_up)(void); /* NULL: there is a result */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Since the process began, or the first call. */
+static double passed(void)
+{
+    static double start;
+
+    start = start > 0 ? start : now();
+    return now() - start;
+}
+
+/* ", 95 s, 20 s left, until 14:03:20"; the last two where the part is known. */
+static void say_times(char *text, size_t size)
+{
+    const double since = now() - state.begun, left = since * (1 - state.done) / state.done;
+    const time_t end = time(NULL) + (time_t)left;
+    struct tm clock;
+    size_t used;
+
+    snprintf(text, size, ", %.0f s", since);
+    used = strlen(text);
+    if (state.done > 0 && since > 1 && localtime_r(&end, &clock)) {
+        snprintf(text + used, size - used, ", %.0f s left, until ", left);
+        used = strlen(text);
+        strftime(text + used, size - used, "%H:%M:%S", &clock);
+    }
+}
+
+static void show_line(void)
+{
+    char shown[sizeof state.text], times[64] = "";
+    const bool terminal = isatty(STDERR_FILENO);
+
+    if (state.quiet || !*state.text)
+        return;
+    if (now() - state.begun >= 1)
+        say_times(times, sizeof times);
+    text_show(shown, sizeof shown, state.text);
+    if (terminal) {
+        fprintf(stderr, ERASE_LINE "%s%s ...", shown, times);
+        state.shown = true;
+    } else if (now() - state.told >= LINE_EVERY_S) {
+        fprintf(stderr, "%s: %s%s\n", fail_command(), shown, times);
+        state.told = now();
+    }
+}
+
+static void *renew(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&state.lock);
+    while (!state.stop) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        if (state.limit > 0 && state.give_up && passed() >= state.limit) {
+            void (*give_up)(void) = state.give_up;
+            const double limit = state.limit;
+            pthread_mutex_unlock(&state.lock);
+            print_error("--max-time: not even the first pass ended within %g s", limit);
+            give_up();
+        }
+        show_line();
+        pthread_cond_timedwait(&state.ends, &state.lock, &until);
+    }
+    pthread_mutex_unlock(&state.lock);
+    return NULL;
+}
+
+static void stop(void)
+{
+    pthread_mutex_lock(&state.lock);
+    const bool join = state.runs && !pthread_equal(state.thread, pthread_self());
+    state.stop = true;
+    pthread_cond_signal(&state.ends);
+    pthread_mutex_unlock(&state.lock);
+    if (join)
+        pthread_join(state.thread, NULL);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&state.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&state.lock);
+}
+
+static void in_child(void)
+{
+    state.runs = false; /* only the thread that forked is there */
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* Begins the thread, which takes no signals. Without one the line stays as it was last written. */
+static void start(void)
+{
+    static bool prepared;
+    sigset_t all, before;
+
+    if (state.runs)
+        return;
+    if (!prepared)
+        prepared = pthread_atfork(before_fork, after_fork, in_child) == 0 && atexit(stop) == 0;
+    state.stop = false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    state.runs = prepared && pthread_create(&state.thread, NULL, renew, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 void progress_set_quiet(bool quiet)
 {
-    be_quiet = quiet;
+    state.quiet = quiet;
 }
 
 void progress(const char *format, ...)
 {
-    char text[80], line[sizeof text];
     va_list arguments;
 
-    if (be_quiet || !isatty(STDERR_FILENO))
-        return;
+    pthread_mutex_lock(&state.lock);
+    if (!*state.text) {
+        state.begun = state.told = now();
+        state.done = 0;
+    }
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(state.text, sizeof state.text, format, arguments);
     va_end(arguments);
-    text_show(line, sizeof line, text);
-    atomic_store(&is_shown, true);
-    fprintf(stderr, ERASE_LINE "%s ...", line);
+    if (!state.quiet)
+        start();
+    show_line();
+    pthread_mutex_unlock(&state.lock);
+}
+
+void progress_part(double done)
+{
+    pthread_mutex_lock(&state.lock);
+    if (done == 0)
+        state.begun = now();
+    state.done = fmin(done, 1);
+    pthread_mutex_unlock(&state.lock);
 }
 
 void progress_end(void)
 {
-    if (atomic_exchange(&is_shown, false))
+    pthread_mutex_lock(&state.lock);
+    if (state.shown)
         fputs(ERASE_LINE, stderr);
+    state.shown = false;
+    state.text[0] = '\0';
+    pthread_mutex_unlock(&state.lock);
+}
+
+void progress_limit(double seconds, void (*give_up)(void))
+{
+    pthread_mutex_lock(&state.lock);
+    passed();
+    state.limit = seconds;
+    state.give_up = give_up;
+    start();
+    pthread_mutex_unlock(&state.lock);
+}
+
+void progress_has_result(void)
+{
+    pthread_mutex_lock(&state.lock);
+    state.give_up = NULL;
+    pthread_mutex_unlock(&state.lock);
+}
+
+double progress_left(void)
+{
+    return state.limit > 0 ? state.limit - passed() : HUGE_VAL;
+}
+
+bool progress_is_late(void)
+{
+    return progress_left() <= 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.h - one line on stderr that shows the current work, if stderr is a terminal. For any thread.
+ * progress.h - what the command does, on stderr: on a terminal a line that is renewed each second, with the time that
+ * has passed and, where it is known, the time that is left and when it ends; else a line every 30 seconds. For any
+ * thread.
  */
 #pragma once
 
@@ -11,5 +13,22 @@ void progress_set_quiet(bool quiet);
 
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* How much of the work that progress() names is done, 0..1, since it was 0. */
+void progress_part(double done);
+
 /* Clears the line. Messages (fail.h) do so themselves; call it before writing to stdout. */
 void progress_end(void);
+
+/* ---------------------------------------------------------------------------------------------- --max-time ---- */
+
+/* Calls `give_up`, which ends the process, so many seconds after its start unless progress_has_result was called. */
+void progress_limit(double seconds, void (*give_up)(void));
+
+/* From here on there is something to show when the time is over. */
+void progress_has_result(void);
+
+/* Is a limit set, and the time over? */
+bool progress_is_late(void);
+
+/* Seconds that are left; a large number without a limit. */
+double progress_left(void);

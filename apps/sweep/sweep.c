@@ -194,6 +194,7 @@ typedef struct sweep {
     const sweep_options *own;
     json_t *rows, *cannot_run; /* the document's */
     int done, count;           /* combinations */
+    int late;                  /* that --max-time had no time for, of those that were tried */
     int worst;                 /* exit code of a process that broke */
     int first;                 /* exit code of the first that could not run */
 } sweep;
@@ -260,9 +261,15 @@ static bool run_one(sweep *s, const combination *c)
     json_t *row;
     bool more = true;
 
+    if (s->done > 0 && progress_is_late()) {
+        s->late++;
+        return false;
+    }
     progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend, c->variant, c->size,
              c->block ? format_block(c->block).text : "-");
+    progress_part((double)s->done / s->count);
     r = run_child(s, c);
+    progress_has_result();
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
@@ -405,7 +412,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     /* In its own process: this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
-    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0};
+    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, 0};
     int code;
     size_t i;
 
@@ -415,6 +422,9 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     for (int v = 0; v < own->variants.count; v++)
         check_variant(own->variants.word[v], own->kind, offers);
     run_all(&s, offers);
+    if (s.late > 0)
+        note("--max-time: the time was over after %zu of %d combinations",
+             json_array_size(s.rows) + json_array_size(s.cannot_run), s.count);
     sweep_table_fill(document);
     if (own->save)
         json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best, offers);
@@ -429,7 +439,8 @@ static int run_sweep(const common_options *common, const sweep_options *own)
 int command_sweep(int argc, char **argv)
 {
     sweep_options own = {.kind = NULL};
-    const unsigned takes = (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
+    const unsigned takes =
+        (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
     const command_line line = {"flynn sweep", "[EXERCISE]", 1, summary, takes, own_options, &own};
     common_options common;
     int code;

@@ -403,6 +403,16 @@ def max_memory(command):
     assert len(refused.splitlines()) == 1 and "--max-memory" in refused, refused
 
 
+def max_time(command):
+    if command == "report":
+        assert any(re.match("--max-time=35", w) for w in words_of_report("--max-time=3600")), "it is not passed on"
+        return
+    """A short one leaves work out, or ends the command; tests/cli/time.sh looks at what is shown then."""
+    found = Run([*quick(command), "--max-time=0.000001"])
+    assert found.code in (0, 4) and "--max-time" in found.err, f"no effect: {found.code} {found.err}"
+    Run([*quick(command), "--max-time=1000"]).must()
+
+
 def wide(command):
     """On a terminal; tests/cli/tables.py looks at what it shows."""
     Run([*quick(command), "--wide"]).must()
@@ -420,7 +430,7 @@ EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "max-time": max_time, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
