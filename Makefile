@@ -55,7 +55,7 @@ check-deep: deps-deep tests
 	@python3 -B tests/deep/deep.py $(BUILD) -j $(JOBS) $(DEEP_FLAGS)
 
 check-mutants: tests
-	@python3 -B tests/mutants/mutants.py --build=$(BUILD) --jobs=$(JOBS)
+	@python3 -B tests/mutants/mutants.py --build=$(BUILD) $(MUTANTS_FLAGS)
 
 check-gpu: tests
 	@bash tests/deep/gpu.sh -j $(JOBS) $(BUILD)

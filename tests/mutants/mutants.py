@@ -14,15 +14,22 @@ index out of bounds often changes no result.
 A mutant that does not compile, or whose object is that of the original (Papadakis et al., "Trivial compiler equivalence", ICSE 2015), is not
 counted; the next one takes its place.
 
+Each job has processors of its own (--cores): a backend that takes all of them, or waits in a loop, would slow down the other jobs. A survivor's
+tests are run once more on all of them. The tests without a mutant, and the unchanged objects, are run and made once for all jobs.
+
+--minutes ends a run cleanly, as SIGTERM and Ctrl-C do: what runs is ended, and what was finished is kept in the file of --state. The same command
+again goes on there; a mutant whose source has changed since is run anew.
+
 record.tsv holds the mutants, what killed each, or `equivalent: why`, `emulation: why` where hip-cpu cannot show what a GPU shows, `race: why`
 where the result is wrong so rarely that no test can count on it, or `machine: why` where only another machine shows it. A run takes the mutants of the record that the sources still have, and adds new
 ones up to each file's share. Exit: 0 every survivor has its reason and at least 200 mutants were counted (if no option narrowed the run), 1 not
-so, 2 usage.
+so, 2 usage, 3 the time was over before all were run.
 """
 import argparse
 import collections
 import concurrent.futures
 import fnmatch
+import hashlib
 import json
 import os
 import queue
@@ -34,6 +41,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,6 +50,8 @@ sys.path.insert(0, HERE)
 import operators  # noqa: E402
 
 LEAST = 200
+FAMILIES = {"checks": "apps/checks/", "harness": "apps/harness/", "cpu": "backends/cpu/", "hip": "backends/hip/", "shared": "backends/shared/",
+            "core": "core/"}
 SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
 SHARES = [
@@ -72,23 +82,58 @@ class Problem(Exception):
     """Ends the run: its text, and the exit code."""
 
 
+class Stopped(Exception):
+    """The run's time is over; what was begun does not count."""
+
+
+class Clock:
+    """When the run ends: Clock.end, which a signal sets to now."""
+    end = float("inf")
+
+    @staticmethod
+    def check():
+        if time.monotonic() >= Clock.end:
+            raise Stopped
+
+
+class Once(dict):
+    """What is made once for all workers: the others wait until it is there."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock, self.locks = threading.Lock(), collections.defaultdict(threading.Lock)
+
+    def made(self, key, make):
+        with self.lock:
+            lock = self.locks[key]
+        with lock:
+            if key not in self:
+                self[key] = make()
+            return self[key]
+
+
 def fail(text, status=1):
     raise Problem(text, status)
 
 
 def run(command, limit, **more):
     """Exit status (None: past the limit) and output of a command; everything that it started is ended with it."""
+    Clock.check()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **more)
-        try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
+        end, status = time.monotonic() + limit, None
+        while status is None and time.monotonic() < min(end, Clock.end):
+            try:
+                status = process.wait(max(0.001, min(0.5, end - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                pass
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         process.wait()
+        if status is None:
+            Clock.check()
         output.seek(0)
         return status, output.read().decode(errors="replace")
 
@@ -217,6 +262,7 @@ class Planner:
         return ["lib/" + n for n in os.listdir(folder) if n.startswith("libflynn.so") and not os.path.islink(os.path.join(folder, n))]
 
 
+ALL_CORES = os.sched_getaffinity(0)
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
@@ -228,11 +274,11 @@ def own_program(path, folder):
 class Worker:
     """A folder with the sources, and what is built from them."""
 
-    def __init__(self, build, planner, folder, originals):
-        self.build, self.planner, self.folder, self.originals = build, planner, folder, originals
+    def __init__(self, build, planner, folder, once, cores):
+        self.build, self.planner, self.folder, self.cores = build, planner, folder, cores
+        self.originals, self.seconds, self.clean = once
         self.source = os.path.join(folder, "source")
         self.sanitized = False
-        self.number, self.cores = int(os.path.basename(folder)), sorted(os.sched_getaffinity(0))
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
         for name in ("lib", "bin", "tests", "objects", "tmp"):
@@ -275,13 +321,13 @@ class Worker:
 
     def original(self, thing):
         """The object of the unchanged source, made by the same command: to compare with."""
-        if thing not in self.originals:
+        def make():
             made = self.compile(thing, os.path.join(self.folder, "objects", "original.o"))
             if not made:
                 fail(f"{thing} does not compile from a copy of the sources")
             with open(made, "rb") as file:
-                self.originals[thing] = file.read()
-        return self.originals[thing]
+                return hashlib.sha256(file.read()).digest()
+        return self.originals.made(thing, make)
 
     def link(self, target, objects, extra=()):
         command = self.build.link(target)
@@ -306,8 +352,6 @@ class Worker:
                 "TMPDIR": os.path.join(self.folder, "tmp")}
 
     def limits(self):
-        if len(self.cores) > 2:  # two each: a backend that takes all of them for every worker would slow down all
-            os.sched_setaffinity(0, {self.cores[2 * self.number % len(self.cores)], self.cores[(2 * self.number + 1) % len(self.cores)]})
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.planner.plugin != "hip-nvidia" and not self.sanitized:  # CUDA and the sanitizer reserve addresses
             resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
@@ -335,21 +379,23 @@ class Worker:
         found = re.search(r"^FAILED: (.{0,60})", output, flags=re.M)
         return f"{name}.sh: {found[1].strip()}" if found and kind == "script" else name if kind == "program" else f"{name}.sh"
 
-    def tests(self, plan):
+    def all_tests(self, plan):
         yield from (("program", name, plan.resources) for name in plan.programs)
         yield from (("script", name, plan.resources) for name in plan.scripts)
         if plan.more_resources:
             yield from (("program", name, plan.more_resources) for name in plan.programs)
 
-    def measure(self, plan, seconds):
-        """How long each test takes without a mutant; it must pass."""
-        for test in self.tests(plan):
-            if test not in seconds:
-                start = time.monotonic()
-                why = self.test(*test, 600)
-                if why:
-                    fail(f"{test[1]} on {test[2]} fails without a mutant: {why}")
-                seconds[test] = time.monotonic() - start
+    def tests(self, plan):
+        """Those that pass without a mutant."""
+        return [test for test in self.all_tests(plan) if self.seconds.made(test, lambda test=test: self.measured(test)) is not None]
+
+    def measured(self, test):
+        """How long a test takes without a mutant; None: it fails."""
+        start = time.monotonic()
+        why = self.test(*test, 600)
+        if why:
+            print(f"left out: {test[1]} on {test[2]} fails without a mutant: {why}", flush=True)
+        return None if why else time.monotonic() - start
 
     def written(self, mutant, source, work):
         """What `work` returns while the copy of the sources has the mutant."""
@@ -376,34 +422,35 @@ class Worker:
                 return False
         return True
 
-    def first_failure(self, tests, seconds, slower=1):
+    def first_failure(self, tests, slower=1):
         for test in tests:
-            why = self.test(*test, 20 + 8 * slower * seconds[test])
+            why = self.test(*test, 20 + 8 * slower * self.seconds[test])
             if why:
                 return why
         return None
 
-    def with_sanitizers(self, mutant, source, plan, seconds, clean):
+    def with_sanitizers(self, mutant, source, plan):
         """The test that fails if the mutant is built with the sanitizers; None: no test does, or they fail without it, too."""
         tests = [t for t in self.tests(plan) if t[2] == plan.resources and (t[0] == "program" or "bin/flynn" in plan.targets)]
         self.sanitized = True
         try:
             def failure(build):
                 objects = build()
-                return self.first_failure(tests, seconds, 10) if objects and self.link_all(plan, objects, SANITIZERS) else "does not link"
-            subject = (tuple(plan.objects), tuple(tests))
-            if subject not in clean:
-                clean[subject] = failure(lambda: self.compile_all(plan, SANITIZERS))
-                if clean[subject]:
-                    print(f"with the sanitizers fails without a mutant: {clean[subject]} ({mutant.file})", flush=True)
-            if clean[subject]:
+                return self.first_failure(tests, 10) if objects and self.link_all(plan, objects, SANITIZERS) else "does not link"
+            def unchanged():
+                why = failure(lambda: self.compile_all(plan, SANITIZERS))
+                if why:
+                    print(f"with the sanitizers fails without a mutant: {why} ({mutant.file})", flush=True)
+                return why
+            if self.clean.made((tuple(plan.objects), tuple(tests)), unchanged):
                 return None
             return failure(lambda: self.written(mutant, source, lambda: self.compile_all(plan, SANITIZERS)))
         finally:
             self.sanitized = False
 
-    def result(self, mutant, source, seconds, clean):
+    def result(self, mutant, source):
         """"killed ...", "survived", or None: not counted."""
+        os.sched_setaffinity(0, self.cores)  # of this thread, and of what it starts
         plan = self.planner.plan(mutant, source)
         if not plan.objects or not (plan.programs or plan.scripts):
             return None
@@ -416,17 +463,21 @@ class Worker:
             return None
         for thing, path in list(objects.items()):
             with open(path, "rb") as file:
-                if comparable and file.read() == self.originals[thing]:
+                if comparable and hashlib.sha256(file.read()).digest() == self.originals[thing]:
                     del objects[thing]
         if not objects:
             return None
-        self.measure(plan, seconds)
+        tests = self.tests(plan)
         try:
             if not self.link_all(plan, objects):
                 return None
-            why = self.first_failure(self.tests(plan), seconds)
+            why = self.first_failure(tests)
+            if not why and len(self.cores) < len(ALL_CORES):
+                os.sched_setaffinity(0, ALL_CORES)
+                why = self.first_failure(tests)
+                os.sched_setaffinity(0, self.cores)
             if not why and mutant.file.endswith((".c", ".h")) and not mutant.file.startswith("backends/hip"):
-                why = self.with_sanitizers(mutant, source, plan, seconds, clean)
+                why = self.with_sanitizers(mutant, source, plan)
                 why = why and f"sanitizer, {why}"
             return f"killed: {why}" if why else "survived"
         finally:
@@ -461,6 +512,41 @@ def write_record(path, rows):
     os.replace(path + ".part", path)
 
 
+NOT_COUNTED = "not counted"
+
+
+class State:
+    """What earlier runs with this file found: a line for each mutant."""
+
+    def __init__(self, path, plugin):
+        self.plugin, self.known, self.file = plugin, {}, None
+        if not path:
+            return
+        text = ""
+        if os.path.exists(path):
+            with open(path) as file:
+                text = file.read()
+        for line in text.split("\n")[:-1]:
+            cells = line.split("\t")
+            if len(cells) == 7 and cells[0] == plugin:
+                self.known[tuple(cells[1:6])] = cells[6]
+        self.file = open(path, "a")
+        if text and not text.endswith("\n"):  # a line that a kill cut off
+            self.file.write("\n")
+
+    @staticmethod
+    def key(mutant, source):
+        return hashlib.sha256(source.encode()).hexdigest()[:16], mutant.file, mutant.rule, str(mutant.nth), mutant.text
+
+    def get(self, mutant, source):
+        return self.known.get(self.key(mutant, source))
+
+    def keep(self, mutant, source, result):
+        if self.file:
+            self.file.write("\t".join((self.plugin, *self.key(mutant, source), result)) + "\n")
+            self.file.flush()
+
+
 def row_of(mutant):
     change = f"{mutant.old.strip()} -> {mutant.new.strip() or '(nothing)'}"
     return {"file": mutant.file, "rule": mutant.rule, "nth": str(mutant.nth), "line": mutant.text, "change": change, "result": "", "hip-nvidia": ""}
@@ -472,13 +558,13 @@ def has_reason(row):
 
 # ---------------------------------------------------------------------------------------------------------------- a run ----
 
-def files_of(only):
+def files_of(only, families):
     listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=ROOT, capture_output=True, text=True).stdout.split()
     if not listed:  # without git
         listed = [os.path.relpath(os.path.join(d, f), ROOT) for s in SOURCES for d, _, fs in os.walk(os.path.join(ROOT, s)) for f in fs]
     for path in sorted(listed):
         share = next((lines for pattern, lines in SHARES if fnmatch.fnmatch(path, pattern)), None)
-        if share and re.search(only, path):
+        if share and re.search(only, path) and (not families or path.startswith(tuple(FAMILIES[f] for f in families))):
             yield path, share
 
 
@@ -490,14 +576,14 @@ class Run:
         self.record = read_record(options.record)
         self.gpu = options.plugin == "hip-nvidia"
         self.column = "hip-nvidia" if self.gpu else "result"
-        self.seconds, self.clean, self.rows, self.sources = {}, {}, {}, {}
-        self.end = time.monotonic() + 60 * options.minutes if options.minutes else None
-        self.not_run = 0
+        self.rows, self.sources, self.not_run, self.lock = {}, {}, 0, threading.Lock()
+        self.originals, self.seconds, self.clean = Once(), Once(), Once()
+        self.state = State(options.state, options.plugin)
 
     def choose(self):
         """A queue of mutants a file: those of the record first, then others up to the file's share, each with how many may be counted."""
         jobs = []
-        for path, lines in files_of(self.options.only):
+        for path, lines in files_of(self.options.only, self.options.family):
             with open(os.path.join(ROOT, path)) as file:
                 self.sources[path] = file.read()
             found = operators.mutants_of(path, self.sources[path])
@@ -526,14 +612,20 @@ class Run:
         worker = self.workers.get()
         try:
             for mutant in job:
-                if self.end and time.monotonic() > self.end:
-                    self.not_run += 1
-                    return
-                result = worker.result(mutant, self.sources[mutant.file], self.seconds, self.clean)
-                if result:
-                    self.take(mutant, result)
+                source = self.sources[mutant.file]
+                result = None if self.options.again else self.state.get(mutant, source)
+                if not result:
+                    result = worker.result(mutant, source) or NOT_COUNTED
+                    with self.lock:
+                        self.state.keep(mutant, source, result)
+                if result != NOT_COUNTED:
+                    with self.lock:
+                        self.take(mutant, result)
                     return
                 print(f"not counted  {mutant.file}:{mutant.line}: {mutant.old.strip()} -> {mutant.new.strip()}", flush=True)
+        except Stopped:
+            with self.lock:
+                self.not_run += 1
         finally:
             self.workers.put(worker)
 
@@ -547,8 +639,6 @@ class Run:
         self.rows[operators.key(mutant)] = row
         shown = row["result"] if result == "survived" and not self.gpu else result
         print(f"{shown.split(':')[0]:11}  {mutant.file}:{mutant.line}: {row['change']}   [{mutant.text[:90]}]   {shown.partition(': ')[2]}", flush=True)
-        if self.options.out:
-            write_record(self.options.out, {**self.record, **self.rows})
 
     def all(self):
         jobs = self.choose()
@@ -558,10 +648,11 @@ class Run:
         jobs.sort(key=lambda job: (not job[0].file.startswith("backends/hip"), job[0].file))
         with tempfile.TemporaryDirectory(prefix="flynn-mutants.") as folder:
             self.workers = queue.Queue()
-            originals = {}
-            for i in range(min(self.options.jobs, len(jobs))):
+            cores, each = sorted(ALL_CORES), self.options.cores
+            for i in range(min(self.options.jobs or max(1, len(cores) // each), len(jobs))):
                 os.mkdir(os.path.join(folder, str(i)))
-                self.workers.put(Worker(self.build, self.planner, os.path.join(folder, str(i)), originals))
+                self.workers.put(Worker(self.build, self.planner, os.path.join(folder, str(i)), (self.originals, self.seconds, self.clean),
+                                        {cores[(i * each + k) % len(cores)] for k in range(each)}))
             with concurrent.futures.ThreadPoolExecutor(self.workers.qsize()) as pool:
                 try:
                     for done in concurrent.futures.as_completed([pool.submit(self.one, job) for job in jobs]):
@@ -573,7 +664,8 @@ class Run:
 
     def closing(self):
         o = self.options
-        whole = not (o.limit or o.again or o.only or self.not_run or self.gpu)
+        whole = not (o.limit or o.again or o.only or o.family or self.not_run or self.gpu)
+        left_out = sorted({test[1] for test, seconds in self.seconds.items() if seconds is None})
         if o.update:
             kept = {} if whole else self.record
             write_record(o.record, {**kept, **self.rows})
@@ -586,12 +678,13 @@ class Run:
             print(f"survived: {row['file']}: {row['change']} in: {row['line']}")
         gone = set(self.record) - set(self.rows) if whole else ()
         print(f"{len(self.rows)} mutants: " + ", ".join(f"{n} {what}" for what, n in sorted(count.items())) +
-              (f"; {self.not_run} not run for want of time" if self.not_run else "") +
+              (f"; {self.not_run} not run: the time was over" if self.not_run else "") +
+              (f"; tests left out, which fail without a mutant: {', '.join(left_out)}" if left_out else "") +
               (f"; {len(gone)} of the record are not in the sources any more" if gone else ""))
         if whole and len(self.rows) < LEAST:
             print(f"fewer than {LEAST} mutants")
             return 1
-        return 1 if bad else 0
+        return 1 if bad or left_out else 3 if self.not_run else 0
 
 
 def main():
@@ -599,16 +692,25 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder, with the tests (default: build)")
     parser.add_argument("--plugin", default="hip-cpu", choices=["hip-cpu", "hip-nvidia"],
                         help="the plugin made from backends/hip. hip-nvidia: the record's mutants of backends/hip only, on a GPU")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time (default: the processors)")
+    parser.add_argument("--cores", type=int, default=1, help="processors for each job (default: 1)")
+    parser.add_argument("--jobs", type=int, default=0, help="mutants at a time (default: as many as have processors of their own)")
     parser.add_argument("--limit", type=int, default=0, help="at most this many mutants")
-    parser.add_argument("--minutes", type=float, default=0, help="begin no mutant after this time")
+    parser.add_argument("--minutes", type=float, default=0, help="end after this time")
+    parser.add_argument("--state", metavar="FILE", help="keep the results there, and take those that an earlier run kept there")
+    parser.add_argument("--family", default="", metavar="NAME,...", help=f"of {', '.join(FAMILIES)}; default: all")
     parser.add_argument("--only", default="", metavar="REGEX", help="files that match")
     parser.add_argument("--again", default="", metavar="REGEX", help="mutants of the record whose result matches (such as survived)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
     parser.add_argument("--record", default=os.path.join(HERE, "record.tsv"), help="the kept results (default: record.tsv beside this file)")
     parser.add_argument("--update", action="store_true", help="write the results into the record")
-    parser.add_argument("--out", help="write the record with the results so far to this file after each mutant")
     options = parser.parse_args()
+    options.family = [name for name in options.family.split(",") if name]
+    if set(options.family) - set(FAMILIES) or options.cores < 1 or options.jobs < 0:
+        parser.error(f"--family takes names of {', '.join(FAMILIES)}; --cores and --jobs take numbers from 1")
+    if options.minutes:
+        Clock.end = time.monotonic() + 60 * options.minutes
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: setattr(Clock, "end", time.monotonic()))
     try:
         if not shutil.which("ninja"):
             fail("ninja is not installed; apt-get install ninja-build", 2)
