@@ -20,8 +20,8 @@ static bool ends_in(const char *text, const char *end)
  * memory can be otherwise at the next try. */
 static bool cannot_load(const char *path, const char *words, core_fault *fault)
 {
-    static const char *const passing[] = {"memory", "Too many open files", "failed to map", "cannot create",
-                                          "Input/output error"};
+    static const char *const passing[] = {"memory",     "Too many open files", "failed to map",
+                                          "cannot map", "cannot create",       "Input/output error"};
     const size_t length = strlen(path);
 
     if (strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0)

@@ -161,6 +161,19 @@ void free(void *memory)
     __libc_free(memory);
 }
 
+/* Where a library gives up, such as at an exception that nobody may catch. */
+void abort(void)
+{
+    void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
+
+    inside = true;
+    if (state != &own && !state->stack[0])
+        describe_stack();
+    if (real)
+        real();
+    _exit(134);
+}
+
 void failing_spare(const char *object)
 {
     spared = object;

@@ -16,7 +16,7 @@ typedef struct failing_state {
     atomic_llong fail_at; /* the call of this number fails, from 1; 0: none */
     atomic_llong failed;  /* calls that failed */
     atomic_llong record;  /* not 0: `stacks` is filled */
-    char stack[4064];     /* the call stack of the first one that failed: "object+offset symbol", a line each */
+    char stack[4064];     /* of the first one that failed, else of abort(): "object+offset symbol", a line each */
     unsigned stacks[FAILING_STACKS]; /* a hash of each call's stack: calls with equal ones are alike */
 } failing_state;
 
