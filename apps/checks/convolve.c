@@ -14,7 +14,7 @@
 
 /* Multiply-adds that checking every element may cost, and that samples may cost: below 1 s of one core. At least FEWEST
  * elements are sampled, but not more than a SHARE of a small result, which naive sums faster; at most MOST. */
-static const double MOST_WORK[] = {[1] = 0x1p29, [2] = 0x1p30}, SAMPLED_WORK = 0x1p28; /* of vectors; of images */
+static const double MOST_WORK[] = {0x1p29, 0x1p30}, SAMPLED_WORK = 0x1p28; /* of vectors; of images */
 enum { FEWEST = 1 << 12, SHARE = 8, MOST = 1 << 19, CORNERS = 4, EDGES = 4 };
 
 /* Rows and columns of the kernel, from `first` to before `end`. */
@@ -246,7 +246,7 @@ convolve_oracle *convolve_oracle_create(const host_array *image, const host_arra
     /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
     work = (double)o->shape[0] * (double)o->shape[1] * (negative ? 2 : 1) *
            (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
-    o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->ndim]);
+    o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->ndim == 2]);
     o->count = o->shape[0] * o->shape[1];
     if (o->whole) {
         o->work = (int64_t)work;

@@ -27,6 +27,7 @@ void *memory_regrown(void *memory, size_t count, size_t size)
 typedef struct growing {
     char *held, **text; /* the text, and where its address is told */
     size_t *size, room;
+    size_t lacked; /* bytes that there was no memory for */
 } growing;
 
 static ssize_t append(void *cookie, const char *part, size_t bytes)
@@ -35,9 +36,15 @@ static ssize_t append(void *cookie, const char *part, size_t bytes)
     const size_t size = *g->size;
 
     if (g->room - size <= bytes) {
-        g->room = 2 * (size + bytes + 1);
-        g->held = memory_regrown(g->held, g->room, 1);
-        *g->text = g->held;
+        const size_t room = 2 * (size + bytes + 1);
+        char *held = realloc(g->held, room);
+
+        if (!held) { /* told by end_stream: exit would write to the stream once more */
+            g->lacked = room;
+            return 0;
+        }
+        *g->text = g->held = held;
+        g->room = room;
     }
     memcpy(g->held + size, part, bytes);
     g->held[size + bytes] = '\0';
@@ -47,8 +54,14 @@ static ssize_t append(void *cookie, const char *part, size_t bytes)
 
 static int end_stream(void *cookie)
 {
-    append(cookie, "", 0);
-    free(cookie);
+    growing *g = cookie;
+    size_t lacked;
+
+    append(g, "", 0);
+    lacked = g->lacked;
+    free(g);
+    if (lacked)
+        checked(NULL, lacked, 1);
     return 0;
 }
 
@@ -58,7 +71,7 @@ FILE *memory_stream(char **text, size_t *size)
 
     *text = NULL;
     *size = 0;
-    *g = (growing){NULL, text, size, 0};
+    *g = (growing){.text = text, .size = size};
     return checked(fopencookie(g, "w", (cookie_io_functions_t){.write = append, .close = end_stream}), 1, sizeof(FILE));
 }
 

@@ -244,8 +244,8 @@ static void CPU_NAME(naive)(const fl_context *context, walk w, const loops *l, d
     CPU_NAME(join_dimensions)(&w);
     const int last = w.dimensions - 1;
     const int64_t width = w.shape[last], rows = CPU_NAME(elements_of)(&w, 0, last);
-    const bool in_place = w.data[OUT] == w.data[X] || w.data[OUT] == w.data[Y];
-    const bool streams = CAN_STREAM && !in_place && width * rows >= STREAM_BYTES / w.size && width >= PIECE;
+    const bool streams = CAN_STREAM && w.data[OUT] != w.data[X] && w.data[OUT] != w.data[Y] &&
+                         width * rows >= STREAM_BYTES / w.size && width >= PIECE;
 
     (void)context, (void)bytes;
 #pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, bytes))
@@ -278,7 +278,7 @@ static void CPU_NAME(uncoalesced)(const fl_context *context, walk w, const loops
 {
     const bool folded = w.dimensions == 1;
     const int64_t elements = CPU_NAME(elements_of)(&w, 0, w.dimensions);
-    const int64_t columns = folded ? CPU_NAME(fold)(elements) : elements / w.shape[0];
+    const int64_t columns = folded ? CPU_NAME(fold)(elements) : CPU_NAME(elements_of)(&w, 1, w.dimensions);
     int64_t step[OPERANDS];
 
     for (int k = 0; k < OPERANDS; k++)

@@ -11,11 +11,7 @@
 #define KERNEL static __attribute__((noinline))
 
 /* Elements of the processor's vectors: 1 where it is to have none. */
-#if CPU_VECTOR_BITS > 64
-#define LANES(type) (CPU_VECTOR_BITS / 8 / (int)sizeof(type))
-#else
-#define LANES(type) 1
-#endif
+#define LANES(type) (CPU_VECTOR_BITS > 64 ? CPU_VECTOR_BITS / 8 / (int)sizeof(type) : 1)
 
 enum {
     DEPTH = 128,       /* terms of the sums that `tiled` adds while a tile of vt stays in the second cache */

@@ -37,7 +37,8 @@ void *library_load(const char *names, char *why, size_t size)
     if (size > 0)
         *why = '\0';
     while (library_next_name(&names, name, sizeof name)) {
-        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        /* Never closed; with NODELETE glibc keeps what it had loaded when memory was short, for the next try. */
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
         const char *words = library ? NULL : dlerror();
         if (library)
             return library;

@@ -62,8 +62,9 @@ static const fl_plugin *load(const char *path, core_fault *fault)
 
     if (!core_plugin_file_check(path, &version, fault) || (version.abi != 0 && !fits(version, fault)))
         return NULL;
-    /* NODELETE: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. */
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    /* Never closed: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. Not
+     * NODELETE, with which glibc keeps what it had loaded when memory was short, and gives that out at the next try. */
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *words = dlerror();
         cannot_load(path, words ? words : "out of memory", fault);

@@ -165,7 +165,9 @@ static fl_status make_ready(core_plugin **place, core_fault *fault)
         again = core_plugin_new(p->info.name, p->info.path, p->named, p->note);
     if (again) {
         core_plugin_load(again);
-        p = again;
+        /* After a lack of memory the loader may keep libraries that do not work: its next words do not count. */
+        if (again->plugin || p->status != FL_E_MEMORY)
+            p = again;
     }
     fault->status = p->status;
     memcpy(fault->cause, p->info.probe.cause, sizeof fault->cause);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""make check-deep: what takes too long for `make check`. Prints a line for each part and one of totals, each with the time that
-passed and the processors' time, which on a machine with other work tells more.
+"""make check-deep: what takes too long for `make check`. Prints a line for each part and one of totals, with the time that
+passed and the processors' time, which tells more where other work runs.
 
     deep.py BUILD [--only=PART,...] [--without=PART,...] [--seconds=60] [-j JOBS]
 
@@ -219,7 +219,7 @@ PARTS = [
     Part("every-failure", ["cmake"], every_failure),
     Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
     Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
-    Part("clang-tidy", ["clang-tidy"], lambda part: analyzed(part, "clang-tidy", args.build)),
+    Part("clang-tidy", ["clang", "clang-tidy", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang-tidy", "build/fuzz")),
     Part("fuzz", ["clang", "ninja", "libclang_rt"], fuzzers),
     Part("tsan", ["gcc", "ninja", "libtsan"], lambda part: sanitized(part, "tsan")),
     Part("asan", ["gcc", "ninja", "libasan"], lambda part: sanitized(part, "asan")),

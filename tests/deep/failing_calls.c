@@ -164,9 +164,10 @@ void free(void *memory)
 /* Where a library gives up, such as at an exception that nobody may catch. */
 void abort(void)
 {
-    void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
+    void (*real)(void);
 
     inside = true;
+    *(void **)&real = dlsym(RTLD_NEXT, "abort");
     if (state != &own && !state->stack[0])
         describe_stack();
     if (real)

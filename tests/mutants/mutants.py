@@ -227,6 +227,8 @@ class Planner:
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
         if mutant.file.startswith("backends/hip"):
+            if not any(o.startswith(f"plugins/{self.plugin}/") for o in self.build.compile):
+                fail(f"the build has no plugin {self.plugin}; --family=checks,harness,cpu,shared,core leaves backends/hip out", 2)
             chosen = self.some([o for o in objects if o.startswith(f"plugins/{self.plugin}/")], mutant, source)
             targets, resources, more = [f"lib/flynn-{self.plugin}.so"], f"{self.plugin},serial", None
         elif mutant.file.startswith("backends"):
