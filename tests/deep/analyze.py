@@ -3,8 +3,8 @@
 
     analyze.py gcc|clang|clang-tidy BUILD [-j JOBS] [FILE...]
 
-gcc: -fanalyzer, which reads C alone, and without OpenMP, whose loops it takes for uninitialized values; clang: its warnings; clang-tidy: the checks of .clang-tidy. BUILD has
-compile_commands.json. A file that several plugins compile is read once, as the last one compiles it (omp for the
+gcc: -fanalyzer, which reads C alone, and without OpenMP, whose loops it takes for uninitialized values; clang: its
+warnings; clang-tidy: the checks of .clang-tidy, which are for C. BUILD has compile_commands.json. A file that several plugins compile is read once, as the last one compiles it (omp for the
 processors' backend, hip-cpu for the GPUs'). Prints what is found, each once, and fails if that is anything.
 """
 import argparse
@@ -70,7 +70,7 @@ def main():
     if not program:
         sys.exit(f"{args.tool} is not installed")
     work = {path: unit for path, unit in units(args.build.resolve()).items()
-            if (path.suffix == ".c" or args.tool != "gcc") and
+            if (path.suffix == ".c" or args.tool == "clang") and
             (not args.files or str(path.relative_to(SOURCE)) in args.files)}
     if not work:
         sys.exit(f"{args.build}/compile_commands.json names no file of {', '.join(ROOMS)}")

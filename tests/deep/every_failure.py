@@ -65,7 +65,7 @@ KINDS = {
 KIND_OF = {number: kind for kind, (numbers, _) in KINDS.items() for number in numbers}
 ALL_CALLS = "system calls"  # a run that counts those of all kinds
 STDERR_WRITES = (1, 20)  # to descriptor 2 they do not fail: the line could not be told then
-STACKS, MOST_STACKS = 4096, 1 << 16  # failing_state
+STACK, STARTED, STACKS, MOST_STACKS, MOST_STARTED = 32, 3840, 4096, 1 << 16, 64  # failing_state
 NOTIFY_RECEIVE, NOTIFY_SEND = 0xC0502100, 0xC0182101
 
 
@@ -80,9 +80,9 @@ def is_flynn(process):
 class Supervisor(threading.Thread):
     """Answers the watched system calls of one process and its children: the N-th of a kind fails."""
 
-    def __init__(self, ours, kind, fail_at):
+    def __init__(self, ours, state, kind, fail_at):
         super().__init__(daemon=True)
-        self.socket, self.kind, self.fail_at = ours, kind, fail_at
+        self.socket, self.state, self.kind, self.fail_at = ours, state, kind, fail_at
         self.calls, self.failed = collections.Counter(), 0
 
     def run(self):
@@ -95,11 +95,22 @@ class Supervisor(threading.Thread):
             return
         listener = array.array("i", control[0][2])[0]
         try:
-            self.answer_all(listener)
+            with open(self.state, "rb") as file:
+                self.answer_all(listener, file.fileno())
         finally:
             os.close(listener)
 
-    def answer_all(self, listener):
+    def counts(self, thread, state):
+        """Is it one of flynn's, in main or later?"""
+        try:
+            with open(f"/proc/{thread}/status", encoding="utf-8") as file:
+                process = int(re.search(r"^Tgid:\s*(\d+)", file.read(), re.MULTILINE)[1])
+        except OSError:
+            return False
+        count, *started = struct.unpack(f"={MOST_STARTED}i", os.pread(state, 4 * MOST_STARTED, STARTED))
+        return process in started[:count] and is_flynn(thread)
+
+    def answer_all(self, listener, state):
         poll = select.poll()
         poll.register(listener, select.POLLIN)
         while True:
@@ -111,9 +122,9 @@ class Supervisor(threading.Thread):
                 fcntl.ioctl(listener, NOTIFY_RECEIVE, request)
             except OSError:  # interrupted, or its process was killed meanwhile
                 continue
-            ident, process, _, number, _, _, first = struct.unpack_from("=QIIiIQQ", request)
+            ident, thread, _, number, _, _, first = struct.unpack_from("=QIIiIQQ", request)
             error, flags = 0, 1  # goes on
-            if not (number in STDERR_WRITES and first == 2) and is_flynn(process):
+            if not (number in STDERR_WRITES and first == 2) and self.counts(thread, state):
                 kind = KIND_OF[number]
                 self.calls[kind] += 1
                 if kind == self.kind and self.calls[kind] == self.fail_at:
@@ -156,7 +167,7 @@ class Run:
             env.update(LD_PRELOAD=FAILING, FAILING_STATE=str(state))
         if kind in KINDS or kind == ALL_CALLS:
             ours, theirs = socket.socketpair()
-            supervisor = Supervisor(ours, kind, fail_at)
+            supervisor = Supervisor(ours, state, kind, fail_at)
             env.update(FAILING_SOCKET=str(theirs.fileno()), FAILING_CALLS=",".join(map(str, KINDS[kind][0] if kind in KINDS else KIND_OF)))
         with open(self.folder / "stdout", "wb") as out, open(self.folder / "stderr", "wb") as err:
             process = subprocess.Popen([*prefix, FLYNN, *case.words], cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
@@ -181,7 +192,7 @@ class Run:
         if kind:
             with open(state, "rb") as file:
                 data = file.read() if not fail_at else file.read(STACKS)
-            self.stack = data[32:STACKS].split(b"\0")[0].decode(errors="replace")
+            self.stack = data[STACK:STARTED].split(b"\0")[0].decode(errors="replace")
         if kind == "memory":
             self.calls, _, self.failed = struct.unpack_from("=qqq", data)
             if not fail_at:
@@ -230,13 +241,15 @@ LEFT_OUT = re.compile("annot allocate memory|out of memory|failed to map|cannot 
 
 
 # A sweep lists a combination that could not run, with the reason, and goes on.
-CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|Input/output error|No space left|File too large)", re.MULTILINE)
+CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|Input/output error|No space left|File too large)",
+                        re.MULTILINE)
 
 
 def judge(run, clean):
     """What is wrong with a run; None: nothing."""
     lines = [line for line in run.err.splitlines() if line.strip()]
-    listed = run.case.words[0] == "sweep" and CANNOT_RUN.search(run.out.decode())
+    printed = run.out.decode()
+    listed = run.case.words[0] == "sweep" and CANNOT_RUN.search(printed)
     if run.case.words[0] == "batch" and len(lines) == 2 and lines[0].endswith("--resume does the others"):
         lines.pop(0)  # how far it got, before its results could not be written either
     if run.code == "no end":
@@ -253,7 +266,7 @@ def judge(run, clean):
     for name, data in run.files.items():
         if not (data == clean.files[name] or is_whole(name, data, clean.files[name])) and (run.code == 0 or data != OLD):
             return f"exit code {run.code}, and {name} is {'the old one' if data == OLD else 'neither old nor whole'}"
-    if run.code == 0 and shape_of(run.out) != shape_of(clean.out) and not LEFT_OUT.search(run.out.decode()) and not listed:
+    if run.code == 0 and shape_of(run.out) != shape_of(clean.out) and not LEFT_OUT.search(printed) and not listed:
         return "exit code 0 with another result on stdout"
     return None
 

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-enum { FAILING_STACKS = 1 << 16 };
+enum { FAILING_STACKS = 1 << 16, FAILING_PROCESSES = 64 };
 
 /* In a file that the driver, the process and its children share. every_failure.py reads it by these offsets. */
 typedef struct failing_state {
@@ -16,8 +16,9 @@ typedef struct failing_state {
     atomic_llong fail_at; /* the call of this number fails, from 1; 0: none */
     atomic_llong failed;  /* calls that failed */
     atomic_llong record;  /* not 0: `stacks` is filled */
-    char stack[4064];     /* of the first one that failed, else of abort(): "object+offset symbol", a line each */
-    unsigned stacks[FAILING_STACKS]; /* a hash of each call's stack: calls with equal ones are alike */
+    char stack[3808];     /* of the first one that failed, else of abort(): "object+offset symbol", a line each */
+    atomic_int started[FAILING_PROCESSES]; /* how many processes are about to call main, and their ids */
+    unsigned stacks[FAILING_STACKS];       /* a hash of each call's stack: calls with equal ones are alike */
 } failing_state;
 
 /* In the linked program: the n-th allocation from now on fails; 0: none. */
