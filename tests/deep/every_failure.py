@@ -241,7 +241,7 @@ LEFT_OUT = re.compile("annot allocate memory|out of memory|failed to map|cannot 
 
 
 # A sweep lists a combination that could not run, with the reason, and goes on.
-CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|Input/output error|No space left|File too large)",
+CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|try again when more is free|Input/output error|No space left|File too large)",
                         re.MULTILINE)
 
 
