@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 for i in 1 2 3 4 5 6 7 8; do
-    "$FLYNN" convolve --backend=serial --size=$((24 + i)) --repeat=1 --min-time=0 -o image$i.png --json=row.json -q
+    "$FLYNN" convolve --backend=serial --size=$((24 + i)) --repeat=1 -o image$i.png --json=row.json -q
 done
 for backend in serial simd; do
     "$FLYNN" batch --backend=$backend --threads=3 --rank=4 --output-dir=$backend --trace=$backend-trace.json -q ./*.png >table

@@ -49,8 +49,9 @@ void plain_skip(const char *why, ...);
     ((condition) ? (void)0 : plain_fail((end), __FILE__, __LINE__, #condition, __VA_ARGS__))
 #define cr_assert(...) PLAIN_CHECK(true, __VA_ARGS__, "")
 #define cr_expect(...) PLAIN_CHECK(false, __VA_ARGS__, "")
-#define PLAIN_EQUAL(a, b, ...) PLAIN_CHECK(false, strcmp((a), (b)) == 0, __VA_ARGS__)
-#define cr_expect_str_eq(...) PLAIN_EQUAL(__VA_ARGS__, "")
+#define PLAIN_EQUAL(ends, a, b, ...) PLAIN_CHECK(ends, strcmp((a), (b)) == 0, __VA_ARGS__)
+#define cr_assert_str_eq(...) PLAIN_EQUAL(true, __VA_ARGS__, "")
+#define cr_expect_str_eq(...) PLAIN_EQUAL(false, __VA_ARGS__, "")
 #define cr_skip(...) plain_skip(__VA_ARGS__)
 #define cr_skip_test(...) plain_skip(__VA_ARGS__)
 #define cr_log_info(...) (void)0
