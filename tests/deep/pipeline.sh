@@ -18,4 +18,4 @@ rm serial/image3.png serial/image7.png
 for i in 1 2 3 4 5 6 7 8; do
     [ -s serial/image$i.png ]
 done
-"$FLYNN" batch --backend=serial,simd --pipeline=all --threads=3 --synthetic=12x24x20 --rank=4 -q >table
+"$FLYNN" batch --backend=serial,simd --pipeline=all --synthetic=12x24x20 --rank=4 -q >table
