@@ -94,7 +94,7 @@
 #define FAULT_ROWS sizeof rows / sizeof rows[0]
 #endif
 
-static const fl_host *core;
+static const fl_host *_Atomic core; /* threads open devices at once */
 
 /* A plugin for another core is not even loaded. */
 __attribute__((constructor)) static void run_when_loaded(void)
