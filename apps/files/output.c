@@ -128,15 +128,21 @@ void output_take_stdout(bool quiet)
 static output *open_stdout(problem *why)
 {
     const int descriptor = fcntl(real_stdout, F_DUPFD_CLOEXEC, 3);
-    output *file = calloc(1, sizeof *file);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    output *file = stream == NULL ? NULL : calloc(1, sizeof *file);
 
-    if (descriptor >= 0 && file != NULL) {
-        *file = (output){.target = strdup("stdout"), .stream = fdopen(descriptor, "wb")};
-        if (file->target != NULL && file->stream != NULL)
+    if (file != NULL) {
+        *file = (output){.target = strdup("stdout"), .stream = stream};
+        if (file->target != NULL)
             return file;
         output_discard(file);
+        stream = NULL;
     }
     problem_set(why, EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
+    if (stream != NULL)
+        fclose(stream);
+    else if (descriptor >= 0 && file == NULL)
+        close(descriptor);
     return NULL;
 }
 

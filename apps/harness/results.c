@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void result_list_free(result_list *results)
 {
@@ -230,6 +231,24 @@ static void show_wrong_timing(const measurement *m)
                call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
 
+/* More than the ceiling is no wonder in a cache; elsewhere the ceiling is wrong. */
+static void explain_ceiling(const measurement *m)
+{
+    const double percent = percent_of_ceiling(m),
+                 most = m->device.host_memory ? (double)sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
+    const double cache = most > 0 ? most : 64 << 20;
+
+    if (!(percent > 105))
+        return;
+    if (m->timing.bytes <= cache)
+        text_print("%s %s: more than the ceiling, which is that of the memory: these %s stay in a cache\n",
+                   m->device.resource, m->timing.variant, format_bytes(m->timing.bytes).text);
+    else
+        text_print(
+            "%s %s: more than the ceiling, which therefore is wrong: `flynn ceiling --backend=%s` measures it again\n",
+            m->device.resource, m->timing.variant, m->device.resource);
+}
+
 void results_print_skipped(const backend_list *backends)
 {
     for (int i = 0; i < backends->skipped_count; i++)
@@ -245,6 +264,7 @@ static void show_table(const result_list *results, const exercise *e, const json
         if (i == 0 || strcmp(m->device.resource, m[-1].device.resource) != 0) /* the first of its variants */
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
+        explain_ceiling(m);
         if (m->first_counts)
             text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)
