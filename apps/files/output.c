@@ -131,18 +131,17 @@ static output *open_stdout(problem *why)
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     output *file = stream == NULL ? NULL : calloc(1, sizeof *file);
 
-    if (file != NULL) {
-        *file = (output){.target = strdup("stdout"), .stream = stream};
-        if (file->target != NULL)
-            return file;
-        output_discard(file);
-        stream = NULL;
-    }
     problem_set(why, EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
-    if (stream != NULL)
-        fclose(stream);
-    else if (descriptor >= 0 && file == NULL)
+    if (stream == NULL && descriptor >= 0)
         close(descriptor);
+    if (file == NULL && stream != NULL)
+        fclose(stream);
+    if (file == NULL)
+        return NULL;
+    *file = (output){.target = strdup("stdout"), .stream = stream};
+    if (file->target != NULL)
+        return file;
+    output_discard(file);
     return NULL;
 }
 
