@@ -82,7 +82,7 @@ void plan(void *self, const void *arguments, fl_launch *launch)
         launch->grid[d] = 1;
     }
     const int64_t threads = launch->block[0];
-    launch->grid[0] = std::min((elements + threads - 1) / threads, device->max_grid[0]);
+    launch->grid[0] = hip_grid(device, 0, (elements + threads - 1) / threads, threads);
     launch->shared_bytes = 0;
     launch->flops = 0;
     launch->bytes_requested = (double)elements * (double)(size_of(args->in.dtype) + size_of(args->out.dtype));

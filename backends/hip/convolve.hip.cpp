@@ -98,12 +98,13 @@ tiling tiling_of(const hip_device *device, const fl_convolve_args *args, const i
     });
 }
 
-/* The grid for these outputs. If it exceeds the limit in y, each block computes several tiles in turn. */
+/* The grid for these outputs. If it exceeds the limit in y, each block computes several tiles in turn; in x, by_columns
+ * launches it several times. */
 void cut_grid(const hip_device *device, const int32_t *block, int outputs, int64_t rows, int64_t columns, int64_t *grid)
 {
     const int64_t height = (int64_t)block[1] * outputs, y = (rows + height - 1) / height;
-    grid[0] = (columns + block[0] - 1) / block[0];
-    grid[1] = least(y, device->max_grid[1]);
+    grid[0] = hip_grid(device, 0, (columns + block[0] - 1) / block[0], block[0]);
+    grid[1] = hip_grid(device, 1, y, block[1]);
     grid[2] = 1;
 }
 
@@ -231,11 +232,40 @@ void plan_auto(void *self, const void *args, fl_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
 
+/* Calls f(grid, first) for launches that compute the output's columns from `first` on: one launch, unless the columns
+ * are more than a grid may have threads. (A loop in the kernels would take registers from them.) */
+template <typename F>
+fl_status by_columns(const fl_context *context, const fl_launch *launch, int outputs, int64_t rows, int64_t columns,
+                     F f)
+{
+    fl_status status = FL_OK;
+    int64_t grid[3];
+    for (int64_t first = 0; first < columns && status == FL_OK; first += grid[0] * launch->block[0]) {
+        cut_grid(hip_device_of(context), launch->block, outputs, rows, columns - first, grid);
+        status = f(dim3_of(grid), first);
+    }
+    return status;
+}
+
+/* The convolution without the output's columns before `first`; nothing stays nothing. */
+template <typename T>
+convolution<T> columns_from(convolution<T> c, int64_t first)
+{
+    if (c.out.rows == 0)
+        return c;
+    c.out.data += first;
+    c.out.columns -= first;
+    c.left += first;
+    return c;
+}
+
 template <typename T>
 fl_status launch_naive(const fl_context *context, const fl_convolve_args *args, const fl_launch *launch)
 {
-    return hip_queue(context, naive_kernel<T>, dim3_of(launch->grid), dim3_of(launch->block), 0,
-                     convolution_of<T>(args));
+    const convolution<T> c = convolution_of<T>(args);
+    return by_columns(context, launch, 1, c.out.rows, c.out.columns, [&](dim3 grid, int64_t first) {
+        return hip_queue(context, naive_kernel<T>, grid, dim3_of(launch->block), 0, columns_from(c, first));
+    });
 }
 
 /* Queues tiled_kernel in a grid for these outputs. */
@@ -243,13 +273,14 @@ template <typename T>
 fl_status launch_choice(const fl_context *context, const choice<T> &c, int64_t kernel_rows, int64_t rows,
                         int64_t columns, const fl_launch *launch)
 {
-    const hip_device *device = static_cast<hip_device *>(context->device);
     return with_shape(launch->block[0] * launch->block[1], kernel_rows, [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
-        int64_t grid[3];
-        cut_grid(device, launch->block, R, rows, columns, grid);
         const size_t shared = (size_t)tiled_shared<R, Q>(launch->block[0], launch->block[1], c.largest) * sizeof(T);
-        return hip_queue(context, tiled_kernel<R, Q, T>, dim3_of(grid), dim3_of(launch->block), shared, c);
+        return by_columns(context, launch, R, rows, columns, [&](dim3 grid, int64_t first) {
+            const choice<T> rest = {c.rank_one, columns_from(c.of_rank_one, first), columns_from(c.otherwise, first),
+                                    columns_from(c.exact, first), c.largest};
+            return hip_queue(context, tiled_kernel<R, Q, T>, grid, dim3_of(launch->block), shared, rest);
+        });
     });
 }
 
@@ -316,8 +347,10 @@ fl_status launch_separable(const fl_context *context, const fl_convolve_args *ar
         return launch_two_passes(context, c, f, automatic, t.largest, launch);
     return with_shape(launch->block[0] * launch->block[1], c.kernel.rows, [&](auto shape) {
         constexpr int R = decltype(shape)::outputs, Q = decltype(shape)::taps;
-        return hip_queue(context, separable_kernel<R, Q, automatic, T>, dim3_of(launch->grid), dim3_of(launch->block),
-                         (size_t)launch->shared_bytes, c, f, t.largest);
+        return by_columns(context, launch, R, c.out.rows, c.out.columns, [&](dim3 grid, int64_t first) {
+            return hip_queue(context, separable_kernel<R, Q, automatic, T>, grid, dim3_of(launch->block),
+                             (size_t)launch->shared_bytes, columns_from(c, first), f, t.largest);
+        });
     });
 }
 

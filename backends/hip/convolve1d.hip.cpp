@@ -66,7 +66,7 @@ void plan_naive(void *self, const void *arguments, fl_launch *launch)
     if (threads == 0)
         return;
     const double terms = terms_before(args, args->origin + outputs) - terms_before(args, args->origin);
-    launch->grid[0] = least((outputs + threads - 1) / threads, device->max_grid[0]);
+    launch->grid[0] = hip_grid(device, 0, (outputs + threads - 1) / threads, launch->block[0]);
     launch->grid[1] = launch->grid[2] = 1;
     launch->shared_bytes = 0;
     launch->flops = 2 * terms;
@@ -86,7 +86,7 @@ void plan_tiled(void *self, const void *arguments, fl_launch *launch)
     const double pieces = (double)((taps + piece - 1) / piece);
     const int elements = element_of(args) == 4 ? piece_room<float>(piece) + tile_room<float>(threads, R, piece)
                                                : piece_room<double>(piece) + tile_room<double>(threads, R, piece);
-    launch->grid[0] = (from_aligned + width - 1) / width;
+    launch->grid[0] = hip_grid(device, 0, (from_aligned + width - 1) / width, launch->block[0]);
     launch->grid[1] = launch->grid[2] = 1;
     launch->shared_bytes = (int64_t)elements * element_of(args);
     launch->flops = 2 * (double)outputs * pieces * round_up(piece, line_taps);
@@ -109,14 +109,27 @@ fl_status launch_naive(const fl_context *context, const fl_convolve1d_args *args
                      convolution_of<T>(args));
 }
 
+/* One launch, or several for the outputs that are more than a grid has room for: a loop in the kernel would take
+ * registers from it. The first launch begins `shift` outputs before the first one, the next ones where it ends. */
 template <int R, typename T>
 fl_status launch_outputs(const fl_context *context, const fl_convolve1d_args *args, const fl_launch *launch,
                          int threads)
 {
     const bool aligned = threads * R % pack<T>::size == 0;
-    const int shift = aligned ? past_alignment(static_cast<const T *>(args->out.data), 0) : 0;
-    return hip_queue(context, tiled_line_kernel<R, T>, dim3((unsigned)launch->grid[0]), dim3_of(launch->block),
-                     (size_t)launch->shared_bytes, convolution_of<T>(args), piece_of(args), shift, aligned);
+    const int64_t width = (int64_t)threads * R, end = args->out.shape[0];
+    line_convolution<T> c = convolution_of<T>(args);
+    const int shift = aligned ? past_alignment(c.out, 0) : 0;
+    fl_status status = FL_OK;
+    int64_t blocks;
+    for (int64_t done = -shift; done < end && status == FL_OK; done += blocks * width) {
+        const int64_t from = done > 0 ? done : 0;
+        const line_convolution<T> rest = {c.signal, c.kernel,         c.out + from,   c.size,
+                                          c.taps,   c.outputs - from, c.origin + from};
+        blocks = least((end - done + width - 1) / width, launch->grid[0]);
+        status = hip_queue(context, tiled_line_kernel<R, T>, dim3((unsigned)blocks), dim3_of(launch->block),
+                           (size_t)launch->shared_bytes, rest, piece_of(args), done < 0 ? shift : 0, aligned);
+    }
+    return status;
 }
 
 template <typename T>

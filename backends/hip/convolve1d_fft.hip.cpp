@@ -121,7 +121,7 @@ void plan_fft(void *self, const void *arguments, fl_launch *launch)
         threads *= launch->block[d] = std::max(launch->block[d], 1);
     const double n = (double)c.length, blocks = (double)c.blocks;
     const double element = args->out.dtype == FL_F32 ? sizeof(float) : sizeof(double);
-    launch->grid[0] = least((c.length + threads - 1) / threads, device->max_grid[0]);
+    launch->grid[0] = hip_grid(device, 0, (c.length + threads - 1) / threads, launch->block[0]);
     launch->grid[1] = c.rows;
     launch->grid[2] = 1;
     launch->shared_bytes = 0;

@@ -13,6 +13,7 @@
 #define FLYNN_HIP_CONVOLVE1D_KERNELS_H
 
 #include "device.hpp"
+#include "gpu_tiles.h"
 #include "sliding.h"
 
 /* As fl_convolve1d_args has it: out[i] = sum of signal[i + origin - p] * kernel[p]. */
@@ -94,11 +95,11 @@ __device__ inline void load_line(const T *line, int64_t size, int64_t start, int
         GPU_UNROLL
         for (int k = 0; k < at_once; k++)
             if (x + k * threads < packs)
-                loaded[k] = from[x + k * threads];
+                gpu_copy(from[x + k * threads], loaded[k]);
         GPU_UNROLL
         for (int k = 0; k < at_once; k++)
             if (x + k * threads < packs)
-                to[x + k * threads] = loaded[k];
+                gpu_copy(loaded[k], to[x + k * threads]);
     }
 }
 
@@ -125,17 +126,6 @@ __device__ inline void store_line(const line_convolution<T> &c, int64_t i0, int 
         for (int k = first; k < end; k++)
             c.out[i + k] = is_finite(tile[x + k]) ? tile[x + k] : direct_sum(c, i + k);
     }
-}
-
-constexpr int line_taps = 8; /* taps that a thread takes at a time */
-
-/* Threads of a block that take seven outputs each; larger ones have no registers for that, and take three. Odd numbers:
- * neighbours then read different banks of shared memory. */
-constexpr int seven_each = 256;
-
-constexpr int line_outputs(int threads)
-{
-    return threads <= seven_each ? 7 : 3;
 }
 
 /* Elements of shared memory for pieces of so many taps: those, filled up; then the signal under the tile, from an

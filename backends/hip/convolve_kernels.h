@@ -13,6 +13,7 @@
 #define FLYNN_HIP_CONVOLVE_KERNELS_H
 
 #include "device.hpp"
+#include "gpu_tiles.h"
 #include "sliding.h"
 
 #include <cmath>
@@ -36,20 +37,6 @@ struct convolution {
 struct chunk {
     int rows, columns;
 };
-
-/* The kernels' template parameters R and Q are the outputs that a thread computes, side by side, and the taps that it
- * takes at a time. The more outputs, the more registers, and the fewer threads a block may have. */
-constexpr int shape_threads(int outputs)
-{
-    return outputs == 16 ? 128 : outputs == 8 ? 256 : 1024;
-}
-
-/* Blocks at once on a multiprocessor, so that some compute while others load: measured for 16 outputs. */
-template <typename T>
-constexpr int shape_blocks(int outputs)
-{
-    return outputs < 8 ? 1 : outputs == 8 ? 3 : sizeof(T) == 4 ? 7 : 4;
-}
 
 /* ----------------------------------------------------------------------------------------------------- naive ---- */
 
@@ -155,17 +142,18 @@ __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int6
     }
 }
 
-/* A thread's sums -> out, from row i down. */
-template <int R, typename T>
-__device__ inline void store(const convolution<T> &exact, int64_t i, int64_t j, const T (&sums)[R])
+/* A thread's sums -> to, from row i down. exact(): the convolution by which those that are not finite are summed again.
+ */
+template <int R, typename T, typename Exact>
+__device__ inline void store(const matrix<T> &to, Exact exact, int64_t i, int64_t j, const T (&sums)[R])
 {
-    if (j >= exact.out.columns || i >= exact.out.rows)
+    if (j >= to.columns || i >= to.rows)
         return;
-    const int rows = (int)least<int64_t>(R, exact.out.rows - i);
-    T *const top = exact.out.data + i * exact.out.stride + j, *out = top;
+    const int rows = (int)least<int64_t>(R, to.rows - i);
+    T *const top = to.data + i * to.stride + j, *out = top;
     T zero = 0; /* NaN as soon as one sum is not finite */
     GPU_UNROLL
-    for (int r = 0; r < R; r++, out += exact.out.stride)
+    for (int r = 0; r < R; r++, out += to.stride)
         if (r < rows) {
             *out = sums[r];
             zero += 0 * sums[r];
@@ -173,19 +161,20 @@ __device__ inline void store(const convolution<T> &exact, int64_t i, int64_t j, 
     if (zero == 0)
         return;
     for (int r = 0; r < rows; r++)
-        if (!is_finite(top[r * exact.out.stride]))
-            top[r * exact.out.stride] = direct_sum(exact, i + r, j);
+        if (!is_finite(top[r * to.stride]))
+            top[r * to.stride] = direct_sum(exact(), i + r, j);
 }
 
 /* ----------------------------------------------------------------------------------------------------- tiled ---- */
 
 /* One tile of `c`: a block's threads, each R outputs high. Leaves shared memory free to be used again.
  * Shared: the chunk's taps, turned, column by column and padded with zeros to a multiple of Q; then the image. */
-template <int R, int Q, typename T>
-__device__ inline void tiled_tile(const convolution<T> &c, const convolution<T> &exact, chunk largest, T *shared,
-                                  int64_t i0, int64_t j0)
+template <int R, int Q, typename T, typename Exact>
+__device__ inline void tiled_tile(const convolution<T> &c, Exact exact, chunk largest, T *shared, int64_t i0,
+                                  int64_t j0)
 {
-    const int x = threadIdx.x, y = threadIdx.y * R, width = blockDim.x, height = blockDim.y * R;
+    const int width = blockDim.x, height = blockDim.y * R;
+    int x = threadIdx.x, y = threadIdx.y * R;
     T sums[R] = {};
     for (int64_t s0 = 0; s0 < c.kernel.rows; s0 += largest.rows)
         for (int64_t t0 = 0; t0 < c.kernel.columns; t0 += largest.columns) {
@@ -203,7 +192,9 @@ __device__ inline void tiled_tile(const convolution<T> &c, const convolution<T> 
                 slide<R, Q>(line_reader<T>{tile + (x + t) * pitch + y}, shared + t * padded, padded, sums);
             __syncthreads(); /* the next chunk or tile overwrites what others may still read */
         }
-    store(exact, i0 + y, j0 + x, sums);
+    gpu_forget(x);
+    gpu_forget(y);
+    store(c.out, exact, i0 + y, j0 + x, sums);
 }
 
 /* Elements of shared memory that a tile of `tiled` needs. */
@@ -220,7 +211,7 @@ template <typename T>
 struct choice {
     const int *rank_one; /* nullptr: `otherwise` */
     convolution<T> of_rank_one, otherwise;
-    convolution<T> exact; /* by which outputs that are not finite are computed again */
+    convolution<T> exact; /* by which outputs that are not finite are computed again; the same outputs */
     chunk largest;
 };
 
@@ -229,14 +220,15 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void tiled_ke
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);
-    const bool rank_one = c.rank_one && *c.rank_one;
+    const bool rank_one = c.rank_one && gpu_same(*c.rank_one);
     const int64_t rows = rank_one ? c.of_rank_one.out.rows : c.otherwise.out.rows;
     const int64_t j = (int64_t)blockIdx.x * blockDim.x, next = (int64_t)gridDim.y * blockDim.y * R;
+    const auto exact = [&]() -> const convolution<T> & { return gpu_first(c).exact; };
     for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < rows; i += next)
         if (rank_one) /* twice the code, so that each reads its numbers straight from the kernel's parameters */
-            tiled_tile<R, Q>(c.of_rank_one, c.exact, c.largest, shared, i, j);
+            tiled_tile<R, Q>(gpu_first(c).of_rank_one, exact, c.largest, shared, i, j);
         else
-            tiled_tile<R, Q>(c.otherwise, c.exact, c.largest, shared, i, j);
+            tiled_tile<R, Q>(gpu_first(c).otherwise, exact, c.largest, shared, i, j);
 }
 
 /* ------------------------------------------------------------------------------------------------- separable ---- */
@@ -359,9 +351,9 @@ __device__ inline void load_taps(const T *factor, int n, int padded, T *taps)
 
 /* One tile of `c` by way of the factors, whose taps are in shared memory: sums down the columns, straight from the
  * image, then along their rows, and from there to `out`, so that a warp stores neighbours. */
-template <int R, int Q, typename T>
-__device__ inline void separable_tile(const convolution<T> &c, const separable_tile_shape<R, Q> &shape, T *shared,
-                                      int64_t i0, int64_t j0)
+template <int R, int Q, typename T, typename Exact>
+__device__ inline void separable_tile(const convolution<T> &c, Exact exact, const separable_tile_shape<R, Q> &shape,
+                                      T *shared, int64_t i0, int64_t j0)
 {
     const unsigned threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned rows = shape.rows, columns = shape.columns; /* unsigned: divided by in fewer steps */
@@ -395,7 +387,7 @@ __device__ inline void separable_tile(const convolution<T> &c, const separable_t
     GPU_UNROLL
     for (int r = 0; r < R; r++)
         sums[r] = tile[(y + r) * shape.pitch + x];
-    store(c, i0 + y, j0 + x, sums);
+    store(c.out, exact, i0 + y, j0 + x, sums);
 }
 
 /* `separable`, or nothing at all where the kernel is not of rank one; as `auto`: `tiled` then. */
@@ -405,17 +397,23 @@ __global__ GPU_LAUNCH_BOUNDS(shape_threads(R), shape_blocks<T>(R)) void separabl
 {
     GPU_DYNAMIC_SHARED(bytes);
     T *shared = reinterpret_cast<T *>(bytes);
-    const int rank_one = *f.rank_one;
+    const auto exact = [&]() -> const convolution<T> & { return gpu_first(c); };
+    const int rank_one = gpu_same(*f.rank_one);
+    if (gpu_loops_apart && automatic && !rank_one) {
+        for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < c.out.rows; i += (int64_t)gridDim.y * blockDim.y * R)
+            tiled_tile<R, Q>(gpu_first(c), exact, largest, shared, i, (int64_t)blockIdx.x * blockDim.x);
+        return;
+    }
     const separable_tile_shape<R, Q> shape(blockDim.x, blockDim.y, (int)c.kernel.rows, (int)c.kernel.columns);
     load_taps(f.row, (int)c.kernel.columns, shape.row_taps, shared);
     load_taps(f.column, (int)c.kernel.rows, shape.column_taps, shared + shape.row_taps);
     __syncthreads();
     const int64_t j = (int64_t)blockIdx.x * blockDim.x, next = (int64_t)gridDim.y * blockDim.y * R;
-    for (int64_t i = (int64_t)blockIdx.y * blockDim.y * R; i < c.out.rows; i += next)
+    for (int64_t i = (int64_t)gpu_same((unsigned)blockIdx.y) * blockDim.y * R; i < c.out.rows; i += next)
         if (rank_one)
-            separable_tile(c, shape, shared, i, j);
-        else if (automatic)
-            tiled_tile<R, Q>(c, c, largest, shared, i, j);
+            separable_tile(gpu_first(c), exact, shape, shared, i, j);
+        else if (automatic && !gpu_loops_apart)
+            tiled_tile<R, Q>(gpu_first(c), exact, largest, shared, i, j);
 }
 
 #endif

@@ -49,7 +49,7 @@ void plan(void *self, const void *arguments, fl_launch *launch)
         launch->grid[d] = 1;
     }
     const int64_t units = std::max<int64_t>(bytes / unit, (int64_t)sizeof(quad));
-    launch->grid[0] = std::min((units + launch->block[0] - 1) / launch->block[0], device->max_grid[0]);
+    launch->grid[0] = hip_grid(device, 0, (units + launch->block[0] - 1) / launch->block[0], launch->block[0]);
     launch->bytes_requested = 2 * (double)bytes;
 }
 

@@ -6,7 +6,7 @@
 #define FLYNN_HIP_DEVICE_HPP
 
 #include "device.h"
-#include "gpu.h"
+#include "gpu_registers.h"
 
 #include <memory>
 #include <mutex>
@@ -38,7 +38,7 @@ struct hip_device {
     int lanes;            /* threads of a warp that can exchange values: gpu.h */
     int multiprocessors;  /* at least 1 */
     int resident_threads; /* the most of a multiprocessor */
-    int64_t max_grid[3];
+    int64_t max_grid[3], max_grid_threads[3]; /* fl_device_info's */
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
     hip_stream *streams;
@@ -105,6 +105,17 @@ inline hip_stream *hip_stream_of(const fl_context *context)
 inline hip_device *hip_device_of(const fl_context *context)
 {
     return static_cast<hip_device *>(context->device);
+}
+
+/* `blocks` along dimension d, or as many as one launch may have there if the edge of a block is `edge` threads: at
+ * least one, which core refuses if it is too large. What is beyond them is done by loops of the same blocks, or by
+ * further launches. */
+inline int64_t hip_grid(const hip_device *device, int d, int64_t blocks, int64_t edge)
+{
+    int64_t most = device->max_grid[d];
+    if (device->max_grid_threads[d] > 0 && device->max_grid_threads[d] / edge < most)
+        most = device->max_grid_threads[d] / edge;
+    return blocks < most ? blocks : most > 1 ? most : 1;
 }
 
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory in the context's stream. */

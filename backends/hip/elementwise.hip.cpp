@@ -177,12 +177,11 @@ void plan(void *self, const void *arguments, fl_launch *launch)
     std::fill_n(launch->grid, 3, 1);
     if (v == variant::grid_2d || v == variant::grid_3d || v == variant::uncoalesced) {
         const mapping m = mapping_of(o.out, v);
-        for (int d = 0; d < 3; d++) /* x is as long as it must be; y and z are taken again and again */
-            launch->grid[d] = (m.length[d] + launch->block[d] - 1) / launch->block[d];
-        for (int d = 1; d < 3; d++)
-            launch->grid[d] = std::min(launch->grid[d], device->max_grid[d]);
+        for (int d = 0; d < 3; d++) /* what is beyond the device's limits is done by the same threads */
+            launch->grid[d] =
+                hip_grid(device, d, (m.length[d] + launch->block[d] - 1) / launch->block[d], launch->block[d]);
     } else {
-        launch->grid[0] = (threads_of(o, v) + threads - 1) / threads;
+        launch->grid[0] = hip_grid(device, 0, (threads_of(o, v) + threads - 1) / threads, launch->block[0]);
         if (v == variant::grid_stride)
             launch->grid[0] = std::min(launch->grid[0], device->multiprocessors * blocks_per_multiprocessor);
     }
@@ -208,8 +207,13 @@ fl_status launch_by_element(const fl_context *context, const operands &o, const 
                             const fl_launch *launch)
 {
     const dim3 grid = dim3_of(launch->grid), block = dim3_of(launch->block);
-    if (v == variant::naive)
-        return hip_queue(context, naive_kernel<F, T, Layout>, grid, block, 0, a, layout);
+    const int64_t threads = launch->grid[0] * block.x * block.y * block.z;
+    fl_status status = FL_OK;
+    if (v == variant::naive) {
+        for (int64_t first = 0; first < layout.elements && status == FL_OK; first += threads)
+            status = hip_queue(context, naive_kernel<F, T, Layout>, grid, block, 0, a, layout, first);
+        return status;
+    }
     if (v == variant::grid_stride)
         return hip_queue(context, stride_kernel<F, T, Layout>, grid, block, 0, a, layout);
     return hip_queue(context, grid_kernel<F, T, Layout>, grid, block, 0, a, layout, mapping_of(o.out, v));

@@ -87,6 +87,7 @@ constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
 constexpr const char *gpu_permission_cure = "get access to /dev/nvidia* (in a container: start it with GPU access)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
+constexpr int64_t gpu_max_grid_threads = 0;   /* of a launch in one dimension, of all blocks: no limit of its own */
 
 /* "13.0" */
 static inline void gpu_version(int version, char *text, size_t size)
@@ -153,6 +154,13 @@ static __device__ inline float gpu_reciprocal(float x)
 
 #else
 #include <hip/hip_runtime.h>
+
+/* HIP refuses a launch of 2^32 threads or more, of all blocks, in one dimension. Tests are compiled with less, so that
+ * small arrays are beyond it. */
+#ifndef FLYNN_GPU_GRID_THREADS
+#define FLYNN_GPU_GRID_THREADS UINT32_MAX
+#endif
+constexpr int64_t gpu_max_grid_threads = FLYNN_GPU_GRID_THREADS;
 
 /* "5.2" */
 static inline void gpu_version(int version, char *text, size_t size)
@@ -398,23 +406,6 @@ static inline float gpu_reciprocal(float x)
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads)
 #endif
 
-/* Before a loop over registers, which have no addresses: it must be unrolled. BY_8: before one whose count the compiler
- * does not know. */
-#if defined(__HIP_CPU_RT__)
-#define GPU_UNROLL _Pragma("GCC unroll 16")
-#define GPU_UNROLL_BY_8 _Pragma("GCC unroll 8")
-#else
-#define GPU_UNROLL _Pragma("unroll")
-#define GPU_UNROLL_BY_8 _Pragma("unroll 8")
-#endif
-
-/* Before a loop that is seldom run, or short: a single copy of it takes fewer registers from the rest. */
-#if defined(__HIP_CPU_RT__)
-#define GPU_NO_UNROLL _Pragma("GCC unroll 1")
-#else
-#define GPU_NO_UNROLL _Pragma("unroll 1")
-#endif
-
 /* The threads of a block. AMD's compilers must not look through the product: those of clang 16 and 17 (hipcc 5.5
  * to 5.7) unroll a loop with such a stride, take the parity of its count from the factors' lowest bits, and then have
  * no instruction for a product of bits (llvm-project issue 67574). */
@@ -456,13 +447,6 @@ static inline hipError_t gpu_select(int number)
     int current;
     return hipGetDevice(&current) == hipSuccess && current == number ? hipSuccess : hipSetDevice(number);
 }
-
-/* Before a loop that is unrolled for speed alone: not in the emulation, whose fibers have 7 KiB of stack. */
-#if defined(__HIP_CPU_RT__)
-#define GPU_UNROLL_FOR_SPEED
-#else
-#define GPU_UNROLL_FOR_SPEED _Pragma("unroll")
-#endif
 
 /* What a kernel takes of a multiprocessor. */
 struct gpu_kernel_use {

@@ -46,7 +46,7 @@ void plan(void *self, const void *arguments, fl_launch *launch)
         launch->grid[d] = 1;
     }
     const int64_t of_block = (int64_t)launch->block[0] * R;
-    launch->grid[0] = std::min((size + of_block - 1) / of_block, device->max_grid[0]);
+    launch->grid[0] = hip_grid(device, 0, (size + of_block - 1) / of_block, launch->block[0]);
     launch->flops = 2 * (double)size * (double)args->steps;
     launch->bytes_requested = 2 * (double)size * (args->in.dtype == FL_F32 ? sizeof(float) : sizeof(double));
 }

@@ -248,6 +248,7 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
     for (int d = 0; d < 3; d++) {
         info->max_block[d] = properties.maxThreadsDim[d];
         info->max_grid[d] = properties.maxGridSize[d];
+        info->max_grid_threads[d] = gpu_max_grid_threads;
     }
 }
 
@@ -301,6 +302,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->max_threads = properties.maxThreadsPerBlock;
     device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);
+    std::copy_n(opened->info.max_grid_threads, 3, device->max_grid_threads);
     device->close_libraries = close_libraries;
     device->multiprocessors = std::max(properties.multiProcessorCount, 1);
     device->resident_threads = properties.maxThreadsPerMultiProcessor;

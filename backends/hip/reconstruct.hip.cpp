@@ -84,18 +84,13 @@ void settle_block(int x, int y, fl_launch *launch)
 }
 
 /* Blocks for tiles of `width` x `height`. Those that do not fit in y and z are taken by the same blocks one after the
- * other. */
+ * other; in x, by_columns launches the grid several times. */
 void cut_grid(const hip_device *device, const fl_reconstruct_args *args, int64_t width, int64_t height,
               fl_launch *launch)
 {
-    launch->grid[0] = blocks_of(args->y.shape[2], width);
-    launch->grid[1] = least(blocks_of(args->y.shape[1], height), device->max_grid[1]);
-    launch->grid[2] = least(args->y.shape[0], device->max_grid[2]);
-}
-
-dim3 grid_of(const fl_launch *launch)
-{
-    return dim3((unsigned)launch->grid[0], (unsigned)launch->grid[1], (unsigned)launch->grid[2]);
+    launch->grid[0] = hip_grid(device, 0, blocks_of(args->y.shape[2], width), launch->block[0]);
+    launch->grid[1] = hip_grid(device, 1, blocks_of(args->y.shape[1], height), launch->block[1]);
+    launch->grid[2] = hip_grid(device, 2, args->y.shape[0], 1);
 }
 
 dim3 block_of(const fl_launch *launch)
@@ -111,34 +106,6 @@ int depth_of(const hip_device *device, int64_t width, int64_t height, size_t ele
         depth /= 2;
     return depth;
 }
-
-/* What a multiprocessor takes for one tile, and for as many as it holds at a time: microseconds of an H200 for rank
- * 100, without the launch. Only their ratios count. */
-struct tile_times {
-    double alone, together;
-};
-
-/* The patches of `register`: a larger one loads less, a smaller one makes more blocks. */
-template <typename T>
-struct patches;
-
-template <>
-struct patches<float> {
-    using large = patch<16, 8, 16, 8, 16, 2>;
-    using medium = patch<16, 16, 8, 4, 16, 2>;
-    using small = patch<16, 8, 4, 4, 16, 4>;
-    static constexpr tile_times of_large = {20, 24.7}, of_medium = {8.1, 14.7}, of_small = {2.5, 8.4};
-};
-
-template <>
-struct patches<double> {
-    using large = patch<8, 16, 8, 8, 8, 2>;
-    using medium = patch<8, 16, 8, 4, 8, 3>;
-    using small = patch<8, 16, 4, 4, 16, 4>;
-    static constexpr tile_times of_large = {13, 25}, of_medium = {7, 19.3}, of_small = {4.5, 16.8};
-};
-
-constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blocks than theirs */
 
 /* The time of the multiprocessor that has the most tiles; infinite where the patch is not for this block. */
 template <typename P>
@@ -202,8 +169,8 @@ void plan_uncoalesced(void *self, const void *arguments, fl_launch *launch)
     const fl_reconstruct_args *args = args_of(arguments);
     settle_block(32, 8, launch);
     cut_grid(device, args, 1, 1, launch);
-    launch->grid[0] = blocks_of(args->y.shape[1], launch->block[0]);
-    launch->grid[1] = least(blocks_of(args->y.shape[2], launch->block[1]), device->max_grid[1]);
+    launch->grid[0] = hip_grid(device, 0, blocks_of(args->y.shape[1], launch->block[0]), launch->block[0]);
+    launch->grid[1] = hip_grid(device, 1, blocks_of(args->y.shape[2], launch->block[1]), launch->block[1]);
     count_naive(args, launch);
 }
 
@@ -279,16 +246,50 @@ void plan_auto(void *self, const void *arguments, fl_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------------ runs ---- */
 
+/* Calls f(grid, first) for launches that begin with the blocks at `first` of `n` rows or columns, `width` a block: one
+ * launch, unless these are more than a grid may have. (A loop in the kernels would take registers from them.) */
+template <typename F>
+fl_status launches(const fl_launch *launch, int64_t n, int64_t width, F f)
+{
+    fl_status status = FL_OK;
+    for (int64_t first = 0; first < n && status == FL_OK; first += launch->grid[0] * width) {
+        const int64_t blocks = least(blocks_of(n - first, width), launch->grid[0]);
+        status = f(dim3((unsigned)blocks, (unsigned)launch->grid[1], (unsigned)launch->grid[2]), first);
+    }
+    return status;
+}
+
+/* The same for the result's columns, with kernel(rest, arguments...), the rest being what begins there. */
+template <typename T, typename Kernel, typename... Arguments>
+fl_status by_columns(const fl_context *context, const fl_launch *launch, int64_t width, const factors<T> &c,
+                     Kernel kernel, Arguments... arguments)
+{
+    return launches(launch, c.columns, width, [&](dim3 grid, int64_t first) {
+        factors<T> rest = c;
+        rest.vt += first;
+        rest.y += first;
+        rest.columns -= first;
+        return hip_queue(context, kernel, grid, block_of(launch), (size_t)launch->shared_bytes, rest, arguments...);
+    });
+}
+
 template <typename T>
 fl_status launch_naive(const fl_context *context, const fl_reconstruct_args *args, const fl_launch *launch)
 {
-    return hip_queue(context, naive_kernel<T>, grid_of(launch), block_of(launch), 0, factors_of<T>(args));
+    return by_columns(context, launch, launch->block[0], factors_of<T>(args), naive_kernel<T>);
 }
 
 template <typename T>
 fl_status launch_uncoalesced(const fl_context *context, const fl_reconstruct_args *args, const fl_launch *launch)
 {
-    return hip_queue(context, uncoalesced_kernel<T>, grid_of(launch), block_of(launch), 0, factors_of<T>(args));
+    const factors<T> c = factors_of<T>(args);
+    return launches(launch, c.rows, launch->block[0], [&](dim3 grid, int64_t first) {
+        factors<T> rest = c;
+        rest.u += first * c.u_stride;
+        rest.y += first * c.y_stride;
+        rest.rows -= first;
+        return hip_queue(context, uncoalesced_kernel<T>, grid, block_of(launch), 0, rest);
+    });
 }
 
 template <int R, int C, typename T>
@@ -296,8 +297,8 @@ fl_status launch_any(const fl_context *context, const fl_reconstruct_args *args,
 {
     const int depth =
         depth_of(hip_device_of(context), (int64_t)launch->block[0] * C, (int64_t)launch->block[1] * R, sizeof(T));
-    return hip_queue(context, tiled_kernel<R, C, T>, grid_of(launch), block_of(launch), (size_t)launch->shared_bytes,
-                     factors_of<T>(args), depth);
+    return by_columns(context, launch, (int64_t)launch->block[0] * C, factors_of<T>(args), tiled_kernel<R, C, T>,
+                      depth);
 }
 
 template <typename T>
@@ -323,8 +324,8 @@ fl_status launch_register(const fl_context *context, const fl_reconstruct_args *
         hip_device_of(context), args, launch->block,
         [&](auto shape) {
             using P = decltype(shape);
-            return hip_queue(context, vectors ? register_kernel<P, true, T> : register_kernel<P, false, T>,
-                             grid_of(launch), block_of(launch), (size_t)launch->shared_bytes, c);
+            return by_columns(context, launch, P::width, c,
+                              vectors ? register_kernel<P, true, T> : register_kernel<P, false, T>);
         },
         [&] { return launch_any<any_rows, any_columns, T>(context, args, launch); });
 }
@@ -333,9 +334,11 @@ template <typename T>
 fl_status launch_library(const fl_context *context, const fl_reconstruct_args *args, const fl_launch *)
 {
     const factors<T> c = factors_of<T>(args);
-    const int64_t count = c.batch * c.rows * c.rank, *most = hip_device_of(context)->max_grid;
-    const dim3 block(32, 8), grid((unsigned)blocks_of(c.rank, 32), (unsigned)least(blocks_of(c.rows, 8), most[1]),
-                                  (unsigned)least(c.batch, most[2]));
+    const hip_device *device = hip_device_of(context);
+    const int64_t count = c.batch * c.rows * c.rank;
+    const dim3 block(32, 8), grid((unsigned)hip_grid(device, 0, blocks_of(c.rank, block.x), block.x),
+                                  (unsigned)hip_grid(device, 1, blocks_of(c.rows, block.y), block.y),
+                                  (unsigned)hip_grid(device, 2, c.batch, 1));
     void *scaled;
     fl_status status = context->host->scratch(context, (size_t)count * sizeof(T), &scaled);
     if (status == FL_OK)

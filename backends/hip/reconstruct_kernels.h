@@ -11,6 +11,7 @@
 #define FLYNN_HIP_RECONSTRUCT_KERNELS_H
 
 #include "device.hpp"
+#include "gpu_tiles.h"
 
 /* Matrices in device memory: a stride from row to row, a step from one of the batch to the next. */
 template <typename T>
@@ -117,13 +118,13 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
     T *us = reinterpret_cast<T *>(memory), *vs = us + height * tiled_pitch(depth);
     const int64_t j0 = (int64_t)blockIdx.x * width;
     for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
-        const factors<T> one = one_of(c, n);
-        for (int64_t i0 = (int64_t)blockIdx.y * height; i0 < c.rows; i0 += (int64_t)gridDim.y * height) {
+        const factors<T> one = one_of(gpu_first(c), n);
+        for (int64_t i0 = (int64_t)blockIdx.y * height; i0 < one.rows; i0 += (int64_t)gridDim.y * height) {
             T sum[R][C] = {};
-            for (int64_t p0 = 0; p0 < c.rank; p0 += depth) {
+            for (int64_t p0 = 0; p0 < one.rank; p0 += depth) {
                 fill_tiles(one, i0, j0, p0, height, width, depth, us, vs);
                 __syncthreads();
-                GPU_UNROLL_BY_8
+                GPU_UNROLL_SOME
                 for (int k = 0; k < depth; k++)
                     GPU_UNROLL
                 for (int r = 0; r < R; r++)
@@ -133,12 +134,15 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
                                  vs[k * width + threadIdx.x + q * blockDim.x];
                 __syncthreads(); /* all have read before the next tiles come */
             }
+            unsigned tx = threadIdx.x, ty = threadIdx.y;
+            gpu_forget(tx);
+            gpu_forget(ty);
             GPU_UNROLL
             for (int r = 0; r < R; r++)
                 GPU_UNROLL
             for (int q = 0; q < C; q++) {
-                const int64_t i = i0 + threadIdx.y + r * blockDim.y, j = j0 + threadIdx.x + q * blockDim.x;
-                if (i < c.rows && j < c.columns)
+                const int64_t i = i0 + ty + r * blockDim.y, j = j0 + tx + q * blockDim.x;
+                if (i < one.rows && j < one.columns)
                     one.y[i * c.y_stride + j] = sum[r][q];
             }
         }
@@ -152,14 +156,6 @@ template <typename T>
 struct alignas(16) pack {
     static constexpr int width = 16 / sizeof(T);
     T value[width];
-};
-
-/* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. A multiprocessor should have registers
- * for `Blocks` blocks. */
-template <int X, int Y, int R, int C, int K, int Blocks>
-struct patch {
-    static constexpr int x = X, y = Y, rows = R, columns = C, depth = K, blocks = Blocks;
-    static constexpr int threads = X * Y, height = Y * R, width = X * C;
 };
 
 template <typename P, typename T>
@@ -200,6 +196,7 @@ template <typename P, bool vectors, typename T>
 __device__ inline void fetch(const factors<T> &c, int64_t i0, int64_t j0, int64_t p0, int thread, carried<P, T> &held)
 {
     using M = patch_memory<P, T>;
+    gpu_forget(thread);
     const int64_t p = p0 + thread % M::u_across * pack<T>::width;
     const int64_t j = j0 + thread % M::vt_across * pack<T>::width;
     held.s = load_pack<vectors>(c.s, p, c.rank);
@@ -318,6 +315,8 @@ __device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, 
                                    const T (&sum)[P::rows][P::columns])
 {
     constexpr int run = P::columns < pack<T>::width ? 1 : pack<T>::width;
+    gpu_forget(tx);
+    gpu_forget(ty);
     GPU_UNROLL
     for (int r = 0; r < P::rows; r++) {
         const int64_t i = i0 + place_of<P::rows, P::y, T>(ty, r);
@@ -344,9 +343,11 @@ __device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, 
 /* A patch of R x C sums in each thread's registers, for which it reads R + C values a term from shared memory. There
  * are two pairs of tiles: while one is added, the next one is on its way from global memory through registers, and one
  * barrier a tile is enough. 8 x 4 neighbouring patches belong to threads in a row, so that a warp's reads of either
- * tile are of few different packs. As in Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008,
- * and Tan et al., "Fast implementation of DGEMM on Fermi GPU", SC 2011. `vectors`: all matrices are aligned to 16
- * bytes. */
+ * tile are of few different packs: 8 side by side are 128 bytes, each of the 32 banks once, and 4 lie below each other.
+ * A wavefront of 64 lanes has two such squares, which AMD's LDS, of 32 banks too, reads one after the other: nothing is
+ * gained by a square of 8 x 8, nor lost by this one. As in Volkov and Demmel, "Benchmarking GPUs to tune dense linear
+ * algebra", SC 2008, and Tan et al., "Fast implementation of DGEMM on Fermi GPU", SC 2011. `vectors`: all matrices are
+ * aligned to 16 bytes. */
 template <typename P, bool vectors, typename T>
 __global__ GPU_LAUNCH_BOUNDS(P::threads, P::blocks) void register_kernel(factors<T> c)
 {
@@ -400,14 +401,14 @@ __global__ GPU_LAUNCH_BOUNDS(P::threads, P::blocks) void register_kernel(factors
 template <typename T>
 __global__ __launch_bounds__(256) void scale_kernel(factors<T> c, T *scaled)
 {
-    const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t left = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, across = (int64_t)gridDim.x * blockDim.x;
     const int64_t first = (int64_t)blockIdx.y * blockDim.y + threadIdx.y, next = (int64_t)gridDim.y * blockDim.y;
-    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z) {
-        const T s = p < c.rank ? c.s[n * c.s_step + p] : 0;
-        for (int64_t i = first; i < c.rows; i += next)
-            if (p < c.rank)
+    for (int64_t n = blockIdx.z; n < c.batch; n += gridDim.z)
+        for (int64_t p = left; p < c.rank; p += across) {
+            const T s = c.s[n * c.s_step + p];
+            for (int64_t i = first; i < c.rows; i += next)
                 scaled[(n * c.rows + i) * c.rank + p] = c.u[n * c.u_step + i * c.u_stride + p] * s;
-    }
+        }
 }
 
 #endif

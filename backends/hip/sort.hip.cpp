@@ -53,9 +53,17 @@ int threads_of(const fl_launch *launch)
 }
 
 /* Blocks for this number of threads; a grid-stride loop does the rest. */
-dim3 grid_for(const hip_device *device, int64_t threads, int block)
+dim3 grid_for(const hip_device *device, int64_t threads, dim3 block)
 {
-    return dim3((unsigned)std::min((threads + block - 1) / block, device->max_grid[0]));
+    const int64_t each = (int64_t)block.x * block.y * block.z;
+    return dim3((unsigned)hip_grid(device, 0, (threads + each - 1) / each, block.x));
+}
+
+/* Tiles of `size` elements. If they are more than a grid's blocks, these loop in `bitonic`; `radix`, which a loop made
+ * slower by half on an H200, has several launches. */
+int64_t tiles_of(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
 }
 
 /* ----------------------------------------------------------------------------------------------------- radix ---- */
@@ -66,10 +74,10 @@ void plan_radix_of(const hip_device *device, const fl_sort_args *args, fl_launch
     if (!settle_block(device, 256, launch))
         return;
     const int64_t n = args->in.shape[0], tile = (int64_t)threads_of(launch) * items<U>;
-    launch->grid[0] = (n + tile - 1) / tile;
+    launch->grid[0] = hip_grid(device, 0, tiles_of(n, tile), launch->block[0]);
     launch->shared_bytes = (int64_t)scatter_shared<U>(threads_of(launch));
     /* A pass: elements read twice and written once; counts written, read twice and written, and read. */
-    const double passes = 8.0 * sizeof(U) / digit_bits, counts = (double)digits * (double)launch->grid[0];
+    const double passes = 8.0 * sizeof(U) / digit_bits, counts = (double)digits * (double)tiles_of(n, tile);
     launch->bytes_requested = passes * (3 * (double)n * sizeof(U) + 5 * counts * sizeof(int64_t));
 }
 
@@ -80,17 +88,29 @@ void plan_radix(void *self, const void *arguments, fl_launch *launch)
     (size_of(args) == 4 ? plan_radix_of<uint32_t> : plan_radix_of<uint64_t>)(device, args, launch);
 }
 
+/* Queues the kernel for all tiles, a block each. */
+template <typename U>
+fl_status queue_tiles(const fl_context *context, void (*kernel)(radix_pass<U>), radix_pass<U> p,
+                      const fl_launch *launch, size_t shared)
+{
+    fl_status status = FL_OK;
+    for (; p.first < p.tiles && status == FL_OK; p.first += launch->grid[0]) {
+        const dim3 grid((unsigned)std::min(p.tiles - p.first, launch->grid[0]));
+        status = hip_queue(context, kernel, grid, dim3_of(launch->block), shared, p);
+    }
+    return status;
+}
+
 template <typename U>
 fl_status queue_pass(const fl_context *context, const radix_pass<U> &p, const fl_launch *launch)
 {
-    const dim3 block = dim3_of(launch->block), grid((unsigned)p.tiles);
     const int64_t adders = std::min<int64_t>(threads_of(launch), p.tiles); /* no more than there is to add */
-    fl_status status = hip_queue(context, count_kernel<U>, grid, block, digits * sizeof(unsigned), p);
+    fl_status status = queue_tiles(context, count_kernel<U>, p, launch, digits * sizeof(unsigned));
     if (status == FL_OK)
         status = hip_queue(context, add_up_kernel<U>, dim3(digits), dim3((unsigned)adders),
                            2 * (size_t)adders * sizeof(int64_t), p);
     if (status == FL_OK)
-        status = hip_queue(context, scatter_kernel<U>, grid, block, (size_t)launch->shared_bytes, p);
+        status = queue_tiles(context, scatter_kernel<U>, p, launch, (size_t)launch->shared_bytes);
     return status;
 }
 
@@ -99,7 +119,7 @@ template <typename U>
 fl_status launch_radix(const fl_context *context, const fl_sort_args *args, const fl_launch *launch)
 {
     static_assert(8 * sizeof(U) / digit_bits % 2 == 0, "the last pass would end in scratch memory");
-    const int64_t n = args->in.shape[0], tiles = launch->grid[0];
+    const int64_t n = args->in.shape[0], tiles = tiles_of(n, (int64_t)threads_of(launch) * items<U>);
     void *spare, *counts;
     fl_status status = context->host->scratch(context, (size_t)n * sizeof(U), &spare);
     if (status == FL_OK)
@@ -112,6 +132,7 @@ fl_status launch_radix(const fl_context *context, const fl_sort_args *args, cons
                        n,
                        tiles,
                        order_of<U>(args),
+                       0,
                        0,
                        totals + digits,
                        totals};
@@ -131,7 +152,7 @@ void plan_bitonic_of(const hip_device *device, const fl_sort_args *args, fl_laun
     if (!settle_block(device, 512, launch))
         return;
     const int64_t n = args->in.shape[0];
-    launch->grid[0] = (n + bitonic_tile<U> - 1) / bitonic_tile<U>;
+    launch->grid[0] = hip_grid(device, 0, tiles_of(n, bitonic_tile<U>), launch->block[0]);
     launch->shared_bytes = bitonic_tile<U> * sizeof(U);
     int merges = 0; /* of tiles; the k-th has k steps through global memory, and the rest in shared memory */
     for (int64_t sorted = bitonic_tile<U>; sorted < n; sorted *= 2)
@@ -156,8 +177,8 @@ fl_status queue_merge(const fl_context *context, U *data, int64_t n, const order
     fl_status status = FL_OK;
     for (int64_t distance = length / 2; distance >= bitonic_tile<U> && status == FL_OK; distance /= 2) {
         const int64_t pairs = (n + 2 * distance - 1) / (2 * distance) * distance;
-        status = hip_queue(context, far_step_kernel<U>, grid_for(hip_device_of(context), pairs, threads_of(launch)),
-                           block, 0, data, n, o, distance, pairs, distance == length / 2);
+        status = hip_queue(context, far_step_kernel<U>, grid_for(hip_device_of(context), pairs, block), block, 0, data,
+                           n, o, distance, pairs, distance == length / 2);
     }
     if (status == FL_OK)
         status = hip_queue(context, finish_tile_kernel<U>, dim3((unsigned)launch->grid[0]), block,
@@ -241,7 +262,7 @@ fl_status put_nan_last(const fl_context *context, U *data, int64_t n)
 {
     const dim3 block(reversing_threads);
     const dim3 grid =
-        grid_for(hip_device_of(context), std::min<int64_t>(n, reversing_blocks * reversing_threads), reversing_threads);
+        grid_for(hip_device_of(context), std::min<int64_t>(n, reversing_blocks * reversing_threads), block);
     void *memory;
     fl_status status = context->host->scratch(context, sizeof(int), &memory);
     int *const found = static_cast<int *>(memory);

@@ -6,7 +6,7 @@
 #ifndef FLYNN_HIP_SORT_KERNELS_H
 #define FLYNN_HIP_SORT_KERNELS_H
 
-#include "gpu.h"
+#include "gpu_registers.h"
 
 namespace
 {
@@ -76,6 +76,7 @@ struct radix_pass {
     int64_t n, tiles;
     order<U> o;
     int shift;       /* of the digit */
+    int64_t first;   /* the tile of a launch's first block */
     int64_t *places; /* [digit][tile]: counts, then the number of such elements in earlier tiles */
     int64_t *totals; /* [digit] */
 };
@@ -120,7 +121,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void count_kernel(radix_pass<U> p)
     GPU_DYNAMIC_SHARED(memory);
     unsigned *const counts = reinterpret_cast<unsigned *>(memory);
     const int threads = block_threads(), me = thread_of_block();
-    const int64_t first = (int64_t)blockIdx.x * threads * items<U>;
+    const int64_t number = p.first + blockIdx.x, first = number * threads * items<U>;
     for (int digit = me; digit < digits; digit += threads)
         counts[digit] = 0;
     __syncthreads();
@@ -132,7 +133,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void count_kernel(radix_pass<U> p)
     }
     __syncthreads();
     for (int digit = me; digit < digits; digit += threads)
-        p.places[digit * p.tiles + blockIdx.x] = counts[digit];
+        p.places[digit * p.tiles + number] = counts[digit];
 }
 
 /* A block a digit, and a part of the tiles a thread. */
@@ -223,9 +224,9 @@ __device__ void rank_items(const U *keys, int *ranks, int shift, unsigned char *
     __syncthreads();
 }
 
-/* Where this tile's elements of each digit begin in the output. */
+/* Where the elements of each digit of this tile begin in the output. */
 template <typename U>
-__device__ void find_places(const radix_pass<U> &p, int64_t *places, unsigned char *memory)
+__device__ void find_places(const radix_pass<U> &p, int64_t number, int64_t *places, unsigned char *memory)
 {
     const int threads = block_threads(), me = thread_of_block();
     const int part = (digits + threads - 1) / threads, start = me * part;
@@ -235,7 +236,7 @@ __device__ void find_places(const radix_pass<U> &p, int64_t *places, unsigned ch
         sum += p.totals[digit];
     sum = block_scan(sum, reinterpret_cast<int64_t *>(memory), &total);
     for (int digit = start; digit < end; digit++) {
-        places[digit] = sum + p.places[digit * p.tiles + blockIdx.x];
+        places[digit] = sum + p.places[digit * p.tiles + number];
         sum += p.totals[digit];
     }
 }
@@ -247,17 +248,20 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void scatter_kernel(radix_pass<U> p)
     int64_t *const places = reinterpret_cast<int64_t *>(memory);
     int *const first = reinterpret_cast<int *>(places + digits); /* of a digit in the ordered tile */
     U *const tile = reinterpret_cast<U *>(memory + tables_bytes);
-    const int threads = block_threads(), me = thread_of_block();
-    const int64_t start = (int64_t)blockIdx.x * threads * items<U>;
+    const int threads = block_threads();
+    int me = thread_of_block();
+    const int64_t number = p.first + blockIdx.x, start = number * threads * items<U>;
     U keys[items<U>];
     int ranks[items<U>];
 
-    find_places(p, places, memory + tables_bytes);
+    gpu_forget(me);
+    find_places(p, number, places, memory + tables_bytes);
     GPU_UNROLL
     for (int k = 0; k < items<U>; k++) {
         const int i = me + k * threads;
         tile[spread<U>(i)] = load_key(p, start + i);
     }
+    gpu_forget(me);
     for (int half = 0; half < digit_bits; half += half_bits) {
         __syncthreads();
         GPU_UNROLL
@@ -270,6 +274,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void scatter_kernel(radix_pass<U> p)
             tile[spread<U>(ranks[k])] = keys[k];
     }
     __syncthreads();
+    gpu_forget(me);
     GPU_UNROLL
     for (int k = 0; k < items<U>; k++) {
         const int i = me + k * threads;
@@ -279,6 +284,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void scatter_kernel(radix_pass<U> p)
             first[digit] = i;
     }
     __syncthreads();
+    gpu_forget(me);
     GPU_UNROLL
     for (int k = 0; k < items<U>; k++) {
         const int i = me + k * threads, digit = digit_of(p, keys[k]);
@@ -329,18 +335,20 @@ __device__ void store_tile(const U *tile, int64_t start, int64_t n, const order<
         out[start + i] = bits_of(tile[i], o);
 }
 
-/* Sorts each tile. */
+/* Sorts each tile. A thread stores what it loads the next tile over: no barrier is needed between them. */
 template <typename U>
 __global__ GPU_LAUNCH_BOUNDS(1024, 1) void sort_tile_kernel(const U *in, U *out, int64_t n, order<U> o)
 {
     GPU_DYNAMIC_SHARED(memory);
     U *const tile = reinterpret_cast<U *>(memory);
-    const int64_t start = (int64_t)blockIdx.x * bitonic_tile<U>;
-    load_tile(in, start, n, o, tile);
-    for (int length = 2; length <= bitonic_tile<U>; length *= 2)
-        for (int distance = length / 2; distance > 0; distance /= 2)
-            tile_step(tile, distance, distance == length / 2);
-    store_tile(tile, start, n, o, out);
+    const int64_t next = (int64_t)gridDim.x * bitonic_tile<U>;
+    for (int64_t start = (int64_t)blockIdx.x * bitonic_tile<U>; start < n; start += next) {
+        load_tile(in, start, n, o, tile);
+        for (int length = 2; length <= bitonic_tile<U>; length *= 2)
+            for (int distance = length / 2; distance > 0; distance /= 2)
+                tile_step(tile, distance, distance == length / 2);
+        store_tile(tile, start, n, o, out);
+    }
 }
 
 /* The steps of a merge that stay within a tile. */
@@ -349,11 +357,13 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void finish_tile_kernel(U *data, int64_t n
 {
     GPU_DYNAMIC_SHARED(memory);
     U *const tile = reinterpret_cast<U *>(memory);
-    const int64_t start = (int64_t)blockIdx.x * bitonic_tile<U>;
-    load_tile(data, start, n, o, tile);
-    for (int distance = bitonic_tile<U> / 2; distance > 0; distance /= 2)
-        tile_step(tile, distance, false);
-    store_tile(tile, start, n, o, data);
+    const int64_t next = (int64_t)gridDim.x * bitonic_tile<U>;
+    for (int64_t start = (int64_t)blockIdx.x * bitonic_tile<U>; start < n; start += next) {
+        load_tile(data, start, n, o, tile);
+        for (int distance = bitonic_tile<U> / 2; distance > 0; distance /= 2)
+            tile_step(tile, distance, false);
+        store_tile(tile, start, n, o, data);
+    }
 }
 
 /* One step over a distance of a tile and more, in global memory: a thread a pair. */

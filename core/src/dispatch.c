@@ -178,6 +178,12 @@ static fl_status check_limits(const char *name, const fl_device_info *info, cons
         if (info->max_grid[i] > 0 && launch->grid[i] > info->max_grid[i])
             return core_fail(FL_E_LIMIT, "%s: the grid has %" PRId64 " blocks in %c; %s allows at most %" PRId64, name,
                              launch->grid[i], "xyz"[i], info -> resource, info -> max_grid[i]);
+        if (info->max_grid_threads[i] > 0 && launch->block[i] > 0 &&
+            launch->grid[i] > info->max_grid_threads[i] / launch->block[i])
+            return core_fail(
+                FL_E_LIMIT,
+                "%s: the grid has %" PRId64 " blocks of %d threads in %c; %s allows at most %" PRId64 " threads", name,
+                launch->grid[i], launch->block[i], "xyz"[i], info -> resource, info -> max_grid_threads[i]);
     }
     if (info->max_shared_bytes > 0 && launch->shared_bytes > info->max_shared_bytes)
         return core_fail(FL_E_LIMIT,

@@ -23,6 +23,7 @@ const emulator_settings &settings()
         text("AMD_EMULATOR_CACHE", AMD_EMULATOR_DEFAULT_CACHE),
         number("AMD_EMULATOR_MEMORY", (size_t)8 << 30),
         (int)number("AMD_EMULATOR_DEVICES", 1),
+        (int)number("AMD_EMULATOR_BLOCKS", 0),
         (long)number("AMD_EMULATOR_FAIL", 0),
         (int)number("AMD_EMULATOR_SHUFFLE", 0),
         (unsigned)number("AMD_EMULATOR_SEED", 1),

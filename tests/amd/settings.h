@@ -14,6 +14,7 @@ struct emulator_settings {
     std::string cache;        /* the folder for its output */
     size_t memory;            /* bytes of the device */
     int devices;
+    int blocks;    /* the most of a grid in each dimension that a device tells; 0: what a GPU does */
     long fails;    /* the call of the runtime that fails, from 1; 0: none */
     int shuffle;   /* wavefronts take turns at random, after at most so many instructions; 0: each runs to a barrier */
     unsigned seed; /* of what is random */

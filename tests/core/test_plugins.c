@@ -431,6 +431,28 @@ Test(plugins, tried_again_by_many_threads)
 
 /* ------------------------------------------------------------------------------------------------------ limits ---- */
 
+/* Threads of all blocks in one dimension: of a variant's own grid, and of the requested block. */
+Test(plugins, threads_of_a_grid)
+{
+    search_in(FLYNN_TEST_FAULTS "/grid");
+    fl_device *device = open_device("grid");
+    struct matrix ones = matrix_random(FL_F32, 4, 4, 1);
+    fl_array *a = array_from(device, &ones), *out = array_from(device, &ones);
+    for (int d = 0; d < 3; d++) {
+        fl_run run = {0};
+        run.block[d] = 64;
+        must(fl_convolve(device, a, a, FL_SAME, out, &run));
+        run.block[d] = 65;
+        expect_status(FL_E_LIMIT, fl_convolve(device, a, a, FL_SAME, out, &run));
+        expect_error_says("1 blocks of 65 threads in ");
+        expect_error_says("grid allows at most 64 threads");
+    }
+    fl_array_free(out);
+    fl_array_free(a);
+    matrix_free(&ones);
+    fl_device_close(device);
+}
+
 /* Sizes that a plugin would round up to 0, or add something to. */
 static void ask_for_too_much(const char *resource)
 {

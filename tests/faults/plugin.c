@@ -15,6 +15,7 @@
  *     FAULT_DEVICES, FAULT_ISAS, FAULT_THREADS, FAULT_NO_END
  *                            what its probe says; a text without an end
  *     FAULT_API, FAULT_ROWS  what its device has
+ *     FAULT_GRID_THREADS     the most threads of a launch in each dimension
  *     FAULT_LIBRARY          its best variant needs a library, which FAULT_LIBRARY_IS_THERE in the environment brings
  *     FAULT_TEXT "\x1b[2J"   is at the end of what it says of itself
  *     FAULT_CRASHES          it ends the process by a signal where the variable FAULT_CRASH says: open or run
@@ -83,6 +84,9 @@
 #endif
 #ifndef FAULT_THREADS
 #define FAULT_THREADS 1
+#endif
+#ifndef FAULT_GRID_THREADS
+#define FAULT_GRID_THREADS 0
 #endif
 #ifndef FAULT_NO_END
 #define FAULT_NO_END 0
@@ -352,6 +356,8 @@ __attribute__((unused)) static fl_status open_device(const fl_host *host, const 
     *device = (fl_plugin_device){.self = malloc(1), .api = FAULT_API, .rows = rows, .row_count = FAULT_ROWS};
     device->info.threads = 1;
     device->info.memory_bytes = 1 << 30;
+    for (int i = 0; i < 3; i++)
+        device->info.max_grid_threads[i] = FAULT_GRID_THREADS;
     snprintf(device->info.name, sizeof device->info.name, "a processor for tests" FAULT_TEXT);
     return device->self ? FL_OK : host->error(FL_E_MEMORY, "out of memory");
 }

@@ -171,12 +171,13 @@ typedef struct fl_device_info {
     int max_threads_per_block;
     int max_block[3]; /* x, y, z */
     int64_t max_grid[3];
-    int64_t max_shared_bytes; /* shared memory of one block */
-    double open_s;            /* duration of fl_device_open: context, canary kernel */
-    int dlpack_type;          /* DLDeviceType of its arrays: 1 (kDLCPU), 2 (kDLCUDA), 10 (kDLROCM) */
-    int dlpack_pinned_type;   /* of its pinned host memory: 3 (kDLCUDAHost), 11 (kDLROCMHost); 1 if it has none */
-    int dlpack_id;            /* DLDevice.device_id of its arrays */
-    const char *remark;       /* of its plugin: see fl_backend_info */
+    int64_t max_shared_bytes;    /* shared memory of one block */
+    double open_s;               /* duration of fl_device_open: context, canary kernel */
+    int dlpack_type;             /* DLDeviceType of its arrays: 1 (kDLCPU), 2 (kDLCUDA), 10 (kDLROCM) */
+    int dlpack_pinned_type;      /* of its pinned host memory: 3 (kDLCUDAHost), 11 (kDLROCMHost); 1 if it has none */
+    int dlpack_id;               /* DLDevice.device_id of its arrays */
+    const char *remark;          /* of its plugin: see fl_backend_info */
+    int64_t max_grid_threads[3]; /* of a launch in each dimension: blocks of the grid times threads of a block */
 } fl_device_info;
 
 /* Opens the device that `resource` names: `name[:item]...`. The name is a backend ("serial", "omp", "hip-nvidia"), a

@@ -18,6 +18,7 @@
  *   3: fl_row.restricted.
  *   4: fl_row.available, fl_device_api.prepare_thread, fl_device_info.remark. Core checks the fields of fl_plugin, of
  *      the probe and of the opened device, and refuses a plugin whose fields do not fit.
+ *   5: fl_device_info.max_grid_threads.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -28,7 +29,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 4
+#define FL_PLUGIN_ABI 5
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 

@@ -97,7 +97,7 @@ HIP_API hipError_t hipGetDeviceProperties(hipDeviceProp_t *p, int device)
     p->maxThreadsPerBlock = MAX_THREADS;
     for (int d = 0; d < 3; d++) {
         p->maxThreadsDim[d] = MAX_THREADS;
-        p->maxGridSize[d] = d == 0 ? INT32_MAX : 65536;
+        p->maxGridSize[d] = settings().blocks > 0 ? settings().blocks : d == 0 ? INT32_MAX : 65536;
     }
     p->major = is_gfx9 ? 9 : 11;
     p->multiProcessorCount = 4;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_tiles.h - how much of a result a thread computes in registers: the choices of all kernels with tiles, for each
+ * vendor. Those for NVIDIA are measured on an H200. Those for AMD come from the compiler's report, and no GPU has
+ * measured them: of the patches none spills on gfx906, gfx90a, gfx942, gfx1030 or gfx1100 (the test amd-registers).
+ *
+ * Layouts of shared memory are the same for all. They are made for 32 banks of four bytes, which NVIDIA's
+ * multiprocessors and AMD's LDS have (CDNA 1 to 3, RDNA 1 to 3): rows of odd length, or gaps after every 128 bytes, so
+ * that 32 lanes with four bytes each, or 16 with eight, use each bank once. The 64 lanes of a wavefront are served 32
+ * at a time: the second half meets the same layout, and adds no conflict.
+ */
+#ifndef FLYNN_HIP_GPU_TILES_H
+#define FLYNN_HIP_GPU_TILES_H
+
+#include "gpu.h"
+
+/* -------------------------------------------------------------------------------------------------- convolve ---- */
+
+/* The kernels' template parameters R and Q are the outputs that a thread computes, side by side, and the taps that it
+ * takes at a time. The more outputs, the more registers, and the fewer threads a block may have. */
+constexpr int shape_threads(int outputs)
+{
+    return outputs == 16 ? 128 : outputs == 8 ? 256 : 1024;
+}
+
+/* Blocks at once on a multiprocessor, so that some compute while others load: measured for 16 outputs. */
+template <typename T>
+constexpr int shape_blocks(int outputs)
+{
+    return outputs < 8 ? 1 : outputs == 8 ? 3 : sizeof(T) == 4 ? 7 : 4;
+}
+
+/* ------------------------------------------------------------------------------------------------ convolve1d ---- */
+
+constexpr int line_taps = 8; /* taps that a thread takes at a time */
+
+/* Threads of a block that take seven outputs each; larger ones have no registers for that, and take three. Odd numbers:
+ * neighbours then read different banks of shared memory. */
+constexpr int seven_each = 256;
+
+constexpr int line_outputs(int threads)
+{
+    return threads <= seven_each ? 7 : 3;
+}
+
+/* ----------------------------------------------------------------------------------------------- reconstruct ---- */
+
+/* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. A multiprocessor should have registers
+ * for `Blocks` blocks. */
+template <int X, int Y, int R, int C, int K, int Blocks>
+struct patch {
+    static constexpr int x = X, y = Y, rows = R, columns = C, depth = K, blocks = Blocks;
+    static constexpr int threads = X * Y, height = Y * R, width = X * C;
+};
+
+/* What a multiprocessor takes for one tile, and for as many as it holds at a time: microseconds of an H200 for rank
+ * 100, without the launch. Only their ratios count. */
+struct tile_times {
+    double alone, together;
+};
+
+/* The patches of `register`: a larger one loads less, a smaller one makes more blocks. */
+template <typename T>
+struct patches;
+
+/* 128 sums a thread are more than the compiler for AMD keeps in 256 registers together with what is loaded: the same
+ * tile of 128 x 128 there belongs to twice the threads. */
+template <>
+struct patches<float> {
+#if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+    using large = patch<16, 16, 8, 8, 8, 2>;
+#else
+    using large = patch<16, 8, 16, 8, 16, 2>;
+#endif
+    using medium = patch<16, 16, 8, 4, 16, 2>;
+    using small = patch<16, 8, 4, 4, 16, 4>;
+    static constexpr tile_times of_large = {20, 24.7}, of_medium = {8.1, 14.7}, of_small = {2.5, 8.4};
+};
+
+template <>
+struct patches<double> {
+    using large = patch<8, 16, 8, 8, 8, 2>;
+    using medium = patch<8, 16, 8, 4, 8, 3>;
+    using small = patch<8, 16, 4, 4, 16, 4>;
+    static constexpr tile_times of_large = {13, 25}, of_medium = {7, 19.3}, of_small = {4.5, 16.8};
+};
+
+constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blocks than theirs */
+
+#endif
