@@ -22,8 +22,8 @@ __global__ void copy_kernel(const Unit *in, Unit *out, int64_t units, const unsi
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, threads = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = thread; i < units; i += threads)
         out[i] = in[i];
-    if (thread < rest)
-        rest_out[thread] = rest_in[thread];
+    for (int64_t i = thread; i < rest; i += threads) /* a grid may have fewer threads than that */
+        rest_out[i] = rest_in[i];
 }
 
 int64_t bytes_of(const fl_copy_args *args)
