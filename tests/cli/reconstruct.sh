@@ -86,7 +86,9 @@ refused "four files" 2 "s4.npy" reconstruct u.npy s.npy vt.npy s4.npy
 refused "a rank too large" 2 "3 singular values" reconstruct u.npy s.npy vt.npy --rank=4
 refused "a rank of 0" 2 --rank reconstruct --rank=0
 refused "a rank that is no number" 2 --rank reconstruct --rank=x
-refused "a rank above the size" 2 --rank reconstruct --size=50
+refused "a rank above the size" 2 --rank reconstruct --size=50 --rank=51
+ok "a size below the usual rank" reconstruct --size=50 --backend=serial --repeat=1 --json
+check "has all singular values" json "$work/out" 'd["results"][0]["singular_values"] == 50'
 refused "too many singular values" 2 s4.npy reconstruct u.npy s4.npy vt.npy
 refused "too many rows" 2 vt4.npy reconstruct u.npy s.npy vt4.npy
 refused "u as s" 2 u.npy reconstruct u.npy u.npy vt.npy

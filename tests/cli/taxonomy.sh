@@ -88,5 +88,5 @@ refused "another dtype" 2 --dtype taxonomy --dtype=i32
 refused "two exercises" 2 maximum taxonomy convolve1d maximum
 refused "a backend that is none" 2 seriell taxonomy --backend=seriell
 refused "a variant that is none" 2 naiv taxonomy --variant=naiv "${quick[@]}"
-refused "what the exercise refuses" 2 --rank taxonomy reconstruct --size=50
+refused "what the exercise refuses" 2 --size taxonomy maximum --size=3000000
 summary
