@@ -88,7 +88,8 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY;
+                              TAKES_SEED | (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_JSON | TAKES_TABLE | TAKES_FILES |
+                              TAKES_MAX_MEMORY;
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors.\v"

@@ -4,9 +4,12 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/statistics.h"
+#include "view/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 fl_status backend_open(const char *resource, fl_device **device)
 {
@@ -84,6 +87,52 @@ static void open_all(backend_list *list)
         fail(EXIT_CANNOT_RUN, "--backend=all: no backend can run here; `flynn info` says why");
 }
 
+/* Median of the times of an operation on a million numbers, for 6 ms; NaN: it cannot be called. */
+static double look_at(fl_device *device)
+{
+    enum { ELEMENTS = 1 << 20, MOST = 64 };
+    static const double long_enough = 6e-3;
+    fl_array *in = NULL, *out = NULL;
+    double times[MOST], begin;
+    int count = 0;
+
+    if (fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &in) == FL_OK &&
+        fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &out) == FL_OK &&
+        fl_sqrt(device, in, out, NULL) == FL_OK && fl_device_wait(device) == FL_OK) /* begins threads */
+        for (const double start = begin = seconds_now(); count < MOST && begin - start < long_enough; count++) {
+            if (fl_sqrt(device, in, out, NULL) != FL_OK || fl_device_wait(device) != FL_OK)
+                break;
+            times[count] = seconds_now() - begin;
+            begin += times[count];
+        }
+    fl_array_free(in);
+    fl_array_free(out);
+    return median(times, count);
+}
+
+/* On a busy machine threads wait for each other: what one core computes faster is no backend for `auto`. */
+static void prefer_faster(fl_device **device)
+{
+    const fl_device_info *info = fl_device_describe(*device);
+    fl_device *other;
+    double threads, one;
+
+    if (strcmp(info->backend, "omp") != 0 || info->threads < 2 || fl_device_open("simd", &other) != FL_OK)
+        return;
+    threads = look_at(*device);
+    one = look_at(other);
+    if (threads > 1.5 * one) {
+        note("--backend=auto: %s is slower than simd at the moment (%s, and %s, for a million square roots): this "
+             "machine is "
+             "busy, and simd runs; --backend=omp runs it anyway",
+             info->resource, format_seconds(threads).text, format_seconds(one).text);
+        fl_device_close(*device);
+        *device = other;
+    } else {
+        fl_device_close(other);
+    }
+}
+
 backend_list backends_open(const common_options *options)
 {
     backend_list list = {.trace_file = options->trace_file};
@@ -100,6 +149,8 @@ backend_list backends_open(const common_options *options)
         fl_status status = backend_open(list.open[i].requested, &list.open[i].device);
         if (status != FL_OK)
             fail(exit_code_of(status), "--backend: %s", fl_last_error());
+        if (strcmp(list.open[i].requested, "auto") == 0)
+            prefer_faster(&list.open[i].device);
     }
     return list;
 }

@@ -23,11 +23,12 @@ struct measuring {
     const exercise *exercise;
     const measure_plan *plan;
     measurement found;
-    bool slow;    /* a pass takes so long that it is timed once */
-    bool unable;  /* the plan is optional, and this device or input is not for it */
-    int launches; /* between two events */
-    double spent; /* seconds, in timed passes */
-    double shown; /* when a pass was shown; 0: the next one is */
+    bool slow;                 /* a pass takes so long that it is timed once */
+    bool unable;               /* the plan is optional, and this device or input is not for it */
+    int launches;              /* between two events */
+    double spent;              /* seconds, in timed passes */
+    disturbance_counts before; /* the first timed pass */
+    double shown;              /* when a pass was shown; 0: the next one is */
     fl_device *device;
     bool copies; /* arrays are not in host memory */
     bool pinned;
@@ -385,6 +386,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
         progress_end();
         return NULL;
     }
+    s->before = disturbance_count();
     s->slow = plan->repeat == 0 && s->found.cold_s > LONG_S;
     if (progress_is_late() || (s->slow && s->found.cold_s > VERY_LONG_S)) {
         take_first_pass(s);
@@ -430,6 +432,7 @@ measurement measure_end(measuring *s)
 {
     measurement m;
 
+    s->found.disturbed = disturbance_between(s->before, disturbance_count());
     fetch_results(s);
     progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);

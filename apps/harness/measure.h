@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends.h"
+#include "disturbance.h"
 #include "verdict.h"
 
 #include "support/host_array.h"
@@ -66,6 +67,7 @@ struct measurement {
     samples h2d, kernel, d2h, total;
     samples call;                     /* until the call returned; none unless wrong_timing */
     host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
+    disturbance disturbed;            /* while it was timed */
     bool first_counts;                /* only the first pass was timed: it is a sample of kernel and total */
     bool tuned;                       /* a saved sweep found variant and block */
     compare_result check;

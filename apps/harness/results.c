@@ -124,9 +124,21 @@ static void put_kernel(json_t *row, const fl_timing *t)
     json_put(row, "occupancy", t->occupancy > 0 ? json_number(t->occupancy) : json_null());
 }
 
+/* Why the times say little; "" where they do not. An emulation's never say anything. */
+static void say_disturbed(const measurement *m, char *text, size_t size)
+{
+    const statistics kernel = statistics_of(m->kernel.s, m->kernel.count);
+    const double total = m->device.host_memory ? median(m->total.s, m->total.count) : 0;
+
+    *text = '\0';
+    if (!m->device.emulation && m->kernel.count > 2)
+        disturbance_say(text, size, m->disturbed, kernel.spread / kernel.median, kernel.median, total);
+}
+
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     json_t *row = json_new_object(), *inputs = json_new_list();
+    char disturbed[400];
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
@@ -145,6 +157,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
                                                    : "pinned"));
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
+    say_disturbed(m, disturbed, sizeof disturbed);
+    json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);
     json_put(row, "check", results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape));
     if (e->kind->add_json)
@@ -257,6 +271,8 @@ void results_print_skipped(const backend_list *backends)
 
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
+    char disturbed[400];
+
     text_print("%s\n", e->title);
     columns_print(columns, rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
@@ -265,6 +281,9 @@ static void show_table(const result_list *results, const exercise *e, const json
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         explain_ceiling(m);
+        say_disturbed(m, disturbed, sizeof disturbed);
+        if (*disturbed)
+            note("%s %s: %s", m->device.resource, m->timing.variant, disturbed);
         if (m->first_counts)
             text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)

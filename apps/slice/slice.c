@@ -181,8 +181,9 @@ int command_slice(int argc, char **argv)
                                "[ARRAY]",
                                1,
                                summary,
-                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
-                                   TAKES_RESULT | TAKES_FILES | TAKES_MAX_MEMORY,
+                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED |
+                                   (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_OUTPUT | TAKES_RESULT | TAKES_FILES |
+                                   TAKES_MAX_MEMORY,
                                own_options,
                                &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();

@@ -184,7 +184,7 @@ static const char *const dispensable[] = {
     "copy",        "with copies", "copy GB/s",     "block",          "dtype",     "limit",
     "reached",     "spread",      "link limit",    "samples",        "of n",      "kept",
     "Gustafson",   "Amdahl",      "deviation",     "images at most", "factors",   "chunks",
-    "computed on", "for copies",  "matrices each",
+    "computed on", "for copies",  "matrices each", "dtypes",
 };
 
 /* Is the title in "backend,kernel"? */

@@ -28,4 +28,24 @@ refused "no time" 2 --max-time sort --max-time=-1
     fail "on a terminal" "exit code $?"
 check "the time that has passed" grep -q "serial: pass [0-9]* of 1000000, [0-9]* s" "$work/err"
 check "that is left, and its end" grep -q "s left, until [0-9][0-9]:[0-9][0-9]:[0-9][0-9]" "$work/err"
+# A busy machine: three times as many programs as processors, on the processors that the command may use.
+busy=()
+for ((i = 0; i < 3 * $(nproc); i++)); do
+    while :; do :; done &
+    busy+=($!)
+done
+run sort --backend=omp --size=300k --min-time=1.5 --json
+kill "${busy[@]}"
+wait "${busy[@]}" 2>/dev/null
+cat >unsteady.py <<'PY'
+import json, sys
+for row in json.load(open(sys.argv[1]))["results"]:
+    kernel, total = (sorted(row["times_s"][key]) for key in ("kernel", "total"))
+    at = lambda times, part: (lambda x: times[int(x)] + (x % 1) * (times[min(int(x) + 1, len(times) - 1)] - times[int(x)]))(
+        part * (len(times) - 1))
+    unsteady = (at(kernel, .75) - at(kernel, .25)) / at(kernel, .5) > .5 or at(kernel, .5) > 1.2 * at(total, .5)
+    assert unsteady == (row["disturbed"] is not None), (row["disturbed"], kernel, total)
+    assert not unsteady or "do not trust them; measure again" in row["disturbed"]
+PY
+check "unsteady times, and no others, are told" "$PYTHON" unsteady.py "$work/out"
 summary
