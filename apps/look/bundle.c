@@ -119,7 +119,7 @@ static void add_compare(json_t *runs, const char *backend, const char *variant)
 
     child_words_add(&words, "--backend=%s", backend);
     child_words_add(&words, "--variant=%s", variant);
-    child_words_add(&words, "--size=100");
+    child_words_add(&words, "--scale=0.0001");
     child_words_add(&words, "--repeat=3");
     add_run(runs, &words);
 }
