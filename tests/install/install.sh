@@ -48,8 +48,15 @@ expect_whole() {
     export PKG_CONFIG_PATH=$libdir/pkgconfig
     # shellcheck disable=SC2046 # flags are words
     quietly "${CC:-cc}" -std=c11 -Wall -Werror -o by-pkg-config "$outside/program.c" \
-        $(pkg-config --cflags --libs flynn) -Wl,-rpath,"$libdir"
+        $(pkg-config --cflags --libs flynn)
     expect_inside "$prefix" ./by-pkg-config
+    for page in flynn flynn-sort flynn-batch; do
+        [ -f "$prefix/share/man/man1/$page.1" ] || die "no man page $page"
+    done
+    for file in bash-completion/completions/flynn zsh/site-functions/_flynn fish/vendor_completions.d/flynn.fish \
+        doc/flynn/LICENSE doc/flynn/docs/schema/flynn-1.schema.json doc/flynn/docs/examples/sort.c; do
+        [ -f "$prefix/share/$file" ] || die "no share/$file"
+    done
     pkg-config --modversion flynn | grep -q '^0\.1\.' || die "pkg-config tells no version"
 
     "$prefix/bin/flynn" info >"$work/out" || die "the installed command"
