@@ -28,10 +28,10 @@ static json_t *environment(void)
 
     for (char **v = environ; *v; v++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strncmp(*v, names[i], strlen(names[i])) == 0 && strchr(*v, '=')) {
-                char *name = memory_text(*v), *value = strchr(name, '=');
-                *value = '\0';
-                json_put(found, name, json_text(value + 1));
+            if (strncmp(*v, names[i], strlen(names[i])) == 0) {
+                char *value = memory_text(*v), *name = strsep(&value, "=");
+                if (value)
+                    json_put(found, name, json_text(value));
                 free(name);
             }
     return found;

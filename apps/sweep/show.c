@@ -13,6 +13,8 @@
 static bool same_place(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "size"), json_object_get(b, "size")) &&
+           json_integer_value(json_object_get(a, "rank_asked")) ==
+               json_integer_value(json_object_get(b, "rank_asked")) &&
            json_equal(json_object_get(a, "backend_requested"), json_object_get(b, "backend_requested"));
 }
 
@@ -56,8 +58,9 @@ static json_t *ties_of(const json_t *rows, const json_t *best)
 /* The winner's own values. */
 static json_t *best_entry(const json_t *rows, const json_t *row)
 {
-    static const char *const keys[] = {"exercise", "backend_requested", "resource", "device",      "dtype",   "size",
-                                       "elements", "variant",           "block",    "block_asked", "kernel_s"};
+    static const char *const keys[] = {"exercise", "backend_requested", "resource", "device", "dtype",
+                                       "size",     "elements",          "variant",  "block",  "block_asked",
+                                       "kernel_s", "rank_asked"};
     json_t *entry = json_new_object();
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -93,14 +96,17 @@ static cell block_of(const json_t *entry)
     return room;
 }
 
-/* The size that was asked for, else the result's shape. */
+/* The size that was asked for, else the result's shape; and the rank: "512, rank 20". */
 static cell size_of(const json_t *row)
 {
     const column c = {"size", json_is_integer(json_object_get(row, "size")) ? "size" : "shape", AS_TEXT, NULL};
     cell room;
 
-    column_text(&c, row, &room);
-    return room;
+    const char *size = column_text(&c, row, &room);
+    const json_t *rank = json_object_get(row, "rank_asked");
+    if (json_is_integer(rank))
+        return cell_print("%.60s, rank %" JSON_INTEGER_FORMAT, size, json_integer_value(rank));
+    return cell_print("%s", size);
 }
 
 const column sweep_columns[] = {

@@ -34,10 +34,9 @@ typedef struct value_list {
 
 typedef struct sweep_options {
     const exercise_kind *kind; /* NULL: none is named */
-    value_list variants, sizes, blocks;
-    int64_t size[MOST_VALUES];
+    value_list variants, sizes, blocks, ranks;
+    int64_t size[MOST_VALUES], rank[MOST_VALUES];
     int block[MOST_VALUES][3];
-    int64_t rank; /* 0: not given */
     bool save, forget;
 } sweep_options;
 
@@ -72,6 +71,15 @@ static void take_sizes(const char *option, const char *value, void *options)
         own->size[i] = option_integer(option, own->sizes.word[i], 1, INT64_MAX);
 }
 
+static void take_ranks(const char *option, const char *value, void *options)
+{
+    sweep_options *own = options;
+
+    take_list(option, value, &own->ranks);
+    for (int i = 0; i < own->ranks.count; i++)
+        own->rank[i] = option_integer(option, own->ranks.word[i], 1, INT64_MAX);
+}
+
 static void take_blocks(const char *option, const char *value, void *options)
 {
     sweep_options *own = options;
@@ -88,8 +96,7 @@ static const own_option own_options[] = {
      .parse = take_sizes},
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]],...",
      .help = "Blocks, or cache tiles on a processor\vDefault: each variant's own.", .parse = take_blocks},
-    {"rank", OPTION_INTEGER, offsetof(sweep_options, rank), "K", .help = "Singular values, of svd and reconstruct",
-     .least = 1, .most = INT64_MAX},
+    {"rank", OPTION_CUSTOM, 0, "K,...", .help = "Singular values, of svd and reconstruct", .parse = take_ranks},
     {"save", OPTION_FLAG, offsetof(sweep_options, save),
      .help = "Keep the fastest: the exercise then runs it for auto"},
     {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
@@ -193,6 +200,7 @@ typedef struct sweep {
     const common_options *common;
     const sweep_options *own;
     json_t *rows, *cannot_run; /* the document's */
+    int64_t rank;              /* of the combinations that run now; 0: the exercise's own */
     int done, count;           /* combinations */
     int late;                  /* that --max-time had no time for, of those that were tried */
     int worst;                 /* exit code of a process that broke */
@@ -222,8 +230,8 @@ static child_result run_child(const sweep *s, const combination *c)
     child_words_common(&words, exercise_takes(s->own->kind), &one);
     if (size && c->size)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
-    if (s->own->rank)
-        child_words_add(&words, "--rank=%" PRId64, s->own->rank);
+    if (s->rank)
+        child_words_add(&words, "--rank=%" PRId64, s->rank);
     return child_run(&words);
 }
 
@@ -239,6 +247,7 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "backend", json_text(c->backend));
     json_put(entry, "variant", json_text(c->variant));
     json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
+    json_put(entry, "rank_asked", s->rank ? json_whole(s->rank) : json_null());
     json_put(entry, "block", json_block(c->block));
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
@@ -273,6 +282,7 @@ static bool run_one(sweep *s, const combination *c)
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
+        json_put(row, "rank_asked", s->rank ? json_whole(s->rank) : json_null());
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
@@ -324,10 +334,13 @@ static void run_all(sweep *s, const json_t *offers)
     size_t b;
 
     json_array_foreach(offers, b, offer) s->count +=
-        at_least_one(own->sizes.count) * at_least_one(own->blocks.count) *
+        at_least_one(own->sizes.count) * at_least_one(own->ranks.count) * at_least_one(own->blocks.count) *
         (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
     for (int i = 0; i < at_least_one(own->sizes.count); i++)
-        json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->size[i] : 0);
+        for (int k = 0; k < at_least_one(own->ranks.count); k++) {
+            s->rank = own->ranks.count ? own->rank[k] : 0;
+            json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->size[i] : 0);
+        }
     progress_end();
 }
 
@@ -389,7 +402,10 @@ static void settle(const common_options *common, const sweep_options *own)
     }
     if (!own->kind)
         fail(EXIT_BAD_INPUT, "no exercise is named; `flynn --exercises` lists them");
-    if (own->rank && !exercise_has_option(own->kind, "rank"))
+    if (own->save && own->ranks.count > 1)
+        fail(EXIT_BAD_INPUT, "--save: one choice is kept for a size, and --rank names %d; expected one",
+             own->ranks.count);
+    if (own->ranks.count && !exercise_has_option(own->kind, "rank"))
         fail(EXIT_BAD_INPUT, "--rank: %s has no rank; expected an exercise with --rank, such as svd or reconstruct",
              own->kind->name);
     if (own->save && own->kind->own_methods)
@@ -412,7 +428,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     /* In its own process: this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
-    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, 0};
+    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, 0, 0};
     int code;
     size_t i;
 

@@ -136,6 +136,11 @@ refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
 refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
 refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
+ok "ranks" sweep reconstruct --backend=serial --size=40 --rank=5,20 --variant=naive --repeat=1 --json
+check "a result for each" json "$work/out" '[(r["rank_asked"], r["singular_values"]) for r in d["results"]] == [(5, 5), (20, 20)] and len(d["best"]) == 2'
+ok "ranks in the table" sweep reconstruct --backend=serial --size=40 --rank=5,20 --variant=naive --repeat=1
+check "beside the size" grep -q "best of size 40, rank 20 on serial" "$work/out"
+refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=40 --rank=5,20 --save
 refused "an empty value" 2 "has an empty value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
