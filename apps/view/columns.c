@@ -10,6 +10,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 cell cell_print(const char *format, ...)
@@ -337,7 +338,8 @@ static void set_cell(struct libscols_cell *place, const column *c, const json_t 
     check(text);
     if (c == w->column)
         wrap(text, w->width);
-    check(scols_cell_refer_data(place, text) == 0);
+    check(scols_cell_set_data(place, text) == 0);
+    free(text);
 }
 
 /* Do the rows have ranks of one list? */

@@ -98,6 +98,8 @@ static bool copy_text(const char *field, const char *text, char **copy, core_fau
 /* Fills info from the plugin's fields, where they are sound. */
 static bool take_fields(core_plugin *p, const fl_plugin *plugin, core_fault *fault)
 {
+    /* With the end of the expected name, and not beyond it: the plugin's may have none.
+     * NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
     if (!plugin->name || strncmp(plugin->name, p->info.name, strlen(p->info.name) + 1) != 0)
         return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its name is '%.64s', its file is named for '%.40s'",
                               plugin->name ? plugin->name : "NULL", p->info.name);

@@ -112,7 +112,15 @@ def check_pairs(pairs):
             yield "ratio", times["ratio"], over(times["older_s"], times["newer_s"])
 
 
+def is_kept(ceiling):
+    """Of a busy machine a rate that varies, or that another one contradicts, is not kept."""
+    rates = {q["key"]: q for q in ceiling["quantities"] if q["key"] in ("copy", "f32", "f64")}
+    return (all(q["spread_s"] <= 0.25 * q["seconds"] for q in rates.values())
+            and rates["f32"]["per_second"] >= 0.9 * rates["f64"]["per_second"])
+
+
 def check_percentages(rows, ceilings):
+    rows = [r for r in rows if all(is_kept(c) for c in ceilings if c["resource"] == r["resource"])]
     rates = {c["resource"]: {q["key"]: q["per_second"] for q in c["quantities"]} for c in ceilings}
     for row in rows:
         rate = rates[row["resource"]]
@@ -261,7 +269,8 @@ def main():
     good("doctor --bundle", json.loads(pathlib.Path("bundle.json").read_text(encoding="utf-8")))
     for what, document in damaged(compared):
         expect(what, [] if problems(document) else ["was not refused"])
-    for key in ("kernel_s", "total_s", "gbytes_per_s", "relative", "speed_up", "percent_of_ceiling"):
+    keys = ["kernel_s", "total_s", "gbytes_per_s", "relative", "speed_up"]
+    for key in keys + ["percent_of_ceiling"] * all(is_kept(c) for c in ceilings):
         changed = copy.deepcopy(compared)
         changed["results"][1][key] *= 1.01
         expect(f"another {key}", [] if wrong_numbers(changed, ceilings) else ["was not noticed"])
