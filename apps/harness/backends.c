@@ -111,7 +111,7 @@ static double look_at(fl_device *device)
 }
 
 /* On a busy machine threads wait for each other: what one core computes faster is no backend for `auto`. */
-static void prefer_faster(fl_device **device)
+static void prefer_faster(fl_device **device, char *remark, size_t size)
 {
     const fl_device_info *info = fl_device_describe(*device);
     fl_device *other;
@@ -122,10 +122,11 @@ static void prefer_faster(fl_device **device)
     threads = look_at(*device);
     one = look_at(other);
     if (threads > 1.5 * one) {
-        note("--backend=auto: %s is slower than simd at the moment (%s, and %s, for a million square roots): this "
-             "machine is "
-             "busy, and simd runs; --backend=omp runs it anyway",
-             info->resource, format_seconds(threads).text, format_seconds(one).text);
+        snprintf(remark, size,
+                 "--backend=auto: %s is slower than simd at the moment (%s, and %s, for a million square roots): this "
+                 "machine is "
+                 "busy, and simd runs; --backend=omp runs it anyway",
+                 info->resource, format_seconds(threads).text, format_seconds(one).text);
         fl_device_close(*device);
         *device = other;
     } else {
@@ -150,7 +151,7 @@ backend_list backends_open(const common_options *options)
         if (status != FL_OK)
             fail(exit_code_of(status), "--backend: %s", fl_last_error());
         if (strcmp(list.open[i].requested, "auto") == 0)
-            prefer_faster(&list.open[i].device);
+            prefer_faster(&list.open[i].device, list.remark, sizeof list.remark);
     }
     return list;
 }
@@ -158,6 +159,8 @@ backend_list backends_open(const common_options *options)
 void backends_close(backend_list *list)
 {
     trace_out_finish(list->trace_file);
+    if (*list->remark)
+        note("%s", list->remark);
     for (int i = 0; i < list->count; i++)
         fl_device_close(list->open[i].device);
     free(list->open);

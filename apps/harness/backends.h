@@ -25,6 +25,8 @@ typedef struct backend_list {
     open_backend *open;
     skipped_backend *skipped;
     const char *trace_file;
+    char remark[400]; /* on the choice of `auto`; "": none. Told when the work is done, so that bad input gets one line.
+                       */
 } backend_list;
 
 /* fl_device_open, and one note about a plugin that others could have written. */
