@@ -23,7 +23,11 @@ bool core_fault_set(core_fault *fault, fl_status status, const char *cure, const
     vsnprintf(fault->cause, sizeof fault->cause, cause, arguments);
     va_end(arguments);
     fault->cause[strcspn(fault->cause, "\n")] = '\0';
+    if (!*fault->cause) /* the words are a plugin's, and their first line is empty */
+        snprintf(fault->cause, sizeof fault->cause, "it does not say why");
     snprintf(fault->cure, sizeof fault->cure, "%.*s", (int)strcspn(cure, "\n"), cure);
+    if (!*fault->cure)
+        snprintf(fault->cure, sizeof fault->cure, "report this to the plugin's author");
     return false;
 }
 
