@@ -85,54 +85,63 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* The N of "sort=1e6,NAME=N", or of N alone; 0: none. */
+/* Reads the next entry of "sort=1e6,convolve=256" or "256" and moves *list behind it; false: there is none. *name is
+ * NULL for a number alone. What is read is changed. */
+static bool next_size(char **list, const char **name, int64_t *size)
+{
+    char *word = strsep(list, ","), *number = word ? strchr(word, '=') : NULL;
+
+    if (!word)
+        return false;
+    if (number)
+        *number++ = '\0';
+    *name = number ? word : NULL;
+    *size = option_integer("size", number ? number : word, 1, INT64_MAX);
+    return true;
+}
+
+/* The size that the list has for the exercise; 0: none. */
 static int64_t size_in(const char *list, const char *exercise)
 {
-    char *copy = memory_text(list), *rest = copy, *word;
-    int64_t size = 0;
+    char *copy = memory_text(list), *rest = copy;
+    const char *name;
+    int64_t size, found = 0;
 
-    while ((word = strsep(&rest, ","))) {
-        char *number = strchr(word, '=');
-        if (number)
-            *number++ = '\0';
-        if (!number || strcmp(word, exercise) == 0)
-            size = option_integer("size", number ? number : word, 1, INT64_MAX);
-    }
+    while (next_size(&rest, &name, &size))
+        found = !name || strcmp(name, exercise) == 0 ? size : found;
     free(copy);
-    return size;
+    return found;
 }
 
 /* Refuses names in --size that are not run, and a number that has another meaning for each exercise. */
 static void check_sizes(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
                         int count)
 {
-    const char *names[MOST_ARGUMENTS] = {NULL}, *nearest;
-    char *copy = memory_text(own->size), *rest = copy, *word;
+    const char *names[MOST_ARGUMENTS] = {NULL}, *name, *nearest;
+    char *copy = memory_text(own->size), *rest = copy;
+    int64_t size;
 
     for (int i = 0; i < count; i++)
         names[i] = kinds[i]->name;
-    while ((word = strsep(&rest, ","))) {
-        char *number = strchr(word, '=');
-        bool found = !number;
-        if (number)
-            *number++ = '\0';
-        for (int i = 0; i < count; i++)
-            found = found || strcmp(word, names[i]) == 0;
-        nearest = found ? NULL : fl_nearest_name(word, names, (size_t)count);
+    while (next_size(&rest, &name, &size)) {
+        bool found = !name;
+        for (int i = 0; i < count && !found; i++)
+            found = strcmp(name, names[i]) == 0;
+        nearest = found ? NULL : fl_nearest_name(name, names, (size_t)count);
         if (!found)
-            option_fail("size", "'%s' is not among the exercises that run%s%s", word,
+            option_fail("size", "'%s' is not among the exercises that run%s%s", name,
                         nearest ? "; the nearest is " : "", nearest ? nearest : "");
-        if (!number && (common->argument_count == 0 || strchr(own->size, ',')))
+        if (!name && (common->argument_count == 0 || strchr(own->size, ',')))
             option_fail("size",
-                        "'%s' is a length for one exercise, and an edge for another; expected NAME=N for each, "
+                        "'%" PRId64
+                        "' is a length for one exercise, and an edge for another; expected NAME=N for each, "
                         "such as sort=1e6,convolve=256, or --scale",
-                        word);
-        option_integer("size", number ? number : word, 1, INT64_MAX);
+                        size);
     }
     free(copy);
 }
 
-/* That which the exercise gets; 0: the course's. */
+/* The size that the exercise runs with; 0: the course's. */
 static int64_t size_of(const compare_options *own, const exercise_kind *kind)
 {
     const int64_t named = own->size ? size_in(own->size, kind->name) : 0;

@@ -34,7 +34,7 @@ static int inherited(const char *path)
     return strncmp(path, folder, strlen(folder)) == 0 ? atoi(path + strlen(folder)) : -1;
 }
 
-/* Copies what is left of a pipe to a file in memory. */
+/* Copies the rest of a pipe to a file in memory. */
 static bool copy_pipe(const char *path, int from, int to, problem *why)
 {
     char buffer[1 << 14];

@@ -246,13 +246,12 @@ static void show_wrong_timing(const measurement *m)
 }
 
 /* More than the ceiling is no wonder in a cache; elsewhere the ceiling is wrong. */
-static void explain_ceiling(const measurement *m)
+static void explain_ceiling(const measurement *m, const json_t *row)
 {
-    const double percent = percent_of_ceiling(m),
-                 most = m->device.host_memory ? (double)sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
+    const double most = m->device.host_memory ? (double)sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
     const double cache = most > 0 ? most : 64 << 20;
 
-    if (!(percent > 105))
+    if (!(row_number(row, "percent_of_ceiling") > 105))
         return;
     if (m->timing.bytes <= cache)
         text_print("%s %s: more than the ceiling, which is that of the memory: these %s stay in a cache\n",
@@ -271,19 +270,17 @@ void results_print_skipped(const backend_list *backends)
 
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
-    char disturbed[400];
-
     text_print("%s\n", e->title);
     columns_print(columns, rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
+        const json_t *row = json_array_get(rows, (size_t)i);
         if (i == 0 || strcmp(m->device.resource, m[-1].device.resource) != 0) /* the first of its variants */
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
-        explain_ceiling(m);
-        say_disturbed(m, disturbed, sizeof disturbed);
-        if (*disturbed)
-            note("%s %s: %s", m->device.resource, m->timing.variant, disturbed);
+        explain_ceiling(m, row);
+        if (json_is_string(row_value(row, "disturbed")))
+            note("%s %s: %s", m->device.resource, m->timing.variant, row_text(row, "disturbed"));
         if (m->first_counts)
             text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)

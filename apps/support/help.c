@@ -89,15 +89,22 @@ static bool has_group(const own_option *const *options, int count, int group)
     return false;
 }
 
-static void print_options(FILE *out, const own_option *const *options, int count)
+/* The options of each group below its title, which stands between `before` and `after`. */
+static void print_groups(FILE *out, const own_option *const *options, int count, const char *before, const char *after,
+                         void (*print)(FILE *out, const own_option *o))
 {
     for (int g = 0; g < GROUPS; g++) {
         if (has_group(options, count, groups[g].group))
-            fprintf(out, "%s:\n", groups[g].title);
+            fprintf(out, "%s%s%s\n", before, groups[g].title, after);
         for (int i = 0; i < count; i++)
             if (group_of(options[i]) == groups[g].group)
-                print_option(out, options[i]);
+                print(out, options[i]);
     }
+}
+
+static void print_options(FILE *out, const own_option *const *options, int count)
+{
+    print_groups(out, options, count, "", ":", print_option);
     for (int i = 0; i < count; i++)
         if (options[i]->group == GROUP_ALWAYS && (options[i]->letter || chosen_form == HELP_LONG))
             print_option(out, options[i]);
@@ -237,13 +244,7 @@ static void print_man(FILE *out, const command_line *command, const own_option *
     fputs(length ? ".SH EXAMPLES\n" : "", out);
     each_example(out, command, print_man_example);
     fputs(".SH OPTIONS\n", out);
-    for (int g = 0; g < GROUPS; g++) {
-        if (has_group(options, count, groups[g].group))
-            fprintf(out, ".SS %s\n", groups[g].title);
-        for (int i = 0; i < count; i++)
-            if (group_of(options[i]) == groups[g].group)
-                print_man_option(out, options[i]);
-    }
+    print_groups(out, options, count, ".SS ", "", print_man_option);
     fputs(".SH SEE ALSO\n.BR flynn (1)\n", out);
 }
 

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "paths.h"
 #include "progress.h"
+#include "shared_options.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -72,60 +73,6 @@ noreturn void option_fail(const char *option, const char *format, ...)
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
 }
 
-/* Splits "serial,omp:2"; the pointers and their text are one piece of memory. */
-static char **split(const char *option, const char *value, const char *expected, int *count)
-{
-    const size_t bytes = strlen(value) + 1;
-
-    *count = 1;
-    for (const char *at = value; *at != '\0'; at++)
-        *count += *at == ',';
-    char **words = memory_zeroed(1, (size_t)*count * sizeof *words + bytes);
-    char *rest = memcpy(words + *count, value, bytes);
-    for (int i = 0; i < *count; i++) {
-        words[i] = strsep(&rest, ",");
-        if (words[i][0] == '\0')
-            option_fail(option, "'%s' has an empty name; expected %s", value, expected);
-        if (strcmp(words[i], "all") == 0 && *count > 1)
-            option_fail(option, "'%s' names all and others; expected all alone, or names", value);
-    }
-    return words;
-}
-
-static void parse_backends(const char *option, const char *value, void *common)
-{
-    common_options *c = common;
-
-    free(c->backends);
-    c->backends = split(option, value, "SPEC[,SPEC...] or all, such as serial,omp:2", &c->backend_count);
-    c->all_backends = strcmp(value, "all") == 0;
-    c->backend_count = c->all_backends ? 0 : c->backend_count;
-}
-
-static void parse_variants(const char *option, const char *value, void *common)
-{
-    common_options *c = common;
-
-    c->variant = option_text(option, value);
-    free(c->variants);
-    c->variants = split(option, value, "NAME[,NAME...] or all, such as naive,tiled", &c->variant_count);
-}
-
-static void parse_block(const char *option, const char *value, void *common)
-{
-    option_block(option, value, ((common_options *)common)->block);
-}
-
-static void parse_max_memory(const char *option, const char *value, void *common)
-{
-    ((common_options *)common)->max_memory = option_bytes(option, value);
-}
-
-static void parse_dtype(const char *option, const char *value, void *common)
-{
-    ((common_options *)common)->dtype = option_dtype(option, value);
-}
-
 /* --help, --usage and --version. */
 static void show(const char *option, const char *value, void *parsed)
 {
@@ -143,69 +90,6 @@ static void show(const char *option, const char *value, void *parsed)
         argp_help(&p->argp, stdout, ARGP_HELP_USAGE, (char *)p->command->name);
     exit(EXIT_DONE);
 }
-
-#define COMMON(member) offsetof(common_options, member)
-
-static const char *const check_names[] = {
-    [CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled", NULL};
-
-/* What a shell completes; a user may write other names. */
-static const char *const backend_names[] = {"auto", "all", "serial", "simd", "omp", "hip", NULL};
-static const char *const dtype_names[] = {"u8", "i32", "i64", "f32", "f64", NULL};
-
-/* The i-th one has bit 1 << i. Places are in common_options. */
-static const own_option shared_options[] = {
-    {"backend", OPTION_CUSTOM, 0, "SPEC,...",
-     .help =
-         "serial, simd, omp, hip, all (default: the best one)\v"
-         "With items: omp:8 has 8 threads, simd:v2 an instruction set, hip:1 is the second GPU. hip is the GPU that "
-         "is there; hip-nvidia (or cuda), hip-amd (or rocm) and the emulation hip-cpu name one. all is every one "
-         "that can run here.",
-     .group = GROUP_WHAT, .letter = 'b', .names = backend_names, .parse = parse_backends},
-    {"trace", OPTION_WRITTEN, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Record who did what when (open it in ui.perfetto.dev)\vA Chrome trace of each thread and device."},
-    {"variant", OPTION_CUSTOM, 0, "NAME,...", .group = GROUP_WHAT, .parse = parse_variants,
-     .help = "Variants, or all; `flynn list` shows them\vDefault: auto, or the one that a saved sweep found "
-             "the fastest."},
-    {"size", OPTION_INTEGER, COMMON(size), "N", .group = GROUP_WHAT, .least = 1, .most = INT64_MAX,
-     .help = "Size of the made input: 1000000, 1e6, 1M, 64Ki, 2^20\vDefault: the course's. k, M, G and T are powers "
-             "of 1000, Ki, Mi, Gi and Ti of 1024, in every option that takes a whole number."},
-    {"block", OPTION_CUSTOM, 0, "X[xY[xZ]]", .group = GROUP_WHAT, .parse = parse_block,
-     .help = "Threads of a block, or the cache tile on a processor\vDefault: the variant's own."},
-    {"dtype", OPTION_CUSTOM, 0, "TYPE", .group = GROUP_WHAT, .names = dtype_names, .parse = parse_dtype,
-     .help = "Compute in u8, i32, i64, f32 or f64\vDefault: as the input."},
-    {"repeat", OPTION_COUNT, COMMON(repeat), "N", .group = GROUP_HOW, .least = 1, .most = 1000000,
-     .help = "Timed passes (default: by --min-time, at least 3)"},
-    {"warmup", OPTION_COUNT, COMMON(warmup), "N", .group = GROUP_HOW, .most = 1000000,
-     .help = "Passes between the first one and the timed ones (1)"},
-    {"min-time", OPTION_REAL, COMMON(min_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400,
-     .help = "Time passes for at least this long (0.2)"},
-    {"seed", OPTION_INTEGER, COMMON(seed), "N", .group = GROUP_WHAT, .most = INT64_MAX,
-     .help = "Start of the random numbers (1)"},
-    {"pageable", OPTION_FLAG, COMMON(pageable), .group = GROUP_HOW,
-     .help = "Copy from ordinary host memory, not from pinned one"},
-    {"wrong-timing", OPTION_FLAG, COMMON(wrong_timing), .group = GROUP_HOW,
-     .help =
-         "Also show the time until the call returned\vIts work is not done then: to time it so is a usual mistake."},
-    {"check", OPTION_CHOICE, COMMON(check), "HOW", .group = GROUP_HOW, .names = check_names,
-     .help = "full, sampled or auto: what of the result is checked\vDefault: auto, all where that is cheap."},
-    {"json", OPTION_STREAM, COMMON(json_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Results as JSON, to FILE or in place of the table"},
-    {"csv", OPTION_STREAM, COMMON(csv_file), "FILE", .group = GROUP_OUTPUT,
-     .help = "Results as CSV, to FILE or in place of the table"},
-    {"output", OPTION_WRITTEN, COMMON(output), "FILE", .group = GROUP_OUTPUT, .letter = 'o',
-     .help = "Write the result as .npy, or a matrix as a grey .png\vA .png is clipped to 0..1. - is stdout: the table "
-             "then goes to stderr."},
-    {"max-memory", OPTION_CUSTOM, 0, "SIZE", .group = GROUP_HOW, .parse = parse_max_memory,
-     .help = "Refuse files whose data need more bytes, such as 8G\vDefault: what is free."},
-    {"wide", OPTION_FLAG, COMMON(wide), .group = GROUP_OUTPUT,
-     .help = "All columns of the table\vOn a terminal as many are shown as fit, and none that says nothing."},
-    {"columns", OPTION_TEXT, COMMON(columns), "NAME,...", .group = GROUP_OUTPUT,
-     .help = "These columns of the table, such as backend,kernel"},
-    {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400 * 365,
-     .help = "Begin no pass after this time, and show what there is"},
-};
-enum { SHARED = sizeof shared_options / sizeof *shared_options };
 
 /* Places are in parsing. */
 static const own_option always_options[] = {
@@ -526,10 +410,9 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     parsing p = {.command = command, .common = common};
     error_t error;
 
-    *common = (common_options){.variant = "auto", .warmup = 1, .min_time_s = 0.2, .seed = 1};
     fail_set_command(command->name);
     argp_err_exit_status = EXIT_BAD_INPUT;
-    parse_backends("backend", "auto", common);
+    shared_options_default(common);
     gather(&p);
     p.argp =
         (struct argp){.options = p.options, .parser = parse, .args_doc = command->arguments, .doc = command->summary};

@@ -128,8 +128,8 @@ typedef struct command_line {
  * and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
 void options_parse(const command_line *command, int argc, char **argv, common_options *common);
 
-/* What ends the process when --max-time is over and there is no result: it must remove unfinished files, and not wait for
- * the work. Called once, in main. */
+/* What ends the process when --max-time is over and there is no result: it must remove unfinished files, and not wait
+ * for the work. Called once, in main. */
 void options_set_give_up(void (*end)(void));
 
 /* Frees what `common` owns. */

@@ -21,7 +21,8 @@ void progress_end(void);
 
 /* ---------------------------------------------------------------------------------------------- --max-time ---- */
 
-/* Calls `give_up`, which ends the process, so many seconds after its start unless progress_has_result was called. */
+/* Sets the time limit of the process, in seconds after its start. Then `give_up` is called, which ends the process,
+ * unless progress_has_result was called before. */
 void progress_limit(double seconds, void (*give_up)(void));
 
 /* From here on there is something to show when the time is over. */

@@ -202,7 +202,7 @@ typedef struct sweep {
     json_t *rows, *cannot_run; /* the document's */
     int64_t rank;              /* of the combinations that run now; 0: the exercise's own */
     int done, count;           /* combinations */
-    int late;                  /* that --max-time had no time for, of those that were tried */
+    int late;                  /* combinations that were left out because --max-time was over */
     int worst;                 /* exit code of a process that broke */
     int first;                 /* exit code of the first that could not run */
 } sweep;

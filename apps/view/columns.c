@@ -234,7 +234,8 @@ static int width_of(const column *c, const json_t *rows)
     return (int)widest;
 }
 
-/* Those that fit into a terminal, as far as it is wide enough for what must stay; the width of a line. */
+/* Leaves columns out until a line has at most `most` characters, or no column is left that may be left out. Returns the
+ * width of a line. */
 static int drop_until_it_fits(const column *columns, const json_t *rows, bool *shown, int most)
 {
     int width = -1;

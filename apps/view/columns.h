@@ -52,11 +52,12 @@ bool column_is_number(const column *c);
 
 typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
 
-/* Which columns tables show from then on: all of them, or those in a list of titles; by default, on a terminal, those that
- * say something and fit. The words stay with the caller. */
+/* Chooses the columns of all later tables: all of them, or those in a list of titles, which the caller keeps. Without a
+ * choice a terminal shows the columns that differ and fit. */
 void columns_choose(bool all, const char *titles);
 
 /* Prints a line for each row (a list of objects) below the titles. On a terminal columns that say nothing of these rows
  * are left out, then the least important ones until a line fits; the check of a wrong result and the fastest row are
- * coloured. Where none of the titles of columns_choose is the table's, a note says so and the others are shown. Ends the command (fail) where memory is short. */
+ * coloured. Where none of the titles of columns_choose is the table's, a note says so and the others are shown. Ends
+ * the command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);

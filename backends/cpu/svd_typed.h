@@ -165,9 +165,9 @@ static void FN(any_direction)(FN(rows_of) x, int64_t c)
         }
 }
 
-/* One pass: each row, made one of length one, is taken out of all later ones, by as many threads. A row of which next
- * to nothing is left by then had no direction of its own: what is left is rounding. Returns the least that was left of
- * a row. */
+/* One pass: each row, made one of length one, is taken out of all later ones, by as many threads. If almost
+ * nothing of a row remains, the row depended on the earlier ones, and the remainder is rounding. Returns the smallest
+ * remainder of a row. */
 static double FN(gram_schmidt)(FN(rows_of) x, int threads)
 {
     const double nothing = 16 * sqrt((double)x.width) * (sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);

@@ -142,8 +142,7 @@ __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int6
     }
 }
 
-/* A thread's sums -> to, from row i down. exact(): the convolution by which those that are not finite are summed again.
- */
+/* Stores a thread's sums, from row i down. A sum that is not finite is computed again by exact(). */
 template <int R, typename T, typename Exact>
 __device__ inline void store(const matrix<T> &to, Exact exact, int64_t i, int64_t j, const T (&sums)[R])
 {

@@ -87,7 +87,7 @@ constexpr const char *gpu_driver_cure = "install NVIDIA's driver for this GPU";
 constexpr const char *gpu_permission_cure = "get access to /dev/nvidia* (in a container: start it with GPU access)";
 constexpr const char *gpu_architecture_option = "FLYNN_CUDA_ARCHITECTURES";
 constexpr size_t gpu_architecture_prefix = 3; /* letters of "sm_90" that the option's value goes without */
-constexpr int64_t gpu_max_grid_threads = 0;   /* of a launch in one dimension, of all blocks: no limit of its own */
+constexpr int64_t gpu_max_grid_threads = 0;   /* threads of a launch in a dimension; 0: no limit */
 
 /* "13.0" */
 static inline void gpu_version(int version, char *text, size_t size)

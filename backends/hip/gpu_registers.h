@@ -34,7 +34,7 @@
  * lanes; the compiler moves conditions and addresses out of loops until these spill. gpu_forget: what was derived from
  * x before is derived again after it. gpu_first: the kernel's first parameter, which takes registers from here on only.
  * gpu_same: x, which is the same in all threads of the block: of two branches one is run, and holds registers.
- * gpu_loops_apart: of a choice that is the same in all rounds, each branch has a loop of its own. */
+ * gpu_loops_apart: a condition does not change within a loop, and each of its branches gets a loop of its own. */
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__CUDACC__)
 template <typename T>
 __device__ inline void gpu_forget(T &x)

@@ -20,8 +20,8 @@ typedef struct library_runtime {
     const void *address;  /* the address of that function here */
 } library_runtime;
 
-/* library_load and library_find for libraries that call the runtime: those that need another one are passed over,
- * before they are loaded if their own list of libraries says so. `why` then names both runtimes. */
+/* As library_load and library_find, for libraries that call the runtime. A library that needs another runtime is
+ * skipped, before they are loaded if their own list of libraries says so. `why` then names both runtimes. */
 void *library_load_for(const library_runtime *runtime, const char *names, char *why, size_t size);
 bool library_find_for(const library_runtime *runtime, const char *names, char *why, size_t size);
 

@@ -16,7 +16,7 @@ struct emulator_settings {
     int devices;
     int blocks;    /* the most of a grid in each dimension that a device tells; 0: what a GPU does */
     long fails;    /* the call of the runtime that fails, from 1; 0: none */
-    int shuffle;   /* wavefronts take turns at random, after at most so many instructions; 0: each runs to a barrier */
+    int shuffle;   /* wavefronts take random turns of at most this many instructions; 0: each runs to a barrier */
     unsigned seed; /* of what is random */
     bool lazy;     /* streams run only when something waits for them */
     bool verbose;  /* tells each launch */

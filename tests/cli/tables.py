@@ -74,7 +74,7 @@ def check(title, good, text=""):
 
 
 def titles(text):
-    return next((line for line in COLOUR.sub("", text).splitlines() if line.startswith(("backend", "exercise"))), "")
+    return next((line for line in COLOUR.sub("", text).splitlines() if line.startswith(("backend", "exercise", "scaling", "operation", "Flynn class"))), "")
 
 
 def main():
@@ -90,7 +90,9 @@ def main():
     check("120 columns show more than 80", len(narrow.split()) < len(wide.split()) < len(full.split()), wide)
     check("no copies on processors", "h2d" not in wide and "h2d" in full, wide)
     check("no rank and no speed-up of one row", not {"rank", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
-    check("all with --wide", titles(on_terminal([*convolve, "--wide"], 80)).split() == full.split())
+    for words in COMMANDS:
+        all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
+        check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
     picked = ["--columns=backend,kernel,rank"]
     for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):
         check("those that are named", titles(text).split() == ["backend", "kernel", "rank"], text)

@@ -50,7 +50,7 @@ static void run_threads(struct thread *threads, int count, void *(*work)(void *)
         cr_expect(!threads[i].failed, "thread %d: %s: %s", i, threads[i].failed, threads[i].message);
 }
 
-/* Sorts numbers of its own on the device; remembers what failed. */
+/* A thread: sorts its own numbers on the device and stores the first failure. */
 static void sort_some(struct thread *t, fl_device *device, fl_stream *stream)
 {
     int32_t numbers[NUMBERS], sorted[NUMBERS];

@@ -18,7 +18,7 @@
 
 enum { NO_END = 4096, MOST_ROWS = 4 };
 
-/* What is left of the input. */
+/* The rest of the input. */
 static const uint8_t *input;
 static size_t left;
 

@@ -28,7 +28,7 @@ class turn
     std::lock_guard<std::recursive_mutex> lock;
 };
 
-/* Counts a call that may fail on a GPU. True for the one that AMD_EMULATOR_FAIL names. */
+/* Counts a call that may fail on a GPU. Returns true if it is the call that AMD_EMULATOR_FAIL numbers. */
 bool fails_now(const char *function = __builtin_FUNCTION());
 
 /* What hipGetLastError returns next; returns its argument. */
@@ -37,7 +37,7 @@ hipError_t result(hipError_t error);
 /* Tells a mistake of the program that a GPU would not notice, and aborts. */
 [[noreturn]] void mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The device's limits, for what is launched and for what it tells of itself. */
+/* The device's limits: launches are checked by them, and the device's properties show them. */
 enum { LDS_BYTES = 65536, MAX_THREADS = 1024 };
 
 /* Work for a stream: now, or (AMD_EMULATOR_LAZY) when something waits for it. `now`: a call that returns only after it.
