@@ -173,7 +173,6 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         if (size)
             child_words_add(&words, "--%s=%" PRId64, kinds[i]->size_option ? kinds[i]->size_option : "size", size);
         r = child_run(&words);
-        progress_has_result();
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
         if (!r.document && progress_is_late() && json_array_size(rows) > 0) {

@@ -204,6 +204,7 @@ child_result child_run(child_words *w)
     int status;
     char *text;
 
+    progress_has_result(); /* the child has the same limit, and says what there is */
     if (child == 0) {
         forget_options();
         dup2(out, STDOUT_FILENO);

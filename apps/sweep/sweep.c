@@ -278,7 +278,6 @@ static bool run_one(sweep *s, const combination *c)
              c->block ? format_block(c->block).text : "-");
     progress_part((double)s->done / s->count);
     r = run_child(s, c);
-    progress_has_result();
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
