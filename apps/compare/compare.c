@@ -158,15 +158,12 @@ static json_t *run_all(const common_options *common, const compare_options *own,
                        int count)
 {
     json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
+    int done = 0;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !(i > 0 && progress_is_late()); i++) {
         child_words words = child_words_start(kinds[i]->name);
         const int64_t size = size_of(own, kinds[i]);
         child_result r;
-        if (i > 0 && progress_is_late()) {
-            note("--max-time: the time was over after %d of %d exercises", i, count);
-            break;
-        }
         progress("%d of %d: %s", i + 1, count, kinds[i]->name);
         progress_part((double)i / count);
         child_words_common(&words, exercise_takes(kinds[i]), common);
@@ -175,15 +172,14 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         r = child_run(&words);
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
-        if (!r.document && progress_is_late() && json_array_size(rows) > 0) {
-            note("--max-time: the time was over after %d of %d exercises", i, count);
+        if (!r.document && progress_is_late() && done > 0)
             break;
-        }
         if (!r.document) {
             json_append(failed, failure(kinds[i]->name, &r));
             continue;
         }
         json_array_extend(rows, json_object_get(r.document, "results"));
+        done++;
         if (document)
             json_decref(r.document);
         else
@@ -193,6 +189,8 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     if (!document)
         fail(EXIT_BROKEN, "no exercise could be run: %s",
              json_string_value(json_object_get(json_array_get(failed, 0), "message")));
+    if (progress_is_late())
+        note("--max-time: the time was over after %d of %d exercises", done, count);
     json_put(document, "results", rows);
     json_put(document, "failed", failed);
     return document;
