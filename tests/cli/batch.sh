@@ -21,6 +21,9 @@ for backend in simd omp:2 hip-nvidia hip-amd hip-cpu; do
     [ "$status" = 0 ] && backends+=("$backend")
 done
 echo "backends: ${backends[*]}"
+# Where none is named: `auto` may take another one each time on a busy machine, and says so.
+export FLYNN_BACKEND=omp:2
+[[ ${backends[*]} != *hip-nvidia* ]] || FLYNN_BACKEND=hip-nvidia
 for backend in "${backends[@]}"; do
     first=$backend.${pipelines[0]}
     for pipeline in "${pipelines[@]}"; do
