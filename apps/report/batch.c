@@ -116,8 +116,7 @@ static void add_wall(report_plots *plots, const json_t *runs, int count, const c
 
     for (int i = 0; i < count; i++) {
         const json_t *run = json_array_get(runs, (size_t)i);
-        rows[i] = bar_row_of(row_text(run, "resource"), batch_pipeline(run).text, row_number(run, "wall_s"),
-                             row_number(run, "link.limit_s"));
+        rows[i] = bar_row_of(run, batch_pipeline(run).text, "wall_s", "link.limit_s");
     }
     p = plot_add_times(plots, "batch-wall", title, rows, count);
     snprintf(p->title, sizeof p->title, "Wall");

@@ -7,6 +7,7 @@
 #include "support/memory.h"
 #include "support/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -60,18 +61,19 @@ void gnuplot_text(FILE *script, const char *text)
 }
 
 /* The script in a file without a name, which a child inherits. */
-static int script_file(const char *terminal, const char *script)
+static int script_file(const char *script)
 {
     int file = memfd_create("flynn-plot", 0);
 
-    if (file < 0 || dprintf(file, "set terminal %s\nset encoding utf8\n%s", terminal, script) < 0)
+    if (file < 0 || dprintf(file, "%s", script) < 0)
         fail(EXIT_BROKEN, "cannot write a script for gnuplot: %s", strerror(errno));
     return file;
 }
 
-file_bytes gnuplot_draw(const char *terminal, const char *script)
+/* All that gnuplot writes; `status` is how it ended. */
+static file_bytes run_gnuplot(const char *script, int *status)
 {
-    int file = script_file(terminal, script), letter, status;
+    const int file = script_file(script);
     char command[64], *drawn = NULL;
     size_t length = 0;
     FILE *pipe, *memory = memory_stream(&drawn, &length);
@@ -81,14 +83,37 @@ file_bytes gnuplot_draw(const char *terminal, const char *script)
     pipe = popen(command, "re");
     if (!pipe)
         fail(EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
-    while ((letter = getc(pipe)) != EOF)
+    for (int letter; (letter = getc(pipe)) != EOF;)
         putc(letter, memory);
-    status = pclose(pipe);
+    *status = pclose(pipe);
     close(file);
     fclose(memory);
-    if (status != 0 || length == 0)
-        fail(EXIT_BROKEN, "gnuplot drew nothing (%s)", child_end(status).text);
     return (file_bytes){(uint8_t *)drawn, length};
+}
+
+void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count)
+{
+    const size_t end_length = strlen(end);
+    int status = 0, found = 0;
+    file_bytes all = {NULL, 0};
+    const char *from, *last;
+
+    if (count == 0)
+        return;
+    all = run_gnuplot(script, &status);
+    from = (const char *)all.data;
+    last = from + all.size;
+    for (const char *at; found < count && (at = memmem(from, (size_t)(last - from), end, end_length)); found++) {
+        while (isspace((unsigned char)*from)) /* an XML declaration must be the first of its file */
+            from++;
+        drawn[found].size = (size_t)(at - from) + end_length;
+        drawn[found].data = memory_zeroed(drawn[found].size + 1, 1);
+        memcpy(drawn[found].data, from, drawn[found].size);
+        from = at + end_length;
+    }
+    file_bytes_free(&all);
+    if (status != 0 || found < count)
+        fail(EXIT_BROKEN, "gnuplot drew %d of %d plots (%s)", found, count, child_end(status).text);
 }
 
 /* Takes out every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */

@@ -107,7 +107,6 @@ void html_terms(FILE *out, const column *columns, const json_t *object)
 
 void html_plot(FILE *out, const report_plot *plot)
 {
-    file_bytes svg = report_plot_draw(plot, PLOT_INLINE);
     int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
 
     html_print(out, "<figure><figcaption><b>%s</b>", plot->title);
@@ -117,6 +116,5 @@ void html_plot(FILE *out, const report_plot *plot)
                "</figcaption><div class=scroll tabindex=0><div class=\"plot%s\" role=img "
                "style=\"width:%dpx;min-width:%dpx\" aria-label=\"%s\">",
                plot->width > 500 ? " wide" : "", plot->width, least, plot->title);
-    fprintf(out, "%s</div></div></figure>\n", (const char *)svg.data);
-    file_bytes_free(&svg);
+    fprintf(out, "%s</div></div></figure>\n", (const char *)plot->svg.data);
 }

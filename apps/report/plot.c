@@ -2,11 +2,11 @@
 #include "plot.h"
 
 #include "support/memory.h"
+#include "view/row.h"
 #include "view/units.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,12 +64,30 @@ void plot_label(const canvas *c, const char *text, double x, double y, const cha
     fprintf(c->script, " at screen %.6f,%.6f %s\n", x / c->plot->width, y / c->plot->height, how);
 }
 
-void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour)
+void plot_box(const canvas *c, double x, double y, double width, double height, const char *colour)
 {
-    const int width = c->plot->width, height = c->plot->height;
+    const double w = c->plot->width, h = c->plot->height;
 
     fprintf(c->script, "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f fc rgb '%s' fs solid noborder\n",
-            x0 / width, (y - 6) / height, x1 / width, (y + 6) / height, colour);
+            (x - width / 2) / w, (y - height / 2) / h, (x + width / 2) / w, (y + height / 2) / h, colour);
+}
+
+void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour)
+{
+    plot_box(c, (x0 + x1) / 2, y, x1 - x0, 12, colour);
+}
+
+void plot_note(report_plot *plot, const char *text)
+{
+    const size_t used = strlen(plot->note);
+
+    snprintf(plot->note + used, sizeof plot->note - used, "%s%s", used ? "; " : "", text);
+}
+
+void plot_note_emulation(report_plot *plot, const json_t *row)
+{
+    if (json_is_true(json_object_get(row, "emulation")))
+        plot_note(plot, "an emulation: its times mean nothing");
 }
 
 double axis_pixel(const axis *a, double value, int from, int to)
@@ -91,12 +109,13 @@ double axis_step(double high, int tics)
 
 enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number behind the longest bar */
 
-bar_row bar_row_of(const char *resource, const char *what, double first, double second)
+bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second)
 {
-    bar_row row = {.seconds = {first, second}};
+    bar_row bars = {.seconds = {row_number(row, first), row_number(row, second)},
+                    .emulation = json_is_true(json_object_get(row, "emulation"))};
 
-    snprintf(row.label, sizeof row.label, "%.16s %.12s", resource, what);
-    return row;
+    snprintf(bars.label, sizeof bars.label, "%.16s %.12s", row_text(row, "resource"), what);
+    return bars;
 }
 
 /* False for a time that was not measured or that no axis could show. */
@@ -105,26 +124,36 @@ static bool has_bar(double seconds)
     return seconds > 1e-15 && seconds < 1e15;
 }
 
+/* The least and the most time of the rows, of emulations or of the others; false: they have no bar. */
+static bool reach_of(const bar_row *rows, int count, bool emulation, double *least, double *most)
+{
+    *least = INFINITY;
+    *most = 0;
+    for (int i = 0; i < 2 * count; i++) {
+        const double seconds = rows[i / 2].seconds[i % 2];
+        if (rows[i / 2].emulation != emulation || !has_bar(seconds))
+            continue;
+        *least = fmin(*least, seconds);
+        *most = fmax(*most, seconds);
+    }
+    return *most > 0;
+}
+
 /* Writes the axis: logarithmic where the bar of the least time would be too short to see. */
 static axis put_axis(canvas *c, const bar_row *rows, int count)
 {
     const double room = (double)(c->right - c->left) / (c->right - c->left - NUMBER);
-    double least = INFINITY, most = 0, step;
+    double least, most, step;
     axis a = {.low = 0};
 
-    for (int i = 0; i < 2 * count; i++) {
-        const double seconds = rows[i / 2].seconds[i % 2];
-        least = has_bar(seconds) ? fmin(least, seconds) : least;
-        most = has_bar(seconds) ? fmax(most, seconds) : most;
-    }
-    if (!(most > 0))
+    if (!reach_of(rows, count, false, &least, &most) && !reach_of(rows, count, true, &least, &most))
         least = most = 1;
     a.log = most > 30 * least;
     if (a.log) {
         a.low = pow(10, floor(log10(0.8 * least)));
         a.high = a.low * pow(most / a.low, room);
         step = log10(a.high / a.low) > 5 ? 100 : 10;
-        snprintf(c->plot->note, sizeof c->plot->note, "logarithmic");
+        plot_note(c->plot, "logarithmic");
     } else {
         a.high = room * most;
         step = axis_step(a.high, (c->right - c->left) / 50);
@@ -137,30 +166,41 @@ static axis put_axis(canvas *c, const bar_row *rows, int count)
 /* The bars of a row around `middle`, with their numbers. */
 static void put_bars(const canvas *c, const bar_row *row, double middle, const axis *a)
 {
-    static const char *const colours[] = {BLUE, ORANGE};
+    static const char *const colours[][2] = {{BLUE, ORANGE}, {GREY, PALE}};
     const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
+    const double end = c->right - NUMBER;
 
-    plot_label(c, row->label, c->left - 8, middle, "right");
+    plot_label(c, row->label, c->left - 8, middle + (row->emulation ? 7 : 0), "right");
+    if (row->emulation)
+        plot_label(c, "emulation", c->left - 8, middle - 8, "right");
     for (int k = 0; k < 2; k++) {
         const double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7);
         if (!has_bar(seconds))
             continue;
-        const double x = axis_pixel(a, seconds, c->left, c->right);
-        plot_bar(c, c->left, x, y, colours[k]);
+        const double whole = axis_pixel(a, seconds, c->left, c->right), x = fmin(fmax(whole, c->left + 1), end);
+        const double gap = whole > end + 1 ? 12 : 0; /* a broken bar: it is longer than the axis */
+        plot_bar(c, c->left, x - gap, y, colours[row->emulation][k]);
+        if (gap > 0)
+            plot_bar(c, x - gap + 4, x, y, colours[row->emulation][k]);
         plot_label(c, format_seconds(seconds).text, x + 5, y, "left");
     }
 }
 
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count)
 {
-    int letters = 1;
+    int letters = 1, emulations = 0;
     canvas c;
     axis a;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         letters = (int)strlen(rows[i].label) > letters ? (int)strlen(rows[i].label) : letters;
+        emulations += rows[i].emulation;
+    }
     c = plot_begin(plots, kind, title, TIMES_WIDTH, count * BAND + 34, letters);
     a = put_axis(&c, rows, count);
+    if (emulations > 0)
+        plot_note(c.plot, emulations < count ? "grey: an emulation, not to scale"
+                                             : "an emulation: its times mean nothing");
     for (int i = 0; i < count; i++)
         put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
     fprintf(c.script, "plot NaN\n");
@@ -168,33 +208,41 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
     return c.plot;
 }
 
-file_bytes report_plot_draw(const report_plot *plot, plot_format format)
+file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format format)
 {
-    /* A picture is twice as fine: for slides and paper. */
+    /* A picture is twice as fine: for slides and paper. A PNG ends with the chunk IEND and its checksum. */
     static const struct {
-        const char *terminal, *more;
+        const char *terminal, *more, *end;
         int fineness;
     } formats[] = {
-        [PLOT_INLINE] = {"svg", "dynamic font 'sans-serif,12' noenhanced", 1},
-        [PLOT_SVG] = {"svg", "dynamic font 'sans-serif,12' noenhanced background rgb 'white'", 1},
-        [PLOT_PNG] = {"pngcairo", "font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced", 2},
+        [PLOT_INLINE] = {"svg", "dynamic font 'sans-serif,12' noenhanced", "</svg>", 1},
+        [PLOT_SVG] = {"svg", "dynamic font 'sans-serif,12' noenhanced background rgb 'white'", "</svg>", 1},
+        [PLOT_PNG] = {"pngcairo", "font 'sans-serif,9' fontscale 2 linewidth 2 noenhanced", "IEND\xae\x42\x60\x82", 2},
     };
     const int fineness = formats[format].fineness;
-    char terminal[160];
-    file_bytes drawn;
+    file_bytes *drawn = memory_zeroed((size_t)count, sizeof *drawn);
+    char *script;
+    size_t size;
+    FILE *stream = memory_stream(&script, &size);
 
-    snprintf(terminal, sizeof terminal, "%s size %d,%d %s", formats[format].terminal, fineness * plot->width,
-             fineness * plot->height, formats[format].more);
-    drawn = gnuplot_draw(terminal, plot->script);
-    if (format == PLOT_INLINE)
-        gnuplot_svg_bare((char *)drawn.data);
+    fprintf(stream, "set encoding utf8\n");
+    for (int i = 0; i < count; i++) /* each script defines all that it uses beside the settings */
+        fprintf(stream, "reset\nset terminal %s size %d,%d %s\n%s", formats[format].terminal, fineness * plots[i]->width,
+                fineness * plots[i]->height, formats[format].more, plots[i]->script);
+    fclose(stream);
+    gnuplot_draw(script, formats[format].end, drawn, count);
+    free(script);
+    for (int i = 0; i < count && format == PLOT_INLINE; i++)
+        gnuplot_svg_bare((char *)drawn[i].data);
     return drawn;
 }
 
 void report_plots_free(report_plots *plots)
 {
-    for (int i = 0; i < plots->count; i++)
+    for (int i = 0; i < plots->count; i++) {
         free(plots->list[i].script);
+        file_bytes_free(&plots->list[i].svg);
+    }
     free(plots->list);
     *plots = (report_plots){.count = 0};
 }

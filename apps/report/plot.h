@@ -7,6 +7,8 @@
 
 #include "files/file_bytes.h"
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Seen as well on white as on black. */
@@ -14,6 +16,7 @@
 #define ORANGE "#d9730d"
 #define VIOLET "#8a4fd0"
 #define GREY "#808080"
+#define PALE "#b4b4b4"
 
 enum { LINE = 15 }; /* pixels of a line of text at 12 points */
 
@@ -22,8 +25,10 @@ typedef struct report_plot {
     char title[256]; /* as people read it */
     char note[256];  /* what the plot leaves out; "": nothing */
     int width, height;
+    int group; /* of plots that stand together: the place of their document in its list */
     char *script;
     size_t script_size;
+    file_bytes svg; /* as it stands in the page, with a NUL behind it; empty until report_plots_draw */
 } report_plot;
 
 enum { MOST_PLOTS = 64 }; /* of a kind: gnuplot draws each, and they are the page's largest part */
@@ -54,6 +59,15 @@ void plot_label(const canvas *c, const char *text, double x, double y, const cha
 /* A horizontal bar from x0 to x1, around y, in pixels. */
 void plot_bar(const canvas *c, double x0, double x1, double y, const char *colour);
 
+/* A filled rectangle around (x, y), in pixels. */
+void plot_box(const canvas *c, double x, double y, double width, double height, const char *colour);
+
+/* Adds to the plot's note, after a semicolon. */
+void plot_note(report_plot *plot, const char *text);
+
+/* Says in the note of a plot of one device, of which `row` is a result, that the device is an emulation if it is. */
+void plot_note_emulation(report_plot *plot, const json_t *row);
+
 typedef struct axis {
     double low, high;
     bool log;
@@ -69,16 +83,20 @@ double axis_step(double high, int tics);
 typedef struct bar_row {
     char label[64];
     double seconds[2];
+    bool emulation;
 } bar_row;
 
-bar_row bar_row_of(const char *resource, const char *what, double first, double second);
+/* Of a result or a run: its resource and `what`, and the times under two keys. */
+bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second);
 
-/* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. */
+/* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. An emulation's bars
+ * are grey and do not set the scale, unless there is nothing else: a bar that is longer than the axis is broken. */
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count);
 
-/* As a part of a page, or as a file; with a NUL behind it. */
-typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
-file_bytes report_plot_draw(const report_plot *plot, plot_format format);
+/* Draws the plots as parts of a page, or as files; by one gnuplot, since it takes longer to start than to draw. Each
+ * picture has a NUL behind it. The caller frees them, and the list. */
+typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG, PLOT_FORMATS } plot_format;
+file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format format);
 
 void report_plots_free(report_plots *plots);
 
@@ -89,9 +107,9 @@ bool gnuplot_find(problem *why);
  * become blanks; bytes that are not UTF-8 are left out. */
 void gnuplot_text(FILE *script, const char *text);
 
-/* The picture that gnuplot draws by the script, after `set terminal <terminal>`, with a NUL behind it; ends the command
- * when it draws nothing. */
-file_bytes gnuplot_draw(const char *terminal, const char *script);
+/* The `count` pictures that gnuplot draws by the script, each with a NUL behind it; `end` is how one ends: "</svg>". Ends
+ * the command when it draws fewer. */
+void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count);
 
 /* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */
 void gnuplot_svg_bare(char *svg);

@@ -30,8 +30,7 @@ void report_plots_times(report_plots *plots, const json_t *results)
     json_object_foreach(charts, key, chart) json_array_foreach(chart, i, row)
     {
         const int place = (int)(i % MOST_POINTS), last = i + 1 == json_array_size(chart) || place + 1 == MOST_POINTS;
-        rows[place] = bar_row_of(row_text(row, "resource"), row_text(row, "variant"), row_number(row, "kernel_s"),
-                                 row_number(row, "total_s"));
+        rows[place] = bar_row_of(row, row_text(row, "variant"), "kernel_s", "total_s");
         if (last && plots->count < MOST_PLOTS)
             plot_add_times(plots, "times", title_of(row).text, rows, place + 1);
         else

@@ -18,6 +18,7 @@
 #include "view/row.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +97,19 @@ static json_t *run_compare(const common_options *common, const report_options *o
  * the same backend. */
 static void add(json_t *data, const char *key, json_t *value)
 {
-    json_t *seen = json_object_get(data, "seen"), *of_key = json_object_get(seen, key);
-    char *text = json_text_of(value);
+    json_t *seen = json_object_get(data, "seen"), *alike, *other;
+    char name[64];
+    size_t i;
 
-    if (!of_key) {
-        json_put(seen, key, of_key = json_new_object());
+    snprintf(name, sizeof name, "%s %016" PRIx64, key, json_hash(value));
+    alike = json_object_get(seen, name);
+    if (!alike)
+        json_put(seen, name, alike = json_new_list());
+    json_array_foreach(alike, i, other) if (json_equal(value, other)) return;
+    json_append(alike, json_incref(value));
+    if (!json_object_get(data, key))
         json_put(data, key, json_new_list());
-    }
-    if (!json_object_get(of_key, text))
-        json_append(json_object_get(data, key), json_incref(value));
-    json_put(of_key, text, json_null());
-    free(text);
+    json_append(json_object_get(data, key), json_incref(value));
 }
 
 static void add_all(json_t *data, const char *key, const json_t *values)
@@ -192,7 +195,6 @@ static void take(report_page *page, json_t *document, const char *source)
     }
     data = data_of(page, machine);
     complete(json_object_get(data, "machine"), machine);
-    add_wrong(data, "wrong", results);
     if (json_object_get(document, "best")) {
         add(data, "sweeps", document);
     } else if (laws) {
@@ -201,6 +203,7 @@ static void take(report_page *page, json_t *document, const char *source)
         rank_results(results);
         add_all(data, "results", results);
     }
+    add_wrong(data, "wrong", results);
     if (batch)
         add_batch(data, batch);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -227,23 +230,6 @@ static report_picture read_picture(const char *value)
     return p;
 }
 
-static void claim_plot(const char *folder, const char *path, const report_plot *p, plot_format format)
-{
-    (void)p;
-    (void)format;
-    path_claim(PATH_WRITTEN, path, "--plots=%s (%s)", folder, strrchr(path, '/') + 1);
-}
-
-static void write_plot(const char *folder, const char *path, const report_plot *p, plot_format format)
-{
-    file_bytes drawn = report_plot_draw(p, format);
-    problem why;
-
-    (void)folder;
-    must_do(file_bytes_write(path, &drawn, &why), &why);
-    file_bytes_free(&drawn);
-}
-
 static void make_plots(report_machine *m)
 {
     const json_t *results = json_object_get(m->data, "results");
@@ -254,31 +240,76 @@ static void make_plots(report_machine *m)
     report_plots_batch(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
 }
 
-/* Does it for each plot in both formats; where there are several machines, the names begin with them. */
-static void each_plot(const report_page *page, const char *folder,
-                      void (*work)(const char *folder, const char *path, const report_plot *p, plot_format format))
+/* Of all machines. */
+typedef struct plot_list {
+    report_plot **plots;
+    int *machines; /* of each: its machine's number from 1, or 0 where there is one machine */
+    int count;
+} plot_list;
+
+static plot_list all_plots(const report_page *page)
 {
-    char path[PATH_MAX], before[32] = "";
+    plot_list list = {NULL, NULL, 0};
 
     for (int i = 0; i < page->machine_count * PLOTS; i++) {
         const report_plots *plots = &page->machines[i / PLOTS].plots[i % PLOTS];
-        if (page->machine_count > 1)
-            snprintf(before, sizeof before, "machine-%d-", i / PLOTS + 1);
-        for (int k = 0; k < 2 * plots->count; k++) {
-            const report_plot *p = &plots->list[k / 2];
-            const plot_format format = k % 2 ? PLOT_PNG : PLOT_SVG;
-            if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, p->name,
-                                 format == PLOT_SVG ? "svg" : "png") >= sizeof path)
-                fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
-            work(folder, path, p, format);
+        const size_t room = (size_t)(list.count + plots->count);
+        list.plots = memory_regrown(list.plots, room, sizeof(report_plot *));
+        list.machines = memory_regrown(list.machines, room, sizeof(int));
+        for (int k = 0; k < plots->count; k++, list.count++) {
+            list.plots[list.count] = &plots->list[k];
+            list.machines[list.count] = page->machine_count > 1 ? i / PLOTS + 1 : 0;
         }
     }
+    return list;
+}
+
+static void draw_page(const plot_list *list)
+{
+    file_bytes *drawn = report_plots_draw(list->plots, list->count, PLOT_INLINE);
+
+    for (int i = 0; i < list->count; i++)
+        list->plots[i]->svg = drawn[i];
+    free(drawn);
+}
+
+/* Where there are several machines, the names begin with them. */
+static const char *plot_path(const char *folder, const plot_list *list, int i, plot_format format)
+{
+    static char path[PATH_MAX];
+    char before[32] = "";
+
+    if (list->machines[i])
+        snprintf(before, sizeof before, "machine-%d-", list->machines[i]);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, list->plots[i]->name,
+                         format == PLOT_SVG ? "svg" : "png") >= sizeof path)
+        fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
+    return path;
 }
 
 static void make_folder(const char *folder)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         fail(EXIT_BROKEN, "--plots: %s: cannot be made (%s)", folder, strerror(errno));
+}
+
+static void write_plots(const char *folder, const plot_list *list)
+{
+    problem why;
+
+    for (int i = 0; i < 2 * list->count; i++) {
+        const char *path = plot_path(folder, list, i / 2, i % 2 ? PLOT_PNG : PLOT_SVG);
+        path_claim(PATH_WRITTEN, path, "--plots=%s (%s)", folder, strrchr(path, '/') + 1);
+    }
+    make_folder(folder);
+    for (plot_format format = PLOT_SVG; format <= PLOT_PNG; format++) {
+        file_bytes *drawn = report_plots_draw(list->plots, list->count, format);
+        for (int i = 0; i < list->count; i++) {
+            must_do(file_bytes_write(plot_path(folder, list, i, format), &drawn[i], &why), &why);
+            file_bytes_free(&drawn[i]);
+        }
+        free(drawn);
+    }
 }
 
 static void free_page(report_page *page)
@@ -310,6 +341,7 @@ int command_report(int argc, char **argv)
                                &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
+    plot_list plots;
     problem why;
     int failures;
 
@@ -328,16 +360,17 @@ int command_report(int argc, char **argv)
         take(&page, run_compare(&common, &own), "flynn compare");
     for (int i = 0; i < page.machine_count; i++)
         make_plots(&page.machines[i]);
-    if (own.plots) {
-        each_plot(&page, own.plots, claim_plot);
-        make_folder(own.plots);
-        each_plot(&page, own.plots, write_plot);
-    }
+    plots = all_plots(&page);
+    if (own.plots)
+        write_plots(own.plots, &plots);
+    draw_page(&plots);
     must_do(output_print(own.output, report_page_write, &page, &why), &why);
     failures = report_failures(&page);
     if (failures > 0)
         note("%d failures are listed on the page", failures);
     note("%s is written", own.output);
+    free(plots.plots);
+    free(plots.machines);
     free_page(&page);
     options_free(&common);
     return failures > 0 ? EXIT_WRONG_RESULT : EXIT_DONE;

@@ -116,6 +116,41 @@ char *json_text_of(const json_t *value)
     return text;
 }
 
+/* FNV-1a, by 64 bits at a time. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x100000001b3u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_text(const char *text, size_t length)
+{
+    uint64_t hash = length, word;
+
+    for (size_t i = 0; i < length; i += sizeof word) {
+        word = 0;
+        memcpy(&word, text + i, length - i < sizeof word ? length - i : sizeof word);
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+uint64_t json_hash(const json_t *value)
+{
+    uint64_t hash = mix(0xcbf29ce484222325u, (uint64_t)json_typeof(value)), inner = 0;
+    const double number = json_number_value(value) + 0.0; /* -0 is equal to 0 */
+    const char *key;
+    json_t *element;
+    size_t i;
+
+    memcpy(&inner, &number, sizeof inner);
+    json_array_foreach(value, i, element) inner = mix(inner, json_hash(element));
+    json_object_foreach((json_t *)value, key, element) inner += mix(hash_text(key, strlen(key)), json_hash(element));
+    if (json_is_string(value))
+        inner = hash_text(json_string_value(value), json_string_length(value));
+    return mix(hash, inner);
+}
+
 /* Writes DEL and the control characters from U+0080 on, which JSON allows in a text, as \u007f. */
 static int dump_part(const char *part, size_t size, void *stream)
 {

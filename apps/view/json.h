@@ -38,6 +38,8 @@ void json_append(json_t *list, json_t *value);
 
 /* The value in one line, keys in order: equal for equal values. Free it. */
 char *json_text_of(const json_t *value);
+/* Equal for values that json_equal finds equal, whatever the order of their keys. */
+uint64_t json_hash(const json_t *value);
 
 /* Writes the document with a line end to a file (whole or not at all), or to stdout for a NULL path. */
 bool json_write(const json_t *document, const char *path, problem *why);
