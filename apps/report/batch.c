@@ -181,14 +181,15 @@ static const char *colour_of(const json_t *stage)
 /* Its stages one after the other, with their names where there is room. */
 static void put_worker(const canvas *c, const worker *w, double y, double high)
 {
-    const double whole = (c->right - c->left) / high, line = c->left + whole;
+    /* Only an emulation's bar, which does not set the scale, would be longer. */
+    const double whole = (c->right - c->left) / high, line = c->left + whole, end = c->right - NUMBER + 2;
     double x = c->left;
     char number[32];
 
     plot_label(c, w->name, c->left - 8, y, "right");
     for (int i = 0; i < w->parts; i++) {
         const char *name = row_text(w->stages[i], "stage");
-        const double length = whole * row_number(w->stages[i], "utilization");
+        const double length = fmin(whole * row_number(w->stages[i], "utilization"), end - x);
         plot_bar(c, x, x + fmax(length - 1, 0.5), y, colour_of(w->stages[i]));
         if (w->parts > 1 && plot_text_width(name) < length)
             plot_label(c, name, x + length / 2, y, "center front tc rgb 'white'");
@@ -202,8 +203,9 @@ static void put_run(const canvas *c, const busy_run *b, double top, double high)
 {
     char head[128];
 
-    snprintf(head, sizeof head, "%.16s %.12s, bound by %.32s", row_text(b->run, "resource"),
-             batch_pipeline(b->run).text, row_text(b->run, "bound_by"));
+    snprintf(head, sizeof head, "%.16s %.12s, %sbound by %.32s", row_text(b->run, "resource"),
+             batch_pipeline(b->run).text, json_is_true(json_object_get(b->run, "emulation")) ? "emulation, " : "",
+             row_text(b->run, "bound_by"));
     plot_label(c, head, 8, top - HEAD / 2 - 1, "left");
     for (int i = 0; i < b->count; i++)
         put_worker(c, &b->workers[i], top - HEAD - (i + 0.5) * BAR, high);
@@ -241,7 +243,8 @@ static void add_busy(report_plots *plots, const json_t *runs, int count, const c
         for (int k = 0; k < list[i].count; k++) {
             const worker *w = &list[i].workers[k];
             letters = (int)strlen(w->name) > letters ? (int)strlen(w->name) : letters;
-            most = fmax(most, w->busy);
+            if (!json_is_true(json_object_get(list[i].run, "emulation")))
+                most = fmax(most, w->busy);
         }
     }
     c = plot_begin(plots, "batch-busy", title, BUSY_WIDTH, height, letters);

@@ -62,32 +62,53 @@ static bool alike(const column *columns, int group, const json_t *a, const json_
     return same;
 }
 
-static void put_row(FILE *out, const column *columns, const json_t *row, bool again)
+enum { MOST_COLUMNS = 32, LONG_TEXT = 24, SHORT_TEXT = 12 };
+
+/* A number stays on its line; a text breaks between words where the table is too wide, and a long one anywhere. */
+static const char *class_of(const column *c, const char *text)
 {
+    return column_is_number(c)                                      ? " class=n"
+           : strlen(text) > LONG_TEXT                               ? " class=t"
+           : strlen(text) > SHORT_TEXT && strchr(text, ' ') != NULL ? " class=w"
+                                                                    : "";
+}
+
+static void put_row(FILE *out, const column *columns, const bool *shown, const json_t *row, bool again)
+{
+    const char *text;
     cell room;
 
     fputs(is_wrong(columns, row) ? "<tr class=wrong>" : "<tr>", out);
     html_print(out, again ? "<th scope=row class=again>%s</th>" : "<th scope=row>%s</th>",
                column_text(columns, row, &room));
-    for (const column *c = columns + 1; c->title; c++)
-        html_print(out, column_is_number(c) ? "<td class=n>%s</td>" : "<td>%s</td>", column_text(c, row, &room));
+    for (size_t c = 1; columns[c].title; c++) {
+        if (!shown[c])
+            continue;
+        text = column_text(&columns[c], row, &room);
+        fprintf(out, "<td%s>", class_of(&columns[c], text));
+        html_print(out, "%s</td>", text);
+    }
     fputs("</tr>\n", out);
 }
 
 void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group)
 {
     const json_t *row, *before = NULL;
+    bool shown[MOST_COLUMNS] = {true};
     size_t i;
 
     html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table><thead><tr>", label);
-    for (const column *c = columns; c->title; c++)
-        html_print(out, column_is_number(c) ? "<th class=n>%s</th>" : "<th>%s</th>", c->title);
+    for (size_t c = 0; columns[c].title; c++) {
+        shown[c] = c == 0 || !column_says_nothing(&columns[c], rows);
+        if (shown[c])
+            html_print(out, column_is_number(&columns[c]) ? "<th class=n>%s</th>" : "<th>%s</th>", columns[c].title);
+    }
     fputs("</tr></thead><tbody>", out);
     json_array_foreach(rows, i, row)
     {
         const bool again = alike(columns, group, before, row);
         fputs(before && group > 0 && !again ? "</tbody><tbody>" : "", out);
-        put_row(out, columns, row, again);
+        put_row(out, columns, shown, row, again);
         before = row;
     }
     fputs("</tbody></table></div>\n", out);
@@ -109,7 +130,7 @@ void html_plot(FILE *out, const report_plot *plot)
 {
     int least = plot->width < 500 ? 300 : plot->width * 9 / 10; /* what is smaller is hard to read: it scrolls */
 
-    html_print(out, "<figure><figcaption><b>%s</b>", plot->title);
+    html_print(out, "<figure style=\"width:%dpx\"><figcaption><b>%s</b>", plot->width, plot->title);
     if (*plot->note)
         html_print(out, " <span class=note>%s</span>", plot->note);
     html_print(out,

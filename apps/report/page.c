@@ -7,6 +7,7 @@
 #include "laws/show.h"
 #include "look/ceiling.h"
 #include "sweep/show.h"
+#include "taxonomy/show.h"
 #include "view/row.h"
 
 #include <flynn/flynn.h>
@@ -144,16 +145,28 @@ static void put_results(FILE *out, const json_t *results, const report_plots *pl
     html_table(out, "Comparison", compare_columns, results, 1);
 }
 
-static void put_plots(FILE *out, const json_t *list, const report_plots *plots)
+/* The plots of a document. */
+static void put_group(FILE *out, const report_plots *plots, size_t group)
 {
-    (void)list;
     fputs("<div class=plots>\n", out);
     for (int i = 0; i < plots->count; i++)
-        html_plot(out, &plots->list[i]);
+        if (plots->list[i].group == (int)group)
+            html_plot(out, &plots->list[i]);
     fputs("</div>\n", out);
+}
+
+static void put_left_out(FILE *out, const report_plots *plots)
+{
     if (plots->left_out > 0)
         html_print(out, "<p class=note>The first %d of %d plots; the tables have all results.</p>\n", plots->count,
                    plots->count + plots->left_out);
+}
+
+static void put_plots(FILE *out, const json_t *list, const report_plots *plots)
+{
+    (void)list;
+    put_group(out, plots, 0);
+    put_left_out(out, plots);
 }
 
 static void put_ceilings(FILE *out, const json_t *ceilings, const report_plots *plots)
@@ -170,8 +183,8 @@ static void put_table(FILE *out, const char *title, const column *columns, const
 {
     if (json_array_size(rows) == 0)
         return;
-    html_print(out, "<h3>%s</h3>", title);
-    html_table(out, title, columns, rows, 0);
+    html_print(out, "<h4>%s</h4>", title);
+    html_table(out, title, columns, rows, 1);
 }
 
 static void put_sweeps(FILE *out, const json_t *documents, const report_plots *plots)
@@ -179,13 +192,16 @@ static void put_sweeps(FILE *out, const json_t *documents, const report_plots *p
     const json_t *document;
     size_t i;
 
-    (void)plots;
     json_array_foreach(documents, i, document)
     {
+        const json_t *first = json_array_get(json_object_get(document, "results"), 0);
+        html_print(out, "<h3>%s, %s</h3>", row_text(first, "exercise"), row_text(first, "dtype"));
+        put_group(out, plots, i);
         put_table(out, "Best", sweep_best_columns, json_object_get(document, "best"));
         put_table(out, "All combinations", sweep_columns, json_object_get(document, "results"));
         put_table(out, "Cannot run", sweep_refused_columns, json_object_get(document, "cannot_run"));
     }
+    put_left_out(out, plots);
 }
 
 static void put_laws(FILE *out, const json_t *list, const report_plots *plots)
@@ -197,6 +213,7 @@ static void put_laws(FILE *out, const json_t *list, const report_plots *plots)
     json_array_foreach(list, i, laws)
     {
         json_t *points = laws_points(laws), *fits = laws_fits(laws);
+        html_print(out, "<h3>%s on %s</h3>", row_text(laws, "exercise"), row_text(laws, "backend"));
         html_terms(out, laws_columns, laws);
         put_table(out, "Points", laws_point_columns, points);
         put_table(out, "Fits", laws_fit_columns, fits);
@@ -204,6 +221,28 @@ static void put_laws(FILE *out, const json_t *list, const report_plots *plots)
             html_print(out, "<p>%s</p>\n", json_is_string(remark) ? json_string_value(remark) : "-");
         json_decref(points);
         json_decref(fits);
+    }
+}
+
+static void put_taxonomies(FILE *out, const json_t *list, const report_plots *plots)
+{
+    const json_t *taxonomy, *remark;
+    size_t i, k;
+
+    json_array_foreach(list, i, taxonomy)
+    {
+        const json_t *misd = json_object_get(taxonomy, "misd");
+        column columns[MISD_COLUMNS];
+        json_t *remarks = taxonomy_remarks(taxonomy), *answers = taxonomy_misd(misd, columns);
+        html_print(out, "<h3>%s</h3>", taxonomy_title(taxonomy).text);
+        put_group(out, plots, i);
+        put_table(out, "Steps", taxonomy_step_columns, json_object_get(taxonomy, "steps"));
+        json_array_foreach(remarks, k, remark) html_print(out, "<p class=note>%s</p>\n", json_string_value(remark));
+        put_table(out, "MISD", columns, answers);
+        html_print(out, "<p class=note>%s On %s; a cell is the largest difference of two answers.</p>\n",
+                   row_text(misd, "means"), row_text(misd, "resource"));
+        json_decref(remarks);
+        json_decref(answers);
     }
 }
 
@@ -244,7 +283,10 @@ static const struct section {
      "class=kernel></span> compute <span class=total></span> link <span class=other></span> CPU <span "
      "class=disk></span> I/O; stages on the same threads share a bar. A part at 100 % is "
      "always busy, and the other parts wait for it."},
-    {"Sweep", "sweeps", 0, put_sweeps, NULL},
+    {"Taxonomy", "taxonomies", PLOTS_TAXONOMIES, put_taxonomies,
+     "One operation in Flynn's classes. <span class=kernel></span> kernel <span class=total></span> total, from host "
+     "to host"},
+    {"Sweep", "sweeps", PLOTS_SWEEPS, put_sweeps, NULL},
     {"Scaling", NULL, PLOTS_LAWS, put_plots,
      "<span class=kernel></span> strong scaling or batches of a GPU, and Amdahl's curve <span class=total></span> weak "
      "scaling, and Gustafson's <span class=other></span> n times as fast with n workers, or n matrices"},

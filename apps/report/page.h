@@ -14,13 +14,13 @@ typedef struct report_picture {
     file_bytes file;
 } report_picture;
 
-enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS };
+enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS_SWEEPS, PLOTS_TAXONOMIES, PLOTS };
 
 typedef struct report_machine {
     /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
-     * "laws", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps, that failed
-     * their check), "wrong_runs" (of batches). "lost_images": an object, the failures in batches by their messages.
-     * "seen": an object, of each list the texts of its values as keys. */
+     * "laws", "taxonomies", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps
+     * and of taxonomies' answers, that failed their check), "wrong_runs" (of batches). "lost_images": an object, the
+     * failures in batches by their messages. "seen": an object, of each list the texts of its values as keys. */
     json_t *data;
     report_plots plots[PLOTS];
 } report_machine;
@@ -56,6 +56,13 @@ void report_plots_laws(report_plots *plots, const json_t *laws);
 
 /* Two plots a batch: the wall time of each run, and the part of it that each thread and engine was busy. */
 void report_plots_batch(report_plots *plots, const json_t *batches);
+
+/* kernel_s of each backend of a sweep over what it varies: a heat map where that is two of size, block and variant, and
+ * lines; bars where it is nothing but the variant. Plots of one document share a group. */
+void report_plots_sweeps(report_plots *plots, const json_t *sweeps);
+
+/* kernel_s and total_s of the steps of `flynn taxonomy`: a plot for each entry, which is its group. */
+void report_plots_taxonomies(report_plots *plots, const json_t *taxonomies);
 
 /* What the page needs and the value of a document's key "batch" lacks, in words; NULL: nothing. */
 const char *report_batch_lacks(const json_t *batch);

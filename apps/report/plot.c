@@ -199,8 +199,8 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
     c = plot_begin(plots, kind, title, TIMES_WIDTH, count * BAND + 34, letters);
     a = put_axis(&c, rows, count);
     if (emulations > 0)
-        plot_note(c.plot, emulations < count ? "grey: an emulation, not to scale"
-                                             : "an emulation: its times mean nothing");
+        plot_note(c.plot,
+                  emulations < count ? "grey: an emulation, not to scale" : "an emulation: its times mean nothing");
     for (int i = 0; i < count; i++)
         put_bars(&c, &rows[i], c.top - (i + 0.5) * BAND, &a);
     fprintf(c.script, "plot NaN\n");
@@ -227,8 +227,8 @@ file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format 
 
     fprintf(stream, "set encoding utf8\n");
     for (int i = 0; i < count; i++) /* each script defines all that it uses beside the settings */
-        fprintf(stream, "reset\nset terminal %s size %d,%d %s\n%s", formats[format].terminal, fineness * plots[i]->width,
-                fineness * plots[i]->height, formats[format].more, plots[i]->script);
+        fprintf(stream, "reset\nset terminal %s size %d,%d %s\n%s", formats[format].terminal,
+                fineness * plots[i]->width, fineness * plots[i]->height, formats[format].more, plots[i]->script);
     fclose(stream);
     gnuplot_draw(script, formats[format].end, drawn, count);
     free(script);

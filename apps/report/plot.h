@@ -107,8 +107,8 @@ bool gnuplot_find(problem *why);
  * become blanks; bytes that are not UTF-8 are left out. */
 void gnuplot_text(FILE *script, const char *text);
 
-/* The `count` pictures that gnuplot draws by the script, each with a NUL behind it; `end` is how one ends: "</svg>". Ends
- * the command when it draws fewer. */
+/* The `count` pictures that gnuplot draws by the script, each with a NUL behind it; `end` is how one ends: "</svg>".
+ * Ends the command when it draws fewer. */
 void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count);
 
 /* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */

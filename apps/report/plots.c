@@ -209,15 +209,13 @@ static void draw_roof(roof *r)
 /* What the plot leaves out. */
 static void put_note(const roof *r, report_plot *plot)
 {
-    const size_t size = sizeof plot->note;
-    int used = 0;
-
+    plot_note_emulation(plot, r->points[0].row);
     if (r->without > 0)
-        used = snprintf(plot->note, size, "%d result%s without floating-point operations left out", r->without,
-                        r->without > 1 ? "s" : "");
+        plot_note(plot, cell_print("%d result%s without floating-point operations left out", r->without,
+                                   r->without > 1 ? "s" : "")
+                            .text);
     if (r->beyond > 0)
-        snprintf(plot->note + used, size - (size_t)used, "%sthe first %d points of %d", used ? "; " : "", r->count,
-                 r->count + r->beyond);
+        plot_note(plot, cell_print("the first %d points of %d", r->count, r->count + r->beyond).text);
 }
 
 /* `results` are those of the ceiling's device. */
@@ -312,8 +310,8 @@ static void put_curves(FILE *script, const json_t *laws, const reach *most)
 {
     const double high = 1.05 * fmax(most->n, 2);
 
-    fprintf(script, "set xrange [1:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\nset xlabel ", high,
-            fmax(1, ceil(most->n / 8)));
+    fprintf(script, "set xrange [%.9g:%.9g]\nset samples 200\nset xtics %.9g format '%%g' scale 0\nset xlabel ",
+            1 - (high - 1) / 50, high, fmax(1, ceil(most->n / 8)));
     gnuplot_text(script, json_is_string(json_object_get(laws, "unit")) ? row_text(laws, "unit") : "n");
     fprintf(script, "\nradius = %.9g\nlist = \"rate*x lw 1 dt 2 lc rgb '" GREY "'\"\n", (high - 1) / (LAWS_WIDTH / 4));
     put_height(script, laws, most->speed_up);
@@ -342,6 +340,7 @@ static void add_laws(report_plots *plots, const json_t *laws)
     if (points == 0)
         return;
     c = plot_begin(plots, "laws", title.text, LAWS_WIDTH, LAWS_HEIGHT, 0);
+    plot_note_emulation(c.plot, laws);
     for (int k = 0; k < SCALINGS; k++)
         put_points_of(c.script, scalings[k].kind, json_object_get(laws, scalings[k].kind), &most);
     put_curves(c.script, laws, &most);
@@ -354,4 +353,30 @@ void report_plots_laws(report_plots *plots, const json_t *laws)
     size_t i;
 
     json_array_foreach(laws, i, value) add_laws(plots, value);
+}
+
+/* The page has it below the exercise's name. */
+static void set_taxonomy(report_plot *plot, int group)
+{
+    snprintf(plot->title, sizeof plot->title, "Steps");
+    plot->group = group;
+}
+
+void report_plots_taxonomies(report_plots *plots, const json_t *taxonomies)
+{
+    const json_t *taxonomy, *step;
+    bar_row rows[MOST_POINTS];
+    size_t i, k;
+
+    json_array_foreach(taxonomies, i, taxonomy)
+    {
+        const cell title = cell_print("%.32s, %.8s", row_text(taxonomy, "exercise"), row_text(taxonomy, "dtype"));
+        int count = 0;
+        json_array_foreach(json_object_get(taxonomy, "steps"), k, step) if (count < MOST_POINTS) rows[count++] =
+            bar_row_of(step, row_text(step, "flynn_class"), "kernel_s", "total_s");
+        if (count > 0 && plots->count < MOST_PLOTS)
+            set_taxonomy(plot_add_times(plots, "taxonomy", title.text, rows, count), (int)i);
+        else
+            plots->left_out += count > 0;
+    }
 }

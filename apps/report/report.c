@@ -58,7 +58,8 @@ static const own_option own_options[] = {
 static const char summary[] =
     "Makes one page of the documents that other commands saved with --json: tables, times as bars, the roofline, and "
     "failures.\v"
-    "The files are from flynn compare (also --against), ceiling, sweep, laws, batch, or a single exercise; documents "
+    "The files are from flynn compare (also --against), ceiling, sweep, laws, taxonomy, batch, or a single exercise; "
+    "documents "
     "of one host are shown together. Without a file it runs flynn compare. The page loads nothing from the network, "
     "and can be printed. gnuplot draws the plots. Exit status 1 if a check on the page failed.\v"
     "\trun compare, and make report.html\n"
@@ -128,6 +129,23 @@ static void add_wrong(json_t *data, const char *key, const json_t *rows)
     json_array_foreach(rows, i, row) if (!row_is_right(row)) add(data, key, row);
 }
 
+/* The answers of MISD that are wrong, as results. */
+static void add_answers(json_t *data, const json_t *taxonomy)
+{
+    const json_t *misd = json_object_get(taxonomy, "misd"), *answer;
+    size_t i;
+
+    json_array_foreach(json_object_get(misd, "answers"), i, answer)
+    {
+        json_t *row = json_new_copy(answer);
+        json_put(row, "exercise", json_text(row_text(taxonomy, "exercise")));
+        json_put(row, "resource", json_text(row_text(misd, "resource")));
+        if (!row_is_right(row))
+            add(data, "wrong", row);
+        json_decref(row);
+    }
+}
+
 /* Adds the speed-ups that documents of earlier versions lack. The ways of a slice are not ranked. */
 static void rank_results(json_t *results)
 {
@@ -186,7 +204,8 @@ static void take(report_page *page, json_t *document, const char *source)
 {
     static const char *const lists[] = {"ceilings", "skipped", "failed"};
     json_t *machine = json_object_get(document, "machine"), *laws = json_object_get(document, "laws"),
-           *batch = json_object_get(document, "batch"), *results = json_object_get(document, "results"), *data;
+           *batch = json_object_get(document, "batch"), *results = json_object_get(document, "results"),
+           *taxonomy = json_object_get(document, "taxonomy"), *data;
 
     json_append(page->sources, json_text(source));
     if (json_object_get(document, "pairs")) {
@@ -199,6 +218,9 @@ static void take(report_page *page, json_t *document, const char *source)
         add(data, "sweeps", document);
     } else if (laws) {
         add(data, "laws", laws); /* its results are of different sizes */
+    } else if (json_is_object(taxonomy)) {
+        add(data, "taxonomies", taxonomy);
+        add_answers(data, taxonomy);
     } else {
         rank_results(results);
         add_all(data, "results", results);
@@ -238,6 +260,8 @@ static void make_plots(report_machine *m)
     report_plots_roofline(&m->plots[PLOTS_ROOFLINE], results, json_object_get(m->data, "ceilings"));
     report_plots_laws(&m->plots[PLOTS_LAWS], json_object_get(m->data, "laws"));
     report_plots_batch(&m->plots[PLOTS_BATCH], json_object_get(m->data, "batches"));
+    report_plots_sweeps(&m->plots[PLOTS_SWEEPS], json_object_get(m->data, "sweeps"));
+    report_plots_taxonomies(&m->plots[PLOTS_TAXONOMIES], json_object_get(m->data, "taxonomies"));
 }
 
 /* Of all machines. */

@@ -88,7 +88,7 @@ void sweep_table_fill(json_t *document)
 
 static const column block_column = {"block", "block", AS_BLOCK, NULL};
 
-static cell block_of(const json_t *entry)
+cell sweep_block(const json_t *entry)
 {
     cell room;
 
@@ -96,8 +96,7 @@ static cell block_of(const json_t *entry)
     return room;
 }
 
-/* The size that was asked for, else the result's shape; and the rank: "512, rank 20". */
-static cell size_of(const json_t *row)
+cell sweep_size(const json_t *row)
 {
     const column c = {"size", json_is_integer(json_object_get(row, "size")) ? "size" : "shape", AS_TEXT, NULL};
     cell room;
@@ -111,7 +110,7 @@ static cell size_of(const json_t *row)
 
 const column sweep_columns[] = {
     {"exercise", "exercise", AS_TEXT, NULL},   {"backend", "resource", AS_TEXT, NULL},
-    {"variant", "variant", AS_TEXT, NULL},     {"size", NULL, AS_NUMBER, size_of},
+    {"variant", "variant", AS_TEXT, NULL},     {"size", NULL, AS_NUMBER, sweep_size},
     {"block", "block", AS_BLOCK, NULL},        {"kernel", "kernel_s", AS_SECONDS, NULL},
     {"spread", "spread", AS_PART, NULL},       {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
     {"GFLOP/s", "gflops", AS_COUNT, NULL},     {"registers", "registers", AS_COUNT, NULL},
@@ -122,13 +121,13 @@ const column sweep_columns[] = {
 const column sweep_best_columns[] = {
     {"exercise", "exercise", AS_TEXT, NULL}, {"backend", "resource", AS_TEXT, NULL},
     {"device", "device", AS_TEXT, NULL},     {"dtype", "dtype", AS_TEXT, NULL},
-    {"size", NULL, AS_NUMBER, size_of},      {"variant", "variant", AS_TEXT, NULL},
+    {"size", NULL, AS_NUMBER, sweep_size},   {"variant", "variant", AS_TEXT, NULL},
     {"block", "block", AS_BLOCK, NULL},      {"kernel", "kernel_s", AS_SECONDS, NULL},
     {"kept", "kept", AS_TEXT, NULL},         {0},
 };
 
 const column sweep_refused_columns[] = {
-    {"backend", "backend", AS_TEXT, NULL}, {"variant", "variant", AS_TEXT, NULL}, {"size", NULL, AS_NUMBER, size_of},
+    {"backend", "backend", AS_TEXT, NULL}, {"variant", "variant", AS_TEXT, NULL}, {"size", NULL, AS_NUMBER, sweep_size},
     {"block", "block", AS_BLOCK, NULL},    {"reason", "reason", AS_TEXT, NULL},   {0},
 };
 
@@ -138,8 +137,8 @@ static void show_ties(const json_t *best)
     size_t i;
     json_t *other;
 
-    json_array_foreach(ties, i, other)
-        text_print("%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), block_of(other).text);
+    json_array_foreach(ties, i, other) text_print(
+        "%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), sweep_block(other).text);
     if (json_array_size(ties) > 0)
         text_print(" may be as fast\n");
 }
@@ -153,8 +152,8 @@ static void show_best(const json_t *rows, const json_t *best)
     {
         if (!same_place(row, best))
             continue;
-        text_print("best of size %s on %s: %s, block %s, %s%s\n", size_of(row).text, row_text(best, "resource"),
-                   row_text(best, "variant"), block_of(best).text, format_seconds(row_number(best, "kernel_s")).text,
+        text_print("best of size %s on %s: %s, block %s, %s%s\n", sweep_size(row).text, row_text(best, "resource"),
+                   row_text(best, "variant"), sweep_block(best).text, format_seconds(row_number(best, "kernel_s")).text,
                    json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
     }
@@ -163,8 +162,8 @@ static void show_best(const json_t *rows, const json_t *best)
 
 static void print_combination(const json_t *entry)
 {
-    text_print("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"), size_of(entry).text,
-               block_of(entry).text);
+    text_print("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"),
+               sweep_size(entry).text, sweep_block(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */

@@ -4,7 +4,19 @@
  */
 #pragma once
 
-#include <jansson.h>
+#include "view/columns.h"
+
+/* Of a taxonomy's "steps". */
+extern const column taxonomy_step_columns[];
+
+/* A row and a column for each answer of "misd", whose differences are between; the columns' texts are the document's. A
+ * new reference. */
+enum { MISD_COLUMNS = 20 };
+json_t *taxonomy_misd(const json_t *misd, column *columns);
+
+/* "convolve1d, 20014 f32"; what is to be said below the steps, such as why there is no GPU: a new list of texts. */
+cell taxonomy_title(const json_t *taxonomy);
+json_t *taxonomy_remarks(const json_t *taxonomy);
 
 /* Prints the document's key "taxonomy". */
 void taxonomy_show(const json_t *taxonomy);

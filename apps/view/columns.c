@@ -199,9 +199,7 @@ static bool is_listed(const char *titles, const char *title)
     return false;
 }
 
-/* Does each row have the same there, and that means nothing: no value, no time of a copy that is none, the rank of one
- * row, the speed-up over itself? */
-static bool says_nothing(const column *c, const json_t *rows)
+bool column_says_nothing(const column *c, const json_t *rows)
 {
     const char *text;
     const json_t *row;
@@ -285,7 +283,7 @@ static wrapping choose(const column *columns, const json_t *rows, bool *shown)
     wrapping w = {NULL, 0};
 
     for (size_t c = 0; columns[c].title; c++) {
-        shown[c] = chosen.all || !most || !says_nothing(&columns[c], rows);
+        shown[c] = chosen.all || !most || !column_says_nothing(&columns[c], rows);
         listed = listed || (chosen.titles && is_listed(chosen.titles, columns[c].title));
     }
     for (size_t c = 0; columns[c].title && listed; c++)

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plots of sweeps: kernel_s over size, rank and block, for each backend by itself.
+ */
+#include "page.h"
+
+#include "sweep/show.h"
+#include "view/row.h"
+#include "view/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 64, MOST_COLUMNS = 16, MOST_LINES = 8, MOST_BARS = 64 };
+
+/* Different texts, in the order in which they were found. */
+typedef struct names {
+    int count, most, left_out;
+    cell list[MOST_ROWS];
+} names;
+
+/* The place of the text, which is added; -1: there are `most` others. */
+static int place_of(names *n, const char *text)
+{
+    for (int i = 0; i < n->count; i++)
+        if (strcmp(n->list[i].text, text) == 0)
+            return i;
+    if (n->count == n->most) {
+        n->left_out++;
+        return -1;
+    }
+    n->list[n->count] = cell_print("%s", text);
+    return n->count++;
+}
+
+static int longest(const names *n)
+{
+    size_t most = 1;
+
+    for (int i = 0; i < n->count; i++)
+        most = strlen(n->list[i].text) > most ? strlen(n->list[i].text) : most;
+    return (int)most;
+}
+
+/* What a sweep varies: how many values each of them has in its results, at most MOST_ROWS. */
+typedef struct extent {
+    int places, sizes, ranks, blocks;
+} extent;
+
+static extent extent_of(const json_t *rows)
+{
+    names found[4] = {{.most = MOST_ROWS}, {.most = MOST_ROWS}, {.most = MOST_ROWS}, {.most = MOST_ROWS}};
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        place_of(&found[0], sweep_size(row).text);
+        place_of(&found[1], cell_value(json_object_get(row, "size")).text);
+        place_of(&found[2], cell_value(json_object_get(row, "rank_asked")).text);
+        place_of(&found[3], sweep_block(row).text);
+    }
+    return (extent){found[0].count, found[1].count, found[2].count, found[3].count};
+}
+
+static bool has_block(const json_t *row)
+{
+    return strcmp(sweep_block(row).text, "-") != 0;
+}
+
+static double seconds_of(const json_t *row)
+{
+    const double seconds = row_number(row, "kernel_s");
+
+    return row_is_right(row) && seconds > 1e-15 && seconds < 1e15 ? seconds : (double)NAN;
+}
+
+/* Names a file by the exercise, too, below which the page has the plot. */
+static cell name_of(const json_t *row, const char *over)
+{
+    return cell_print("%.24s, %.8s, %.20s: kernel over %s", row_text(row, "exercise"), row_text(row, "dtype"),
+                      row_text(row, "resource"), over);
+}
+
+static void set_title(report_plot *plot, const json_t *row, const char *over)
+{
+    snprintf(plot->title, sizeof plot->title, "%.20s: kernel over %s", row_text(row, "resource"), over);
+}
+
+/* ---------------------------------------------------------------------------------------------------- heat map ---- */
+
+enum { CELL = 22, FOOT = 52, LEAST_WIDTH = 62, RAMP_WIDTH = 96, RAMP_STEPS = 24 };
+
+typedef struct heat {
+    names rows, columns;
+    double seconds[MOST_ROWS][MOST_COLUMNS]; /* NaN: see `wrong` */
+    bool wrong[MOST_ROWS][MOST_COLUMNS];
+    double best[MOST_COLUMNS], most; /* the least of each column; the largest ratio to it, at least 2 */
+} heat;
+
+/* Rows are variants with their blocks and columns are sizes; of one size, variants and blocks. */
+static heat heat_of(const json_t *results, const extent *e)
+{
+    heat h = {.rows.most = MOST_ROWS, .columns.most = MOST_COLUMNS, .most = 2};
+    const json_t *row;
+    size_t i;
+
+    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++)
+        h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] = NAN;
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        h.best[c] = NAN;
+    json_array_foreach(results, i, row)
+    {
+        const char *variant = row_text(row, "variant");
+        const cell block = sweep_block(row),
+                   both = cell_print("%.20s %.16s", variant, has_block(row) ? block.text : "");
+        const int c = place_of(&h.columns, e->places > 1 ? sweep_size(row).text : block.text),
+                  r = c < 0 ? -1 : place_of(&h.rows, e->places > 1 && e->blocks > 1 ? both.text : variant);
+        if (r < 0)
+            continue;
+        h.seconds[r][c] = fmin(h.seconds[r][c], seconds_of(row));
+        h.wrong[r][c] = h.wrong[r][c] || !row_is_right(row);
+        h.best[c] = fmin(h.best[c], seconds_of(row));
+    }
+    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++)
+        h.most = fmax(h.most, h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] / h.best[k % MOST_COLUMNS]);
+    return h;
+}
+
+/* Viridis, which stays in order for the colour-blind and in grey: 0 is yellow, 1 is violet. */
+static cell ramp(double part)
+{
+    static const int stops[][3] = {{253, 231, 37}, {94, 201, 98}, {33, 145, 140}, {59, 82, 139}, {68, 1, 84}};
+    const double place = 4 * fmin(fmax(part, 0), 1);
+    const int i = place < 3 ? (int)place : 3;
+    int mixed[3];
+
+    for (int k = 0; k < 3; k++)
+        mixed[k] = (int)lround(stops[i][k] + (place - i) * (stops[i + 1][k] - stops[i][k]));
+    return cell_print("#%02x%02x%02x", (unsigned)mixed[0], (unsigned)mixed[1], (unsigned)mixed[2]);
+}
+
+static void put_cell(const canvas *c, const heat *h, int row, int column, double width)
+{
+    const double x = c->left + (column + 0.5) * width, y = c->top - (row + 0.5) * CELL,
+                 seconds = h->seconds[row][column], part = log(seconds / h->best[column]) / log(h->most);
+
+    if (isfinite(part)) {
+        plot_box(c, x, y, width - 2, CELL - 2, ramp(part).text);
+        plot_label(c, format_seconds(seconds).text, x, y,
+                   part < 0.45 ? "center front tc rgb '#14181c'" : "center front tc rgb '#ffffff'");
+    } else if (h->wrong[row][column]) {
+        plot_label(c, "wrong", x, y, "center front tc rgb '#d03040'");
+    }
+}
+
+static void put_ramp(const canvas *c, const heat *h)
+{
+    const double left = c->left + plot_text_width("1.00x") + 6, step = (double)RAMP_WIDTH / RAMP_STEPS;
+
+    plot_label(c, "1.00x", left - 6, 10, "right");
+    for (int i = 0; i < RAMP_STEPS; i++)
+        plot_box(c, left + (i + 0.5) * step, 10, step + 0.5, 12, ramp(i / (RAMP_STEPS - 1.0)).text);
+    plot_label(c, format_factor(h->most).text, left + RAMP_WIDTH + 6, 10, "left");
+}
+
+static report_plot *add_heat(report_plots *plots, const json_t *rows, const extent *e)
+{
+    const json_t *first = json_array_get(rows, 0);
+    const heat h = heat_of(rows, e);
+    const int letters = longest(&h.rows);
+    const char *over = e->places == 1 ? "variant and block" : e->blocks > 1 ? "block and size" : "variant and size";
+    const double wide = fmax(LEAST_WIDTH, plot_text_width("m") * longest(&h.columns) + 12);
+    canvas c;
+
+    if (h.rows.count < 2 || h.columns.count < 2)
+        return NULL;
+    c = plot_begin(plots, "sweep-map", name_of(first, over).text,
+                   (int)fmax(26 + 7 * letters + h.columns.count * wide, 320), h.rows.count * CELL + FOOT + 8, letters);
+    set_title(c.plot, first, over);
+    c.bottom = FOOT;
+    plot_note(c.plot, "colour: over the fastest of its column");
+    if (h.rows.left_out + h.columns.left_out > 0)
+        plot_note(c.plot, cell_print("the first %d rows and %d columns", h.rows.count, h.columns.count).text);
+    fprintf(c.script, "unset xtics\nset xrange [0:1]\n");
+    for (int i = 0; i < h.columns.count; i++)
+        plot_label(&c, h.columns.list[i].text, c.left + (i + 0.5) * wide, FOOT - 12, "center");
+    for (int r = 0; r < h.rows.count; r++) {
+        plot_label(&c, h.rows.list[r].text, c.left - 8, c.top - (r + 0.5) * CELL, "right");
+        for (int i = 0; i < h.columns.count; i++)
+            put_cell(&c, &h, r, i, wide);
+    }
+    put_ramp(&c, &h);
+    fprintf(c.script, "plot NaN\n");
+    plot_end(&c);
+    return c.plot;
+}
+
+/* ------------------------------------------------------------------------------------------------------- lines ---- */
+
+enum { LINES_WIDTH = 380, LINES_HEIGHT = 280, SAMPLE = 46 }; /* the key stands right of LINES_WIDTH */
+
+/* Over sizes, ranks or, if all results have one size and rank, the blocks in the order in which they ran. */
+typedef struct lines {
+    const char *key, *name; /* of x; a NULL key: blocks */
+    names series, blocks;
+    double x[MOST_ROWS], least, most; /* of all lines together; the least and the most time */
+    double y[MOST_LINES][MOST_ROWS];
+    bool flat[MOST_LINES]; /* it has no blocks: its time is that of each */
+    int count;
+} lines;
+
+static int place_of_x(lines *l, const json_t *row)
+{
+    const double x = l->key ? row_number(row, l->key) : place_of(&l->blocks, sweep_block(row).text);
+    int i = 0;
+
+    if (!(x >= 0))
+        return -1;
+    while (i < l->count && l->x[i] != x)
+        i++;
+    if (i == MOST_ROWS)
+        return -1;
+    if (i == l->count)
+        l->x[l->count++] = x;
+    return i;
+}
+
+/* Each line has the fastest block, where its axis is not that of blocks. */
+static lines lines_of(const json_t *rows, const extent *e)
+{
+    lines l = {.key = e->sizes > 1   ? "size"
+                      : e->ranks > 1 ? "rank_asked"
+                                     : NULL,
+               .name = e->sizes > 1   ? "size"
+                       : e->ranks > 1 ? "rank"
+                                      : "block",
+               .series.most = MOST_LINES,
+               .blocks.most = MOST_ROWS,
+               .least = INFINITY};
+    const json_t *row;
+    size_t i;
+
+    for (int k = 0; k < MOST_LINES * MOST_ROWS; k++)
+        l.y[k / MOST_ROWS][k % MOST_ROWS] = NAN;
+    json_array_foreach(rows, i, row)
+    {
+        const cell rank = cell_print("%.20s, rank %.12s", row_text(row, "variant"),
+                                     cell_value(json_object_get(row, "rank_asked")).text);
+        const double y = seconds_of(row);
+        const int s =
+            isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : row_text(row, "variant")) : -1;
+        const bool flat = !l.key && !has_block(row);
+        const int place = s < 0 ? -1 : flat ? 0 : place_of_x(&l, row);
+        if (place < 0)
+            continue;
+        l.flat[s] = flat;
+        l.y[s][place] = fmin(l.y[s][place], y);
+        l.least = fmin(l.least, y);
+        l.most = fmax(l.most, y);
+    }
+    return l;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static const char *const colours[MOST_LINES] = {BLUE, ORANGE, VIOLET, GREY, "#1f9e6e", "#d0437a", "#a8871c", "#22a2b8"};
+
+/* A logarithmic axis where the values are far apart, with room at both ends. */
+static axis axis_of(double low, double high, double ratio)
+{
+    axis a = {low, high, low > 0 && high > ratio * low};
+    const double room = a.log ? pow(high / low, 0.06) : 0.06 * (high - low);
+
+    return a.log ? (axis){low / room, high * room, true} : (axis){low - room, high + room, false};
+}
+
+/* The axis of x, with a tic at each value whose label has room. */
+static axis put_x(const canvas *c, const lines *l)
+{
+    double sorted[MOST_ROWS], end = -INFINITY;
+    axis a;
+
+    memcpy(sorted, l->x, sizeof sorted);
+    qsort(sorted, (size_t)l->count, sizeof *sorted, ascending);
+    a = axis_of(sorted[0], sorted[l->count - 1], 8);
+    fprintf(c->script, "%sset xrange [%.9g:%.9g]\nset xlabel '%s'\nunset mxtics\nset xtics scale 0 (",
+            a.log ? "set logscale x\n" : "", a.low, a.high, l->name);
+    for (int i = 0; i < l->count; i++) {
+        const cell label =
+            l->key ? cell_print(sorted[i] < 1e6 ? "%.0f" : "%.3g", sorted[i]) : l->blocks.list[(int)sorted[i]];
+        const double half = plot_text_width(label.text) / 2, pixel = axis_pixel(&a, sorted[i], c->left, c->right);
+        if (pixel - half < end + 6)
+            continue;
+        fprintf(c->script, isfinite(end) ? ", " : "");
+        gnuplot_text(c->script, label.text);
+        fprintf(c->script, " %.9g", sorted[i]);
+        end = pixel + half;
+    }
+    fprintf(c->script, ")\n");
+    return a;
+}
+
+static axis put_y(const canvas *c, const lines *l)
+{
+    axis a = axis_of(l->least, l->most, 30);
+
+    a.low = a.log ? a.low : 0;
+    fprintf(c->script, "%sset yrange [%.9g:%.9g]\nset ytics format '%%.0s %%cs' scale 0\nunset mytics\n",
+            a.log ? "set logscale y\n" : "", a.low, a.high);
+    return a;
+}
+
+/* The data of a line and, if its variant has what the axis is of, its points: gnuplot's own would be shapes with an id,
+ * of which a page with several plots has more than one. */
+static void put_line(const canvas *c, const lines *l, int s, const axis *x, const axis *y)
+{
+    fprintf(c->script, "$s%d << END\n", s);
+    for (int i = 0; i < l->count; i++)
+        if (isfinite(l->y[s][l->flat[s] ? 0 : i]))
+            fprintf(c->script, "%.9g %.9g\n", l->x[i], l->y[s][l->flat[s] ? 0 : i]);
+    fprintf(c->script, "END\n");
+    for (int i = 0; i < l->count && !l->flat[s]; i++)
+        if (isfinite(l->y[s][i]))
+            fprintf(c->script,
+                    "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
+                    axis_pixel(x, l->x[i], c->left, c->right) / c->plot->width,
+                    axis_pixel(y, l->y[s][i], c->bottom, c->top) / c->plot->height, 3.5 / c->plot->width, colours[s]);
+}
+
+static report_plot *add_lines(report_plots *plots, const json_t *rows, const extent *e)
+{
+    const json_t *first = json_array_get(rows, 0);
+    const lines l = lines_of(rows, e);
+    const int width = LINES_WIDTH + SAMPLE + (int)plot_text_width("m") * longest(&l.series);
+    axis x, y;
+    canvas c;
+
+    if (l.count < 2)
+        return NULL;
+    c = plot_begin(plots, "sweep-lines", name_of(first, l.name).text, width, LINES_HEIGHT, 0);
+    set_title(c.plot, first, l.name);
+    c.right = LINES_WIDTH - 12;
+    if (l.key && e->blocks > 1)
+        plot_note(c.plot, "the fastest block of each variant");
+    if (l.series.left_out > 0)
+        plot_note(c.plot, cell_print("the first %d lines", MOST_LINES).text);
+    fprintf(c.script, "set rmargin at screen %.6f\nset key outside right top Left reverse samplen 1.2\n",
+            (double)c.right / width);
+    x = put_x(&c, &l);
+    y = put_y(&c, &l);
+    for (int s = 0; s < l.series.count; s++)
+        put_line(&c, &l, s, &x, &y);
+    for (int s = 0; s < l.series.count; s++) {
+        fprintf(c.script, s ? ", $s%d" : "plot $s%d", s);
+        fprintf(c.script, " smooth unique with lines lw 2%s lc rgb '%s' title ", l.flat[s] ? " dt 2" : "", colours[s]);
+        gnuplot_text(c.script, l.series.list[s].text);
+    }
+    fprintf(c.script, "\n");
+    plot_end(&c);
+    return c.plot;
+}
+
+/* ------------------------------------------------------------------------------------------------- all of them ---- */
+
+static report_plot *add_bars(report_plots *plots, const json_t *rows)
+{
+    const json_t *first = json_array_get(rows, 0), *row;
+    bar_row bars[MOST_BARS];
+    report_plot *plot;
+    int count = 0;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (count < MOST_BARS) bars[count++] =
+        bar_row_of(row, row_text(row, "variant"), "kernel_s", "total_s");
+    plot = plot_add_times(plots, "sweep-times", name_of(first, "variant").text, bars, count);
+    set_title(plot, first, "variant");
+    return plot;
+}
+
+static void finish(report_plot *plot, int group, const json_t *rows)
+{
+    if (!plot)
+        return;
+    plot->group = group;
+    plot_note_emulation(plot, json_array_get(rows, 0));
+}
+
+/* The results of one backend. */
+static void add_plots(report_plots *plots, const json_t *rows, int group)
+{
+    const extent e = extent_of(rows);
+    const bool varies = e.places > 1 || e.blocks > 1;
+
+    if (plots->count + 2 > MOST_PLOTS) {
+        plots->left_out++;
+        return;
+    }
+    finish(varies ? add_heat(plots, rows, &e) : add_bars(plots, rows), group, rows);
+    if (varies)
+        finish(add_lines(plots, rows, &e), group, rows);
+}
+
+void report_plots_sweeps(report_plots *plots, const json_t *sweeps)
+{
+    const json_t *sweep;
+    const char *key;
+    json_t *rows;
+    size_t i;
+
+    json_array_foreach(sweeps, i, sweep)
+    {
+        json_t *backends = rows_grouped(json_object_get(sweep, "results"),
+                                        (const char *const[]){"exercise", "dtype", "resource", NULL});
+        json_object_foreach(backends, key, rows) add_plots(plots, rows, (int)i);
+        json_decref(backends);
+    }
+}
