@@ -5,6 +5,7 @@
 #include "support/memory.h"
 #include "view/columns.h"
 #include "view/row.h"
+#include "view/units.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -107,15 +108,34 @@ typedef struct box {
     double x, y, width;
 } box;
 
-/* Does the text overlap neither a point nor one of the `count` placed texts? */
-static bool is_free(const roof *r, const box *placed, int count, const box *b)
+/* Does a roof cross the text? */
+static bool is_crossed(const roof *r, const box *b)
 {
-    if (b->x < r->c.left || b->x + b->width > ROOF_WIDTH || b->y < r->c.bottom + LINE / 2)
-        return false;
+    for (double at = b->x; at <= b->x + b->width; at += 4) {
+        const double part = (at - r->c.left) / (r->c.right - r->c.left), x = r->x.low * pow(r->x.high / r->x.low, part),
+                     f32 = pixel_of_y(r, fmin(x * r->bandwidth, r->f32)),
+                     f64 = pixel_of_y(r, fmin(x * r->bandwidth, r->f64)); /* without one of them that of the memory */
+        if (fabs(b->y - f32) < LINE / 2 || fabs(b->y - f64) < LINE / 2)
+            return true;
+    }
+    return false;
+}
+
+static bool hides_point(const roof *r, const box *b)
+{
     for (int i = 0; i < r->count; i++)
         if (fabs(b->y - r->points[i].py) < LINE - 4 && r->points[i].px > b->x - 5 &&
             r->points[i].px < b->x + b->width + 5)
-            return false;
+            return true;
+    return false;
+}
+
+/* Does the text overlap neither a roof, a point nor one of the `count` placed texts? */
+static bool is_free(const roof *r, const box *placed, int count, const box *b)
+{
+    if (b->x < r->c.left || b->x + b->width > ROOF_WIDTH || b->y < r->c.bottom + LINE / 2 || is_crossed(r, b) ||
+        hides_point(r, b))
+        return false;
     for (int i = 0; i < count; i++)
         if (fabs(b->y - placed[i].y) < LINE - 1 && b->x < placed[i].x + placed[i].width &&
             placed[i].x < b->x + b->width)
@@ -151,33 +171,50 @@ static void put_points(const roof *r, box *placed, int count)
                 "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
                 p->px / ROOF_WIDTH, p->py / ROOF_HEIGHT, 4.5 / ROOF_WIDTH, colour_of(p->row));
         placed[count] = place(r, placed, count, p, plot_text_width(label.text));
-        plot_label(&r->c, label.text, placed[count].x, placed[count].y, "left front");
+        if (placed[count].x < p->px) /* its letters may be narrower or wider than expected: away from the point */
+            plot_label(&r->c, label.text, placed[count].x + placed[count].width, placed[count].y, "right front");
+        else
+            plot_label(&r->c, label.text, placed[count].x, placed[count].y, "left front");
         count++;
     }
 }
 
-/* A roof's edge: the memory up to the ridge, and then the arithmetic, with its name at the right end, on the side that
- * the other roof is not. */
+/* A roof's edge: the memory up to the ridge, and then the arithmetic, with its name at the right end, or where it hides
+ * no point, on the side that the other roof is not. */
 static box put_roof(const roof *r, double peak, double other, const char *dtype)
 {
-    const cell label = cell_print("%.3g GFLOP/s %s", peak, dtype);
-    const double width = plot_text_width(label.text), y = pixel_of_y(r, peak) + (peak < other ? -9 : 9);
+    const cell label = cell_print("%s %s", format_rate(1e9 * peak, "FLOP/s").text, dtype);
+    const double width = plot_text_width(label.text);
+    box b = {r->c.right - width, pixel_of_y(r, peak) + (peak < other ? -9 : 9), width};
 
+    while (hides_point(r, &b) && b.x > (r->c.left + r->c.right) / 2.0)
+        b.x -= 10;
     fprintf(r->c.script, "$%s << END\n%.9g %.9g\n%.9g %.9g\n%.9g %.9g\nEND\n", dtype, r->x.low, r->x.low * r->bandwidth,
             peak / r->bandwidth, peak, r->x.high, peak);
-    plot_label(&r->c, label.text, r->c.right, y, "right front");
-    return (box){r->c.right - width, y, width};
+    plot_label(&r->c, label.text, b.x + width, b.y, "right front");
+    return b;
 }
 
 /* Below the slope's lower end. */
 static box put_bandwidth(const roof *r)
 {
-    const cell label = cell_print("%.3g GB/s", r->bandwidth);
+    const quantity label = format_rate(1e9 * r->bandwidth, "B/s");
     const double x = fmax(r->x.low, r->y.low / r->bandwidth);
     const box b = {pixel_of_x(r, x) + 26, pixel_of_y(r, x * r->bandwidth) + 11, plot_text_width(label.text)};
 
     plot_label(&r->c, label.text, b.x, b.y, "left front");
     return b;
+}
+
+/* Tics at powers of ten; gnuplot's own with a step of 10 begin anywhere. */
+static void put_decades(FILE *script, const char *which, const axis *a)
+{
+    const double first = ceil(log10(a->low)), last = floor(log10(a->high)), step = ceil((last - first + 1) / 12);
+
+    fprintf(script, "set %stics scale 0 format '%%g' (%.9g", which, pow(10, first));
+    for (double tic = first + step; tic <= last; tic += step)
+        fprintf(script, ", %.9g", pow(10, tic));
+    fprintf(script, ")\n");
 }
 
 static void draw_roof(roof *r)
@@ -187,10 +224,11 @@ static void draw_roof(roof *r)
     int roofs = 0;
 
     fprintf(script,
-            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics 10 format '%%g' scale 0\n"
-            "set ytics 10 format '%%g' scale 0\nunset mxtics\nunset mytics\n"
+            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nunset mxtics\nunset mytics\n"
             "set xlabel 'operations a compulsory byte (FLOP/B)'\nset ylabel 'GFLOP/s'\n",
             r->x.low, r->x.high, r->y.low, r->y.high);
+    put_decades(script, "x", &r->x);
+    put_decades(script, "y", &r->y);
     placed[roofs++] = put_bandwidth(r);
     if (r->f32 > 0)
         placed[roofs++] = put_roof(r, r->f32, r->f64, "f32");

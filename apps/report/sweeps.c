@@ -59,7 +59,7 @@ static extent extent_of(const json_t *rows)
         place_of(&found[0], sweep_size(row).text);
         place_of(&found[1], cell_value(json_object_get(row, "size")).text);
         place_of(&found[2], cell_value(json_object_get(row, "rank_asked")).text);
-        place_of(&found[3], sweep_block(row).text);
+        place_of(&found[3], cell_value(json_object_get(row, "block_asked")).text);
     }
     return (extent){found[0].count, found[1].count, found[2].count, found[3].count};
 }

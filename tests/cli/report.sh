@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# flynn report: the page, what is on it, that it needs nothing but itself; in a browser where there is one.
+# flynn report: the page, what is on it, that it needs nothing but itself. page.py looks at it in a browser.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=3 --warmup=0)
@@ -115,9 +115,16 @@ check "has the picture" page page.html '"One <slice>" in s and
 check "every result has a row" page page.html 'len(re.findall("<tr><th scope=row(?: class=again)?>(?:sort|increment|convolve|sqrt|slice)<", t)) ==
     sum(len(json.load(open(f))["results"]) for f in ("compare.json", "sqrt.json", "slice.json"))'
 check "a roofline for each device" page page.html 'len(re.findall("<b>(serial|omp:2[^<]*): ", t)) == 2'
-check "beneath the measured roof" page page.html 'all("%.3g %s" % (q["per_second"] / 1e9, unit) in s
-    for c in json.load(open("ceiling.json"))["ceilings"] for q in c["quantities"]
-    for unit in [{"copy": "GB/s", "f32": "GFLOP/s f32", "f64": "GFLOP/s f64"}.get(q["key"])] if unit)'
+check "beneath the measured roof" "$PYTHON" -c '
+import json
+t = open("page.html").read().partition("<h2>Roofline")[2].partition("</section>")[0]
+for c in json.load(open("ceiling.json"))["ceilings"]:
+    for q in c["quantities"]:
+        unit = {"copy": "B/s", "f32": "FLOP/s f32", "f64": "FLOP/s f64"}.get(q["key"])
+        rate = q["per_second"]
+        texts = [f"{rate / scale:.{d}f} {name}{unit}" for scale, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+                 for d in (0, 1, 2)] if unit else []
+        assert not unit or any(f">{text}<" in t for text in texts), (q["key"], texts)'
 check "times of the JSON" "$PYTHON" -c '
 import json
 t = open("page.html").read()
@@ -186,7 +193,7 @@ for r in batch["runs"]:
            f"{r['bound']}: {r['bound_by']} {100 * r['bound_utilization']:.0f} %", seconds(r["link"]["limit_s"]),
            f"{100 * r['link']['reached']:.3g} %", "ok")
     for s in r["stages"]:
-        expect(r["resource"], name, s["stage"], "-", seconds(s["busy_s"]), f"{100 * s['utilization']:.3g} %", plain(s["count"]),
+        expect(r["resource"], name, s["stage"], seconds(s["busy_s"]), f"{100 * s['utilization']:.3g} %", plain(s["count"]),
                seconds(s["busy_s"] / s["count"]), three(s["bytes"] / s["busy_s"] / 1e9) + " GB/s")
 PY
 check "its numbers" "$PYTHON" told.py "$saved/batch.json"
@@ -228,6 +235,90 @@ check "hostile text is text" page hostile.html \
     "'script' not in tags and '</td><script>alert(' in s and 'no NVIDIA <driver> here' in s and \"a'b\" in s"
 check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "serial fraction" in s'
 check "sweep" page hostile.html '"Sweep" in s and "tiled8x8" in s and "99x99too <large>" in s'
+ok "a sweep" sweep convolve --backend=serial,omp:2 --block=8x8,16x16 --size=20,40 "${quick[@]}" --json=sizes.json
+ok "of ranks" sweep svd --backend=serial --rank=2,3 --size=16 "${quick[@]}" --json=ranks.json
+ok "of variants alone" sweep sort --backend=serial --size=100 "${quick[@]}" --json=variants.json
+ok "classes" taxonomy --size=500 --backend=serial,simd "${quick[@]}" --json=classes.json
+cat >emulate.py <<'PY'
+import copy, json
+def emulated(row, factor):
+    row = dict(copy.deepcopy(row), resource="hip-cpu:0", emulation=True)
+    return dict(row, **{key: factor * row[key] for key in ("kernel_s", "total_s", "wall_s") if key in row})
+d = json.load(open("sqrt.json"))
+d["results"] = [dict(row, kernel_s=1e-3, total_s=2e-3) for row in d["results"]]
+d["results"] += [emulated(d["results"][0], 0.5), emulated(d["results"][0], 1e4)]
+json.dump(d, open("emulated.json", "w"))
+json.dump(dict(d, results=d["results"][2:]), open("emulations.json", "w"))
+b = json.load(open("batch.json"))
+b["batch"]["runs"] = b["batch"]["runs"][:1] + [emulated(b["batch"]["runs"][0], 1e4)]
+for stage in b["batch"]["runs"][1]["stages"]:
+    stage["utilization"] = 1e3
+json.dump(b, open("emulated-batch.json", "w"))
+s = json.load(open("sizes.json"))
+wrong = s["results"][0]
+wrong["check"].update(ok=False, failed=1)
+s["results"][1]["kernel_s"] = None
+json.dump(s, open("wrong-sweep.json", "w"))
+c = json.load(open("classes.json"))
+c["taxonomy"]["misd"]["answers"][0]["check"].update(ok=False, failed=7, compared=500)
+c["taxonomy"]["misd"]["means"] = "<b>&amp;"
+json.dump(c, open("wrong-classes.json", "w"))
+PY
+"$PYTHON" emulate.py
+ok "plots of sweeps" report sizes.json ranks.json variants.json "$saved/sweep.json" classes.json -o sweeps.html --plots=sweeps
+check "a map and lines of each backend, of one dimension lines, of variants bars" "$PYTHON" -c '
+import glob
+names = sorted(n.partition("-sweep-")[2] for n in glob.glob("sweeps/*-sweep-*.svg"))
+expected = [kind + "-" + what for kind, over in (("map", "block-and-size"), ("lines", "size"))
+            for what in ("convolve--f64--serial--kernel-over-" + over, "convolve--f64--omp-2")]
+assert all(any(n.startswith(e) for n in names) for e in expected), names
+assert any("svd--f32--serial--kernel-over-rank" in n for n in names) and any("times-sort--f32--serial" in n for n in names), names
+assert len(names) == len(glob.glob("sweeps/*-sweep-*.png")) >= 8, names'
+cat >map.py <<'PY'
+import glob, json, re, sys, xml.dom.minidom
+rows = [r for r in json.load(open(sys.argv[1]))["results"] if r["resource"] == "serial"]
+svg = xml.dom.minidom.parse(glob.glob(sys.argv[2])[0])
+texts = [t.toxml() and "".join(n.data for s in t.getElementsByTagName("tspan") + [t] for n in s.childNodes if n.nodeType == 3).strip()
+         for t in svg.getElementsByTagName("text")]
+def seconds(x):
+    unit, name = next((u, n) for u, n in ((1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")) if x >= 0.9995 * u)
+    y = x / unit
+    return f"{y:.{2 if y < 9.995 else 1 if y < 99.95 else 0}f} {name}"
+for r in rows:
+    block = "x".join(map(str, r["block"][:2] if r["block"][2] == 1 else r["block"])) if r["block"][0] else ""
+    for text in (seconds(r["kernel_s"]) if r["check"]["ok"] and r["kernel_s"] else None, (r["variant"] + " " + block).strip(), str(r["size"])):
+        assert text is None or text in texts, (text, texts)
+fastest = {s: min(r["kernel_s"] for r in rows if r["size"] == s) for s in {r["size"] for r in rows}} if len(sys.argv) == 3 else {}
+fills = re.findall(r"rgb\( *253, *231, *37\)", svg.toxml())
+assert len(fills) >= len(fastest), fills
+assert len(sys.argv) == 3 or sys.argv[3] in texts, texts
+PY
+check "the times of the document, the fastest of a size in the first colour" "$PYTHON" map.py sizes.json "sweeps/*sweep-map-convolve*serial*.svg"
+check "taxonomy has its tables and its plot" page sweeps.html '
+    all(w in s for w in ("Taxonomy", "what makes it so", "MISD", "No backend here is MISD", "1 thread, one number an instruction")) and
+    s.count("serial SISD") == 1 and "Comparison" not in s'
+run report wrong-sweep.json wrong-classes.json -o wrong.html --plots=wrong
+check "a wrong combination or answer: exit code 1" test "$status" = 1
+check "a wrong result is not timed" "$PYTHON" map.py wrong-sweep.json "wrong/*sweep-map-convolve*serial*.svg" wrong
+check "a wrong answer is told at the top" page wrong.html '"2 results are wrong" in s and "7 of 500 elements are wrong" in s and "<b>&amp;" in s'
+ok "an emulation" report emulated.json emulated-batch.json emulations.json -o emulated.html --plots=emulated
+check "sets no scale" "$PYTHON" -c '
+import glob, re
+def widths(name, colours):
+    found = re.findall(r"<polygon fill = .rgb\( *(?:%s)\). points = .([-\d., ]*)." % colours, open(glob.glob(name)[0]).read())
+    points = [[float(p.split(",")[0]) for p in f.split()] for f in found]
+    return [max(x) - min(x) for x in points]
+own, grey = "47, *126, *216|217, *115, *13", "128, *128, *128|180, *180, *180"
+times = "emulated/*times-sqrt*.svg"
+bars = widths(times, own)
+assert len(bars) == 4 and all(abs(bars[i + 1] / bars[i] - 2) < 0.02 for i in (0, 2)) and max(bars) > 120, bars
+grey = widths(times, grey) # half as long as the first; the others are broken
+assert len(grey) == 6 and abs(grey[0] / bars[0] - 0.5) < 0.05 and max(grey) <= max(bars), grey
+wall = widths("emulated/*batch-wall*.svg", own)
+assert max(wall) > 120, wall'
+check "and is labelled" page emulated.html 's.count("grey: an emulation, not to scale") == 2 and s.count(" emulation ") >= 2 and "emulation, bound by" in s'
+ok "emulations alone" report emulations.json -o emulations.html --plots=emulations
+check "have a scale of their own" page emulations.html '"an emulation: its times mean nothing" in s'
 ok "two runs" report against.json -o against.html
 check "and what they say" page against.html '"Two runs" in s and "verdict" in s'
 run report --backend=serial --scale=0.0001 --dtype=u8 "${quick[@]}" --quiet -o run.html
@@ -245,6 +336,19 @@ cat >odd.json <<'JSON'
 {"schema": "flynn/1", "machine": [], "results": [{}, {"exercise": 1, "times_s": [], "check": "ok", "shape": [-1, {}]}],
  "ceilings": [1, {"quantities": [{}]}], "skipped": {"a": 1}, "failed": [2], "laws": [[], {"strong": [{"n": "x"}], "weak": 3}]}
 JSON
+cat >odd-sweep.json <<'JSON'
+{"schema": "flynn/1", "machine": [], "best": 3, "cannot_run": [1], "results": [{"size": "a", "kernel_s": 1}, {"size": -1, "block": 3,
+ "rank_asked": [], "kernel_s": "x", "check": {"ok": true}}, {"size": 1e300, "kernel_s": 1e300, "check": {"ok": true}}]}
+JSON
+cat >odd-classes.json <<'JSON'
+{"schema": "flynn/1", "machine": [], "results": [], "taxonomy": {"steps": [1, {"resource": [], "check": 2}], "no_gpu": 3,
+ "misd": {"answers": [{"variant": 1}, {"variant": "check", "check": 1}], "pairs": [1, {"a": 2}], "means": []}}}
+JSON
+for odd in odd-sweep odd-classes; do
+    run report $odd.json -o $odd.html
+    check "$odd: exit code 1" test "$status" = 1
+    check "$odd: and a page" page $odd.html '"are wrong" in s or "is wrong" in s'
+done
 run report odd.json -o odd.html
 check "keys of other types: exit code 1" test "$status" = 1
 check "and a page" page odd.html '"2 results are wrong, 1 exercise could not be run" in s'
@@ -255,42 +359,4 @@ refused "a page that cannot be written" 4 nowhere report compare.json -o nowhere
 printf '#!/bin/bash\nPATH=/nonexistent exec %q "$@"\n' "$flynn" >"$work/without"
 chmod +x "$work/without"
 flynn=$work/without refused "no gnuplot" 3 "apt-get install gnuplot-nox" report compare.json -o no.html
-
-# In a browser, as wide as a screen and as a phone: nothing is asked of a network, nothing is wider than the page.
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || browser=
-if [ -z "$browser" ]; then
-    echo "left out: the page in a browser: chromium is not installed"
-    summary
-    exit
-fi
-# browse URL ARGUMENT...
-browse() {
-    local url=$1
-    shift
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/browser" \
-        --disable-background-networking --no-first-run "$@" "$url" 2>/dev/null
-}
-# What a page loaded, and how wide it wants to be, as the page around it finds out.
-frame() {
-    cat >frame.html <<HTML
-<iframe id=f src=$1 width=390 height=800></iframe><p id=w></p><script>onload = () => {
-const f = document.getElementById("f"), d = f.contentDocument.documentElement
-const loaded = f.contentWindow.performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:"))
-document.getElementById("w").textContent = "width " + d.scrollWidth + " of " + d.clientWidth + " loaded " + loaded.length }</script>
-HTML
-    browse "file://$PWD/frame.html" --allow-file-access-from-files --dump-dom >frame.txt
-}
-browse "file://$PWD/page.html" --window-size=1280,2000 --screenshot=desktop.png >/dev/null
-check "a screenshot, as wide as a screen" png desktop.png 'w == 1280'
-frame page.html
-browse "file://$PWD/frame.html" --window-size=500,900 --screenshot=phone.png >/dev/null
-check "and as wide as a phone" png phone.png 'w == 500'
-check "nothing is loaded" grep -q ' loaded 0<' frame.txt
-check "on a phone tables scroll, the page does not" "$PYTHON" -c '
-import re
-found = re.search(r"width (\d+) of (\d+) ", open("frame.txt").read())
-assert found and int(found[1]) <= int(found[2]) <= 390, found'
-echo '<!DOCTYPE html><img src="http://127.0.0.1:9/a.png"><p style="width:900px">wide' >bad.html
-frame bad.html
-check "which would have been noticed" grep -qE 'width 9[0-9]+ of 3[0-9]+ loaded 1<' frame.txt
 summary

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""The page of flynn report in a browser, at 400, 1280 and 1920 pixels, light and dark: no row of a table and no plot is cut
+off at 1280 pixels and above, no text lies on another one, text can be read on what is behind it, an emulation is labelled
+and sets no scale, and nothing is loaded. On a phone tables scroll in their own box and the page does not.
+
+Chromium is driven through two pipes (--remote-debugging-pipe): requests of its DevTools protocol as JSON, each with a NUL
+behind it. FLYNN_TEST_PICTURES=FOLDER keeps what was seen.
+"""
+import base64
+import copy
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FLYNN = os.environ["FLYNN"]
+SAVED = pathlib.Path(os.environ["FLYNN_SOURCE"]) / "tests/data/saved"
+WIDTHS = [400, 1280, 1920]
+failed = passed = 0
+
+
+def check(title, found):
+    """`found` is what is wrong: nothing, or texts."""
+    global failed, passed
+    failed, passed = failed + bool(found), passed + (not found)
+    if found:
+        print(f"FAILED: {title}: {found[:6]}", file=sys.stderr)
+
+
+class Browser:
+    def __init__(self, program, folder):
+        # Above 9, so that the browser's 3 and 4 are free.
+        ours, theirs = os.pipe(), os.pipe()
+        read_requests, self.requests, self.answers, write_answers = (
+            fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (*ours, *theirs))
+        for end in (*ours, *theirs):
+            os.close(end)
+        silent = [(os.POSIX_SPAWN_OPEN, end, os.devnull, os.O_RDWR, 0) for end in (1, 2)]
+        self.process = os.posix_spawn(
+            program, [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+                      "--disable-background-networking", "--disable-dev-shm-usage", f"--user-data-dir={folder}",
+                      "--remote-debugging-pipe", "about:blank"], os.environ,
+            file_actions=[*silent, (os.POSIX_SPAWN_DUP2, read_requests, 3), (os.POSIX_SPAWN_DUP2, write_answers, 4)])
+        os.close(read_requests)
+        os.close(write_answers)
+        self.count, self.rest, self.session, self.events = 0, b"", None, []
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.ask("Page.enable")
+
+    def message(self):
+        while b"\0" not in self.rest:
+            data = os.read(self.answers, 1 << 16)
+            assert data, "the browser ended"
+            self.rest += data
+        text, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(text)
+
+    def ask(self, method, **parameters):
+        self.count += 1
+        request = {"id": self.count, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.requests, json.dumps(request).encode() + b"\0")
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.count:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+            self.events.append(answer.get("method"))
+
+    def show(self, path, width, scheme):
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.events.clear()
+        self.ask("Page.navigate", url=f"file://{os.path.abspath(path)}")
+        while "Page.loadEventFired" not in self.events:
+            self.events.append(self.message().get("method"))
+
+    def value(self, expression):
+        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"]["value"]
+
+    def picture(self, path):
+        height = self.value("document.documentElement.scrollHeight")
+        width = self.value("innerWidth")
+        picture = self.ask("Page.captureScreenshot", captureBeyondViewport=True,
+                           clip={"x": 0, "y": 0, "width": width, "height": min(height, 16000), "scale": 1})
+        pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
+
+    def close(self):
+        self.session = None
+        try:
+            self.ask("Browser.close")
+        except (AssertionError, OSError):
+            pass
+        os.waitpid(self.process, 0)
+        os.close(self.requests)
+        os.close(self.answers)
+
+
+# What is wrong with the page that is shown, as lists of texts.
+MEASURE = """(() => {
+const all = (what, in_ = document) => [...in_.querySelectorAll(what)], root = document.documentElement
+const said = e => (e.closest('.scroll')?.ariaLabel || '') + ': ' + e.textContent.trim().slice(0, 40)
+const page = root.scrollWidth > root.clientWidth ? [root.scrollWidth + ' of ' + root.clientWidth + ' pixels'] : []
+const cut = all('.scroll').filter(e => e.scrollWidth > e.clientWidth)
+    .map(e => (e.ariaLabel || e.querySelector('[role=img]').ariaLabel) + ' ' + e.scrollWidth + ' of ' + e.clientWidth)
+const boxes = e => { const r = document.createRange(); r.selectNodeContents(e); return [...r.getClientRects()].filter(b => b.width) }
+const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+                       Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+const spilt = all('th, td').filter(e => { const c = e.getBoundingClientRect()
+    return boxes(e).some(b => b.left < c.left - 1 || b.right > c.right + 1 || b.top < c.top - 1 || b.bottom > c.bottom + 1) }).map(said)
+const texts = all('h1, h2, h3, h4, p, dt, dd, figcaption, li').map(e => [e, boxes(e)])
+const onto = []
+for (let i = 1; i < texts.length; i++)
+    if (texts[i][1].some(a => texts[i - 1][1].some(b => meet(a, b)))) onto.push(said(texts[i][0]))
+for (const svg of all('svg')) {
+    const frame = svg.getBoundingClientRect(), scale = frame.width / svg.viewBox.baseVal.width
+    const labels = all('text', svg).filter(e => e.textContent.trim()).map(e => [e, e.getBoundingClientRect()])
+    labels.forEach(([e, a], i) => {
+        if (a.left < frame.left - 3 || a.right > frame.right + 3 || a.top < frame.top - 3 || a.bottom > frame.bottom + 3)
+            onto.push('beyond its plot: ' + e.textContent.trim())
+        for (const [other, b] of labels.slice(i + 1))
+            if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+                Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5 * scale)
+                onto.push(e.textContent.trim() + ' on ' + other.textContent.trim())
+    })
+}
+const numbers = colour => colour.match(/[\\d.]+/g).map(Number)
+const light = colour => numbers(colour).slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0)
+const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor
+    if (numbers(c).length == 3 || numbers(c)[3] > 0.5) return c } return 'rgb(255, 255, 255)' }
+const faint = all('h1, h2, h3, h4, p, dt, dd, th, td, figcaption, li, svg text').filter(e => e.textContent.trim()).filter(e => {
+    const style = getComputedStyle(e), svg = e.closest('svg')
+    if (svg && !/black/.test(e.getAttribute('fill') || e.parentElement.getAttribute('fill') || '')) return false
+    const [a, b] = [light(svg ? style.fill : style.color), light(behind(e))].sort((x, y) => x - y)
+    return (b + 0.05) / (a + 0.05) < 4.5 }).map(said)
+const loaded = performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('data:'))
+return { page, cut, spilt, onto, faint, loaded, tables: all('table').length, plots: all('svg').length } })()"""
+
+
+def save(name, document):
+    pathlib.Path(name).write_text(json.dumps(document), encoding="utf-8")
+
+
+def load(path):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+
+
+def emulated(row, factor):
+    row = copy.deepcopy(row)
+    row.update(resource="hip-cpu:0", backend="hip-cpu", emulation=True, flynn_class="SIMT", rank=None, relative=None,
+               speed_up=None, speed_up_with_copies=None, percent_of_ceiling=None)
+    for key in ("kernel_s", "total_s", "wall_s", "cold_s"):
+        if key in row:
+            row[key] *= factor
+    return row
+
+
+def flynn(*words):
+    done = subprocess.run([FLYNN, *words], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, (words, done.stderr)
+
+
+def make_documents():
+    """Results of a GPU and of processors, each beside an emulation that is 40 times as slow; what cannot be run; long texts."""
+    compare, ceiling, sweep, batch = (load(SAVED / f"{name}.json") for name in ("compare", "ceiling", "sweep", "batch"))
+    rows = {row["exercise"]: row for row in reversed(compare["results"])}
+    compare["results"] = sorted(compare["results"] + [emulated(row, 40) for row in rows.values()], key=lambda r: r["exercise"])
+    for row in compare["results"][:4]:
+        row.update(speed_up=0.000735, gflops=12345.6, spread=123.4)
+    save("compare.json", compare)
+    ceiling["ceilings"].append(emulated(ceiling["ceilings"][0], 1))
+    save("ceiling.json", ceiling)
+    batch["batch"]["runs"].append(emulated(batch["batch"]["runs"][0], 40))
+    for stage in batch["batch"]["runs"][-1]["stages"]:
+        stage["utilization"] = 5
+    save("batch.json", batch)
+    sizes = copy.deepcopy(sweep)
+    sizes["results"] = []
+    for size in (256, 1024, 4096):
+        for row in sweep["results"]:
+            row = dict(copy.deepcopy(row), size=size, kernel_s=row["kernel_s"] * (size / 1024) ** 2)
+            sizes["results"] += [row, emulated(row, 40)]
+    sizes["cannot_run"][0]["reason"] = "a long reason " * 20 + "x" * 200
+    save("sizes.json", sizes)
+    quick = ("--repeat=2", "--warmup=0", "--quiet")
+    flynn("taxonomy", "--size=2000", "--backend=serial,simd,omp:2", *quick, "--json=steps.json")
+    flynn("sweep", "svd", "--backend=serial", "--size=16,32", "--rank=2,5", *quick, "--json=ranks.json")
+    flynn("sweep", "sort", "--backend=serial", "--size=1000", *quick, "--json=variants.json")
+    steps = load("steps.json")
+    own = steps["taxonomy"]["steps"]
+    own.append(dict(emulated(own[0], 40), what="warps of 64 threads in step, 2 multiprocessors, imitated"))
+    save("steps.json", steps)
+    return ["compare.json", "ceiling.json", "batch.json", "sizes.json", str(SAVED / "sweep.json"), "steps.json", "ranks.json",
+            "variants.json", *(str(SAVED / name) for name in ("laws-hip.json", "laws-omp.json", "slice.json"))]
+
+
+PARTS = """(() => { const section = title => [...document.querySelectorAll('section')].find(s => s.querySelector('h2').textContent == title)
+const bars = svg => [...svg.querySelectorAll('polygon')].filter(p => { const c = p.getAttribute('fill') || ''
+    return /47, *126, *216|217, *115, *13|128, *128, *128|180, *180, *180/.test(c) })
+const width = p => p.getBBox().width
+return { titles: [...document.querySelectorAll('h2')].map(h => h.textContent),
+  times: [...section('Times').querySelectorAll('svg')].map(svg => ({ text: svg.textContent, title: svg.closest('figure').textContent,
+      longest: Math.max(...bars(svg).filter(p => /47, *126, *216|217, *115, *13/.test(p.getAttribute('fill'))).map(width)), width: svg.viewBox.baseVal.width })),
+  sweeps: [...section('Sweep').querySelectorAll('figure')].map(f => f.querySelector('figcaption').textContent),
+  taxonomy: section('Taxonomy').textContent } })()"""
+
+
+def main():
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    missing = None if browser else "no chromium; apt-get install chromium"
+    missing = missing or (None if shutil.which("gnuplot") else "no gnuplot; apt-get install gnuplot-nox")
+    if missing:
+        print(f"skipped: the page of flynn report is not looked at: {missing}")
+        return 77
+    pictures = os.environ.get("FLYNN_TEST_PICTURES")
+    with tempfile.TemporaryDirectory(prefix="flynn-page.") as work:
+        os.chdir(work)
+        os.environ["FLYNN_CACHE"] = work
+        flynn("report", *make_documents(), "-o", "page.html")
+        shown = Browser(browser, os.path.join(work, "profile"))
+        try:
+            look(shown, pictures)
+        finally:
+            shown.close()
+            os.chdir("/")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+def look(shown, pictures):
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            shown.show("page.html", width, scheme)
+            found, where = shown.value(MEASURE), f"{width} pixels, {scheme}"
+            assert found["tables"] > 10 and found["plots"] > 15, found
+            check(f"{where}: the page is as wide as the screen", found["page"])
+            if width >= 1280:
+                check(f"{where}: no row and no plot is cut", found["cut"])
+            check(f"{where}: each text is in its cell", found["spilt"])
+            check(f"{where}: no text lies on another", found["onto"])
+            check(f"{where}: text can be read", found["faint"])
+            check(f"{where}: nothing is loaded", found["loaded"])
+            if pictures:
+                shown.picture(os.path.join(pictures, f"page-{width}-{scheme}.png"))
+    parts = shown.value(PARTS)
+    check("sections", [name for name in ("Comparison", "Times", "Roofline", "Taxonomy", "Sweep", "Scaling")
+                       if name not in parts["titles"]])
+    check("an emulation is labelled in each chart that has one",
+          [t["title"] for t in parts["times"] if "hip-cpu" in t["text"] and
+           not ("emulation" in t["text"] and "an emulation" in t["title"])] + ([] if parts["times"] else ["no charts"]))
+    check("and sets no scale: the longest other bar takes a third of the plot",
+          [t["title"] for t in parts["times"] if "hip-cpu" in t["text"] and t["longest"] < t["width"] / 3])
+    check("each backend of a sweep has a map and lines",
+          [name for name in ("hip-nvidia:0: kernel over block and size", "hip-cpu:0: kernel over block and size",
+                             "hip-nvidia:0: kernel over size", "hip-nvidia:0: kernel over variant and block",
+                             "hip-nvidia:0: kernel over block", "serial: kernel over variant")
+           if not any(name in caption for caption in parts["sweeps"])])
+    check("and says that it is an emulation", [c for c in parts["sweeps"] if "hip-cpu" in c and "an emulation" not in c])
+    check("taxonomy", [text for text in ("MISD", "imitated", "hip-cpu:0", "what makes it so") if text not in parts["taxonomy"]])
+    # What these measures would find: a table that is too wide, a cell's text beyond it, one text on another, a picture from elsewhere.
+    shown.show("page.html", 1280, "light")
+    shown.value("""document.querySelector('table').style.width = '3000px'
+document.querySelectorAll('td')[9].innerHTML = '<span style="position:relative;left:500px">text</span>'
+const heading = document.querySelectorAll('h2')[1]; heading.style.cssText = 'position:relative;top:40px'
+document.querySelector('svg text').setAttribute('transform', 'translate(9000,0)')
+document.querySelector('p.note').style.color = getComputedStyle(document.body).backgroundColor
+const wide = document.createElement('p'); wide.style.width = '4000px'; wide.textContent = 'wide'; document.body.append(wide); 0""")
+    found = shown.value(MEASURE)
+    check("a fault is found", [key for key in ("page", "cut", "spilt", "onto", "faint") if not found[key]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
