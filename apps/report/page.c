@@ -226,22 +226,22 @@ static void put_laws(FILE *out, const json_t *list, const report_plots *plots)
 
 static void put_taxonomies(FILE *out, const json_t *list, const report_plots *plots)
 {
-    const json_t *taxonomy, *remark;
-    size_t i, k;
+    const json_t *taxonomy;
+    size_t i;
 
     json_array_foreach(list, i, taxonomy)
     {
         const json_t *misd = json_object_get(taxonomy, "misd");
         column columns[MISD_COLUMNS];
-        json_t *remarks = taxonomy_remarks(taxonomy), *answers = taxonomy_misd(misd, columns);
+        json_t *answers = taxonomy_misd(misd, columns);
         html_print(out, "<h3>%s</h3>", taxonomy_title(taxonomy).text);
         put_group(out, plots, i);
         put_table(out, "Steps", taxonomy_step_columns, json_object_get(taxonomy, "steps"));
-        json_array_foreach(remarks, k, remark) html_print(out, "<p class=note>%s</p>\n", json_string_value(remark));
+        if (json_is_string(json_object_get(taxonomy, "no_gpu")))
+            html_print(out, "<p class=note>No GPU shows SIMT here: %s</p>\n", row_text(taxonomy, "no_gpu"));
         put_table(out, "MISD", columns, answers);
         html_print(out, "<p class=note>%s On %s; a cell is the largest difference of two answers.</p>\n",
                    row_text(misd, "means"), row_text(misd, "resource"));
-        json_decref(remarks);
         json_decref(answers);
     }
 }
@@ -284,7 +284,8 @@ static const struct section {
      "class=disk></span> I/O; stages on the same threads share a bar. A part at 100 % is "
      "always busy, and the other parts wait for it."},
     {"Taxonomy", "taxonomies", PLOTS_TAXONOMIES, put_taxonomies,
-     "One operation in Flynn's classes. <span class=kernel></span> kernel <span class=total></span> total, from host "
+     "One operation in Flynn's classes. Step, with copies: kernel and total of the step before over this one's. <span "
+     "class=kernel></span> kernel <span class=total></span> total, from host "
      "to host"},
     {"Sweep", "sweeps", PLOTS_SWEEPS, put_sweeps, NULL},
     {"Scaling", NULL, PLOTS_LAWS, put_plots,

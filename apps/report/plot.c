@@ -77,6 +77,12 @@ void plot_bar(const canvas *c, double x0, double x1, double y, const char *colou
     plot_box(c, (x0 + x1) / 2, y, x1 - x0, 12, colour);
 }
 
+void plot_point(const canvas *c, double x, double y, double radius, const char *colour)
+{
+    fprintf(c->script, "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
+            x / c->plot->width, y / c->plot->height, radius / c->plot->width, colour);
+}
+
 void plot_note(report_plot *plot, const char *text)
 {
     const size_t used = strlen(plot->note);

@@ -62,6 +62,9 @@ void plot_bar(const canvas *c, double x0, double x1, double y, const char *colou
 /* A filled rectangle around (x, y), in pixels. */
 void plot_box(const canvas *c, double x, double y, double width, double height, const char *colour);
 
+/* A disc around (x, y), in pixels. */
+void plot_point(const canvas *c, double x, double y, double radius, const char *colour);
+
 /* Adds to the plot's note, after a semicolon. */
 void plot_note(report_plot *plot, const char *text);
 
@@ -95,7 +98,7 @@ report_plot *plot_add_times(report_plots *plots, const char *kind, const char *t
 
 /* Draws the plots as parts of a page, or as files; by one gnuplot, since it takes longer to start than to draw. Each
  * picture has a NUL behind it. The caller frees them, and the list. */
-typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG, PLOT_FORMATS } plot_format;
+typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
 file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format format);
 
 void report_plots_free(report_plots *plots);

@@ -167,9 +167,7 @@ static void put_points(const roof *r, box *placed, int count)
     for (int i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
         const cell label = cell_print("%.32s", row_text(p->row, "exercise"));
-        fprintf(r->c.script,
-                "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
-                p->px / ROOF_WIDTH, p->py / ROOF_HEIGHT, 4.5 / ROOF_WIDTH, colour_of(p->row));
+        plot_point(&r->c, p->px, p->py, 4.5, colour_of(p->row));
         placed[count] = place(r, placed, count, p, plot_text_width(label.text));
         if (placed[count].x < p->px) /* its letters may be narrower or wider than expected: away from the point */
             plot_label(&r->c, label.text, placed[count].x + placed[count].width, placed[count].y, "right front");
@@ -206,17 +204,6 @@ static box put_bandwidth(const roof *r)
     return b;
 }
 
-/* Tics at powers of ten; gnuplot's own with a step of 10 begin anywhere. */
-static void put_decades(FILE *script, const char *which, const axis *a)
-{
-    const double first = ceil(log10(a->low)), last = floor(log10(a->high)), step = ceil((last - first + 1) / 12);
-
-    fprintf(script, "set %stics scale 0 format '%%g' (%.9g", which, pow(10, first));
-    for (double tic = first + step; tic <= last; tic += step)
-        fprintf(script, ", %.9g", pow(10, tic));
-    fprintf(script, ")\n");
-}
-
 static void draw_roof(roof *r)
 {
     FILE *script = r->c.script;
@@ -224,11 +211,10 @@ static void draw_roof(roof *r)
     int roofs = 0;
 
     fprintf(script,
-            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nunset mxtics\nunset mytics\n"
+            "set logscale xy\nset xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
+            "set xtics format '%%g' scale 0\nset ytics format '%%g' scale 0\nunset mxtics\nunset mytics\n"
             "set xlabel 'operations a compulsory byte (FLOP/B)'\nset ylabel 'GFLOP/s'\n",
             r->x.low, r->x.high, r->y.low, r->y.high);
-    put_decades(script, "x", &r->x);
-    put_decades(script, "y", &r->y);
     placed[roofs++] = put_bandwidth(r);
     if (r->f32 > 0)
         placed[roofs++] = put_roof(r, r->f32, r->f64, "f32");
@@ -393,13 +379,6 @@ void report_plots_laws(report_plots *plots, const json_t *laws)
     json_array_foreach(laws, i, value) add_laws(plots, value);
 }
 
-/* The page has it below the exercise's name. */
-static void set_taxonomy(report_plot *plot, int group)
-{
-    snprintf(plot->title, sizeof plot->title, "Steps");
-    plot->group = group;
-}
-
 void report_plots_taxonomies(report_plots *plots, const json_t *taxonomies)
 {
     const json_t *taxonomy, *step;
@@ -413,7 +392,7 @@ void report_plots_taxonomies(report_plots *plots, const json_t *taxonomies)
         json_array_foreach(json_object_get(taxonomy, "steps"), k, step) if (count < MOST_POINTS) rows[count++] =
             bar_row_of(step, row_text(step, "flynn_class"), "kernel_s", "total_s");
         if (count > 0 && plots->count < MOST_PLOTS)
-            set_taxonomy(plot_add_times(plots, "taxonomy", title.text, rows, count), (int)i);
+            plot_add_times(plots, "taxonomy", title.text, rows, count)->group = (int)i;
         else
             plots->left_out += count > 0;
     }

@@ -267,46 +267,34 @@ static void make_plots(report_machine *m)
 /* Of all machines. */
 typedef struct plot_list {
     report_plot **plots;
-    int *machines; /* of each: its machine's number from 1, or 0 where there is one machine */
     int count;
 } plot_list;
 
+/* Where there are several machines, the names begin with them. */
 static plot_list all_plots(const report_page *page)
 {
-    plot_list list = {NULL, NULL, 0};
+    plot_list list = {NULL, 0};
+    char name[sizeof list.plots[0]->name];
 
     for (int i = 0; i < page->machine_count * PLOTS; i++) {
         const report_plots *plots = &page->machines[i / PLOTS].plots[i % PLOTS];
-        const size_t room = (size_t)(list.count + plots->count);
-        list.plots = memory_regrown(list.plots, room, sizeof(report_plot *));
-        list.machines = memory_regrown(list.machines, room, sizeof(int));
-        for (int k = 0; k < plots->count; k++, list.count++) {
-            list.plots[list.count] = &plots->list[k];
-            list.machines[list.count] = page->machine_count > 1 ? i / PLOTS + 1 : 0;
+        list.plots = memory_regrown(list.plots, (size_t)(list.count + plots->count), sizeof(report_plot *));
+        for (report_plot *p = plots->list; p < plots->list + plots->count; p++) {
+            memcpy(name, p->name, sizeof name);
+            if (page->machine_count > 1)
+                snprintf(p->name, sizeof p->name, "machine-%d-%.100s", i / PLOTS + 1, name);
+            list.plots[list.count++] = p;
         }
     }
     return list;
 }
 
-static void draw_page(const plot_list *list)
-{
-    file_bytes *drawn = report_plots_draw(list->plots, list->count, PLOT_INLINE);
-
-    for (int i = 0; i < list->count; i++)
-        list->plots[i]->svg = drawn[i];
-    free(drawn);
-}
-
-/* Where there are several machines, the names begin with them. */
-static const char *plot_path(const char *folder, const plot_list *list, int i, plot_format format)
+static const char *plot_path(const char *folder, const report_plot *p, plot_format format)
 {
     static char path[PATH_MAX];
-    char before[32] = "";
 
-    if (list->machines[i])
-        snprintf(before, sizeof before, "machine-%d-", list->machines[i]);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s%s.%s", folder, before, list->plots[i]->name,
-                         format == PLOT_SVG ? "svg" : "png") >= sizeof path)
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", folder, p->name, format == PLOT_SVG ? "svg" : "png") >=
+        sizeof path)
         fail(EXIT_BAD_INPUT, "--plots: '%s' is too long", folder);
     return path;
 }
@@ -317,23 +305,32 @@ static void make_folder(const char *folder)
         fail(EXIT_BROKEN, "--plots: %s: cannot be made (%s)", folder, strerror(errno));
 }
 
-static void write_plots(const char *folder, const plot_list *list)
+/* Into the page, or as files. */
+static void draw_plots(const plot_list *list, const char *folder, plot_format format)
 {
+    file_bytes *drawn = report_plots_draw(list->plots, list->count, format);
     problem why;
 
+    for (int i = 0; i < list->count; i++) {
+        if (format == PLOT_INLINE) {
+            list->plots[i]->svg = drawn[i];
+            continue;
+        }
+        must_do(file_bytes_write(plot_path(folder, list->plots[i], format), &drawn[i], &why), &why);
+        file_bytes_free(&drawn[i]);
+    }
+    free(drawn);
+}
+
+static void write_plots(const char *folder, const plot_list *list)
+{
     for (int i = 0; i < 2 * list->count; i++) {
-        const char *path = plot_path(folder, list, i / 2, i % 2 ? PLOT_PNG : PLOT_SVG);
+        const char *path = plot_path(folder, list->plots[i / 2], i % 2 ? PLOT_PNG : PLOT_SVG);
         path_claim(PATH_WRITTEN, path, "--plots=%s (%s)", folder, strrchr(path, '/') + 1);
     }
     make_folder(folder);
-    for (plot_format format = PLOT_SVG; format <= PLOT_PNG; format++) {
-        file_bytes *drawn = report_plots_draw(list->plots, list->count, format);
-        for (int i = 0; i < list->count; i++) {
-            must_do(file_bytes_write(plot_path(folder, list, i, format), &drawn[i], &why), &why);
-            file_bytes_free(&drawn[i]);
-        }
-        free(drawn);
-    }
+    draw_plots(list, folder, PLOT_SVG);
+    draw_plots(list, folder, PLOT_PNG);
 }
 
 static void free_page(report_page *page)
@@ -387,14 +384,13 @@ int command_report(int argc, char **argv)
     plots = all_plots(&page);
     if (own.plots)
         write_plots(own.plots, &plots);
-    draw_page(&plots);
+    draw_plots(&plots, NULL, PLOT_INLINE);
     must_do(output_print(own.output, report_page_write, &page, &why), &why);
     failures = report_failures(&page);
     if (failures > 0)
         note("%d failures are listed on the page", failures);
     note("%s is written", own.output);
     free(plots.plots);
-    free(plots.machines);
     free_page(&page);
     options_free(&common);
     return failures > 0 ? EXIT_WRONG_RESULT : EXIT_DONE;

@@ -4,15 +4,15 @@
  */
 #include "page.h"
 
+#include "support/statistics.h"
 #include "sweep/show.h"
 #include "view/row.h"
 #include "view/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 64, MOST_COLUMNS = 16, MOST_LINES = 8, MOST_BARS = 64 };
+enum { MOST_ROWS = 64, MOST_COLUMNS = 16, MOST_LINES = 8 };
 
 /* Different texts, in the order in which they were found. */
 typedef struct names {
@@ -43,49 +43,40 @@ static int longest(const names *n)
     return (int)most;
 }
 
-/* What a sweep varies: how many values each of them has in its results, at most MOST_ROWS. */
+/* How many values a sweep has of what it varies. */
 typedef struct extent {
-    int places, sizes, ranks, blocks;
+    size_t sizes, ranks, blocks;
+    bool places; /* several sizes or ranks */
 } extent;
+
+static size_t count_values(const json_t *rows, const char *key)
+{
+    json_t *groups = rows_grouped(rows, (const char *const[]){key, NULL});
+    const size_t count = json_object_size(groups);
+
+    json_decref(groups);
+    return count;
+}
 
 static extent extent_of(const json_t *rows)
 {
-    names found[4] = {{.most = MOST_ROWS}, {.most = MOST_ROWS}, {.most = MOST_ROWS}, {.most = MOST_ROWS}};
-    const json_t *row;
-    size_t i;
+    extent e = {count_values(rows, "size"), count_values(rows, "rank_asked"), count_values(rows, "block_asked"), false};
 
-    json_array_foreach(rows, i, row)
-    {
-        place_of(&found[0], sweep_size(row).text);
-        place_of(&found[1], cell_value(json_object_get(row, "size")).text);
-        place_of(&found[2], cell_value(json_object_get(row, "rank_asked")).text);
-        place_of(&found[3], cell_value(json_object_get(row, "block_asked")).text);
-    }
-    return (extent){found[0].count, found[1].count, found[2].count, found[3].count};
+    e.places = e.sizes > 1 || e.ranks > 1;
+    return e;
 }
 
-static bool has_block(const json_t *row)
-{
-    return strcmp(sweep_block(row).text, "-") != 0;
-}
-
+/* Infinite: it is wrong. NaN: it was not measured. */
 static double seconds_of(const json_t *row)
 {
     const double seconds = row_number(row, "kernel_s");
 
-    return row_is_right(row) && seconds > 1e-15 && seconds < 1e15 ? seconds : (double)NAN;
+    return !row_is_right(row) ? (double)INFINITY : seconds > 1e-15 && seconds < 1e15 ? seconds : (double)NAN;
 }
 
-/* Names a file by the exercise, too, below which the page has the plot. */
-static cell name_of(const json_t *row, const char *over)
+static cell title_of(const json_t *row, const char *over)
 {
-    return cell_print("%.24s, %.8s, %.20s: kernel over %s", row_text(row, "exercise"), row_text(row, "dtype"),
-                      row_text(row, "resource"), over);
-}
-
-static void set_title(report_plot *plot, const json_t *row, const char *over)
-{
-    snprintf(plot->title, sizeof plot->title, "%.20s: kernel over %s", row_text(row, "resource"), over);
+    return cell_print("%.24s, %.20s: kernel over %s", row_text(row, "exercise"), row_text(row, "resource"), over);
 }
 
 /* ---------------------------------------------------------------------------------------------------- heat map ---- */
@@ -94,9 +85,8 @@ enum { CELL = 22, FOOT = 52, LEAST_WIDTH = 62, RAMP_WIDTH = 96, RAMP_STEPS = 24 
 
 typedef struct heat {
     names rows, columns;
-    double seconds[MOST_ROWS][MOST_COLUMNS]; /* NaN: see `wrong` */
-    bool wrong[MOST_ROWS][MOST_COLUMNS];
-    double best[MOST_COLUMNS], most; /* the least of each column; the largest ratio to it, at least 2 */
+    double seconds[MOST_ROWS][MOST_COLUMNS]; /* as of seconds_of */
+    double best[MOST_COLUMNS], most;         /* the least of each column; the largest ratio to it, at least 2 */
 } heat;
 
 /* Rows are variants with their blocks and columns are sizes; of one size, variants and blocks. */
@@ -114,17 +104,18 @@ static heat heat_of(const json_t *results, const extent *e)
     {
         const char *variant = row_text(row, "variant");
         const cell block = sweep_block(row),
-                   both = cell_print("%.20s %.16s", variant, has_block(row) ? block.text : "");
-        const int c = place_of(&h.columns, e->places > 1 ? sweep_size(row).text : block.text),
-                  r = c < 0 ? -1 : place_of(&h.rows, e->places > 1 && e->blocks > 1 ? both.text : variant);
+                   both = cell_print("%.20s %.16s", variant, *block.text == '-' ? "" : block.text);
+        const int c = place_of(&h.columns, e->places ? sweep_size(row).text : block.text),
+                  r = c < 0 ? -1 : place_of(&h.rows, e->places && e->blocks > 1 ? both.text : variant);
         if (r < 0)
             continue;
         h.seconds[r][c] = fmin(h.seconds[r][c], seconds_of(row));
-        h.wrong[r][c] = h.wrong[r][c] || !row_is_right(row);
         h.best[c] = fmin(h.best[c], seconds_of(row));
     }
-    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++)
-        h.most = fmax(h.most, h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] / h.best[k % MOST_COLUMNS]);
+    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++) {
+        const double ratio = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] / h.best[k % MOST_COLUMNS];
+        h.most = isfinite(ratio) ? fmax(h.most, ratio) : h.most;
+    }
     return h;
 }
 
@@ -150,7 +141,7 @@ static void put_cell(const canvas *c, const heat *h, int row, int column, double
         plot_box(c, x, y, width - 2, CELL - 2, ramp(part).text);
         plot_label(c, format_seconds(seconds).text, x, y,
                    part < 0.45 ? "center front tc rgb '#14181c'" : "center front tc rgb '#ffffff'");
-    } else if (h->wrong[row][column]) {
+    } else if (isinf(seconds)) {
         plot_label(c, "wrong", x, y, "center front tc rgb '#d03040'");
     }
 }
@@ -165,21 +156,21 @@ static void put_ramp(const canvas *c, const heat *h)
     plot_label(c, format_factor(h->most).text, left + RAMP_WIDTH + 6, 10, "left");
 }
 
-static report_plot *add_heat(report_plots *plots, const json_t *rows, const extent *e)
+static void add_heat(report_plots *plots, const json_t *rows, const extent *e)
 {
     const json_t *first = json_array_get(rows, 0);
     const heat h = heat_of(rows, e);
     const int letters = longest(&h.rows);
-    const char *over = e->places == 1 ? "variant and block" : e->blocks > 1 ? "block and size" : "variant and size";
+    const char *over = !e->places ? "variant and block" : e->blocks > 1 ? "block and size" : "variant and size";
     const double wide = fmax(LEAST_WIDTH, plot_text_width("m") * longest(&h.columns) + 12);
     canvas c;
 
     if (h.rows.count < 2 || h.columns.count < 2)
-        return NULL;
-    c = plot_begin(plots, "sweep-map", name_of(first, over).text,
+        return;
+    c = plot_begin(plots, "sweep-map", title_of(first, over).text,
                    (int)fmax(26 + 7 * letters + h.columns.count * wide, 320), h.rows.count * CELL + FOOT + 8, letters);
-    set_title(c.plot, first, over);
     c.bottom = FOOT;
+    plot_note_emulation(c.plot, first);
     plot_note(c.plot, "colour: over the fastest of its column");
     if (h.rows.left_out + h.columns.left_out > 0)
         plot_note(c.plot, cell_print("the first %d rows and %d columns", h.rows.count, h.columns.count).text);
@@ -194,7 +185,6 @@ static report_plot *add_heat(report_plots *plots, const json_t *rows, const exte
     put_ramp(&c, &h);
     fprintf(c.script, "plot NaN\n");
     plot_end(&c);
-    return c.plot;
 }
 
 /* ------------------------------------------------------------------------------------------------------- lines ---- */
@@ -230,14 +220,9 @@ static int place_of_x(lines *l, const json_t *row)
 /* Each line has the fastest block, where its axis is not that of blocks. */
 static lines lines_of(const json_t *rows, const extent *e)
 {
-    lines l = {.key = e->sizes > 1   ? "size"
-                      : e->ranks > 1 ? "rank_asked"
-                                     : NULL,
-               .name = e->sizes > 1   ? "size"
-                       : e->ranks > 1 ? "rank"
-                                      : "block",
-               .series.most = MOST_LINES,
-               .blocks.most = MOST_ROWS,
+    const int by = e->sizes > 1 ? 0 : e->ranks > 1 ? 1 : 2;
+    lines l = {(const char *const[]){"size", "rank_asked", NULL}[by],
+               (const char *const[]){"size", "rank", "block"}[by], .series.most = MOST_LINES, .blocks.most = MOST_ROWS,
                .least = INFINITY};
     const json_t *row;
     size_t i;
@@ -251,7 +236,7 @@ static lines lines_of(const json_t *rows, const extent *e)
         const double y = seconds_of(row);
         const int s =
             isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : row_text(row, "variant")) : -1;
-        const bool flat = !l.key && !has_block(row);
+        const bool flat = !l.key && *sweep_block(row).text == '-';
         const int place = s < 0 ? -1 : flat ? 0 : place_of_x(&l, row);
         if (place < 0)
             continue;
@@ -261,13 +246,6 @@ static lines lines_of(const json_t *rows, const extent *e)
         l.most = fmax(l.most, y);
     }
     return l;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static const char *const colours[MOST_LINES] = {BLUE, ORANGE, VIOLET, GREY, "#1f9e6e", "#d0437a", "#a8871c", "#22a2b8"};
@@ -288,7 +266,7 @@ static axis put_x(const canvas *c, const lines *l)
     axis a;
 
     memcpy(sorted, l->x, sizeof sorted);
-    qsort(sorted, (size_t)l->count, sizeof *sorted, ascending);
+    sort_numbers(sorted, (size_t)l->count);
     a = axis_of(sorted[0], sorted[l->count - 1], 8);
     fprintf(c->script, "%sset xrange [%.9g:%.9g]\nset xlabel '%s'\nunset mxtics\nset xtics scale 0 (",
             a.log ? "set logscale x\n" : "", a.low, a.high, l->name);
@@ -328,13 +306,11 @@ static void put_line(const canvas *c, const lines *l, int s, const axis *x, cons
     fprintf(c->script, "END\n");
     for (int i = 0; i < l->count && !l->flat[s]; i++)
         if (isfinite(l->y[s][i]))
-            fprintf(c->script,
-                    "set object circle at screen %.6f,%.6f size screen %.6f fc rgb '%s' fs solid noborder front\n",
-                    axis_pixel(x, l->x[i], c->left, c->right) / c->plot->width,
-                    axis_pixel(y, l->y[s][i], c->bottom, c->top) / c->plot->height, 3.5 / c->plot->width, colours[s]);
+            plot_point(c, axis_pixel(x, l->x[i], c->left, c->right), axis_pixel(y, l->y[s][i], c->bottom, c->top), 3.5,
+                       colours[s]);
 }
 
-static report_plot *add_lines(report_plots *plots, const json_t *rows, const extent *e)
+static void add_lines(report_plots *plots, const json_t *rows, const extent *e)
 {
     const json_t *first = json_array_get(rows, 0);
     const lines l = lines_of(rows, e);
@@ -343,10 +319,10 @@ static report_plot *add_lines(report_plots *plots, const json_t *rows, const ext
     canvas c;
 
     if (l.count < 2)
-        return NULL;
-    c = plot_begin(plots, "sweep-lines", name_of(first, l.name).text, width, LINES_HEIGHT, 0);
-    set_title(c.plot, first, l.name);
+        return;
+    c = plot_begin(plots, "sweep-lines", title_of(first, l.name).text, width, LINES_HEIGHT, 0);
     c.right = LINES_WIDTH - 12;
+    plot_note_emulation(c.plot, first);
     if (l.key && e->blocks > 1)
         plot_note(c.plot, "the fastest block of each variant");
     if (l.series.left_out > 0)
@@ -364,47 +340,26 @@ static report_plot *add_lines(report_plots *plots, const json_t *rows, const ext
     }
     fprintf(c.script, "\n");
     plot_end(&c);
-    return c.plot;
 }
 
 /* ------------------------------------------------------------------------------------------------- all of them ---- */
-
-static report_plot *add_bars(report_plots *plots, const json_t *rows)
-{
-    const json_t *first = json_array_get(rows, 0), *row;
-    bar_row bars[MOST_BARS];
-    report_plot *plot;
-    int count = 0;
-    size_t i;
-
-    json_array_foreach(rows, i, row) if (count < MOST_BARS) bars[count++] =
-        bar_row_of(row, row_text(row, "variant"), "kernel_s", "total_s");
-    plot = plot_add_times(plots, "sweep-times", name_of(first, "variant").text, bars, count);
-    set_title(plot, first, "variant");
-    return plot;
-}
-
-static void finish(report_plot *plot, int group, const json_t *rows)
-{
-    if (!plot)
-        return;
-    plot->group = group;
-    plot_note_emulation(plot, json_array_get(rows, 0));
-}
 
 /* The results of one backend. */
 static void add_plots(report_plots *plots, const json_t *rows, int group)
 {
     const extent e = extent_of(rows);
-    const bool varies = e.places > 1 || e.blocks > 1;
+    int first = plots->count;
 
     if (plots->count + 2 > MOST_PLOTS) {
         plots->left_out++;
-        return;
+    } else if (e.places || e.blocks > 1) {
+        add_heat(plots, rows, &e);
+        add_lines(plots, rows, &e);
+    } else {
+        report_plots_times(plots, rows);
     }
-    finish(varies ? add_heat(plots, rows, &e) : add_bars(plots, rows), group, rows);
-    if (varies)
-        finish(add_lines(plots, rows, &e), group, rows);
+    for (; first < plots->count; first++)
+        plots->list[first].group = group;
 }
 
 void report_plots_sweeps(report_plots *plots, const json_t *sweeps)

@@ -20,6 +20,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void sort_numbers(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, ascending);
+}
+
 /* The quantile `part` (0 to 1) of sorted values, interpolated: numpy.quantile's default. */
 static double quantile(const double *sorted, int count, double part)
 {
@@ -34,7 +39,7 @@ statistics statistics_of(const double *values, int count)
         return (statistics){NAN, NAN, NAN, NAN, NAN, NAN};
     double *sorted = memory_zeroed((size_t)count, sizeof *sorted);
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    sort_numbers(sorted, (size_t)count);
     statistics found = {
         .median = quantile(sorted, count, 0.5),
         .minimum = sorted[0],

@@ -4,8 +4,13 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 /* Seconds on a clock that is never set (CLOCK_MONOTONIC), since an unspecified moment. */
 double seconds_now(void);
+
+/* In place, ascending. */
+void sort_numbers(double *values, size_t count);
 
 /* NaN for an empty list. Does not reorder the values. */
 double median(const double *values, int count);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include "support/memory.h"
 #include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
@@ -9,7 +8,6 @@
 #include "view/units.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const column taxonomy_step_columns[] = {
@@ -72,44 +70,23 @@ cell taxonomy_title(const json_t *taxonomy)
                       row_text(taxonomy, "dtype"));
 }
 
-static void add_remark(json_t *list, const char *before, const json_t *row, const char *key)
-{
-    const size_t size = strlen(before) + strlen(row_text(row, key)) + 3;
-    char *text;
-
-    if (!json_is_string(json_object_get(row, key)))
-        return;
-    text = memory_zeroed(size, 1);
-    snprintf(text, size, "%s: %s", before, row_text(row, key));
-    json_append(list, json_text(text));
-    free(text);
-}
-
-json_t *taxonomy_remarks(const json_t *taxonomy)
-{
-    json_t *list = json_new_list();
-
-    json_append(list, json_text("step, with copies: the kernel and the total of the step before over this one's"));
-    add_remark(list, "instructions/element is unknown", json_array_get(json_object_get(taxonomy, "steps"), 0),
-               "instructions_reason");
-    add_remark(list, "no GPU shows SIMT here", taxonomy, "no_gpu");
-    return list;
-}
-
 void taxonomy_show(const json_t *taxonomy)
 {
-    const json_t *misd = json_object_get(taxonomy, "misd"), *remark;
+    const json_t *steps = json_object_get(taxonomy, "steps"), *first = json_array_get(steps, 0),
+                 *misd = json_object_get(taxonomy, "misd");
     column columns[MISD_COLUMNS];
-    json_t *remarks = taxonomy_remarks(taxonomy), *rows = taxonomy_misd(misd, columns);
-    size_t i;
+    json_t *rows = taxonomy_misd(misd, columns);
 
     text_print("%s: the same operation by Flynn's classes\n", taxonomy_title(taxonomy).text);
-    columns_print(taxonomy_step_columns, json_object_get(taxonomy, "steps"), TABLE_TEXT, stdout);
-    json_array_foreach(remarks, i, remark) text_print("%s\n", json_string_value(remark));
+    columns_print(taxonomy_step_columns, steps, TABLE_TEXT, stdout);
+    text_print("step, with copies: the kernel and the total of the step before over this one's\n");
+    if (json_is_string(json_object_get(first, "instructions_reason")))
+        text_print("instructions/element is unknown: %s\n", row_text(first, "instructions_reason"));
+    if (json_is_string(json_object_get(taxonomy, "no_gpu")))
+        text_print("no GPU shows SIMT here: %s\n", row_text(taxonomy, "no_gpu"));
     text_print("\n");
     text_print("MISD: %s\n", row_text(misd, "means"));
     text_print("On %s; a cell is the largest difference of two answers:\n", row_text(misd, "resource"));
     columns_print(columns, rows, TABLE_TEXT, stdout);
-    json_decref(remarks);
     json_decref(rows);
 }

@@ -14,9 +14,8 @@ extern const column taxonomy_step_columns[];
 enum { MISD_COLUMNS = 20 };
 json_t *taxonomy_misd(const json_t *misd, column *columns);
 
-/* "convolve1d, 20014 f32"; what is to be said below the steps, such as why there is no GPU: a new list of texts. */
+/* "convolve1d, 20014 f32" */
 cell taxonomy_title(const json_t *taxonomy);
-json_t *taxonomy_remarks(const json_t *taxonomy);
 
 /* Prints the document's key "taxonomy". */
 void taxonomy_show(const json_t *taxonomy);

@@ -116,39 +116,31 @@ char *json_text_of(const json_t *value)
     return text;
 }
 
-/* FNV-1a, by 64 bits at a time. */
-static uint64_t mix(uint64_t hash, uint64_t word)
+/* FNV-1a. */
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
-    hash = (hash ^ word) * 0x100000001b3u;
-    return hash ^ hash >> 29;
-}
-
-static uint64_t hash_text(const char *text, size_t length)
-{
-    uint64_t hash = length, word;
-
-    for (size_t i = 0; i < length; i += sizeof word) {
-        word = 0;
-        memcpy(&word, text + i, length - i < sizeof word ? length - i : sizeof word);
-        hash = mix(hash, word);
-    }
+    for (const uint8_t *byte = data, *end = byte + size; byte < end; byte++)
+        hash = (hash ^ *byte) * 0x100000001b3u;
     return hash;
 }
 
 uint64_t json_hash(const json_t *value)
 {
-    uint64_t hash = mix(0xcbf29ce484222325u, (uint64_t)json_typeof(value)), inner = 0;
     const double number = json_number_value(value) + 0.0; /* -0 is equal to 0 */
+    uint64_t hash = mix((uint64_t)json_typeof(value), &number, sizeof number), sum = 0, inner;
     const char *key;
     json_t *element;
     size_t i;
 
-    memcpy(&inner, &number, sizeof inner);
-    json_array_foreach(value, i, element) inner = mix(inner, json_hash(element));
-    json_object_foreach((json_t *)value, key, element) inner += mix(hash_text(key, strlen(key)), json_hash(element));
+    json_array_foreach(value, i, element)
+    {
+        inner = json_hash(element);
+        hash = mix(hash, &inner, sizeof inner);
+    }
+    json_object_foreach((json_t *)value, key, element) sum += mix(json_hash(element), key, strlen(key));
     if (json_is_string(value))
-        inner = hash_text(json_string_value(value), json_string_length(value));
-    return mix(hash, inner);
+        hash = mix(hash, json_string_value(value), json_string_length(value));
+    return mix(hash, &sum, sizeof sum);
 }
 
 /* Writes DEL and the control characters from U+0080 on, which JSON allows in a text, as \u007f. */

@@ -119,13 +119,6 @@ static json_t *ratio(double over, double under, bool ranked)
     return ranked ? json_number(over / under) : json_null();
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* How many of the sorted values are less. */
 static size_t count_below(const double *sorted, size_t count, double value)
 {
@@ -159,7 +152,7 @@ static void rank_rows(json_t *rows)
         if (!base || (is_scalar(row) && !is_scalar(base)))
             base = row;
     }
-    qsort(totals, count, sizeof *totals, ascending);
+    sort_numbers(totals, count);
     json_array_foreach(rows, i, row)
     {
         const bool ranked = row_is_ranked(row);

@@ -262,7 +262,7 @@ def look(shown, pictures):
     check("each backend of a sweep has a map and lines",
           [name for name in ("hip-nvidia:0: kernel over block and size", "hip-cpu:0: kernel over block and size",
                              "hip-nvidia:0: kernel over size", "hip-nvidia:0: kernel over variant and block",
-                             "hip-nvidia:0: kernel over block", "serial: kernel over variant")
+                             "hip-nvidia:0: kernel over block", "sort, f32, 1000")
            if not any(name in caption for caption in parts["sweeps"])])
     check("and says that it is an emulation", [c for c in parts["sweeps"] if "hip-cpu" in c and "an emulation" not in c])
     check("taxonomy", [text for text in ("MISD", "imitated", "hip-cpu:0", "what makes it so") if text not in parts["taxonomy"]])
