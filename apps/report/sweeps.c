@@ -86,7 +86,7 @@ enum { CELL = 22, FOOT = 52, LEAST_WIDTH = 62, RAMP_WIDTH = 96, RAMP_STEPS = 24 
 typedef struct heat {
     names rows, columns;
     double seconds[MOST_ROWS][MOST_COLUMNS]; /* as of seconds_of */
-    double best[MOST_COLUMNS], most;         /* the least of each column; the largest ratio to it, at least 2 */
+    double best[MOST_COLUMNS], most; /* of the work of each column the least; the largest ratio to it, at least 2 */
 } heat;
 
 /* Rows are variants with their blocks and columns are sizes; of one size, variants and blocks. */
@@ -97,9 +97,7 @@ static heat heat_of(const json_t *results, const extent *e)
     size_t i;
 
     for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++)
-        h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] = NAN;
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        h.best[c] = NAN;
+        h.best[k % MOST_COLUMNS] = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] = NAN;
     json_array_foreach(results, i, row)
     {
         const char *variant = row_text(row, "variant");
@@ -110,7 +108,8 @@ static heat heat_of(const json_t *results, const extent *e)
         if (r < 0)
             continue;
         h.seconds[r][c] = fmin(h.seconds[r][c], seconds_of(row));
-        h.best[c] = fmin(h.best[c], seconds_of(row));
+        for (int k = 0; k < MOST_COLUMNS; k++) /* columns of blocks are of the same work */
+            h.best[k] = k == c || !e->places ? fmin(h.best[k], seconds_of(row)) : h.best[k];
     }
     for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++) {
         const double ratio = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] / h.best[k % MOST_COLUMNS];
@@ -171,7 +170,7 @@ static void add_heat(report_plots *plots, const json_t *rows, const extent *e)
                    (int)fmax(26 + 7 * letters + h.columns.count * wide, 320), h.rows.count * CELL + FOOT + 8, letters);
     c.bottom = FOOT;
     plot_note_emulation(c.plot, first);
-    plot_note(c.plot, "colour: over the fastest of its column");
+    plot_note(c.plot, e->places ? "colour: over the fastest of its column" : "colour: over the fastest");
     if (h.rows.left_out + h.columns.left_out > 0)
         plot_note(c.plot, cell_print("the first %d rows and %d columns", h.rows.count, h.columns.count).text);
     fprintf(c.script, "unset xtics\nset xrange [0:1]\n");

@@ -294,6 +294,8 @@ assert len(fills) >= len(fastest), fills
 assert len(sys.argv) == 3 or sys.argv[3] in texts, texts
 PY
 check "the times of the document, the fastest of a size in the first colour" "$PYTHON" map.py sizes.json "sweeps/*sweep-map-convolve*serial*.svg"
+check "of one size the fastest alone has the first colour" test \
+    "$(grep -c 'polygon.*rgb( *253, *231, *37)' sweeps/*sweep-map-reconstruct*.svg)" = 2 # the cell, and the legend
 check "taxonomy has its tables and its plot" page sweeps.html '
     all(w in s for w in ("Taxonomy", "what makes it so", "MISD", "No backend here is MISD", "1 thread, one number an instruction")) and
     s.count("serial SISD") == 1 and "Comparison" not in s'
