@@ -36,15 +36,17 @@ bool __wrap_gnuplot_find(problem *why)
     return true;
 }
 
-file_bytes __wrap_gnuplot_draw(const char *terminal, const char *script);
-file_bytes __wrap_gnuplot_draw(const char *terminal, const char *script)
+void __wrap_gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count);
+void __wrap_gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count)
 {
-    static const char drawn[] = "<svg></svg>";
-    file_bytes bytes = {malloc(sizeof drawn), sizeof drawn - 1};
+    static const char svg[] = "<svg></svg>";
 
-    fuzz_demand(bytes.data && strlen(terminal) + strlen(script) > 0, "a plot without a script");
-    memcpy(bytes.data, drawn, sizeof drawn);
-    return bytes;
+    fuzz_demand(count == 0 || strlen(script) + strlen(end) > 0, "a plot without a script");
+    for (int i = 0; i < count; i++) {
+        drawn[i] = (file_bytes){malloc(sizeof svg), sizeof svg - 1};
+        fuzz_demand(drawn[i].data, "no memory");
+        memcpy(drawn[i].data, svg, sizeof svg);
+    }
 }
 
 bool __real_output_print(const char *path, void (*print)(FILE *, const void *), const void *data, problem *why);
