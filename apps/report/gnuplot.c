@@ -49,15 +49,15 @@ void gnuplot_text(FILE *script, const char *text)
 {
     char one[LONGEST_SHOWN];
 
-    fputc('\'', script);
+    fputc('"', script);
     while (*text) {
         const int bytes = text_next(&text, one);
-        if (*one == '\'')
-            fputc('\'', script);
-        if (bytes == 1 || *one != '\\') /* a label that was cut off may end in a part of a letter */
+        if (bytes == 1 && strchr("\"\\`@$", *one))
+            fprintf(script, "\\%03o", (unsigned)*one);
+        else if (bytes == 1 || *one != '\\') /* a label that was cut off may end in a part of a letter */
             fwrite(one, 1, (size_t)bytes, script);
     }
-    fputc('\'', script);
+    fputc('"', script);
 }
 
 /* The script in a file without a name, which a child inherits. */

@@ -124,10 +124,9 @@ bar_row bar_row_of(const json_t *row, const char *what, const char *first, const
     return bars;
 }
 
-/* False for a time that was not measured or that no axis could show. */
-static bool has_bar(double seconds)
+bool axis_shows(double value)
 {
-    return seconds > 1e-15 && seconds < 1e15;
+    return value > 1e-15 && value < 1e15;
 }
 
 /* The least and the most time of the rows, of emulations or of the others; false: they have no bar. */
@@ -137,7 +136,7 @@ static bool reach_of(const bar_row *rows, int count, bool emulation, double *lea
     *most = 0;
     for (int i = 0; i < 2 * count; i++) {
         const double seconds = rows[i / 2].seconds[i % 2];
-        if (rows[i / 2].emulation != emulation || !has_bar(seconds))
+        if (rows[i / 2].emulation != emulation || !axis_shows(seconds))
             continue;
         *least = fmin(*least, seconds);
         *most = fmax(*most, seconds);
@@ -173,7 +172,7 @@ static axis put_axis(canvas *c, const bar_row *rows, int count)
 static void put_bars(const canvas *c, const bar_row *row, double middle, const axis *a)
 {
     static const char *const colours[][2] = {{BLUE, ORANGE}, {GREY, PALE}};
-    const bool both = has_bar(row->seconds[0]) && has_bar(row->seconds[1]);
+    const bool both = axis_shows(row->seconds[0]) && axis_shows(row->seconds[1]);
     const double end = c->right - NUMBER;
 
     plot_label(c, row->label, c->left - 8, middle + (row->emulation ? 7 : 0), "right");
@@ -181,7 +180,7 @@ static void put_bars(const canvas *c, const bar_row *row, double middle, const a
         plot_label(c, "emulation", c->left - 8, middle - 8, "right");
     for (int k = 0; k < 2; k++) {
         const double seconds = row->seconds[k], y = middle + (!both ? 0 : k ? -7 : 7);
-        if (!has_bar(seconds))
+        if (!axis_shows(seconds))
             continue;
         const double whole = axis_pixel(a, seconds, c->left, c->right), x = fmin(fmax(whole, c->left + 1), end);
         const double gap = whole > end + 1 ? 12 : 0; /* a broken bar: it is longer than the axis */

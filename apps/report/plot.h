@@ -82,7 +82,10 @@ double axis_pixel(const axis *a, double value, int from, int to);
 /* The distance of at most `tics` tics up to `high`: 1, 2 or 5 times a power of ten. */
 double axis_step(double high, int tics);
 
-/* Two times of one label; only times from 1e-15 to 1e15 s have a bar. */
+/* False for a number that was not measured or that no axis could show: only those from 1e-15 to 1e15. */
+bool axis_shows(double value);
+
+/* Two times of one label. */
 typedef struct bar_row {
     char label[64];
     double seconds[2];
@@ -106,8 +109,8 @@ void report_plots_free(report_plots *plots);
 /* Is there a gnuplot? Else a problem with exit code 3 that says how to get it. */
 bool gnuplot_find(problem *why);
 
-/* A text as gnuplot's scripts write one: in single quotes, within which no character is special. Control characters
- * become blanks; bytes that are not UTF-8 are left out. */
+/* A text as gnuplot's scripts write one: in double quotes, with what is special there by its number. (Within single
+ * quotes two apostrophes in a row end the text.) Control characters and bytes that are not UTF-8 are left out. */
 void gnuplot_text(FILE *script, const char *text);
 
 /* The `count` pictures that gnuplot draws by the script, each with a NUL behind it; `end` is how one ends: "</svg>".

@@ -65,7 +65,7 @@ static void collect_points(roof *r, const json_t *results)
     json_array_foreach(results, i, row)
     {
         double x = row_number(row, "flops") / row_number(row, "bytes"), y = row_number(row, "gflops");
-        if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y)))
+        if (!axis_shows(x) || !axis_shows(y))
             r->without++;
         else if (r->count == MOST_POINTS)
             r->beyond++;
@@ -250,7 +250,7 @@ static void add_roofline(report_plots *plots, const json_t *results, const json_
     const cell title = cell_print("%.40s: %.80s", row_text(ceiling, "resource"), row_text(ceiling, "device"));
 
     collect_points(&r, results);
-    if (r.count == 0 || !(r.bandwidth > 0) || !(fmax(r.f32, r.f64) > 0))
+    if (r.count == 0 || !axis_shows(r.bandwidth) || !axis_shows(fmax(r.f32, r.f64)))
         return;
     if (plots->count == MOST_PLOTS) {
         plots->left_out++;

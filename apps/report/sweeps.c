@@ -71,7 +71,7 @@ static double seconds_of(const json_t *row)
 {
     const double seconds = row_number(row, "kernel_s");
 
-    return !row_is_right(row) ? (double)INFINITY : seconds > 1e-15 && seconds < 1e15 ? seconds : (double)NAN;
+    return !row_is_right(row) ? (double)INFINITY : axis_shows(seconds) ? seconds : (double)NAN;
 }
 
 static cell title_of(const json_t *row, const char *over)
@@ -205,7 +205,7 @@ static int place_of_x(lines *l, const json_t *row)
     const double x = l->key ? row_number(row, l->key) : place_of(&l->blocks, sweep_block(row).text);
     int i = 0;
 
-    if (!(x >= 0))
+    if (!axis_shows(x) && x != 0)
         return -1;
     while (i < l->count && l->x[i] != x)
         i++;

@@ -26,7 +26,8 @@ d = json.load(open("compare.json"))
 r = d["results"][0]
 r["check"].update(ok=False, failed=3, compared=64, worst_index=[5], worst_result=1.5, worst_expected=2.5)
 r["variant"] = "</td><script>alert('1')</script>"
-d["results"][1]["resource"] = "a'b\"`id`\n&amp;"
+d["results"][1]["resource"] = "''a'b\"`id`\n&amp;"
+d["results"][2].update(flops=1e308, gflops=1e300) # which no axis shows
 d["skipped"].append({"backend": "hip-nvidia", "reason": "no NVIDIA <driver> here"})
 d["failed"].append({"exercise": "svd", "exit_code": 139, "message": "ended by <signal> 11"})
 json.dump(d, open("hostile.json", "w"))
