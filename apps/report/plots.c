@@ -108,14 +108,13 @@ typedef struct box {
     double x, y, width;
 } box;
 
-/* Does a roof cross the text? */
+/* Does a roof cross the text? Without one of them it is that of the memory. */
 static bool is_crossed(const roof *r, const box *b)
 {
-    for (double at = b->x; at <= b->x + b->width; at += 4) {
-        const double part = (at - r->c.left) / (r->c.right - r->c.left), x = r->x.low * pow(r->x.high / r->x.low, part),
-                     f32 = pixel_of_y(r, fmin(x * r->bandwidth, r->f32)),
-                     f64 = pixel_of_y(r, fmin(x * r->bandwidth, r->f64)); /* without one of them that of the memory */
-        if (fabs(b->y - f32) < LINE / 2 || fabs(b->y - f64) < LINE / 2)
+    for (int i = 0; i <= b->width; i += 4) {
+        const double x = r->x.low * pow(r->x.high / r->x.low, (b->x + i - r->c.left) / (r->c.right - r->c.left));
+        if (fabs(b->y - pixel_of_y(r, fmin(x * r->bandwidth, r->f32))) < LINE / 2 ||
+            fabs(b->y - pixel_of_y(r, fmin(x * r->bandwidth, r->f64))) < LINE / 2)
             return true;
     }
     return false;

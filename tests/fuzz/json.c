@@ -43,9 +43,8 @@ void __wrap_gnuplot_draw(const char *script, const char *end, file_bytes *drawn,
 
     fuzz_demand(count == 0 || strlen(script) + strlen(end) > 0, "a plot without a script");
     for (int i = 0; i < count; i++) {
-        drawn[i] = (file_bytes){malloc(sizeof svg), sizeof svg - 1};
+        drawn[i] = (file_bytes){(uint8_t *)strdup(svg), sizeof svg - 1};
         fuzz_demand(drawn[i].data, "no memory");
-        memcpy(drawn[i].data, svg, sizeof svg);
     }
 }
 
