@@ -11,8 +11,8 @@
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
-#   make deps-deep   install the compilers and analyzers of check-deep (Debian, Ubuntu)
-#   make deps-gpu    install what the AMD plugin, the emulation and the test of a page in a browser need (Debian, Ubuntu)
+#   make deps-deep   install the compilers, analyzers and browser of check-deep (Debian, Ubuntu)
+#   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
 CMAKE ?= cmake
@@ -24,8 +24,8 @@ DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy zsh fish groff-base
-DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
-GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev chromium
+DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build chromium
+GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs
