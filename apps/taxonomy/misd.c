@@ -4,6 +4,7 @@
 #include "harness/backends.h"
 #include "harness/reference.h"
 #include "support/fail.h"
+#include "support/progress.h"
 #include "view/json.h"
 
 #include <math.h>
@@ -95,7 +96,8 @@ json_t *misd_json(const exercise *e, const char *resource)
 
     must(backend_open(resource, &device));
     placed p = placed_create(e, device);
-    for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS; i++)
+    for (size_t i = 0;
+         fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS && !(count > 0 && progress_is_late()); i++)
         if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << e->outputs[0].dtype &&
             strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0 &&
             fl_variant_ready(device, i) == FL_OK)

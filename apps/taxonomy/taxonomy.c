@@ -284,6 +284,9 @@ int command_taxonomy(int argc, char **argv)
     json_put(taxonomy, "no_gpu", json_text(no_gpu[0] ? no_gpu : NULL));
     json_put(taxonomy, "misd", misd);
     json_put(document, "taxonomy", taxonomy);
+    if (progress_is_late())
+        note("--max-time: the time was over before the last pass: %zu steps and %zu answers are there",
+             json_array_size(steps), json_array_size(json_object_get(misd, "answers")));
     if (results_write(&common, document))
         taxonomy_show(taxonomy);
     right = rows_are_right(steps) && rows_are_right(json_object_get(misd, "answers"));
