@@ -51,17 +51,16 @@ static inline T FN(log_of_sum)(T x, T y)
 /* Each operation's two loops: over neighbours, which vectors take many at a time; and over elements that lie `step`
  * apart, each of which costs a cache line of its own. `out` may be an input: an element depends on no other. */
 #define LOOPS(operation) \
-    KERNEL void FN(operation##_row)(const void *in_x, const void *in_y, void *to, int64_t count) \
+    KERNEL void FN(operation##_row)(char *const *at, int64_t count) \
     { \
-        const T *x = in_x, *y = in_y; \
-        T *out = to; \
+        const T *x = (const T *)at[X], *y = (const T *)at[Y]; \
+        T *out = (T *)at[OUT]; \
         _Pragma("omp simd") for (int64_t i = 0; i < count; i++) out[i] = FN(operation)(x[i], y[i]); \
     } \
-    KERNEL void FN(operation##_column)(const void *in_x, const void *in_y, void *to, const int64_t *step, \
-                                       int64_t count) \
+    KERNEL void FN(operation##_column)(char *const *at, const int64_t *step, int64_t count) \
     { \
-        const T *x = in_x, *y = in_y; \
-        T *out = to; \
+        const T *x = (const T *)at[X], *y = (const T *)at[Y]; \
+        T *out = (T *)at[OUT]; \
         for (int64_t i = 0; i < count; i++) \
             out[i * step[OUT]] = FN(operation)(x[i * step[X]], y[i * step[Y]]); \
     }
@@ -77,7 +76,7 @@ LOOPS(log_of_sum)
 #ifdef CPU_REFERENCE
 /* One element as the definition has it. The square root of f32 is rounded twice, which is harmless (Figueroa, "When is
  * double rounding innocuous?", SIGNUM Newsletter 30, 1995); that of f64 is IEEE 754's own, correctly rounded. */
-static void FN(reference)(fl_operation operation, char *const at[OPERANDS])
+static void FN(reference)(fl_operation operation, char *const *at)
 {
     const T x = *(const T *)at[X], y = *(const T *)at[Y];
     T *out = (T *)at[OUT];
