@@ -102,7 +102,8 @@ int exit_code_of(fl_status status)
     case FL_E_UNKNOWN:
     case FL_E_WRONG_DEVICE:
     case FL_E_UNSUPPORTED:
-    case FL_E_LIMIT: return EXIT_BAD_INPUT;
+    case FL_E_LIMIT:
+    case FL_E_SOURCE: return EXIT_BAD_INPUT;
     case FL_E_UNAVAILABLE: return EXIT_CANNOT_RUN;
     case FL_E_MEMORY:
     case FL_E_DEVICE: return EXIT_BROKEN;

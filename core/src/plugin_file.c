@@ -196,10 +196,9 @@ bool core_plugin_file_check(const char *path, core_plugin_version *version, core
 
 /* ---------------------------------------------------------------------------------------------- trusting ---- */
 
-/* Who could have written it; NULL: only those who are trusted. */
-static const char *stranger(const struct stat *s, uid_t owner_of_libflynn)
+const char *core_plugin_file_stranger(const struct stat *s, uid_t trusted)
 {
-    if (s->st_uid != 0 && s->st_uid != geteuid() && s->st_uid != owner_of_libflynn)
+    if (s->st_uid != 0 && s->st_uid != geteuid() && s->st_uid != trusted)
         return "its owner";
     if (s->st_mode & S_IWOTH)
         return "everyone";
@@ -219,7 +218,7 @@ static uid_t find_owner_of_libflynn(void)
 static bool is_safe(const char *path, uid_t owner_of_libflynn, core_fault *fault)
 {
     struct stat status;
-    const char *who = stat(path, &status) == 0 ? stranger(&status, owner_of_libflynn) : NULL;
+    const char *who = stat(path, &status) == 0 ? core_plugin_file_stranger(&status, owner_of_libflynn) : NULL;
 
     if (!who)
         return true; /* if it is not there, opening it says so */

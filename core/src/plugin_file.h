@@ -5,6 +5,8 @@
 
 #include <flynn/flynn.h>
 
+#include <sys/types.h>
+
 /* Why a plugin cannot be used. */
 typedef struct core_fault {
     fl_status status; /* FL_OK: it can; FL_E_MEMORY: memory or file descriptors are short; FL_E_UNAVAILABLE: others */
@@ -33,5 +35,10 @@ bool core_plugin_file_check(const char *path, core_plugin_version *version, core
  * belong to root, to the user who runs the process or to the owner of libflynn, and no one else may write to them.
  * (A group may if it is root's, or the owner's own, whose number is the owner's.) */
 bool core_plugin_file_trusted(const char *path, core_fault *fault);
+
+/* Who else can write to a file or folder: "its owner", "everyone" or "its group"; NULL: nobody but root, the user who
+ * runs the process and the user `trusted`. */
+struct stat;
+const char *core_plugin_file_stranger(const struct stat *s, uid_t trusted);
 
 #endif

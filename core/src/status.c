@@ -36,6 +36,7 @@ const char *fl_status_name(fl_status status)
     case FL_E_LIMIT: return "FL_E_LIMIT";
     case FL_E_MEMORY: return "FL_E_MEMORY";
     case FL_E_DEVICE: return "FL_E_DEVICE";
+    case FL_E_SOURCE: return "FL_E_SOURCE";
     }
     return "unknown status";
 }

@@ -290,7 +290,7 @@ Test(device, many_times)
 Test(device, statuses)
 {
     cr_expect_str_eq(fl_status_name(FL_OK), "FL_OK");
-    cr_expect_str_eq(fl_status_name(FL_E_DEVICE), "FL_E_DEVICE");
+    cr_expect_str_eq(fl_status_name(FL_E_SOURCE), "FL_E_SOURCE");
     cr_expect(fl_status_name((fl_status)99) != NULL);
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", FL_VERSION_MAJOR, FL_VERSION_MINOR, FL_VERSION_PATCH);

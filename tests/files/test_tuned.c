@@ -243,3 +243,14 @@ Test(tuned, entries_that_are_none, .init = start, .fini = scratch_end)
         cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "", "%s", entries[i]);
     }
 }
+
+Test(tuned, off, .init = start, .fini = scratch_end)
+{
+    tuned_work work = {"sort", "f32", 1000, "omp:2", "a processor"};
+    problem why;
+
+    setenv("FLYNN_CACHE", "off", 1);
+    cr_expect_str_eq(tuned_path(), "");
+    cr_expect(!tuned_save(&work, &(tuned_way){.variant = "radix"}, &why) && strstr(why.text, "FLYNN_CACHE"));
+    cr_expect(access("off", F_OK) != 0);
+}

@@ -61,6 +61,7 @@ typedef enum fl_status {
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
     FL_E_MEMORY = 7,       /* out of memory, on the host or the device */
     FL_E_DEVICE = 8,       /* the device or its driver failed */
+    FL_E_SOURCE = 9,       /* the text of a function does not compile: the message has file:line:column */
 } fl_status;
 
 /* "FL_OK", "FL_E_ARGUMENT" ...; never NULL. */
@@ -146,6 +147,12 @@ FL_API size_t fl_backend_count(void);
  * opening a device by its name tries it again, and if it can be used then, this function returns another address, while
  * the old one stays valid and unchanged. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
+
+/* The folder in which functions that were compiled at run time are kept for later processes ($FLYNN_CACHE/code, else
+ * $XDG_CACHE_HOME/flynn/code or ~/.cache/flynn/code), cut to `size` bytes; how many they are, and their bytes. Makes no
+ * folder. FL_E_UNAVAILABLE: none are kept, and fl_last_error() says why: FLYNN_CACHE is "off", or other users could
+ * write to the folder, whose content would run with the user's rights. FL_E_MEMORY. */
+FL_API fl_status fl_cache_describe(char *folder, size_t size, int64_t *entries, int64_t *bytes);
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
 
@@ -453,6 +460,63 @@ FL_API fl_status fl_maximum(fl_device *device, const fl_array *x, const fl_array
  * at most 4 units in the last place of the logarithm of the rounded sum. */
 FL_API fl_status fl_log_of_sum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out,
                                const fl_run *run);
+
+/* --------------------------------------------------------------------------------- functions of one's own ---- */
+
+/* A function of numbers, compiled for a device. It does not change, several threads may use it at once, and it may
+ * outlive the user's handle of the device. Its code runs with the rights of the process: compile no text of others. */
+typedef struct fl_function fl_function;
+
+/* The most inputs of a function, and of an expression. */
+#define FL_MAX_INPUTS 8
+#define FL_MAX_EXPRESSION_INPUTS 4
+
+typedef struct fl_function_info {
+    const char *name; /* of the function in C; "" for an expression */
+    int count;        /* of its inputs */
+    fl_dtype inputs[FL_MAX_INPUTS];
+    fl_dtype result;
+    bool loops; /* it has loops: elements may take different times */
+} fl_function_info;
+
+/* A function from its text.
+ *
+ * With `inputs`: an expression of C of x, y, z and w, such as "log(x + y)" or "x > 0 ? sqrt(x) * 2 : 0", for inputs of
+ * the `count` given dtypes. It computes in f32 if all inputs are f32; in fl_dtype_result's dtype if all are integers
+ * and the expression has neither a floating-point number nor a function of real numbers; else in f64. The result has
+ * that dtype.
+ *
+ * With `inputs` NULL and `count` 0: a text in C, of which the last function is taken, such as "int prime(int n) { ...
+ * }". It takes 1 to FL_MAX_INPUTS numbers. The types of the parameters are the dtypes of the inputs, and the type that
+ * it returns is that of the result: float is f32, double f64, int i32, long i64, uint8_t and bool u8.
+ *
+ * The functions of math.h are there without #include, and max, min (NaN if an argument is NaN) and abs for all types.
+ * Integers wrap; NaN, infinities and -0 are as in C. A text may divide an integer by 0, or never end: on a CPU the
+ * first ends the process by SIGFPE.
+ *
+ * `shown_as` names the text in messages. If it does not compile: FL_E_SOURCE, fl_last_error() is "prime.c:3:25: 'm' is
+ * undeclared", and `log` (may be NULL, with `log_size` 0) is that line of the text with a caret below the column. A CPU
+ * compiles with the system's `cc` and keeps the code for the user's later processes (fl_cache_describe). FL_E_ARGUMENT,
+ * FL_E_SOURCE, FL_E_UNSUPPORTED (the device compiles nothing), FL_E_UNAVAILABLE (no compiler), FL_E_MEMORY,
+ * FL_E_DEVICE. */
+FL_API fl_status fl_function_create(fl_device *device, const char *source, const char *shown_as, const fl_dtype *inputs,
+                                    int count, char *log, size_t log_size, fl_function **function);
+/* What fl_function_create would make, from the text alone: `info->name` is valid until the thread's next such call. No
+ * compiler runs: only some errors in the text are found. */
+FL_API fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
+                                  char *log, size_t log_size, fl_function_info *info);
+/* Valid as long as the function; NULL for NULL. */
+FL_API const fl_function_info *fl_function_describe(const fl_function *function);
+/* Waits for the work of its device. */
+FL_API void fl_function_free(fl_function *function);
+
+/* out = function(inputs[0], inputs[1] ...), element by element. The inputs have the function's dtypes; their shapes are
+ * broadcast to out's as in NumPy: aligned at the last dimension, where a dimension of 1, or one that is not there,
+ * stands for any length. out: the function's result dtype; it is an input of the same shape itself (in place), or
+ * shares no memory with one. Variants: naive, uncoalesced; and reference, the oracle, compiled without optimisation,
+ * which only `serial` has. Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
+                        fl_array *out, const fl_run *run);
 
 /* The result of fl_allclose. */
 typedef struct fl_closeness {

@@ -35,6 +35,15 @@ extern "C" {
 
 typedef struct fl_host fl_host;
 
+/* Compiled code, or the place for it. */
+typedef struct fl_cache_entry {
+    bool found;       /* `path` has the code; else it is an empty file to write it to, or to replace */
+    bool temporary;   /* the file lies in a folder of its own in $TMPDIR, and cannot be kept */
+    char path[4096];  /* absolute */
+    int64_t bytes;    /* of the code, with which the file begins, if it was found; the key follows */
+    char remark[256]; /* why the code cannot be kept, with a cure; "" if it can be, or if it shall not be */
+} fl_cache_entry;
+
 /* The device and stream of a call. */
 typedef struct fl_context {
     const fl_host *host;
@@ -61,7 +70,30 @@ struct fl_host {
      * never called by two threads at once. A caller that is inside calls no function of this table. */
     void (*enter)(int32_t value, int32_t alone, int (*get)(void), void (*set)(int));
     void (*leave)(void);
+    /* The user's cache of compiled code. `key` is everything that decides the code: its text, the compiler and its
+     * arguments. After FL_OK the entry has the code (found), or an empty file for it, which ends with cache_keep or
+     * cache_drop. FL_E_UNAVAILABLE: this process compiles nothing, or no folder is safe; FL_E_MEMORY. */
+    fl_status (*cache_find)(const void *key, size_t size, fl_cache_entry *entry);
+    /* Keeps what was written to entry->path. False: it could not be kept, and the file is removed. */
+    bool (*cache_keep)(const void *key, size_t size, fl_cache_entry *entry);
+    /* Removes the file: code that does not load, or was not written to its end. */
+    void (*cache_drop)(fl_cache_entry *entry);
 };
+
+/* A function of the user's, for fl_device_api.compile: C, whose signature core has read. The plugin compiles it as the
+ * file FL_SOURCE_NAME (by #line), so that core finds the place of an error. */
+#define FL_SOURCE_NAME "flynn-text"
+typedef struct fl_source {
+    uint32_t size;
+    const char *before; /* directives that stand before the text, and that the user does not see */
+    const char *text;   /* a definition of `name`, and whatever the user has written before */
+    const char *name;                   /* of the function */
+    int32_t count;                      /* of its inputs, 1 to FL_MAX_INPUTS */
+    fl_dtype inputs[FL_MAX_INPUTS]; /* of the arrays: each element is converted to its parameter, as C does it */
+    fl_dtype result;                    /* that the function returns, and of the output */
+    int32_t loops; /* not 0: it has loops, whose length may depend on the data: elements take different times */
+    int32_t exact; /* not 0: the result is an integer, which another rounding would change: no contraction */
+} fl_source;
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
 
@@ -82,8 +114,9 @@ typedef enum fl_operation {
     FL_OP_SVD = 12,
     FL_OP_COPY = 13,
     FL_OP_MULTIPLY_ADD = 14,
+    FL_OP_MAP = 15,
 } fl_operation;
-#define FL_OP_COUNT 15
+#define FL_OP_COUNT 16
 
 /* An array as it is passed to a kernel. */
 typedef struct fl_buffer {
@@ -191,6 +224,16 @@ typedef struct fl_multiply_add_args {
     int64_t steps;
 } fl_multiply_add_args;
 
+/* FL_OP_MAP: out[i] = f(in[0][i], in[1][i] ...), where `code` is f, compiled by the device for these dtypes. All have
+ * out's shape; an input's stride is 0 in the dimensions in which it has one element, the last one included. At least
+ * one element; out.data is an input's with the same strides, or out shares no memory with it. The row's dtype is out's.
+ */
+typedef struct fl_map_args {
+    void *code; /* from fl_device_api.compile */
+    int32_t inputs;
+    fl_buffer in[FL_MAX_INPUTS], out;
+} fl_map_args;
+
 /* How a row will run. */
 typedef struct fl_launch {
     int32_t block[3];       /* in: the caller's (0: the row chooses); out: the block that will run (0: none) */
@@ -284,6 +327,11 @@ typedef struct fl_device_api {
     /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started.
      * NULL: rows start none. */
     fl_status (*prepare_thread)(void *self);
+    /* Compiles a function for FL_OP_MAP. FL_E_SOURCE: the text does not compile, and `output` is what the compiler
+     * printed; FL_E_UNAVAILABLE: there is no compiler. Any thread may call it. NULL: the device compiles nothing. */
+    fl_status (*compile)(void *self, const fl_source *source, char *output, size_t size, void **code);
+    /* Called when nothing that is queued uses the code. */
+    void (*code_free)(void *self, void *code);
 } fl_device_api;
 
 /* The device that `open` returns. */

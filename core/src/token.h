@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * The tokens of a text in C. */
+#ifndef FLYNN_CORE_TOKEN_H
+#define FLYNN_CORE_TOKEN_H
+
+#include "source_error.h"
+
+typedef enum core_token_kind {
+    CORE_TOKEN_END,
+    CORE_TOKEN_NAME,      /* words of the language, too */
+    CORE_TOKEN_NUMBER,    /* what looks like one: "1.5e-3f", also "2x" */
+    CORE_TOKEN_TEXT,      /* in " or ' */
+    CORE_TOKEN_DIRECTIVE, /* from the # to the end of the line */
+    CORE_TOKEN_MARK       /* "+", "<<=", and any other character */
+} core_token_kind;
+
+typedef struct core_token {
+    core_token_kind kind;
+    const char *at;
+    size_t length;
+    int line, column;
+} core_token;
+
+typedef struct core_reader {
+    const char *at, *line_start;
+    int line;
+    bool fresh; /* nothing but blanks and comments stands before on this line: a # begins a directive */
+} core_reader;
+
+void core_reader_start(core_reader *reader, const char *text);
+
+/* The next token behind blanks and comments. FL_E_SOURCE: a comment or a quote does not end. */
+fl_status core_token_next(core_reader *reader, core_token *token, core_text_error *error);
+
+/* Likewise, but passes over directives, which may stand within what they are no part of. */
+fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_text_error *error);
+
+/* Skips to behind the bracket that closes the one read before, of any kind: brackets match there. */
+fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
+
+bool core_token_is(const core_token *token, const char *text);
+/* Is it one of the texts? The last one is NULL. */
+bool core_token_is_one_of(const core_token *token, ...) __attribute__((sentinel));
+
+/* The token as a message shows it: its first characters, without those that a line cannot have. */
+typedef struct core_token_text {
+    char text[48];
+} core_token_text;
+core_token_text core_token_show(const core_token *token);
+
+#endif

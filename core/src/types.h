@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * The types of C that a number has, and the dtype of the arrays that hold such numbers. */
+#ifndef FLYNN_CORE_TYPES_H
+#define FLYNN_CORE_TYPES_H
+
+#include "token.h"
+
+/* The words of a type, in any order: start with zeros. */
+typedef struct core_type {
+    uint64_t words;
+} core_type;
+
+/* Adds a word: "unsigned", "int", "int8_t". false: it is none of a type, and nothing changed. */
+bool core_type_add(core_type *type, const core_token *word);
+
+typedef enum core_type_status { CORE_TYPE_FINE, CORE_TYPE_NONE, CORE_TYPE_NO_ARRAY } core_type_status;
+
+/* The smallest dtype that holds all values of the type: i32 for int8_t, i64 for uint32_t. CORE_TYPE_NONE: the words are
+ * no type ("short float"). CORE_TYPE_NO_ARRAY: they are one, but no array holds its values (uint64_t, long double). */
+core_type_status core_type_dtype(const core_type *type, fl_dtype *dtype, bool *is_bool);
+
+/* "float, double, int, ..." for a message. */
+extern const char core_type_names[];
+
+#endif
