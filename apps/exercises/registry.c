@@ -13,6 +13,7 @@
     use(sqrt) \
     use(maximum) \
     use(log_of_sum) \
+    use(map) \
     use(sort) \
     use(select) \
     use(primes) \

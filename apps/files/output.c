@@ -61,10 +61,15 @@ static void remove_temporaries(void)
 
 static int real_stdout = -1; /* once output_take_stdout was called */
 
-void output_give_up(void)
+noreturn void output_end(int exit_code)
 {
     remove_temporaries();
-    _exit(EXIT_BROKEN);
+    _exit(exit_code);
+}
+
+void output_give_up(void)
+{
+    output_end(EXIT_BROKEN);
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};

@@ -13,13 +13,16 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdnoreturn.h>
 
 /* Call once, first in main. From then on unfinished files are removed when the process ends; a stdout that could not be
  * written completely (disk full) ends the process with exit code 4 and a message, unless it is a pipe that nobody reads
  * any more; and no file is opened in place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
-/* Ends the process with exit code 4 while other threads are at work; no unfinished file stays. */
+/* Ends the process while other threads are at work; no unfinished file stays. A signal handler may call it. */
+noreturn void output_end(int exit_code);
+/* The same with exit code 4. */
 void output_give_up(void);
 
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */

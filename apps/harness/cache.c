@@ -14,12 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder of caches (XDG Base Directory Specification). */
+/* The folder of caches (XDG Base Directory Specification). False if there is none, or if FLYNN_CACHE is "off". */
 static bool find_folder(char *folder, size_t size)
 {
     const char *own = getenv("FLYNN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
 
+    if (own && strcmp(own, "off") == 0)
+        return false;
     if (own && *own)
         length = snprintf(folder, size, "%s", own);
     else if (xdg && *xdg == '/')
@@ -119,7 +121,8 @@ bool cache_save(const char *file, const json_t *kept, problem *why)
     const char *path = cache_path(file);
 
     if (!*path)
-        return problem_set(why, EXIT_BROKEN, "%s cannot be saved; set FLYNN_CACHE, XDG_CACHE_HOME or HOME", file);
+        return problem_set(why, EXIT_BROKEN,
+                           "%s cannot be saved; set FLYNN_CACHE to a folder, or unset it and set HOME", file);
     return make_folders(path, why) && keep_damaged(path, why) && json_write(kept, path, why);
 }
 

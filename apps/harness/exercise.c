@@ -48,7 +48,7 @@ static void parse(exercise *e, int argc, char **argv)
     static char name[64]; /* messages begin with it as long as the command runs */
     const command_line line = {.name = name,
                                .arguments = kind->arguments,
-                               .most_arguments = kind->input_count,
+                               .most_arguments = kind->input_count + kind->first_is_text,
                                .summary = kind->help,
                                .takes = exercise_takes(kind) | TAKES_FILES,
                                .options = kind->options,
@@ -56,6 +56,11 @@ static void parse(exercise *e, int argc, char **argv)
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
+    if (kind->first_is_text && e->common.argument_count > 0) {
+        const char **words = e->common.arguments;
+        e->word = words[0];
+        memmove(words, words + 1, (size_t)--e->common.argument_count * sizeof *words);
+    }
 }
 
 /* What the command line alone shows to be wrong. */
@@ -131,7 +136,7 @@ static void prepare(exercise *e, bool random)
 {
     const char *ending = e->common.output ? strrchr(e->common.output, '.') : NULL;
 
-    exercise_take_inputs(e);
+    (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
     if (random) {
         host_array made = e->inputs[0];
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);

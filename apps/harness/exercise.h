@@ -36,6 +36,7 @@ struct exercise_kind {
     int input_count;
     input_kind inputs[MOST_INPUTS];
     int least_files;      /* no files, or at least this many */
+    bool first_is_text;   /* the first argument is no file: exercise.word */
     bool numbers;         /* an argument may be a number, which stands for an array of it */
     unsigned dtypes;      /* a bit 1 << FL_... for each that --dtype may name */
     unsigned file_dtypes; /* and that files may have; 0: all */
@@ -67,6 +68,7 @@ struct exercise_kind {
 
     /* What few exercises need; NULL elsewhere. */
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
+    void (*take)(exercise *e);   /* takes the inputs, input_count at most, otherwise than exercise_take_inputs */
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
     void (*print)(const exercise *e, const measurement *m);                 /* a line about it below the table */
     bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */

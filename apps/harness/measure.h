@@ -13,7 +13,7 @@
 #include <flynn/flynn.h>
 #include <jansson.h>
 
-enum { MOST_INPUTS = 3, MOST_OUTPUTS = 3 };
+enum { MOST_INPUTS = FL_MAX_INPUTS, MOST_OUTPUTS = 3 };
 
 typedef struct output_spec {
     fl_dtype dtype;
@@ -30,6 +30,7 @@ typedef struct exercise {
     common_options common;
     void *own;                    /* the values of the kind's own options */
     const backend_list *backends; /* NULL where exercise_prepare made it */
+    const char *word;             /* the first argument, where it is no file (exercise_kind.first_is_text) */
     char title[400];              /* the table's first line */
     int input_count;
     host_array inputs[MOST_INPUTS];

@@ -15,10 +15,12 @@
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/units.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -228,6 +230,22 @@ static void look_at_backend(diagnosis *d, const fl_backend_info *b, bool hardwar
     }
 }
 
+/* The functions that were compiled, which later processes load. */
+static void look_at_cache(diagnosis *d)
+{
+    char folder[PATH_MAX];
+    int64_t entries, bytes;
+    fl_status status = fl_cache_describe(folder, sizeof folder, &entries, &bytes);
+
+    if (status == FL_E_MEMORY)
+        must(status);
+    if (status == FL_OK)
+        found(d, STATE_OK, "cache", "", "%s has %" PRId64 " compiled function%s, %s", folder, entries,
+              entries == 1 ? "" : "s", format_bytes((double)bytes).text);
+    else
+        found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
+}
+
 static void look_at_all(diagnosis *d)
 {
     bool hardware[VENDORS];
@@ -244,6 +262,7 @@ static void look_at_all(diagnosis *d)
             has = has || (hardware[v] && strcmp(b->name, vendors[v].backend) == 0);
         look_at_backend(d, b, has);
     }
+    look_at_cache(d);
 }
 
 static void print(const diagnosis *d)

@@ -47,6 +47,7 @@ typedef struct cpu_table {
 /* An open device: what `self` and context->device point to. */
 typedef struct cpu_device {
     const fl_host *host;
+    const cpu_table *table;
     int threads;
     fl_row rows[];
 } cpu_device;

@@ -52,7 +52,7 @@ function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
-    set(any device.c threads.c blas.c lapack.c)
+    set(any device.c threads.c blas.c lapack.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
     # A short loop that lies across two of the processor's fetch blocks is slower by up to a fifth (the sieve of omp),
     # and any flag, such as one of FlynnMachineCode.cmake, moves it there.
@@ -77,10 +77,15 @@ function(flynn_add_cpu_plugin name)
         set(levels "")
     endif()
 
+    # What a function of the user's sees before its own text.
+    set(prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c)
+    flynn_embed(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/map_prelude.h cpu_map_prelude ${prelude})
+
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
-    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c ${objects})
+    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c ${prelude} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

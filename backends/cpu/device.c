@@ -4,7 +4,7 @@
  * nothing to wait for, and an event is the time at which it was recorded.
  */
 #define _GNU_SOURCE
-#include "cpu.h"
+#include "compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +159,8 @@ const fl_device_api cpu_device_api = {
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .prepare_thread = prepare_thread,
+    .compile = cpu_compile,
+    .code_free = cpu_code_free,
 };
 
 /* ------------------------------------------------------------------------------------------------ probing ---- */
@@ -325,6 +327,7 @@ fl_status cpu_open(const fl_host *host, const fl_open_request *request, fl_plugi
     if (!device)
         return host->error(FL_E_MEMORY, "out of memory for a device");
     device->host = host;
+    device->table = table;
     device->threads = threads_for(request);
     count = 0;
     for (size_t i = 0; i < table->operation_count; i++) {

@@ -272,6 +272,8 @@ const fl_device_api device_api = {
     range_pop,
     last_kernel,
     nullptr,
+    nullptr,
+    nullptr,
 };
 
 } // namespace

@@ -5,6 +5,7 @@
  */
 #include "device.h"
 
+#include "cache.h"
 #include "setting.h"
 #include "status.h"
 
@@ -14,7 +15,10 @@ const fl_host core_host = {.size = sizeof(fl_host),
                            .error = core_fail,
                            .scratch = core_pool_take,
                            .enter = core_setting_enter,
-                           .leave = core_setting_leave};
+                           .leave = core_setting_leave,
+                           .cache_find = core_cache_find,
+                           .cache_keep = core_cache_keep,
+                           .cache_drop = core_cache_drop};
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
 

@@ -26,6 +26,7 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_SVD] = "svd",
     [FL_OP_COPY] = "copy",
     [FL_OP_MULTIPLY_ADD] = "multiply_add",
+    [FL_OP_MAP] = "map",
 };
 
 const char *core_operation_name(fl_operation operation)

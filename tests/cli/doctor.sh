@@ -93,6 +93,21 @@ run doctor --root=bare --json
 check "measured" json "$work/out" \
     'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
 
+# Compiled functions.
+run doctor --root=bare --json
+check "none is compiled yet" has ok cache "$FLYNN_CACHE/code has 0 compiled functions, 0 B"
+mkdir -p "$FLYNN_CACHE/code"
+chmod 777 "$FLYNN_CACHE/code"
+run doctor --root=bare --json
+check "others could write them" has advice cache "others can write to $FLYNN_CACHE/code"
+chmod 700 "$FLYNN_CACHE/code"
+echo code >"$FLYNN_CACHE/code/0123456789abcdef.code"
+run doctor --root=bare --json
+check "one" has ok cache "has 1 compiled function, 5.00 B"
+FLYNN_CACHE=off run doctor --root=bare --json
+check "none are kept" has advice cache "FLYNN_CACHE is off"
+rm -r "$FLYNN_CACHE/code"
+
 # --bundle: a machine with a library of ROCm 6, a home folder, and a variable that is nobody's business.
 mkdir -p rocm/opt/rocm-6.4.1/lib rocm/opt/rocm-6.4.1/.info rocm/sys/module/amdgpu home/lib
 touch rocm/opt/rocm-6.4.1/lib/librocblas.so.4.4.60401 rocm/opt/rocm-6.4.1/lib/libother.so.1 home/lib/libhipfft.so.0

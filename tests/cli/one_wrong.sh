@@ -14,12 +14,13 @@ none=(convert allclose copy multiply_add)
 declare -A outputs=(
     [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
     [primes]="primes.out primes.count" [increment]=increment.out [sqrt]=sqrt.out [maximum]=maximum.out
-    [log_of_sum]=log_of_sum.out [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt"
+    [log_of_sum]=log_of_sum.out [map]=map.out [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt"
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
     [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
+    [map]="map x*y+1 --size=5000"
     [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32"
 )
 

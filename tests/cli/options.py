@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -115,6 +116,7 @@ EXAMPLES = {
     "ceiling": ("ceiling", "--size=4096"),
     "maximum": ("maximum", "--size=20"),
     "report": ("report", SAVED, "--output=page.html"),
+    "map": ("map", "--function=log(x + y)", "--size=64"),
     "list": ("list",),
     "info": ("info",),
     "doctor": ("doctor",),
@@ -127,7 +129,8 @@ RUN_NOTHING = ("report", "list", "info", "doctor", "help")  # their examples
 
 # Inputs of which each sample has another rounding error, and a small kernel, with which samples are cheap.
 SAMPLED = {"convolve": ("convolve", "noise.npy", "kernel.npy", "--dtype=f32", *SERIAL, *QUICK),
-           "convolve1d": ("convolve1d", "noise-line.npy", "taps.npy", "--dtype=f32", *SERIAL, *QUICK)}
+           "convolve1d": ("convolve1d", "noise-line.npy", "taps.npy", "--dtype=f32", *SERIAL, *QUICK),
+           "map": ("map", "--size=70000", *SERIAL, *QUICK)}
 
 
 def example(command):
@@ -359,7 +362,7 @@ def examples(command):
     lines = re.findall(rf"^  (flynn {command}(?: \S+)*)  ", text.split("Examples:\n")[1].split("\n\n")[0], re.M)
     assert lines, "it has no examples"
     for line in lines:
-        words = line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("mri/", "images").split()[1:]
+        words = shlex.split(line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("mri/", "images"))[1:]
         small = {"FLYNN_SIZE": "128", "FLYNN_MIN_TIME": "0.001"}
         Run([re.sub(r"^--size=.*", "--size=64", word) for word in words], env=small).must()
 
@@ -391,7 +394,7 @@ def version(command):
 
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
-          "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
+          "map": "x+1 line.npy", "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
           "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy",
           "batch": "images/0.png"}
 
@@ -485,6 +488,11 @@ def zoom(_):
 def factors_of_svd(_):
     Run([*quick("svd"), "--factors=factors", "--rank=3"]).must()
     is_equal([files.read_npy(f"factors/{n}.npy")[1] for n in ("u", "s", "vt")], [(16, 3), (3,), (3, 16)], "shapes")
+
+
+def check_differs(command, option):
+    """What is compared, and how, is in check.method."""
+    differ(*(row(command, *more)["check"]["method"] for more in ((), (option,))), "check.method")
 
 
 def closeness(option, value):
@@ -673,6 +681,9 @@ OWN = {
     ("svd", "factors"): factors_of_svd,
     ("reconstruct", "rank"): lambda c: in_row(c, "bytes", "rank", 3, 4),
     ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
+    ("map", "function"): lambda c: in_row(c, "function", "function", "x + 1", "x * y", inputs=("map", "--size=64")),
+    ("map", "rtol"): lambda c: check_differs(c, "--rtol=1e-3"),
+    ("map", "atol"): lambda c: check_differs(c, "--atol=1e-3"),
     ("allclose", "rtol"): closeness("rtol", "=1"),
     ("allclose", "atol"): closeness("atol", "=1"),
     ("allclose", "equal-nan"): closeness("equal-nan", ""),
@@ -792,6 +803,7 @@ def make_inputs():
               "a": ([1.0, 2.0], (2,)), "b": ([1.0, 2.0], (2,))}
     for name, (values, shape) in arrays.items():
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(values, shape))
+    pathlib.Path("prime.c").write_text("int prime(int n) { return n == 2; }\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(noise, shape, "|u1"))
 

@@ -149,4 +149,7 @@ refused "methods" 2 "primes are methods" sweep primes --save
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell
 FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \
     --variant=radix "${quick[@]}" --save
+FLYNN_CACHE=off refused "nothing is kept" 4 "FLYNN_CACHE" sweep sort --backend=serial --size=100 --variant=radix \
+    "${quick[@]}" --save
+check "off is no folder" test ! -e off
 summary

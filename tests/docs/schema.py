@@ -235,6 +235,7 @@ def exercises():
     yield "maximum", ["maximum", "--size=16"]
     yield "log_of_sum", ["log_of_sum", "--size=1000"]
     yield "log_of_sum of numbers", ["log_of_sum", "6", "7"]
+    yield "map", ["map", "log(x + y) * 2", "--size=1000"]
     yield "sort", ["sort", "--size=1000", "--dtype=i64"]
     yield "select", ["select", "--size=1000"]
     yield "primes", ["primes", "--upto=1000"]

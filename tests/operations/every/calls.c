@@ -148,6 +148,23 @@ static fl_status run_log_of_sum(fl_device *device, const struct arrays *a, const
     return fl_log_of_sum(device, a->in[0], a->in[1], a->out[0], run);
 }
 
+/* A function of two inputs, of which one is spread. */
+static void make_map(struct arrays *a, fl_device *device, const struct call *call)
+{
+    boxes(a, device, call->dtype, 1, call->dtype);
+    a->in[1] = input(device, call->dtype, 1, count_shape, 2);
+}
+static fl_status run_map(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    const fl_dtype dtypes[] = {fl_array_dtype(a->in[0]), fl_array_dtype(a->in[1])};
+    fl_function *function;
+    fl_status status = fl_function_create(device, "x * y + 3", "x * y + 3", dtypes, 2, NULL, 0, &function);
+    if (status == FL_OK)
+        status = fl_map(device, function, (const fl_array *const *)a->in, 2, a->out[0], run);
+    fl_function_free(function);
+    return status;
+}
+
 /* What it finds takes the place of an output. */
 static void make_allclose(struct arrays *a, fl_device *device, const struct call *call)
 {
@@ -234,12 +251,23 @@ static const struct operation {
     {"sqrt", FLOATS, make_unary, run_sqrt},
     {"maximum", NUMBERS, make_binary, run_maximum},
     {"log_of_sum", FLOATS, make_binary, run_log_of_sum},
+    {"map", NUMBERS | 1u << FL_U8, make_map, run_map},
     {"allclose", FLOATS, make_allclose, run_allclose},
     {"reconstruct", FLOATS, make_reconstruct, run_reconstruct},
     {"svd", FLOATS, make_svd, run_svd},
     {"copy", NUMBERS | 1u << FL_U8, make_copy, run_copy},
     {"multiply_add", FLOATS, make_copy, run_multiply_add},
 };
+
+/* Not every device compiles functions for `map`. */
+static bool offers(const fl_device *device, const char *operation)
+{
+    fl_variant_info info;
+    for (size_t i = 0; fl_variant_get(device, i, &info) == FL_OK; i++)
+        if (strcmp(info.operation, operation) == 0)
+            return true;
+    return false;
+}
 
 static void expect_listed(const fl_variant_info *info)
 {
@@ -257,7 +285,7 @@ void for_every_call(fl_device *device, void (*visit)(fl_device *device, const st
     for (size_t row = 0; fl_variant_get(device, row, &info) == FL_OK; row++)
         expect_listed(&info);
     for (size_t i = 0; i < COUNT(operations); i++)
-        for (fl_dtype dtype = FL_U8; dtype <= FL_F64; dtype++)
+        for (fl_dtype dtype = FL_U8; dtype <= FL_F64 && offers(device, operations[i].name); dtype++)
             for (size_t v = 0; (operations[i].dtypes >> dtype & 1) != 0 &&
                                (variant = variant_of(device, operations[i].name, dtype, v)) != NULL;
                  v++) {

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "map_inputs.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------- numbers and ranges ---- */
+
+/* A number, or the range that begins at `first`: FIRST:END[:STEP], of `count` numbers as numpy.arange has them. */
+typedef struct number_input {
+    bool is_number, is_range, whole; /* whole: all that is written is digits and signs */
+    double first, step;
+    int64_t count;
+} number_input;
+
+/* Reads "[+-]digits..." to the next ':' or the end; false: it is no number. */
+static bool read_number(const char **text, double *value, bool *whole)
+{
+    char *end;
+    const size_t length = strcspn(*text, ":");
+
+    *value = strtod(*text, &end);
+    if (end == *text || end != *text + length)
+        return false;
+    *whole = *whole && strspn(*text, "+-0123456789") == length && fabs(*value) < 0x1p53;
+    *text = *end == ':' ? end + 1 : end;
+    return true;
+}
+
+static number_input number_of(const char *word)
+{
+    number_input n = {.whole = true, .step = 1, .count = 1};
+    const char *text = word;
+    double end, count;
+
+    if (!read_number(&text, &n.first, &n.whole))
+        return n;
+    n.is_number = true;
+    if (text[-1] != ':')
+        return n;
+    n.is_range = true;
+    if (!read_number(&text, &end, &n.whole) || (text[-1] == ':' && !read_number(&text, &n.step, &n.whole)) || *text)
+        fail(EXIT_BAD_INPUT, "'%s' is no range; expected FIRST:END or FIRST:END:STEP (example: 0:1000000)", word);
+    count = ceil((end - n.first) / n.step);
+    if (n.step == 0 || !isfinite(n.first) || !isfinite(end) || !isfinite(n.step) || count > 0x1p40)
+        fail(EXIT_BAD_INPUT, "'%s': a range of this length cannot be made; expected at most 2^40 elements", word);
+    n.count = count > 0 ? (int64_t)count : 0;
+    return n;
+}
+
+/* The numbers as an array; the dtype must hold them. */
+static host_array array_of(const number_input *n, fl_dtype dtype, const char *word)
+{
+    const double last = n->first + n->step * (double)(n->count - 1);
+    host_array array;
+    problem why;
+
+    if (!fl_dtype_is_float(dtype)) {
+        const double least = dtype == FL_U8 ? 0 : dtype == FL_I32 ? INT32_MIN : -0x1p63;
+        const double most = dtype == FL_U8 ? 255 : dtype == FL_I32 ? INT32_MAX : 0x1p63 - 1024;
+        if (!n->whole || fmin(n->first, last) < least || fmax(n->first, last) > most)
+            fail(EXIT_BAD_INPUT, "'%s' is not of dtype %s, which the function takes", word, fl_dtype_name(dtype));
+    }
+    must_do(host_array_create(&array, dtype, 1, &n->count, word, &why), &why);
+    for (int64_t i = 0; i < n->count; i++)
+        host_array_set(&array, i, n->first + n->step * (double)i);
+    return array;
+}
+
+/* ------------------------------------------------------------------------------------------------ dtypes ---- */
+
+/* Does every value of one dtype exist in the other? */
+static bool fits(fl_dtype from, fl_dtype to)
+{
+    return from == to || from == FL_U8 || (from == FL_I32 && (to == FL_I64 || to == FL_F64)) ||
+           (from == FL_F32 && to == FL_F64);
+}
+
+/* An array read from a file as the parameter of a function in C wants it. */
+static void fit(const exercise *e, int i, fl_dtype dtype)
+{
+    const char *path = e->common.arguments[i];
+    host_array *array = (host_array *)&e->inputs[i];
+
+    if (!fits(array->dtype, dtype))
+        fail(EXIT_BAD_INPUT,
+             "%s: is of %s, and input %d of the function of %s, which does not hold every %s (--dtype=%s "
+             "converts it)",
+             path, fl_dtype_name(array->dtype), i + 1, fl_dtype_name(dtype), fl_dtype_name(array->dtype),
+             fl_dtype_name(dtype));
+    exercise_convert(array, dtype);
+}
+
+/* A number beside arrays takes their dtype, as in NumPy, but for one with a point beside integers: f64. Alone it is
+ * f64, or i64 without a point. */
+static fl_dtype weak_dtype(const number_input *n, const number_input *all, const exercise *e)
+{
+    fl_dtype arrays[FL_MAX_INPUTS], common;
+    int count = 0;
+
+    for (int i = 0; i < e->input_count; i++)
+        if (!all[i].is_number)
+            arrays[count++] = e->inputs[i].dtype;
+    if (e->common.has_dtype)
+        return e->common.dtype;
+    if (count == 0)
+        return n->whole ? FL_I64 : FL_F64;
+    common = fl_dtype_result(arrays, count);
+    return n->whole || fl_dtype_is_float(common) ? common : FL_F64;
+}
+
+/* ------------------------------------------------------------------------------------------------ inputs ---- */
+
+static const input_kind any_array = {"input", 0, FL_MAX_DIMS, true};
+
+/* Files in their dtypes, or that of --dtype; numbers follow. */
+static void read_files(exercise *e, number_input *numbers)
+{
+    for (int i = 0; i < e->input_count; i++) {
+        numbers[i] = number_of(e->common.arguments[i]);
+        if (numbers[i].is_number)
+            continue;
+        e->inputs[i] = exercise_read(e->common.arguments[i], &any_array);
+        if (e->inputs[i].ndim == 0)
+            e->inputs[i].ndim = 1;
+        if (e->common.has_dtype)
+            exercise_convert(&e->inputs[i], e->common.dtype);
+    }
+}
+
+static host_array random_vector(const exercise *e, int i, fl_dtype dtype)
+{
+    const int64_t size = exercise_size(e);
+
+    return exercise_random(dtype, 1, &size, 0, fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed + (uint64_t)i);
+}
+
+/* A function in C says how many inputs it has, and of which dtypes. */
+static void take_for_c(exercise *e, map_options *own)
+{
+    number_input numbers[FL_MAX_INPUTS];
+    const int given = e->common.argument_count;
+
+    own->info = user_function_read(&own->function);
+    if (given > 0 && given != own->info.count)
+        fail(EXIT_BAD_INPUT, "%d input%s given; %s takes %d", given, given == 1 ? " is" : "s are", own->info.name,
+             own->info.count);
+    e->input_count = own->info.count;
+    if (given > 0)
+        read_files(e, numbers);
+    for (int i = 0; i < e->input_count; i++) {
+        if (given == 0)
+            e->inputs[i] = random_vector(e, i, own->info.inputs[i]);
+        else if (numbers[i].is_number)
+            e->inputs[i] = array_of(&numbers[i], own->info.inputs[i], e->common.arguments[i]);
+        else
+            fit(e, i, own->info.inputs[i]);
+    }
+}
+
+/* How many of x, y, z and w the expression has: the least number of inputs for which it is right. Ends the command if it
+ * is wrong for any. What is right for real numbers is right for integers, too. */
+static int inputs_of_expression(user_function *f)
+{
+    fl_function_info info;
+
+    for (int i = 0; i < FL_MAX_INPUTS; i++)
+        f->inputs[i] = FL_I64;
+    for (f->count = 1; f->count < FL_MAX_EXPRESSION_INPUTS; f->count++)
+        if (fl_function_read(f->text, f->shown_as, f->inputs, f->count, NULL, 0, &info) == FL_OK)
+            return f->count;
+    user_function_read(f);
+    return f->count;
+}
+
+static void take_for_expression(exercise *e, map_options *own)
+{
+    user_function *f = &own->function;
+    number_input numbers[FL_MAX_INPUTS];
+    const int given = e->common.argument_count;
+
+    e->input_count = inputs_of_expression(f);
+    if (given > FL_MAX_EXPRESSION_INPUTS || (given > 0 && given < e->input_count))
+        fail(EXIT_BAD_INPUT, "%d input%s given; '%s' has %d", given, given == 1 ? " is" : "s are", own->word,
+             e->input_count);
+    e->input_count = given > 0 ? given : e->input_count;
+    if (given > 0)
+        read_files(e, numbers);
+    for (int i = 0; i < e->input_count; i++) {
+        if (given == 0)
+            e->inputs[i] = random_vector(e, i, exercise_dtype(e, FL_F32));
+        else if (numbers[i].is_number)
+            e->inputs[i] = array_of(&numbers[i], weak_dtype(&numbers[i], numbers, e), e->common.arguments[i]);
+        f->inputs[i] = e->inputs[i].dtype;
+    }
+    f->count = e->input_count;
+    own->info = user_function_read(f);
+}
+
+void map_take(exercise *e)
+{
+    map_options *own = e->own;
+
+    own->function = user_function_of(own->word);
+    if (own->function.is_expression)
+        take_for_expression(e, own);
+    else
+        take_for_c(e, own);
+}
+
+int map_broadcast(const exercise *e, int64_t shape[FL_MAX_DIMS])
+{
+    int ndim = 1;
+
+    for (int i = 0; i < e->input_count; i++)
+        ndim = e->inputs[i].ndim > ndim ? e->inputs[i].ndim : ndim;
+    for (int d = 0; d < ndim; d++)
+        shape[d] = 1;
+    for (int i = 0; i < e->input_count; i++) {
+        const host_array *in = &e->inputs[i];
+        for (int d = 0; d < in->ndim; d++) {
+            int64_t *to = &shape[ndim - in->ndim + d];
+            if (in->shape[d] != 1 && *to != 1 && in->shape[d] != *to)
+                fail(EXIT_BAD_INPUT, "%s is %s, which does not broadcast to %s, the shape of the inputs before it",
+                     e->common.arguments[i], format_shape(in->ndim, in->shape).text, format_shape(ndim, shape).text);
+            *to = in->shape[d] != 1 ? in->shape[d] : *to;
+        }
+    }
+    return ndim;
+}
+
+int64_t map_index_in(const exercise *e, int input, int64_t index)
+{
+    const output_spec *out = &e->outputs[0];
+    const host_array *in = &e->inputs[input];
+    int64_t place = 0, step = 1;
+
+    for (int d = 1; d <= out->ndim; d++) {
+        const int64_t length = out->shape[out->ndim - d], at = index % length;
+        index /= length;
+        if (d > in->ndim)
+            continue;
+        place += in->shape[in->ndim - d] == 1 ? 0 : at * step;
+        step *= in->shape[in->ndim - d];
+    }
+    return place;
+}

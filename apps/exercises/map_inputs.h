@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * map_inputs.h - the inputs of `flynn map`: files, numbers and ranges, in the dtypes that the function takes.
+ */
+#pragma once
+
+#include "registry.h"
+#include "user_function.h"
+
+typedef struct map_options {
+    const char *word;          /* what names the function: an expression, or a file */
+    double relative, absolute; /* of the check; -1: not given */
+    user_function function;
+    fl_function_info info;
+} map_options;
+
+/* exercise_kind.take */
+void map_take(exercise *e);
+
+/* The shape that all inputs are broadcast to, and its dimensions. Ends the command if there is none. */
+int map_broadcast(const exercise *e, int64_t shape[FL_MAX_DIMS]);
+
+/* The element of an input that belongs to an element of the output. */
+int64_t map_index_in(const exercise *e, int input, int64_t index);

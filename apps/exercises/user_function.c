@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "user_function.h"
+
+#include "files/file_bytes.h"
+#include "files/output.h"
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/text.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOG = 1024 };
+
+static bool ends_in(const char *word, const char *ending)
+{
+    const size_t length = strlen(word), end = strlen(ending);
+
+    return length > end && strcmp(word + length - end, ending) == 0;
+}
+
+user_function user_function_of(const char *word)
+{
+    user_function f = {.shown_as = word, .is_expression = !ends_in(word, ".c")};
+    file_bytes bytes;
+    problem why;
+
+    if (f.is_expression) {
+        f.shown_as = "FUNCTION";
+        f.text = memory_text(word);
+        return f;
+    }
+    must_do(file_bytes_read(word, "a text in C", &bytes, &why), &why);
+    if (memchr(bytes.data, '\0', bytes.size))
+        fail(EXIT_BAD_INPUT, "%s: is no text: it has a zero byte", word);
+    f.text = memory_zeroed(bytes.size + 1, 1);
+    memcpy(f.text, bytes.data, bytes.size);
+    file_bytes_free(&bytes);
+    return f;
+}
+
+/* An error in the text: its line, and below it a caret, follow the message. */
+static void must_compile(fl_status status, const char *log)
+{
+    if (status == FL_OK)
+        return;
+    if (status == FL_E_SOURCE) {
+        print_error("%s", fl_last_error());
+        for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+            char text[LOG];
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+            for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
+                *tab = ' '; /* in both lines, so that the caret stays below its place */
+            fputs("    ", stderr);
+            text_write(stderr, text);
+            fputc('\n', stderr);
+        }
+        leave(EXIT_BAD_INPUT);
+    }
+    must(status);
+}
+
+fl_function_info user_function_read(const user_function *f)
+{
+    fl_function_info info;
+    char log[LOG];
+
+    must_compile(fl_function_read(f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
+                                  f->is_expression ? f->count : 0, log, sizeof log, &info),
+                 log);
+    return info;
+}
+
+fl_status user_function_on(user_function *f, fl_device *device, fl_function **function)
+{
+    fl_status status;
+    char log[LOG];
+    int i = 0;
+
+    while (i < MOST_FUNCTION_DEVICES - 1 && f->compiled[i].device && f->compiled[i].device != device)
+        i++;
+    if (f->compiled[i].device != device) {
+        fl_function_free(f->compiled[i].function);
+        f->compiled[i].device = NULL;
+        status = fl_function_create(device, f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
+                                    f->is_expression ? f->count : 0, log, sizeof log, &f->compiled[i].function);
+        if (status == FL_E_SOURCE)
+            must_compile(status, log);
+        if (status != FL_OK)
+            return status;
+        f->compiled[i].device = device;
+    }
+    *function = f->compiled[i].function;
+    return FL_OK;
+}
+
+void user_function_free(user_function *f)
+{
+    for (int i = 0; i < MOST_FUNCTION_DEVICES; i++)
+        fl_function_free(f->compiled[i].function);
+    free(f->text);
+    *f = (user_function){0};
+}
+
+/* ------------------------------------------------------------------------------------------------ faults ---- */
+
+static const struct {
+    int signal;
+    const char *what;
+} faults[] = {
+    {SIGFPE, "divides an integer by zero, or the smallest one by -1"},
+    {SIGILL, "divides by zero, or runs into what never returns"},
+    {SIGSEGV, "reads or writes memory that is not its own, or calls itself too often"},
+    {SIGBUS, "reads or writes memory that is not its own"},
+};
+
+static volatile sig_atomic_t inside;
+
+/* A signal handler may call little: write, and what removes unfinished files. */
+static void on_fault(int number)
+{
+    const char *parts[] = {fail_command(), ": the function ", "", "\n"};
+
+    if (!inside) { /* an error of this program */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].signal == number)
+            parts[2] = faults[i].what;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+            break;
+    output_end(EXIT_WRONG_RESULT);
+}
+
+void user_function_enter(void)
+{
+    static char stack[64 << 10]; /* for a function that has used up its own */
+    struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+
+    inside = 1;
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i].signal, &action, NULL);
+}
+
+void user_function_leave(void)
+{
+    inside = 0;
+}

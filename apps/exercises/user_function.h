@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * user_function.h - a function that the user has written: its text, and its code on each device.
+ */
+#pragma once
+
+#include <flynn/flynn.h>
+
+enum { MOST_FUNCTION_DEVICES = 16 };
+
+typedef struct user_function {
+    const char *shown_as; /* the file's name; of an expression "FUNCTION" */
+    char *text;
+    bool is_expression;
+    fl_dtype inputs[FL_MAX_INPUTS]; /* of an expression, `count` of them */
+    int count;
+    struct {
+        fl_device *device;
+        fl_function *function;
+    } compiled[MOST_FUNCTION_DEVICES];
+} user_function;
+
+/* From an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
+user_function user_function_of(const char *word);
+
+/* What the text says of the function. Ends the command, with the place in the text, where it has an error. */
+fl_function_info user_function_read(const user_function *f);
+
+/* Its code on the device, compiled at the first call. Ends the command where the text does not compile. */
+fl_status user_function_on(user_function *f, fl_device *device, fl_function **function);
+
+void user_function_free(user_function *f);
+
+/* Between the two a fault (a division by zero, a wild pointer) is one of the user's function: it ends the command with
+ * one line and exit code 1. */
+void user_function_enter(void);
+void user_function_leave(void);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compile.c - compiles a function of the user's with the system's C compiler: into the two loops of walk.h around it,
+ * with this plugin's own flags. `simd` and `omp` have the same, and so the same file in the cache; threads, pieces and
+ * streaming stay in the walk.
+ */
+#define _GNU_SOURCE
+#include "compile.h"
+
+#include "../shared/compiler.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char *const cpu_map_prelude[]; /* lines of map_prelude.h */
+
+static const char *type_of(fl_dtype dtype)
+{
+    static const char *const types[FL_DTYPE_COUNT] = {
+        [FL_U8] = "unsigned char", [FL_I32] = "int", [FL_I64] = "long", [FL_F32] = "float", [FL_F64] = "double"};
+
+    return types[dtype];
+}
+
+/* "out[i] = f(in0[i], in1[i]);", or for elements that lie apart "out[i * step[2]] = f(in0[i * step[0]] ...". */
+static void add_call(compiler_text *to, const fl_source *s, bool apart)
+{
+    if (apart)
+        compiler_add(to, "out[i * step[%d]] = %s(", s->count, s->name);
+    else
+        compiler_add(to, "out[i] = %s(", s->name);
+    for (int k = 0; k < s->count; k++) {
+        compiler_add(to, k ? ", in%d" : "in%d", k);
+        if (apart)
+            compiler_add(to, "[i * step[%d]]", k);
+        else
+            compiler_add(to, "[i]");
+    }
+    compiler_add(to, ");\n}\n");
+}
+
+/* A function around the loop, into which the user's is inlined, whatever the text says of it. The arrays are in0, in1
+ * ... and out. */
+static void add_loop(compiler_text *to, const fl_source *s, bool apart)
+{
+    compiler_add(to, "__attribute__((visibility(\"default\"), flatten)) void %s(char *const *at, %slong count)\n{\n",
+                 apart ? "flynn_column" : "flynn_row", apart ? "const long *step, " : "");
+    for (int k = 0; k < s->count; k++)
+        compiler_add(to, "    const %s *in%d = (const %s *)at[%d];\n", type_of(s->inputs[k]), k, type_of(s->inputs[k]),
+                     k);
+    compiler_add(to, "    %s *out = (%s *)at[%d];\n%s    for (long i = 0; i < count; i++) ", type_of(s->result),
+                 type_of(s->result), s->count, apart ? "" : "#pragma omp simd\n");
+    add_call(to, s, apart);
+}
+
+/* The whole text, to be freed; NULL: out of memory. */
+static char *make_text(const fl_source *s)
+{
+    enum { OF_LOOPS = 4096 }; /* more than both loops need */
+    compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS};
+
+    for (const char *const *line = cpu_map_prelude; *line; line++)
+        text.size += strlen(*line);
+    text.bytes = malloc(text.size);
+    if (!text.bytes)
+        return NULL;
+    for (const char *const *line = cpu_map_prelude; *line; line++)
+        compiler_add(&text, "%s", *line);
+    compiler_add(&text, "%s#line 1 \"" FL_SOURCE_NAME "\"\n%s\n#line 1 \"flynn\"\n", s->before, s->text);
+    add_loop(&text, s, false);
+    add_loop(&text, s, true);
+    return text.bytes;
+}
+
+/* By the names that are there without the C library's development files. */
+#if defined(__GLIBC__) && defined(__x86_64__)
+#define MATH_LIBRARIES "-l:libmvec.so.1", "-l:libm.so.6"
+#if __GLIBC_PREREQ(2, 35)
+#define VECTOR_MATH "-DFLYNN_VECTOR_MATH=2"
+#else
+#define VECTOR_MATH "-DFLYNN_VECTOR_MATH=1"
+#endif
+#else
+#define MATH_LIBRARIES "-lm"
+#define VECTOR_MATH "-DFLYNN_VECTOR_MATH=0"
+#endif
+
+/* What every function is compiled with. A misspelt function is an error here, and not when the object is loaded.
+ * Columns are counted in characters. */
+#define COMMON \
+    "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-fwrapv", "-fno-strict-aliasing", "-nostdlib", \
+        "-Werror=implicit-function-declaration", "-Werror=implicit-int", "-Werror=return-type", "-ftabstop=1"
+
+/* Compiles a text of make_text with these flags. */
+static fl_status load(const fl_host *host, const char *text, const char *const *flags, char *output, size_t size,
+                      cpu_code **made)
+{
+    static const char *const libraries[] = {MATH_LIBRARIES, "-lgcc", NULL};
+    cpu_code *code = calloc(1, sizeof *code);
+    fl_status status = code ? FL_OK : host->error(FL_E_MEMORY, "out of host memory");
+
+    if (status == FL_OK)
+        status = compiler_load(host, &(compiler_job){"c", flags, libraries, text, output, size}, &code->handle);
+    if (status != FL_OK) {
+        free(code);
+        return status;
+    }
+    *(void **)&code->loops.row = dlsym(code->handle, "flynn_row");
+    *(void **)&code->loops.column = dlsym(code->handle, "flynn_column");
+    pthread_mutex_init(&code->lock, NULL);
+    *made = code;
+    return FL_OK;
+}
+
+/* The plugin's own flags. */
+static fl_status load_for(const cpu_table *table, const fl_host *host, const fl_source *source, const char *text,
+                          char *output, size_t size, cpu_code **made)
+{
+    static const char *const scalar[] = {
+        COMMON, "-O3", "-funroll-loops", "-ffp-contract=off", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
+    char level[32];
+    const char *vector[] = {COMMON,
+                            "-O3",
+                            "-fno-math-errno",
+                            "-fopenmp-simd",
+                            VECTOR_MATH,
+                            source->exact ? "-ffp-contract=off" : "-ffp-contract=fast",
+                            NULL,
+                            NULL,
+                            NULL};
+    int count = sizeof vector / sizeof *vector - 3;
+
+    if (strcmp(table->isa, "base") != 0) {
+        snprintf(level, sizeof level, "-march=x86-64-%s", table->isa);
+        vector[count++] = level;
+    }
+    if (table->vector_bits == 512)
+        vector[count++] = "-mprefer-vector-width=512";
+    return load(host, text, table->vector_bits > 64 ? vector : scalar, output, size, made);
+}
+
+fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code)
+{
+    const cpu_device *device = self;
+    char *text = make_text(source);
+    cpu_code *made;
+    fl_status status;
+
+    if (!text)
+        return device->host->error(FL_E_MEMORY, "out of host memory");
+    status = load_for(device->table, device->host, source, text, output, size, &made);
+    if (status != FL_OK || device->table->vector_bits > 64) {
+        free(text);
+        text = NULL;
+    }
+    if (status != FL_OK)
+        return status;
+    made->uneven = source->loops != 0;
+    made->text = text;
+    *code = made;
+    return FL_OK;
+}
+
+fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **plain)
+{
+    static const char *const flags[] = {COMMON, "-O0", "-ffp-contract=off", NULL};
+    char output[1024];
+    fl_status status = FL_OK;
+
+    pthread_mutex_lock(&code->lock);
+    if (!code->plain)
+        status = load(host, code->text, flags, output, sizeof output, &code->plain);
+    pthread_mutex_unlock(&code->lock);
+    if (status == FL_E_SOURCE) /* it did compile with other flags */
+        return host->error(FL_E_DEVICE, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),
+                           output);
+    *plain = code->plain;
+    return status;
+}
+
+void cpu_code_free(void *self, void *code)
+{
+    cpu_code *c = code;
+
+    if (!c)
+        return;
+    cpu_code_free(self, c->plain);
+    dlclose(c->handle);
+    pthread_mutex_destroy(&c->lock);
+    free(c->text);
+    free(c);
+}

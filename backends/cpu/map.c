@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * map.c - a function of the user's, element by element: the rows. compile.c made the loops.
+ */
+#include "compile.h"
+#include "walk.h"
+
+static walk CPU_NAME(map_walk)(const fl_map_args *a)
+{
+    const fl_buffer *buffers[WALK_MOST];
+    walk w;
+
+    for (int k = 0; k < a->inputs; k++)
+        buffers[k] = &a->in[k];
+    buffers[a->inputs] = &a->out;
+    w = CPU_NAME(walk_along)(buffers, a->inputs + 1);
+    w.uneven = ((const cpu_code *)a->code)->uneven;
+    return w;
+}
+
+static void CPU_NAME(plan_map)(void *device, const void *args, fl_launch *launch)
+{
+    const fl_map_args *a = args;
+    double elements = 1, bytes = (double)walk_size_of(a->out.dtype);
+
+    (void)device;
+    for (int d = 0; d < a->out.ndim; d++)
+        elements *= (double)a->out.shape[d];
+    for (int k = 0; k < a->inputs; k++)
+        bytes += (double)walk_size_of(a->in[k].dtype);
+    memset(launch->block, 0, sizeof launch->block);
+    launch->bytes_requested = elements * bytes;
+}
+
+/* Bytes are what an even function costs; of an uneven one each element may cost as much as many. */
+static double CPU_NAME(map_work)(const fl_map_args *a, const fl_launch *launch)
+{
+    return launch->bytes_requested * (((const cpu_code *)a->code)->uneven ? 100 : 1);
+}
+
+#define RUN(variant) \
+    static fl_status CPU_NAME(map_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        const fl_map_args *a = args; \
+        CPU_NAME(walk_##variant) \
+        (context, CPU_NAME(map_walk)(a), &((const cpu_code *)a->code)->loops, CPU_NAME(map_work)(a, launch)); \
+        return FL_OK; \
+    }
+RUN(naive)
+RUN(uncoalesced)
+
+#ifdef CPU_REFERENCE
+/* The oracle: the same text without optimisation, one element at a time. */
+static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const fl_map_args *a = args;
+    const walk w = CPU_NAME(map_walk)(a);
+    const int64_t elements = CPU_NAME(walk_elements)(&w, 0, w.dimensions);
+    const cpu_code *plain;
+    fl_status status = cpu_code_plain(context->host, a->code, &plain);
+
+    (void)launch;
+    if (status != FL_OK)
+        return status;
+    for (int64_t i = 0; i < elements; i++) {
+        char *at[WALK_MOST];
+        CPU_NAME(walk_locate)(&w, 0, w.dimensions, i, at);
+        plain->loops.row(at, 1);
+    }
+    return FL_OK;
+}
+#endif
+
+#define ALL ((1u << FL_DTYPE_COUNT) - 1)
+
+static const fl_row rows[] = {
+    {.operation = FL_OP_MAP,
+     .variant = "naive",
+     .dtypes = ALL,
+     .summary = "one loop over the elements in memory order",
+     .plan = CPU_NAME(plan_map),
+     .run = CPU_NAME(map_naive)},
+    {.operation = FL_OP_MAP,
+     .variant = "uncoalesced",
+     .dtypes = ALL,
+     .summary = "inner loop along the slowest axis, a cache line per element, to measure its cost",
+     .plan = CPU_NAME(plan_map),
+     .run = CPU_NAME(map_uncoalesced)},
+#ifdef CPU_REFERENCE
+    {.operation = FL_OP_MAP,
+     .variant = "reference",
+     .dtypes = ALL,
+     .summary = "the oracle: compiled without optimisation, element by element",
+     .plan = CPU_NAME(plan_map),
+     .run = CPU_NAME(map_reference)},
+#endif
+};
+
+const cpu_operation CPU_NAME(cpu_map) = {.rows = rows, .count = sizeof rows / sizeof *rows};

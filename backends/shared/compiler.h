@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compiler.h - compiles a text with the system's compiler, for functions and kernels of the user's, and loads the
+ * result.
+ */
+#ifndef FLYNN_COMPILER_H
+#define FLYNN_COMPILER_H
+
+#include <flynn/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A text that is written piece by piece; `size` is enough for all of it. */
+typedef struct compiler_text {
+    char *bytes;
+    size_t size, used;
+} compiler_text;
+void compiler_add(compiler_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct compiler_job {
+    const char *language;         /* "c", "c++" */
+    const char *const *arguments; /* but for the text and the output; NULL at the end */
+    const char *const *libraries; /* arguments behind the text; NULL at the end */
+    const char *text;
+    char *output; /* out: what the compiler printed */
+    size_t output_size;
+} compiler_job;
+
+/* Loads the shared object that the compiler makes of the text, from the user's cache if it is there. FL_E_SOURCE: the
+ * compiler refuses the text; FL_E_UNAVAILABLE: there is no compiler; FL_E_DEVICE: it cannot be run, or what it made
+ * cannot be written or loaded; FL_E_MEMORY. Close `*handle` with dlclose. Any thread may call it.
+ *
+ * The compiler is FLYNN_CC (FLYNN_CXX for C++), a path or a name, else `cc` (`c++`): the first in an absolute folder of
+ * PATH. It is run without a shell and sees of the environment PATH, HOME and TMPDIR alone, so that no CPATH changes
+ * what is compiled. */
+fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

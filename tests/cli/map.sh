@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn map: expressions, functions in C, files, numbers and ranges on every backend that compiles; texts that are wrong;
+# faults; the cache; no compiler.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+quick=(--repeat=1 --warmup=0)
+
+# write FILE DESCR SHAPE VALUE...: a .npy file.
+write() {
+    "$PYTHON" - "$here" "$@" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import ast, files
+name, descr, shape, *values = sys.argv[2:]
+number = float if descr[1] == "f" else int
+open(name, "wb").write(files.npy([number(v) for v in values], ast.literal_eval(shape), descr))
+END
+}
+
+# ------------------------------------------------------------------------------------------------------ what it does
+
+ok "without a word" map --size=1000 --backend=serial,simd,omp --json "${quick[@]}"
+check "is log(x + y) of f32" json "$work/out" 'all((r["function"], r["dtype"], r["check"]["ok"], r["elements"]) ==
+    ("log(x + y)", "f32", True, 1000) for r in d["results"]) and len(d["results"]) == 3'
+write a.npy "<f4" "(2, 3)" 1 2 3 4 5 6
+write row.npy "<f4" "(3,)" 10 20 30
+write ints.npy "<i4" "(4,)" 1 2 3 2147483647
+for backend in serial simd omp:2; do
+    ok "$backend: broadcast" map 'x + y' a.npy row.npy -o out.npy --backend=$backend "${quick[@]}"
+    check "$backend: as NumPy" npy out.npy 'descr == "<f4" and shape == (2, 3) and list(v) == [11, 22, 33, 14, 25, 36]'
+    ok "$backend: a number" map 'x * y' a.npy 0.5 -o out.npy --backend=$backend "${quick[@]}"
+    check "$backend: takes the array's dtype" npy out.npy 'descr == "<f4" and list(v) == [.5, 1, 1.5, 2, 2.5, 3]'
+    ok "$backend: integers" map 'x + 1' ints.npy -o out.npy --backend=$backend "${quick[@]}"
+    check "$backend: wrap" npy out.npy 'descr == "<i4" and list(v) == [2, 3, 4, -2147483648]'
+    ok "$backend: a range" map 'x * x' 0:10:3 -o out.npy --backend=$backend "${quick[@]}"
+    check "$backend: of whole numbers" npy out.npy 'descr == "<i8" and list(v) == [0, 9, 36, 81]'
+done
+ok "a number with a point" map 'x * y' ints.npy 0.5 -o out.npy "${quick[@]}"
+check "makes f64 of integers" npy out.npy 'descr == "<f8" and v[0] == 0.5'
+ok "a range with a point" map x 0:1:0.25 -o out.npy "${quick[@]}"
+check "is f64" npy out.npy 'descr == "<f8" and list(v) == [0, .25, .5, .75]'
+ok "an empty range" map 'x + 1' 3:3 -o out.npy "${quick[@]}"
+check "gives nothing" npy out.npy 'shape == (0,)'
+ok "negative numbers" map -o out.npy "${quick[@]}" -- 'x - y' -0.5 -2
+check "stand behind --" npy out.npy 'list(v) == [1.5]'
+ok "a conversion" map 'x / 2' ints.npy --dtype=f32 -o out.npy "${quick[@]}"
+check "to f32" npy out.npy 'descr == "<f4" and list(v)[:3] == [.5, 1, 1.5]'
+ok "a picture" map 'sqrt(x)' "$slice" -o out.png "${quick[@]}"
+ok "every variant" map --size=5000 --variant=all --backend=serial,simd --json "${quick[@]}"
+check "right" json "$work/out" 'len(d["results"]) == 4 and all(r["check"]["ok"] for r in d["results"])'
+
+cat >prime.c <<'END'
+#include <stdbool.h>
+/* by trial division */
+bool prime(int n)
+{
+    if (n < 2)
+        return false;
+    for (int d = 2; d * d <= n; d++)
+        if (n % d == 0)
+            return false;
+    return true;
+}
+END
+for backend in serial simd omp:2; do
+    ok "$backend: prime.c" map prime.c 0:10000 -o out.npy --backend=$backend --json "${quick[@]}"
+    check "$backend: 1229 primes" npy out.npy 'descr == "|u1" and sum(v) == 1229 and list(v[:8]) == [0, 0, 1, 1, 0, 1, 0, 1]'
+    check "$backend: all compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 10000'
+done
+ok "many elements of a loop" map prime.c 0:200000 --backend=simd --json "${quick[@]}"
+check "a sample is compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 65536'
+ok "all of them" map prime.c 0:200000 --backend=simd --json --check=full "${quick[@]}"
+check "are compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 200000'
+ok "random inputs for C" map prime.c --size=100 --json "${quick[@]}"
+check "of its dtype" json "$work/out" 'd["results"][0]["elements"] == 100 and d["results"][0]["dtype"] == "u8"'
+# shellcheck disable=SC2016 # nothing expands these
+names=('pri me"$(touch bad)`\.c' 'x + 1 /* $(touch bad) `touch bad` */')
+cp prime.c "${names[0]}"
+ok "a file's name is no command" map "${names[0]}" 0:10 "${quick[@]}"
+ok "nor is a text" map "${names[1]}" 0:10 "${quick[@]}"
+check "nothing was run" test ! -e bad
+ok "on several lines" map $'x\n + 1' 0:10 "${quick[@]}"
+ok "in a compare" compare map --backend=serial,simd --size=1000 "${quick[@]}"
+ok "in a sweep" sweep map --backend=serial --variant=naive,uncoalesced --size=1000 "${quick[@]}"
+ok "the variable" map --size=1000 --json "${quick[@]}"
+FLYNN_FUNCTION='x * 2' ok "FLYNN_FUNCTION" map --size=1000 --json "${quick[@]}"
+check "names the function" json "$work/out" 'd["results"][0]["function"] == "x * 2"'
+
+# ---------------------------------------------------------------------------------------------- what is refused, and how
+
+# caret TITLE PLACE LINE CARET ARGUMENT...: exit code 2, and on stderr the place, the line and a caret below it.
+caret() {
+    local title=$1 place=$2 line=$3 below=$4
+    shift 4
+    run "$@"
+    check "$title: exit code" test "$status" = 2
+    check "$title: the place" grep -qF "flynn map: $place" "$work/err"
+    check "$title: the line" test "$(sed -n 2p "$work/err")" = "    $line"
+    check "$title: the caret" test "$(sed -n 3p "$work/err")" = "    $below"
+    check "$title: nothing on stdout" test ! -s "$work/out"
+}
+caret "a misspelt function" "FUNCTION:1:5: 'lg'" "x + lg(y)" "    ^" map 'x + lg(y)' nowhere.npy nowhere.npy
+check "the nearest one" grep -q "did you mean 'log'" "$work/err"
+caret "an expression that ends" "FUNCTION:1:3: " "x +" "  ^" map 'x +'
+printf 'int f(int n)\n{\n\treturn m + 1;\n}\n' >wrong.c
+caret "an unknown name in C" "wrong.c:3:9: " " return m + 1;" "        ^" map wrong.c 1
+refused "no such file" 2 none.c map none.c 1
+refused "too few inputs" 2 "1 input is given; 'x + y' has 2" map 'x + y' a.npy
+refused "too many inputs" 2 "2 inputs are given; prime takes 1" map prime.c 1 2
+refused "five inputs" 2 "5 inputs are given" map 'x + y' 1 2 3 4 5
+refused "shapes that do not go together" 2 "ints.npy is 4, which does not broadcast to 2x3" map 'x + y' a.npy ints.npy
+refused "f32 for int" 2 "a.npy: is of f32, and input 1 of the function of i32" map prime.c a.npy
+ok "but with --dtype" map prime.c a.npy --dtype=i32 -o out.npy "${quick[@]}"
+check "converted" npy out.npy 'shape == (2, 3) and list(v) == [0, 1, 1, 0, 1, 0]'
+refused "a number that is none of the dtype" 2 "'2.5' is not of dtype i32" map prime.c 2.5
+refused "a range that is none" 2 "'0:x' is no range" map x 0:x
+refused "a range without steps" 2 "0:5:0" map x 0:5:0
+refused "a function twice" 2 --function map 'x + 1' --function=x
+refused "a size with inputs" 2 --size map 'x + 1' a.npy --size=5
+printf 'a\0b' >zero.c
+refused "a zero byte" 2 "zero byte" map zero.c
+refused "the text is not replaced" 2 "prime.c" map prime.c 0:10 --json=prime.c
+refused "an output is no text" 2 "unknown file type" map 'x + 1' a.npy -o out.c
+
+# ---------------------------------------------------------------------------------------------------------- faults
+
+printf 'int f(int n, int m) { return n / m; }\n' >divide.c
+printf 'int f(int n) { int *p = (int *)(long)n; return *p; }\n' >wild.c
+printf 'int f(int n) { volatile int a[64]; a[n %% 64] = n; return f(n + a[n %% 64]) + 1; }\n' >deep.c
+for fault in "divide.c 1 0:divides an integer by zero" "wild.c 16:memory that is not its own" "deep.c 1:calls itself too often"; do
+    read -ra words <<<"${fault%%:*}"
+    for backend in serial omp:2; do
+        refused "$backend ${words[0]}" 1 "the function" map "${words[@]}" --backend=$backend -o never.npy "${quick[@]}"
+        check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
+    done
+done
+
+# A function that never ends: Ctrl-C, and --max-time.
+printf 'int f(int n) { while (n != 5) n |= 8; return n; }\n' >endless.c
+run map endless.c 1 --max-time=0.5
+check "--max-time ends an endless loop" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
+timeout -s INT 1 "$flynn" map endless.c 1 >"$work/out" 2>"$work/err"
+check "Ctrl-C ends it" test $? = 124
+
+# ----------------------------------------------------------------------------------------------- compiler and cache
+
+entries() { find "$FLYNN_CACHE/code" -name '*.code' | wc -l; }
+before=$(entries)
+ok "a new function" map 'x * 3 + 17' 0:10 --backend=simd "${quick[@]}"
+check "is kept, and its oracle's code" test "$(entries)" -ge $((before + 2))
+before=$(entries)
+ok "the same again" map 'x * 3 + 17' 5:9 --backend=simd "${quick[@]}"
+check "is not compiled" test "$(entries)" = "$before"
+ok "without a compiler, from the cache" map 'x * 3 + 17' 5:9 --backend=simd "${quick[@]}"
+for entry in "$FLYNN_CACHE"/code/*.code; do echo garbage >"$entry"; done
+ok "garbage in the cache" map 'x * 3 + 17' 5:9 --backend=simd "${quick[@]}"
+last=(map 'x * 3 + 18' 5:9 --backend=simd)
+PATH=/nonexistent "$flynn" "${last[@]}" >"$work/out" 2>"$work/err"
+status=$?
+check "no compiler" is_refused 3 "install gcc"
+check "nothing of it stays" test -z "$(find "$FLYNN_CACHE/code" -size 0)"
+FLYNN_CACHE=off ok "no cache" map 'x * 3 + 19' 5:9 --backend=simd "${quick[@]}"
+check "nothing is kept" test "$(find "$FLYNN_CACHE/code" -newer wrong.c -name '*.part*' | wc -l)" = 0
+mkdir include
+echo '#error from CPATH' >include/math.h
+CPATH=$PWD/include ok "CPATH changes nothing" map 'x * 3 + 20' 5:9 --backend=simd "${quick[@]}"
+FLYNN_CC=/nonexistent/cc refused "FLYNN_CC" 3 "FLYNN_CC" map 'x * 3 + 21' 5:9 --backend=simd
+ln -s "$(command -v cc)" own-cc
+FLYNN_CC=$PWD/own-cc ok "FLYNN_CC names the compiler" map 'x * 3 + 21' 5:9 --backend=simd "${quick[@]}"
+summary

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_map.c - functions of the user's: every variant on every backend that compiles, against NumPy (see
+ * make_golden.py), the built-in operations and the definition; texts that are wrong; how long functions live.
+ */
+#include "harness.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function in C; NULL: the device compiles none, which it says. */
+static fl_function *function_in_c(fl_device *device, const char *text)
+{
+    fl_function *f = NULL;
+    fl_status status = fl_function_create(device, text, "text.c", NULL, 0, NULL, 0, &f);
+    if (is_gpu(device) && status == FL_E_UNSUPPORTED)
+        return NULL;
+    cr_assert(status == FL_OK, "%s", fl_last_error());
+    return f;
+}
+
+static fl_function *function_of(fl_device *device, const char *expression, const fl_dtype *inputs, int count)
+{
+    fl_function *f = NULL;
+    fl_status status = fl_function_create(device, expression, "expression", inputs, count, NULL, 0, &f);
+    if (is_gpu(device) && status == FL_E_UNSUPPORTED)
+        return NULL;
+    cr_assert(status == FL_OK, "%s: %s", expression, fl_last_error());
+    return f;
+}
+
+static fl_array *vector(fl_device *device, fl_dtype dtype, int64_t count, const void *data)
+{
+    fl_array *array;
+    must(fl_array_from_host(device, dtype, 1, &count, data, &array));
+    return array;
+}
+
+/* ------------------------------------------------------------------------------------------------------- NumPy ---- */
+
+/* 8 units in the last place: two functions of libmvec, 4 each. A sum that cancels has those of its terms, which are
+ * below 10; there are such sums in f64. Integers are equal: those of i64 are below 2^53, or NumPy's wrapped to the same
+ * bits. */
+static bool is_near_number(fl_dtype dtype, double got, double wanted)
+{
+    const double units = 8 * (dtype == FL_F32 ? 0x1p-23 : 0x1p-52);
+    if (!fl_dtype_is_float(dtype) || isinf(wanted))
+        return got == wanted;
+    if (isnan(wanted))
+        return isnan(got);
+    return fabs(got - wanted) <= units * (fabs(wanted) + (dtype == FL_F64 ? 10 : 0));
+}
+
+static void check_case(fl_device *device, const char *name, const char *expression, int count)
+{
+    struct matrix inputs[4], wanted;
+    fl_dtype dtypes[4];
+    fl_array *in[4];
+    const char *variant;
+    char file[80];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(file, sizeof file, "%s.%d", name, i);
+        inputs[i] = matrix_golden("map", file);
+        dtypes[i] = inputs[i].dtype;
+        in[i] = i % 2 || dtypes[i] == FL_I64 ? array_from(device, &inputs[i])
+                                             : array_inside(device, &inputs[i]); /* by way of double */
+    }
+    snprintf(file, sizeof file, "%s.out", name);
+    wanted = matrix_golden("map", file);
+    fl_function *f = function_of(device, expression, dtypes, count);
+    for (size_t i = 0; f && (variant = variant_of(device, "map", wanted.dtype, i)) != NULL; i++) {
+        fl_timing timing = {0};
+        struct guarded out = guarded_create(device, wanted.dtype, 2, wanted.shape, (int64_t)(i % 2));
+        must(fl_map(device, f, (const fl_array *const *)in, count, out.out,
+                    &(fl_run){.variant = variant, .timing = &timing}));
+        struct matrix got = guarded_read(&out, name);
+        for (int64_t r = 0; r < wanted.shape[0]; r++)
+            for (int64_t c = 0; c < wanted.shape[1]; c++)
+                cr_assert(is_near_number(wanted.dtype, matrix_get(&got, r, c), matrix_get(&wanted, r, c)),
+                          "%s %s, %s: [%lld, %lld] is %.17g, expected %.17g", variant, name, expression, (long long)r,
+                          (long long)c, matrix_get(&got, r, c), matrix_get(&wanted, r, c));
+        cr_expect(timing.bytes > 0 && timing.bytes_requested >= timing.bytes, "%s", name);
+        matrix_free(&got);
+        guarded_free(&out);
+    }
+    fl_function_free(f);
+    matrix_free(&wanted);
+    for (int i = 0; i < count; i++) {
+        matrix_free(&inputs[i]);
+        fl_array_free(in[i]);
+    }
+}
+
+ON_EVERY_BACKEND(map, as_numpy)
+{
+    fl_device *device = open_device(on->resource);
+    FILE *manifest = fopen(FLYNN_TEST_OPERATIONS "/map/golden/manifest.txt", "r");
+    char name[64], expression[128];
+    int count, cases = 0;
+    cr_assert(manifest);
+    while (fscanf(manifest, "%63s %d %127[^\n]", name, &count, expression) == 3) {
+        check_case(device, name, expression, count);
+        cases++;
+    }
+    fclose(manifest);
+    cr_assert(cases > 20);
+    fl_device_close(device);
+}
+
+/* ------------------------------------------------------------------------------------------------- built-ins ---- */
+
+/* The same bits as the operation that has the same loop. */
+ON_EVERY_BACKEND(map, as_the_built_in_operations)
+{
+    enum { ELEMENTS = 50003 };
+    static const char *const expressions[] = {"log(x + y)", "max(x, y)", "sqrt(x)", "x + 1"};
+    fl_device *device = open_device(on->resource);
+    struct matrix a = matrix_random(FL_F32, 1, ELEMENTS, 1), b = matrix_random(FL_F32, 1, ELEMENTS, 2);
+    fl_array *in[] = {vector(device, FL_F32, ELEMENTS, a.data), vector(device, FL_F32, ELEMENTS, b.data)}, *out;
+    float *got = malloc(ELEMENTS * sizeof *got), *wanted = malloc(ELEMENTS * sizeof *wanted);
+    must(fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &out));
+    for (size_t e = 0; e < COUNT(expressions); e++) {
+        const int count = e < 2 ? 2 : 1;
+        fl_function *f = function_of(device, expressions[e], (fl_dtype[]){FL_F32, FL_F32}, count);
+        if (!f)
+            break;
+        must(e == 0   ? fl_log_of_sum(device, in[0], in[1], out, NULL)
+             : e == 1 ? fl_maximum(device, in[0], in[1], out, NULL)
+             : e == 2 ? fl_sqrt(device, in[0], out, NULL)
+                      : fl_increment(device, in[0], out, NULL));
+        must(fl_array_to_host(out, wanted));
+        must(fl_map(device, f, (const fl_array *const *)in, count, out, NULL));
+        must(fl_array_to_host(out, got));
+        cr_expect(memcmp(got, wanted, ELEMENTS * sizeof *got) == 0, "%s: %s", on->resource, expressions[e]);
+        fl_function_free(f);
+    }
+    free(got);
+    free(wanted);
+    fl_array_free(out);
+    fl_array_free(in[0]);
+    fl_array_free(in[1]);
+    matrix_free(&a);
+    matrix_free(&b);
+    fl_device_close(device);
+}
+
+/* ------------------------------------------------------------------------------------------- functions in C ---- */
+
+ON_EVERY_BACKEND(map, primes_by_a_loop)
+{
+    enum { UPTO = 20011, PRIMES = 2263 }; /* pi(20011), of which 20011 itself is one more */
+    static const char text[] =
+        "bool prime(int n)\n{\n    if (n < 2)\n        return false;\n"
+        "    for (int d = 2; d * d <= n; d++)\n        if (n % d == 0)\n            return false;\n"
+        "    return true;\n}\n";
+    fl_device *device = open_device(on->resource);
+    fl_function *f = function_in_c(device, text);
+    int32_t *numbers = malloc(UPTO * sizeof *numbers);
+    uint8_t *is_prime = malloc(UPTO);
+    int64_t *primes = malloc((size_t)fl_primes_bound(UPTO) * sizeof *primes), count, next = 0;
+    fl_array *n, *out, *list, *found;
+    if (!f)
+        goto none;
+    cr_expect(fl_function_describe(f)->loops && fl_function_describe(f)->result == FL_U8);
+    for (int32_t i = 0; i < UPTO; i++)
+        numbers[i] = i;
+    n = vector(device, FL_I32, UPTO, numbers);
+    must(fl_array_create(device, FL_U8, 1, (int64_t[]){UPTO}, &out));
+    must(fl_map(device, f, (const fl_array *const *)&n, 1, out, NULL));
+    must(fl_array_to_host(out, is_prime));
+    must(fl_array_create(device, FL_I64, 1, (int64_t[]){fl_primes_bound(UPTO)}, &list));
+    must(fl_array_create(device, FL_I64, 1, (int64_t[]){1}, &found));
+    must(fl_primes(device, UPTO, list, found, NULL));
+    must(fl_array_to_host(list, primes));
+    must(fl_array_to_host(found, &count));
+    for (int64_t i = 0; i < UPTO; i++) {
+        const bool wanted = next < count && primes[next] == i;
+        next += wanted;
+        cr_assert(is_prime[i] == wanted, "%s: %lld", on->resource, (long long)i);
+    }
+    cr_expect(next == PRIMES - 1 || next == PRIMES, "%lld primes", (long long)next);
+    fl_array_free(n);
+    fl_array_free(out);
+    fl_array_free(list);
+    fl_array_free(found);
+none:
+    fl_function_free(f);
+    free(numbers);
+    free(is_prime);
+    free(primes);
+    fl_device_close(device);
+}
+
+/* Parameters of each type, helpers, own names of the prelude's, comments, recursion, the includes that are accepted. */
+ON_EVERY_BACKEND(map, a_text_in_c)
+{
+    static const char text[] = "#include <math.h>\n#include <stdint.h>\n#include <stdbool.h>\n"
+                               "static int max(int a, int b) { return a > b ? a : b; } // not NumPy's\n"
+                               "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n"
+                               "static double scale = 2.5;\n"
+                               "double f(int n, float x, uint8_t c, bool b, long l, double d) /* all of them */\n"
+                               "{\n    return max(fib(n), 3) + x * c + (b ? l : -l) + fabs(d) * scale + sqrt(x);\n}\n";
+    enum { N = 5 };
+    const int32_t n[N] = {0, 1, 5, 10, 15};
+    const float x[N] = {0.25f, 1, 4, 9, 2.25f};
+    const uint8_t c[N] = {0, 255, 3, 7, 9}, b[N] = {0, 1, 1, 0, 7};
+    const int64_t l[N] = {1, -5, INT64_C(1) << 40, 3, 9};
+    const double d[N] = {-1, 2, 0.5, -0.25, 1e10};
+    static const int64_t fibonacci[N] = {0, 1, 5, 55, 610};
+    fl_device *device = open_device(on->resource);
+    fl_function *f = function_in_c(device, text);
+    fl_array *in[] = {vector(device, FL_I32, N, n), vector(device, FL_F32, N, x), vector(device, FL_U8, N, c),
+                      vector(device, FL_U8, N, b),  vector(device, FL_I64, N, l), vector(device, FL_F64, N, d)},
+             *out;
+    double got[N];
+    must(fl_array_create(device, FL_F64, 1, (int64_t[]){N}, &out));
+    if (f) {
+        must(fl_map(device, f, (const fl_array *const *)in, 6, out, NULL));
+        must(fl_array_to_host(out, got));
+    }
+    for (int i = 0; f && i < N; i++) {
+        const double wanted = (double)(fibonacci[i] > 3 ? fibonacci[i] : 3) + (double)(x[i] * c[i]) +
+                              (double)(b[i] ? l[i] : -l[i]) + fabs(d[i]) * 2.5 + (double)sqrtf(x[i]);
+        cr_expect(fabs(got[i] - wanted) <= 1e-6 * fabs(wanted), "%s: %d: %.17g, expected %.17g", on->resource, i,
+                  got[i], wanted);
+    }
+    fl_function_free(f);
+    fl_array_free(out);
+    for (int i = 0; i < 6; i++)
+        fl_array_free(in[i]);
+    fl_device_close(device);
+}
+
+/* ------------------------------------------------------------------------------------------------- the shapes ---- */
+
+/* Four dimensions, of which each input lacks others; in place; one element; none. */
+ON_EVERY_BACKEND(map, broadcasting)
+{
+    const int64_t all[] = {3, 4, 5, 70}, a_shape[] = {4, 1, 70}, b_shape[] = {3, 1, 5, 1};
+    fl_device *device = open_device(on->resource);
+    fl_function *f = function_of(device, "x * 2 + y", (fl_dtype[]){FL_I32, FL_I32}, 2);
+    struct matrix a = matrix_random(FL_I32, 1, 4 * 70, 1), b = matrix_random(FL_I32, 1, 3 * 5, 2);
+    const int32_t *av = a.data, *bv = b.data;
+    int32_t got[3 * 4 * 5 * 70];
+    fl_array *in[2];
+    const char *variant;
+    must(fl_array_from_host(device, FL_I32, 3, a_shape, a.data, &in[0]));
+    must(fl_array_from_host(device, FL_I32, 4, b_shape, b.data, &in[1]));
+    for (size_t v = 0; f && (variant = variant_of(device, "map", FL_I32, v)) != NULL; v++)
+        for (int64_t margin = 0; margin < 2; margin++) {
+            struct guarded out = guarded_create(device, FL_I32, 4, all, margin);
+            must(fl_map(device, f, (const fl_array *const *)in, 2, out.out, &(fl_run){.variant = variant}));
+            guarded_copy(&out, got, variant);
+            for (int64_t i = 0; i < 3 * 4 * 5 * 70; i++) {
+                const int64_t l = i % 70, k = i / 70 % 5, j = i / 350 % 4, h = i / 1400;
+                cr_assert(got[i] == av[j * 70 + l] * 2 + bv[h * 5 + k], "%s %s: %lld", on->resource, variant,
+                          (long long)i);
+            }
+            guarded_free(&out);
+        }
+    for (int64_t n = 0; f && n < 2; n++) { /* in place */
+        int32_t value = 5;
+        fl_array *x = vector(device, FL_I32, n, &value);
+        must(fl_map(device, f, (const fl_array *const[]){x, x}, 2, x, NULL));
+        must(fl_array_to_host(x, &value));
+        cr_expect(value == (n ? 15 : 5));
+        fl_array_free(x);
+    }
+    fl_function_free(f);
+    fl_array_free(in[0]);
+    fl_array_free(in[1]);
+    matrix_free(&a);
+    matrix_free(&b);
+    fl_device_close(device);
+}
+
+Test(map, wrong_arguments)
+{
+    fl_device *device = open_device("serial"), *other = open_device("serial");
+    const fl_dtype f32[] = {FL_F32, FL_F32, FL_F32, FL_F32, FL_F32};
+    fl_function *f = function_of(device, "x + y", f32, 2);
+    fl_array *x, *long_x, *i, *out, *foreign;
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){2, 3}, &x));
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){2, 4}, &long_x));
+    must(fl_array_create(device, FL_I32, 2, (int64_t[]){2, 3}, &i));
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){2, 3}, &out));
+    must(fl_array_create(other, FL_F32, 2, (int64_t[]){2, 3}, &foreign));
+    const fl_array *good[] = {x, x}, *integers[] = {x, i}, *shapes[] = {x, long_x}, *null[] = {x, NULL},
+                   *devices[] = {x, foreign};
+    expect_status(FL_E_ARGUMENT, fl_map(NULL, f, good, 2, out, NULL));
+    expect_status(FL_E_ARGUMENT, fl_map(device, NULL, good, 2, out, NULL));
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, NULL, 2, out, NULL));
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 2, NULL, NULL));
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, null, 2, out, NULL));
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 1, out, NULL));
+    expect_error_says("count is 1; the function has 2 inputs");
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, integers, 2, out, NULL));
+    expect_error_says("input 2 has dtype i32; the function takes f32");
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, shapes, 2, out, NULL));
+    expect_error_says("input 2 is 2x4, which does not broadcast to out's 2x3");
+    expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 2, i, NULL));
+    expect_status(FL_E_WRONG_DEVICE, fl_map(device, f, devices, 2, out, NULL));
+    expect_status(FL_E_WRONG_DEVICE, fl_map(other, f, good, 2, foreign, NULL));
+    expect_status(FL_E_UNKNOWN, fl_map(device, f, good, 2, out, &(fl_run){.variant = "fast"}));
+    fl_function *none = f;
+    expect_status(FL_E_ARGUMENT, fl_function_create(NULL, "x", "e", f32, 1, NULL, 0, &none));
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, NULL, "e", f32, 1, NULL, 0, &none));
+    cr_expect_null(none);
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", NULL, f32, 1, NULL, 0, &none));
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", f32, 1, NULL, 0, NULL));
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", f32, 5, NULL, 0, &none));
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", NULL, 1, NULL, 0, &none));
+    expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", (fl_dtype[]){(fl_dtype)9}, 1, NULL, 0, &none));
+    expect_status(FL_E_ARGUMENT, fl_function_read("x", "e", f32, 1, NULL, 0, NULL));
+    cr_expect_null(fl_function_describe(NULL));
+    fl_function_free(NULL);
+    fl_function_free(f);
+    fl_array_free(x);
+    fl_array_free(long_x);
+    fl_array_free(i);
+    fl_array_free(out);
+    fl_array_free(foreign);
+    fl_device_close(device);
+    fl_device_close(other);
+}
+
+/* ------------------------------------------------------------------------------------------------- wrong texts ---- */
+
+/* What the reader refuses is tested with it; these are what the compiler finds. */
+Test(map, texts_that_do_not_compile)
+{
+    static const struct {
+        const char *text, *message, *log;
+    } wrong[] = {
+        {"int f(int n)\n{\n    return m + 1;\n}\n", "t.c:3:12: ", "    return m + 1;\n           ^"},
+        {"int f(int n)\n{\n\treturn n +;\n}\n", "t.c:3:12: ", "\treturn n +;\n\t          ^"},
+        {"double f(double x)\n{\n    return sqroot(x);\n}\n", "t.c:3:12: ", "    return sqroot(x);\n           ^"},
+        {"int f(int n) { return g.x; }", "t.c:1:23: ", "int f(int n) { return g.x; }\n                      ^"},
+    };
+    fl_device *device = open_device("serial");
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char log[256] = "";
+        fl_function *f;
+        expect_status(FL_E_SOURCE, fl_function_create(device, wrong[i].text, "t.c", NULL, 0, log, sizeof log, &f));
+        cr_expect(strncmp(fl_last_error(), wrong[i].message, strlen(wrong[i].message)) == 0, "%s", fl_last_error());
+        cr_expect_str_eq(log, wrong[i].log);
+        cr_expect_null(f);
+    }
+    fl_device_close(device);
+}
+
+/* Without a compiler: what to install. PATH's relative folders count for nothing. */
+Test(map, no_compiler)
+{
+    fl_device *device = open_device("simd");
+    const fl_dtype dtype = FL_F32;
+    fl_function *f;
+    setenv("PATH", "/nonexistent:.:bin", 1);
+    expect_status(FL_E_UNAVAILABLE, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
+    expect_error_says("install gcc");
+    setenv("FLYNN_CC", "relative/cc", 1);
+    expect_status(FL_E_UNAVAILABLE, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
+    expect_error_says("FLYNN_CC");
+    setenv("FLYNN_CC", "/bin/true", 1); /* makes nothing */
+    expect_status(FL_E_DEVICE, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
+    fl_device_close(device);
+}
+
+/* -------------------------------------------------------------------------------------------------- lifetimes ---- */
+
+Test(map, outlives_the_device)
+{
+    fl_device *device = open_device("serial");
+    fl_function *f = function_in_c(device, "float twice(float x) { return 2 * x; }");
+    const float three = 3;
+    fl_array *x = vector(device, FL_F32, 1, &three);
+    float got;
+    fl_device_close(device);
+    must(fl_map(fl_array_device(x), f, (const fl_array *const *)&x, 1, x, NULL));
+    must(fl_array_to_host(x, &got));
+    cr_expect(got == 6 && strcmp(fl_function_describe(f)->name, "twice") == 0);
+    fl_function_free(f);
+    fl_array_free(x);
+}
+
+/* Each compiles the same text, from the same cache, and runs it, the oracle included. */
+static void *use(void *argument)
+{
+    struct worker *w = argument;
+    w->ok = true;
+    for (int round = 0; round < 5 && w->ok; round++) {
+        fl_function *f;
+        const double x = (double)w->seed;
+        fl_array *in = NULL, *out = NULL;
+        double got = 0;
+        w->ok = fl_function_create(w->device, "double f(double x) { return x * x + 1; }", "f.c", NULL, 0, NULL, 0,
+                                   &f) == FL_OK &&
+                fl_array_from_host(w->device, FL_F64, 1, (int64_t[]){1}, &x, &in) == FL_OK &&
+                fl_array_create(w->device, FL_F64, 1, (int64_t[]){1}, &out) == FL_OK &&
+                fl_map(w->device, f, (const fl_array *const *)&in, 1, out,
+                       &(fl_run){.variant = round % 2 ? "naive" : "reference"}) == FL_OK &&
+                fl_array_to_host(out, &got) == FL_OK && got == x * x + 1;
+        fl_function_free(f);
+        fl_array_free(in);
+        fl_array_free(out);
+    }
+    return NULL;
+}
+
+Test(map, threads_compile_at_once)
+{
+    threads_share_a_device("serial", use);
+}
