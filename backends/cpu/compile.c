@@ -109,6 +109,11 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     }
     *(void **)&code->loops.row = dlsym(code->handle, "flynn_row");
     *(void **)&code->loops.column = dlsym(code->handle, "flynn_column");
+    if (!code->loops.row || !code->loops.column) {
+        dlclose(code->handle);
+        free(code);
+        return host->error(FL_E_DEVICE, "the compiler made something else than the function");
+    }
     pthread_mutex_init(&code->lock, NULL);
     *made = code;
     return FL_OK;

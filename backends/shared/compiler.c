@@ -160,13 +160,12 @@ static int begin(const char *path, char *const *arguments, int text, int output,
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &usual);
-        posix_spawn_file_actions_adddup2(&actions, text, 0);
-        posix_spawn_file_actions_adddup2(&actions, output, 1);
-        posix_spawn_file_actions_adddup2(&actions, output, 2);
+        for (int i = 0; i < 3 && error == 0; i++)
+            error = posix_spawn_file_actions_adddup2(&actions, i == 0 ? text : output, i);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+        error = error ? error : posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 #endif
-        error = posix_spawn(child, path, &actions, &attributes, arguments, environment);
+        error = error ? error : posix_spawn(child, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

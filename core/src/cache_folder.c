@@ -20,8 +20,8 @@ static const char other_folder[] = "set FLYNN_CACHE to a folder that only you ca
 /* Fills the fault with what a system call met; false. */
 static bool met(core_fault *fault, const char *path, int error)
 {
-    const bool passing =
-        error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
+    const bool passing = error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM || error == EMFILE ||
+                         error == ENFILE || error == EIO;
 
     return core_fault_set(fault, passing ? FL_E_MEMORY : FL_E_UNAVAILABLE, other_folder, "%.150s: %s", path,
                           strerror(error));

@@ -91,12 +91,18 @@ static void write_head(FILE *out, const core_signature *signature, const char *t
 
 static fl_status write_function(const core_parser *p, const core_signature *signature, char **function)
 {
-    size_t size = 0;
-    FILE *out = open_memstream(function, &size);
+    enum { OF_HEAD = 8192 }; /* more than it has with every constant */
+    const size_t size = 2 * strlen(p->text) + OF_HEAD;
+    FILE *out;
     bool written;
 
-    if (!out)
+    *function = malloc(size); /* open_memstream's would drop what it has no memory for, without an error */
+    out = *function ? fmemopen(*function, size, "w") : NULL;
+    if (!out) {
+        free(*function);
+        *function = NULL;
         return core_fail(FL_E_MEMORY, "out of memory for an expression");
+    }
     write_head(out, signature, p->text);
     for (const char *at = p->text; *at; at++) {
         putc(*at, out);
