@@ -8,6 +8,15 @@
 
 #include "gpu.h"
 
+/* AMD's GPUs of the gfx9 family have 256 vector registers a lane and SIMD, which blocks of 1024 threads share: 64 a
+ * thread. From CDNA 2 on (gfx90a) they have twice as many. */
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__) || \
+    defined(__gfx9_4_generic__)
+#define GPU_AMD_CDNA2
+#elif defined(__GFX9__)
+#define GPU_FEW_REGISTERS
+#endif
+
 /* GPU_UNROLL: before a loop over registers, which have no addresses: it must be unrolled.
  * GPU_NO_UNROLL: before one that is seldom run, or short: a single copy of it takes fewer registers from the rest.
  * GPU_UNROLL_FOR_SPEED, GPU_UNROLL_SOME: before one that is unrolled for speed alone, and one of these whose count the
@@ -27,14 +36,19 @@
 #define GPU_UNROLL _Pragma("unroll")
 #define GPU_NO_UNROLL _Pragma("unroll 1")
 #define GPU_UNROLL_FOR_SPEED _Pragma("unroll 1")
+#if defined(GPU_FEW_REGISTERS)
+#define GPU_UNROLL_SOME _Pragma("unroll 1")
+#else
 #define GPU_UNROLL_SOME _Pragma("unroll 2")
+#endif
 #endif
 
 /* A GPU of AMD has some 100 scalar registers, in which are a kernel's parameters and, two to each, the conditions of 64
  * lanes; the compiler moves conditions and addresses out of loops until these spill. gpu_forget: what was derived from
- * x before is derived again after it. gpu_first: the kernel's first parameter, which takes registers from here on only.
- * gpu_same: x, which is the same in all threads of the block: of two branches one is run, and holds registers.
- * gpu_loops_apart: a condition does not change within a loop, and each of its branches gets a loop of its own. */
+ * x before is derived again after it; GPU_FORGET_IF_FEW: where there are few vector registers. gpu_first: the kernel's
+ * first parameter, which takes registers from here on only. gpu_same: x, which is the same in all threads of the block:
+ * of two branches one is run, and holds registers. gpu_loops_apart: a condition does not change within a loop, and each
+ * of its branches gets a loop of its own. */
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__CUDACC__)
 template <typename T>
 __device__ inline void gpu_forget(T &x)
@@ -70,6 +84,12 @@ __device__ inline const T &gpu_first(const T &parameter)
 {
     return parameter;
 }
+#endif
+
+#if defined(GPU_FEW_REGISTERS)
+#define GPU_FORGET_IF_FEW(x) gpu_forget(x)
+#else
+#define GPU_FORGET_IF_FEW(x) ((void)0)
 #endif
 
 /* Copies a struct that is an array `value` of 16 bytes: NVIDIA's compiler makes one instruction of the whole struct,

@@ -95,13 +95,17 @@ __device__ inline void fill_tiles(const factors<T> &c, int64_t i0, int64_t j0, i
                                   int depth, T *us, T *vs)
 {
     for (int row = (int)threadIdx.y; row < height; row += (int)blockDim.y) {
+        GPU_FORGET_IF_FEW(row);
         for (int k = (int)threadIdx.x; k < depth; k += (int)blockDim.x) {
+            GPU_FORGET_IF_FEW(k);
             const int64_t i = i0 + row, p = p0 + k;
             us[row * tiled_pitch(depth) + k] = i < c.rows && p < c.rank ? c.u[i * c.u_stride + p] * c.s[p] : 0;
         }
     }
     for (int k = (int)threadIdx.y; k < depth; k += (int)blockDim.y) {
+        GPU_FORGET_IF_FEW(k);
         for (int x = (int)threadIdx.x; x < width; x += (int)blockDim.x) {
+            GPU_FORGET_IF_FEW(x);
             const int64_t p = p0 + k, j = j0 + x;
             vs[k * width + x] = p < c.rank && j < c.columns ? c.vt[p * c.vt_stride + j] : 0;
         }

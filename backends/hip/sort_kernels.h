@@ -194,7 +194,9 @@ constexpr size_t scatter_shared(int threads)
 template <typename U>
 __device__ void rank_items(const U *keys, int *ranks, int shift, unsigned char *memory)
 {
-    const int threads = block_threads(), me = thread_of_block();
+    const int threads = block_threads();
+    int me = thread_of_block();
+    GPU_FORGET_IF_FEW(me);
     uint16_t *const counters = reinterpret_cast<uint16_t *>(memory);
     int *const sums = reinterpret_cast<int *>(memory + counters_bytes(threads));
     for (int half = 0; half < halves; half++)
@@ -218,6 +220,7 @@ __device__ void rank_items(const U *keys, int *ranks, int shift, unsigned char *
         sum += count;
     }
     __syncthreads();
+    GPU_FORGET_IF_FEW(shift);
     GPU_UNROLL
     for (int k = 0; k < items<U>; k++)
         ranks[k] += counters[spread_counter(((int)(keys[k] >> shift) & (halves - 1)) * threads + me)];
@@ -263,6 +266,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void scatter_kernel(radix_pass<U> p)
     }
     gpu_forget(me);
     for (int half = 0; half < digit_bits; half += half_bits) {
+        GPU_FORGET_IF_FEW(me);
         __syncthreads();
         GPU_UNROLL
         for (int k = 0; k < items<U>; k++)

@@ -7,7 +7,7 @@ does not fit into vector registers, or scalar ones, is kept in scratch memory or
 .sgpr_spill_count), and an array with an index that the compiler does not know in scratch (.private_segment_fixed_size, bytes a
 lane). READELF is llvm-readelf.
 
-Exit: 0 none does, 1 one does that is not in ALLOWED, 2 usage or not a plugin with code objects.
+Exit: 0 none does, 1 one does, 2 usage or not a plugin with code objects.
 """
 import os
 import re
@@ -15,16 +15,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-
-# Kernels that may: (architecture, a part of the name) and why.
-ALLOWED = {
-    # Blocks of 1024 threads leave 64 registers a thread on gfx906 and gfx908, too few for these with clang 15. `auto` takes them
-    # where there is no rocPRIM (scatter_kernel), and for a requested block that is none of the patches (4 x 4 outputs).
-    ("gfx906", "scatter_kernel"): "64 registers",
-    ("gfx908", "scatter_kernel"): "64 registers",
-    ("gfx906", "tiled_kernelILi4ELi4E"): "64 registers",
-    ("gfx908", "tiled_kernelILi4ELi4E"): "64 registers",
-}
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 FIELDS = ("vgpr_spill_count", "sgpr_spill_count", "private_segment_fixed_size")
@@ -72,7 +62,7 @@ def main():
             if set(fields) != set(FIELDS):
                 print(f"FAILED: {architecture}: {name}: no {', '.join(set(FIELDS) - set(fields))} in the metadata")
                 failed += 1
-            elif any(fields.values()) and not any(architecture == a and part in name for a, part in ALLOWED):
+            elif any(fields.values()):
                 print(f"FAILED: {architecture}: {name}: {', '.join(f'{field} {n}' for field, n in fields.items() if n)}")
                 failed += 1
     for architecture, count in read.items():
