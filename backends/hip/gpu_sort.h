@@ -35,6 +35,8 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 } // namespace gpu_sort_library
 
 #elif !defined(__HIP_CPU_RT__) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/rocprim.hpp>)
+#include "gpu_rocprim.h"
+
 #include <rocprim/rocprim.hpp>
 #define GPU_SORT_LIBRARY "rocPRIM"
 
