@@ -11,7 +11,10 @@
 #define FLYNN_HIP_RECONSTRUCT_KERNELS_H
 
 #include "device.hpp"
+#include "gpu_matrix.h"
 #include "gpu_tiles.h"
+
+#include <type_traits>
 
 /* Matrices in device memory: a stride from row to row, a step from one of the batch to the next. */
 template <typename T>
@@ -344,6 +347,73 @@ __device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, 
     }
 }
 
+/* The same by matrix instructions, where a GPU has them. A wavefront has half of the tile's height (all of it if that
+ * is the side of a square) and its share of the width, in squares. */
+template <typename P, typename T>
+struct wave_sums {
+    using matrix = gpu_matrix<T>;
+    static constexpr int waves = P::threads / matrix::lanes, waves_down = P::height > matrix::side ? 2 : 1;
+    static constexpr int height = P::height / waves_down, width = P::width * waves_down / waves;
+    static constexpr int down = height / matrix::side, across = width / matrix::side;
+    static_assert(down * across * matrix::elements == P::rows * P::columns, "whole squares");
+    typename matrix::sums square[down][across];
+};
+
+/* A thread's lane, and where in the tile its wavefront's part begins. */
+template <typename P, typename T>
+struct wave_place {
+    using W = wave_sums<P, T>;
+    int lane, row, column;
+
+    __device__ wave_place()
+    {
+        const int thread = (int)(threadIdx.y * P::x + threadIdx.x), wave = thread / gpu_matrix<T>::lanes;
+        lane = thread % gpu_matrix<T>::lanes;
+        row = wave % W::waves_down * W::height;
+        column = wave / W::waves_down * W::width;
+    }
+};
+
+/* Not unrolled: the compiler would have the loads of the next tiles after most of it. */
+template <typename P, typename T>
+__device__ inline void add_tile(const T *us, const T *vs, int, int, wave_sums<P, T> &sum)
+{
+    using W = wave_sums<P, T>;
+    using matrix = gpu_matrix<T>;
+    constexpr int u_pitch = patch_memory<P, T>::u_pitch;
+    const wave_place<P, T> at;
+    us += at.lane / matrix::side * u_pitch + at.row + at.lane % matrix::side;
+    vs += at.lane / matrix::side * P::width + at.column + at.lane % matrix::side;
+    GPU_NO_UNROLL
+    for (int k = 0; k < P::depth; k += matrix::depth)
+        GPU_UNROLL
+    for (int d = 0; d < W::down; d++)
+        GPU_UNROLL
+    for (int q = 0; q < W::across; q++)
+        matrix::multiply_add(us[k * u_pitch + d * matrix::side], vs[k * P::width + q * matrix::side], sum.square[d][q]);
+}
+
+template <typename P, bool vectors, typename T>
+__device__ inline void store_patch(const factors<T> &c, int64_t i0, int64_t j0, int, int, const wave_sums<P, T> &sum)
+{
+    using W = wave_sums<P, T>;
+    using matrix = gpu_matrix<T>;
+    wave_place<P, T> at;
+    GPU_UNROLL
+    for (int d = 0; d < W::down; d++)
+        GPU_UNROLL
+    for (int q = 0; q < W::across; q++) {
+        gpu_forget(at.lane);
+        const int64_t j = j0 + at.column + q * matrix::side + at.lane % matrix::side;
+        GPU_UNROLL
+        for (int e = 0; e < matrix::elements; e++) {
+            const int64_t i = i0 + at.row + d * matrix::side + matrix::row_of(at.lane, e);
+            if (i < c.rows && j < c.columns)
+                c.y[i * c.y_stride + j] = sum.square[d][q][e];
+        }
+    }
+}
+
 /* A patch of R x C sums in each thread's registers, for which it reads R + C values a term from shared memory. There
  * are two pairs of tiles: while one is added, the next one is on its way from global memory through registers, and one
  * barrier a tile is enough. 8 x 4 neighbouring patches belong to threads in a row, so that a warp's reads of either
@@ -367,7 +437,7 @@ __global__ GPU_LAUNCH_BOUNDS(P::threads, P::blocks) void register_kernel(factors
         for (int64_t i0 = (int64_t)blockIdx.y * P::height; i0 < c.rows; i0 += (int64_t)gridDim.y * P::height) {
             const bool inside = vectors && i0 + P::height <= c.rows && j0 + P::width <= c.columns;
             inner_source<P, T> source(one, i0, j0, thread);
-            T sum[P::rows][P::columns] = {};
+            std::conditional_t<gpu_matrix<T>::exists, wave_sums<P, T>, T[P::rows][P::columns]> sum = {};
             carried<P, T> held;
             fetch<P, vectors>(one, i0, j0, 0, thread, held);
             keep<P>(held, thread, tiles, tiles + P::depth * M::u_pitch);

@@ -5,7 +5,7 @@ static instruction_table make_table()
 {
     instruction_table table;
     for (auto *add : {add_vector_integer, add_vector_float, add_vector_compare, add_vector_masks, add_packed,
-                      add_cross_lane, add_scalar, add_control, add_memory, add_lds})
+                      add_matrix, add_cross_lane, add_scalar, add_control, add_memory, add_lds})
         add(table);
     return table;
 }

@@ -33,6 +33,7 @@ void add_vector_float(instruction_table &table);
 void add_vector_compare(instruction_table &table);
 void add_vector_masks(instruction_table &table);
 void add_packed(instruction_table &table);
+void add_matrix(instruction_table &table);
 void add_cross_lane(instruction_table &table);
 void add_scalar(instruction_table &table);
 void add_control(instruction_table &table);

@@ -280,12 +280,17 @@ ON_EVERY_BACKEND(reconstruct, tile_edges)
     fl_device_close(device);
 }
 
-/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. */
+/* Whole tiles, aligned and not, deep enough for several rounds of them, and terms beyond a panel's depth. The last one
+ * has enough outputs for the largest tiles on an emulated GPU of AMD. */
 ON_EVERY_BACKEND(reconstruct, deep_sums)
 {
     static const struct {
         int64_t batch, m, n, k, rank;
-    } cases[] = {{0, 256, 256, 48, 48}, {2, 130, 264, 44, 41}, {0, 20, 40, 400, 385}, {0, 128, 64, 193, 192}};
+    } cases[] = {{0, 256, 256, 48, 48},
+                 {2, 130, 264, 44, 41},
+                 {0, 20, 40, 400, 385},
+                 {0, 128, 64, 193, 192},
+                 {0, 505, 256, 24, 20}};
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(cases) * 2; i++) {
         size_t c = i / 2;
