@@ -13,12 +13,14 @@
 enum { COURSE_RANK = 100 };
 
 typedef struct reconstruct_options {
-    int64_t rank, batch; /* 0: not given */
+    integer_list ranks;
+    int64_t batch; /* 0: not given */
 } reconstruct_options;
 
 static const own_option options[] = {
-    {"rank", OPTION_INTEGER, offsetof(reconstruct_options, rank), "K",
-     .help = "Singular values to use (of made factors 100, or all)\vOf files all.", .least = 1, .most = INT64_MAX},
+    {"rank", OPTION_INTEGERS, offsetof(reconstruct_options, ranks), "K,...",
+     .help = "Singular values to use (of made factors 100, or all)\vOf files all. Of a list each is a row.", .least = 1,
+     .most = INT64_MAX},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
     {0},
@@ -29,17 +31,18 @@ static host_array make(const exercise *e, int i)
 {
     const reconstruct_options *own = e->own;
     const int64_t edge = exercise_size(e), usual = edge < COURSE_RANK ? edge : COURSE_RANK,
-                  rank = own->rank ? own->rank : usual;
+                  rank = e->rank ? e->rank : usual;
     const int64_t batch = own->batch ? own->batch : 1,
                   shapes[][3] = {{batch, edge, rank}, {batch, rank}, {batch, rank, edge}};
     const int skip = own->batch ? 0 : 1;
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
     host_array s;
 
-    if (rank > edge)
-        fail(EXIT_BAD_INPUT,
-             "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %" PRId64 "x%" PRId64 " matrix",
-             rank, edge, edge, edge);
+    for (int r = 0; r < own->ranks.count; r++)
+        if (own->ranks.value[r] > edge)
+            fail(EXIT_BAD_INPUT,
+                 "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %" PRId64 "x%" PRId64 " matrix",
+                 own->ranks.value[r], edge, edge, edge);
     if (i != 1)
         return exercise_random(dtype, 3 - skip, shapes[i] + skip, -1, 1, e->common.seed + (i == 2 ? 1 : 0));
     s = exercise_array(dtype, 2 - skip, shapes[1] + skip);
@@ -68,38 +71,50 @@ static void check_shapes(const exercise *e)
 static void plan(exercise *e)
 {
     const host_array *u = &e->inputs[0], *vt = &e->inputs[2];
+    const bool made = e->common.argument_count == 0;
+
+    for (int i = 0; made && e->expected && i < e->input_count; i++) { /* the factors of another rank */
+        host_array_free(&e->inputs[i]);
+        e->inputs[i] = make(e, i);
+    }
     const int64_t k = u->shape[u->ndim - 1];
     const fl_dtype dtype = exercise_float_dtype(e);
-    reconstruct_options *own = e->own;
+    const integer_list *ranks = &((const reconstruct_options *)e->own)->ranks;
     int64_t shape[FL_MAX_DIMS];
 
     check_shapes(e);
     if (k == 0)
         fail(EXIT_BAD_INPUT, "%s: s is %s; expected at least one singular value", e->common.arguments[1],
              format_shape(e->inputs[1].ndim, e->inputs[1].shape).text);
-    if (own->rank > k)
-        fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values in %s", own->rank, k,
-             e->common.arguments[1]);
-    own->rank = own->rank ? own->rank : k;
+    for (int i = 0; i < ranks->count && !made; i++)
+        if (ranks->value[i] > k)
+            fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values in %s",
+                 ranks->value[i], k, e->common.arguments[1]);
+    e->rank = e->rank ? e->rank : k;
     for (int d = 0; d < u->ndim; d++)
         shape[d] = d == u->ndim - 1 ? vt->shape[d] : u->shape[d];
     exercise_output(e, dtype, u->ndim, shape);
-    exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
-                   format_shape(u->ndim, u->shape).text, format_shape(vt->ndim, vt->shape).text, own->rank,
-                   format_shape(u->ndim, shape).text, fl_dtype_name(dtype));
+    if (ranks->count > 1)
+        exercise_title(e, "reconstruct: %s singular values, result %s %s", integers_text(ranks).text,
+                       format_shape(u->ndim, shape).text, fl_dtype_name(dtype));
+    else
+        exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
+                       format_shape(u->ndim, u->shape).text, format_shape(vt->ndim, vt->shape).text, e->rank,
+                       format_shape(u->ndim, shape).text, fl_dtype_name(dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_reconstruct(device, in[0], in[1], in[2], ((const reconstruct_options *)e->own)->rank, out[0], run);
+    return fl_reconstruct(device, in[0], in[1], in[2], e->rank, out[0], run);
 }
 
 static void expect(exercise *e)
 {
-    e->expected =
-        reconstruct_oracle_create(&e->inputs[0], &e->inputs[1], &e->inputs[2],
-                                  ((const reconstruct_options *)e->own)->rank, e->common.check, e->common.seed);
+    if (e->expected)
+        reconstruct_oracle_free(e->expected);
+    e->expected = reconstruct_oracle_create(&e->inputs[0], &e->inputs[1], &e->inputs[2], e->rank, e->common.check,
+                                            e->common.seed);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
@@ -115,7 +130,7 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     (void)m;
-    json_put(row, "singular_values", json_whole(((const reconstruct_options *)e->own)->rank));
+    json_put(row, "singular_values", json_whole(e->rank));
 }
 
 const exercise_kind reconstruct_exercise = {
@@ -138,6 +153,7 @@ const exercise_kind reconstruct_exercise = {
     .seeds_calls = true, /* the check's sums */
     .options = options,
     .own_size = sizeof(reconstruct_options),
+    .ranked = true,
     .made = "the random factors",
     .size = 512,
     .largest = 1 << 20,

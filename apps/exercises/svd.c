@@ -26,15 +26,15 @@
 enum { COURSE_RANK = 100, TIMES = 5, LONGEST_PATH = 4096 };
 
 typedef struct svd_options {
-    int64_t rank; /* 0: not given */
+    integer_list ranks;
     const char *factors;
 } svd_options;
 
 static const char *const factor_names[] = {"u.npy", "s.npy", "vt.npy", NULL};
 
 static const own_option options[] = {
-    {"rank", OPTION_INTEGER, offsetof(svd_options, rank), "K", .help = "Leading singular values to keep (100, or all)",
-     .least = 1, .most = INT64_MAX},
+    {"rank", OPTION_INTEGERS, offsetof(svd_options, ranks), "K,...",
+     .help = "Leading singular values to keep (100, or all)\vOf a list each is a row.", .least = 1, .most = INT64_MAX},
     {"factors", OPTION_FOLDER, offsetof(svd_options, factors), "DIR", .names = factor_names,
      .help = "Write u.npy, s.npy and vt.npy into this folder\v`flynn reconstruct` reads them."},
     {0},
@@ -44,10 +44,17 @@ typedef struct value_range {
     double least, width;
 } value_range;
 
+/* What a measurement's factors come to; its y is kept of the first one alone. */
+typedef struct svd_reported {
+    const measurement *of;
+    svd_report report;
+} svd_reported;
+
 typedef struct svd_expected {
     svd_oracle *oracle;
-    svd_report *reports; /* of each backend */
-    value_range range;   /* that the input was normalised from */
+    int count;
+    svd_reported *reports;
+    value_range range; /* that the input was normalised from */
 } svd_expected;
 
 /* Turns each element x into (x - least) / width, which is 0 to 1; into 0 where all are the same. */
@@ -91,35 +98,66 @@ static void check_folder(const char *folder)
     }
 }
 
-/* "svd: matrix 512x512 f32, rank 100 in f32, compressed 2.56 : 1" */
-static void plan(exercise *e)
+static void settle(exercise *e)
+{
+    const svd_options *own = e->own;
+
+    if (own->factors && own->ranks.count > 1)
+        fail(EXIT_BAD_INPUT, "--factors: they are those of one rank, and --rank names %d; expected one",
+             own->ranks.count);
+}
+
+/* All of the list, before any work. */
+static void check_ranks(const exercise *e, int64_t least)
+{
+    const integer_list *ranks = &((const svd_options *)e->own)->ranks;
+
+    for (int i = 0; i < ranks->count; i++)
+        if (ranks->value[i] > least)
+            fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %s matrix",
+                 ranks->value[i], least, format_shape(2, e->inputs[0].shape).text);
+}
+
+/* Once for all ranks. */
+static void start_expected(exercise *e, const char *file)
 {
     host_array *matrix = &e->inputs[0];
-    const char *file = e->common.argument_count ? e->common.arguments[0] : NULL,
-               *ending = file ? strrchr(file, '.') : NULL;
-    const int64_t m = matrix->shape[0], n = matrix->shape[1], least = m < n ? m : n;
-    const fl_dtype dtype = exercise_float_dtype(e);
-    svd_options *own = e->own;
+    const char *ending = file ? strrchr(file, '.') : NULL;
     svd_expected *expected = memory_zeroed(1, sizeof *expected);
 
-    for (int64_t i = 0; i < m * n; i++)
+    for (int64_t i = 0, n = host_array_size(matrix); i < n; i++)
         if (!isfinite(host_array_get(matrix, i)))
             fail(EXIT_BAD_INPUT, "%s: element %s is not finite; expected a matrix of numbers", file,
                  format_index(i, 2, matrix->shape).text);
-    if (own->rank > least)
-        fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %s matrix",
-             own->rank, least, format_shape(2, matrix->shape).text);
-    own->rank = own->rank ? own->rank : least < COURSE_RANK ? least : COURSE_RANK;
-    if (own->factors)
-        check_folder(own->factors);
     expected->range = !file || (ending && strcasecmp(ending, ".png") == 0) ? normalize(matrix) : (value_range){0, 1};
     e->expected = expected;
-    exercise_output(e, dtype, 2, (int64_t[]){m, own->rank});
-    exercise_output(e, dtype, 1, &own->rank);
-    exercise_output(e, dtype, 2, (int64_t[]){own->rank, n});
-    exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1",
-                   format_shape(2, matrix->shape).text, fl_dtype_name(matrix->dtype), own->rank, fl_dtype_name(dtype),
-                   (double)m * (double)n / ((double)own->rank * (double)(m + n + 1)));
+}
+
+/* "svd: matrix 512x512 f32, rank 100 in f32, compressed 2.56 : 1" */
+static void plan(exercise *e)
+{
+    const host_array *matrix = &e->inputs[0];
+    const int64_t m = matrix->shape[0], n = matrix->shape[1], least = m < n ? m : n;
+    const fl_dtype dtype = exercise_float_dtype(e);
+    const svd_options *own = e->own;
+
+    if (!e->expected) {
+        start_expected(e, e->common.argument_count ? e->common.arguments[0] : NULL);
+        check_ranks(e, least);
+        if (own->factors)
+            check_folder(own->factors);
+    }
+    const int64_t k = e->rank ? e->rank : least < COURSE_RANK ? least : COURSE_RANK;
+    exercise_output(e, dtype, 2, (int64_t[]){m, k});
+    exercise_output(e, dtype, 1, &k);
+    exercise_output(e, dtype, 2, (int64_t[]){k, n});
+    if (own->ranks.count > 1)
+        exercise_title(e, "svd: matrix %s %s, ranks %s in %s", format_shape(2, matrix->shape).text,
+                       fl_dtype_name(matrix->dtype), integers_text(&own->ranks).text, fl_dtype_name(dtype));
+    else
+        exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1",
+                       format_shape(2, matrix->shape).text, fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype),
+                       (double)m * (double)n / ((double)k * (double)(m + n + 1)));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -132,24 +170,36 @@ static void expect(exercise *e)
 {
     svd_expected *expected = e->expected;
 
-    expected->oracle = svd_oracle_create(&e->inputs[0]);
-    expected->reports = memory_zeroed((size_t)e->backends->count, sizeof *expected->reports);
+    if (!expected->oracle)
+        expected->oracle = svd_oracle_create(&e->inputs[0]);
 }
 
-static int backend_of(const exercise *e, const measurement *m)
+static const svd_report *report_of(const svd_expected *expected, const measurement *m)
+{
+    const svd_reported *at = expected->reports;
+
+    while (at->of != m)
+        at++;
+    return &at->report;
+}
+
+static fl_device *device_of(const exercise *e, const measurement *m)
 {
     for (int i = 0;; i++)
         if (e->backends->open[i].requested == m->requested)
-            return i;
+            return e->backends->open[i].device;
 }
 
 /* The device that took the matrix apart puts it together again. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const svd_expected *expected = e->expected;
-    const int i = backend_of(e, m);
+    svd_expected *expected = e->expected;
+    svd_report report = svd_oracle_report(expected->oracle, device_of(e, m), m->results);
 
-    expected->reports[i] = svd_oracle_report(expected->oracle, e->backends->open[i].device, m->results);
+    if (expected->count > 0)
+        host_array_free(&report.y);
+    expected->reports = memory_regrown(expected->reports, (size_t)expected->count + 1, sizeof *expected->reports);
+    expected->reports[expected->count++] = (svd_reported){m, report};
     return svd_oracle_check(expected->oracle, m->results, m->timing.variant, method, size);
 }
 
@@ -157,8 +207,8 @@ static void release(exercise *e)
 {
     svd_expected *expected = e->expected;
 
-    for (int i = 0; i < e->backends->count; i++)
-        host_array_free(&expected->reports[i].y);
+    if (expected->count > 0)
+        host_array_free(&expected->reports[0].report.y);
     free(expected->reports);
     svd_oracle_free(expected->oracle);
     free(expected);
@@ -167,7 +217,7 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const svd_expected *expected = e->expected;
-    const svd_report *report = &expected->reports[backend_of(e, m)];
+    const svd_report *report = report_of(expected, m);
     const int64_t k = m->results[1].shape[0];
     const double rows = (double)m->results[0].shape[0], columns = (double)m->results[2].shape[1];
 
@@ -186,7 +236,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 static void print(const exercise *e, const measurement *m)
 {
     const svd_expected *expected = e->expected;
-    const svd_report *report = &expected->reports[backend_of(e, m)];
+    const svd_report *report = report_of(expected, m);
     const int64_t k = m->results[1].shape[0];
     const double norm = svd_oracle_tail(expected->oracle, 0);
 
@@ -207,7 +257,7 @@ static bool write_outputs(const exercise *e, const result_list *results)
 {
     const svd_expected *expected = e->expected;
     const char *folder = ((const svd_options *)e->own)->factors, *path = e->common.output;
-    host_array *y = &expected->reports[0].y;
+    host_array *y = &expected->reports[0].report.y;
     char factor[LONGEST_PATH];
     const host_array *result;
     problem why;
@@ -233,7 +283,7 @@ const exercise_kind svd_exercise = {
             "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, taken as "
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
             "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range.\v"
-            "--rank=20\ta made image in rank 20\n"
+            "--rank=5,20,100\ta made image in three ranks\n"
             "in.png --rank=20 -o out.png\tan image of one's own\n"
             "in.png --factors=factors\tkeep its singular values and vectors\n",
     .arguments = "[FILE]",
@@ -244,11 +294,13 @@ const exercise_kind svd_exercise = {
     .seeds_calls = true, /* randomized */
     .options = options,
     .own_size = sizeof(svd_options),
+    .ranked = true,
     .made = "the phantom",
     .size = 512,
     .largest = 1 << 15,
     .laws = {512, 3, NULL},
     .steps = {make, plan, call, expect, check, release},
+    .settle = settle,
     .add_json = add_json,
     .print = print,
     .write = write_outputs,

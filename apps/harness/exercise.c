@@ -10,6 +10,7 @@
 #include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
+#include "view/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,19 +28,18 @@ unsigned exercise_takes(const exercise_kind *kind)
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0);
 }
 
-bool exercise_has_option(const exercise_kind *kind, const char *name)
-{
-    for (const own_option *o = kind->options; o && o->name; o++)
-        if (strcmp(o->name, name) == 0)
-            return true;
-    return false;
-}
-
 static void start(exercise *e, const exercise_kind *kind)
 {
     *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size)};
     if (kind->own)
         memcpy(e->own, kind->own, kind->own_size);
+}
+
+static const integer_list *ranks_of(const exercise *e)
+{
+    static const integer_list none = {0};
+
+    return e->kind->ranked ? e->own : &none;
 }
 
 static void parse(exercise *e, int argc, char **argv)
@@ -88,6 +88,9 @@ static void refuse(exercise *e)
     if (kind->largest && c->size > kind->largest)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
+    if (c->output && ranks_of(e)->count > 1)
+        fail(EXIT_BAD_INPUT, "--output: it is the result of one rank, and --rank names %d; expected one",
+             ranks_of(e)->count);
     if (kind->settle)
         kind->settle(e);
 }
@@ -131,17 +134,13 @@ void exercise_title(exercise *e, const char *format, ...)
     va_end(arguments);
 }
 
-/* Inputs, outputs, and what is expected. */
-static void prepare(exercise *e, bool random)
+/* Outputs, and what is expected, of the i-th rank. */
+static void prepare_rank(exercise *e, int i)
 {
     const char *ending = e->common.output ? strrchr(e->common.output, '.') : NULL;
 
-    (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
-    if (random) {
-        host_array made = e->inputs[0];
-        e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
-        host_array_free(&made);
-    }
+    e->rank = ranks_of(e)->value[i];
+    e->output_count = 0;
     e->kind->steps.plan(e);
     if (ending && strcasecmp(ending, ".png") == 0 && e->outputs[0].ndim != 2)
         fail(EXIT_BAD_INPUT,
@@ -151,6 +150,19 @@ static void prepare(exercise *e, bool random)
         e->kind->steps.expect(e);
     else if (!e->kind->steps.check)
         reference_expect(e);
+}
+
+/* Inputs, outputs, and what is expected. */
+static void prepare(exercise *e, bool random)
+{
+    e->rank = ranks_of(e)->value[0]; /* for made inputs */
+    (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
+    if (random) {
+        host_array made = e->inputs[0];
+        e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
+        host_array_free(&made);
+    }
+    prepare_rank(e, 0);
 }
 
 void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
@@ -321,11 +333,12 @@ static way_list ways_for(const exercise *e)
     return ways;
 }
 
-static bool check_all(const exercise *e, result_list *results)
+/* Checks the results from the `first` one on. */
+static bool check_all(const exercise *e, result_list *results, int first)
 {
     bool ok = true;
 
-    for (int i = 0; i < results->count; i++) {
+    for (int i = first; i < results->count; i++) {
         measurement *m = &results->list[i];
         progress("%s: checking", m->requested);
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
@@ -379,24 +392,40 @@ static int passes_of(const result_list *results)
     return passes;
 }
 
+/* Runs all ways with the rank that is prepared, and adds their results. Are they right? */
+static bool run_rank(exercise *e, way_list ways, result_list *results)
+{
+    const int first = results->count;
+
+    (ways.count > 1 && fit_together(e, ways.count) ? run_interleaved : run_in_turn)(e, &ways, results);
+    const bool ok = check_all(e, results, first);
+    results_add_rows(results, e, first);
+    free(ways.list);
+    return ok;
+}
+
 static int run(exercise *e)
 {
+    const int ranks = ranks_of(e)->count > 1 ? ranks_of(e)->count : 1;
     way_list ways = ways_for(e);
-    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)ways.count, sizeof(measurement))};
-    int code;
+    const int rows = ranks * ways.count;
+    result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
+                           json_new_list()};
+    bool ok = run_rank(e, ways, &results);
 
-    (ways.count > 1 && fit_together(e, ways.count) ? run_interleaved : run_in_turn)(e, &ways, &results);
+    for (int i = 1; i < ranks && !(results.count > 0 && progress_is_late()); i++) {
+        prepare_rank(e, i);
+        ok = run_rank(e, ways_for(e), &results) && ok;
+    }
     if (progress_is_late())
         note("--max-time: the time was over after %d timed passes; %d of %d rows are there", passes_of(&results),
-             results.count, ways.count);
+             results.count, rows);
     if (results.count == 0)
         fail(EXIT_CANNOT_RUN, "--variant: none of '%s' can run here on this input", e->common.variant);
-    code = !check_all(e, &results) ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;
     results_show(&results, e);
     write_outputs(e, &results);
     result_list_free(&results);
-    free(ways.list);
-    return code;
+    return !ok ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;
 }
 
 int exercise_main(const exercise_kind *kind, int argc, char **argv)

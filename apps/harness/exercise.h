@@ -46,6 +46,8 @@ struct exercise_kind {
     const own_option *options; /* NULL: none */
     size_t own_size;
     const void *own; /* the own options' defaults; NULL: zeros */
+    bool ranked;     /* the own values begin with an integer_list, --rank: each is run, with `plan` and `expect` called
+                        again, which then keep or replace what they made before */
 
     const char *made;        /* what is made where no file is given: "the course's image" */
     int64_t size, largest;   /* of --size: the course's, and the largest; 0: no limit */
@@ -79,7 +81,6 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv);
 
 /* The shared options that the exercise takes, TAKES_... */
 unsigned exercise_takes(const exercise_kind *kind);
-bool exercise_has_option(const exercise_kind *kind, const char *name);
 
 /* For commands that call an exercise's functions themselves: its inputs for `common` and its own defaults, planned,
  * with what is expected. The first input is random, in -1..1: the course's are mostly zeros, which hide the order of

@@ -29,6 +29,7 @@ typedef struct exercise {
     const exercise_kind *kind;
     common_options common;
     void *own;                    /* the values of the kind's own options */
+    int64_t rank;                 /* of a ranked kind: one of --rank; 0: not given */
     const backend_list *backends; /* NULL where exercise_prepare made it */
     const char *word;             /* the first argument, where it is no file (exercise_kind.first_is_text) */
     char title[400];              /* the table's first line */

@@ -211,10 +211,13 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
+enum { SINGULAR_VALUES = 3 };
+
 static const column columns[] = {
     {"backend", "resource", AS_TEXT, NULL},
     {"class", "flynn_class", AS_TEXT, NULL},
     {"variant", "variant", AS_TEXT, NULL},
+    [SINGULAR_VALUES] = {"singular values", "singular_values", AS_COUNT, NULL},
     {"block", "block", AS_BLOCK, NULL},
     {"open", "open_s", AS_SECONDS, NULL},
     {"cold", "cold_s", AS_SECONDS, NULL},
@@ -268,14 +271,38 @@ void results_print_skipped(const backend_list *backends)
         text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
+/* How many singular values a row has is told where the rows differ in it. */
+static void show_rows(const json_t *rows)
+{
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    json_t *ranks = rows_grouped(rows, (const char *const[]){"singular_values", NULL});
+    column shown[COLUMNS];
+
+    memcpy(shown, columns, sizeof columns);
+    if (json_object_size(ranks) < 2)
+        memmove(&shown[SINGULAR_VALUES], &columns[SINGULAR_VALUES + 1],
+                (COLUMNS - SINGULAR_VALUES - 1) * sizeof *columns);
+    columns_print(shown, rows, TABLE_TEXT, stdout);
+    json_decref(ranks);
+}
+
+/* Before its other variants and ranks. */
+static bool is_first_of_device(const result_list *results, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (strcmp(results->list[k].device.resource, results->list[i].device.resource) == 0)
+            return false;
+    return true;
+}
+
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
-    columns_print(columns, rows, TABLE_TEXT, stdout);
+    show_rows(rows);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
         const json_t *row = json_array_get(rows, (size_t)i);
-        if (i == 0 || strcmp(m->device.resource, m[-1].device.resource) != 0) /* the first of its variants */
+        if (is_first_of_device(results, i))
             text_print("%s: %s%s\n", m->device.resource, m->device.name,
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         explain_ceiling(m, row);
@@ -294,15 +321,19 @@ static void show_table(const result_list *results, const exercise *e, const json
         e->kind->print(e, &results->list[i]);
 }
 
-void results_show(const result_list *results, const exercise *e)
+void results_add_rows(result_list *results, const exercise *e, int first)
 {
-    json_t *rows = json_new_list(), *document;
+    for (int i = first; i < results->count; i++)
+        json_append(results->rows, json_result(results, e, &results->list[i]));
+}
 
-    for (int i = 0; i < results->count; i++)
-        json_append(rows, json_result(results, e, &results->list[i]));
-    rows_rank(rows);
-    document = results_document(results->backends, rows);
+void results_show(result_list *results, const exercise *e)
+{
+    json_t *document;
+
+    rows_rank(results->rows);
+    document = results_document(results->backends, results->rows);
     if (results_write(results->common, document))
-        show_table(results, e, rows);
+        show_table(results, e, results->rows);
     json_decref(document);
 }

@@ -13,13 +13,18 @@ typedef struct result_list {
     const backend_list *backends;
     int count;
     measurement *list;
+    json_t *rows; /* of those that results_add_rows was called for */
 } result_list;
 
 /* The plan that the common options ask for. */
 measure_plan measure_plan_of(const common_options *common);
 
-/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. */
-void results_show(const result_list *results, const exercise *e);
+/* Adds the rows of the results from the `first` one on, which are those of `e` as it is now. */
+void results_add_rows(result_list *results, const exercise *e, int first);
+
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. Takes the rows.
+ */
+void results_show(result_list *results, const exercise *e);
 
 /* For commands with rows of their own: the keys of a result that describe its device; the document around a list of
  * results, which it takes; and its writing as JSON and CSV where those are asked for. true when stdout is left for a

@@ -25,6 +25,7 @@ enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST
 
 typedef struct laws_options {
     const char *exercise, *threads, *batch; /* NULL: not given */
+    int64_t rank;                           /* 0: not given */
     /* What they come to. */
     const exercise_kind *what;
     int count;
@@ -41,6 +42,8 @@ static const own_option own_options[] = {
              "that the process may use. Four and more show whether a law holds."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
      .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},
+    {"rank", OPTION_INTEGER, offsetof(laws_options, rank), "K", .help = "Singular values, of svd and reconstruct",
+     .least = 1, .most = INT64_MAX},
     {0},
 };
 
@@ -143,6 +146,10 @@ static void settle(const common_options *common, laws_options *own)
                                              : "convolve",
                                "laws", exercise_runs_among_others);
     exercise_refuse(common, own->what);
+    if (!own->what->ranked) {
+        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
+        own->rank = 0; /* FLYNN_RANK */
+    }
     own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
@@ -189,6 +196,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
     if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
         child_words_add(&w, "%s", run->own->what->laws.option);
+    if (run->own->rank)
+        child_words_add(&w, "--rank=%" PRId64, run->own->rank);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
     snprintf(what, sizeof what, "%s on %s", run->own->what->name, backends);

@@ -159,6 +159,7 @@ static void set_option(parsing *p, int i, const char *value)
     case OPTION_CHOICE: *(int *)place = option_choice(o->name, given, o->names); break;
     case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, given, o->least, o->most); break;
     case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, given, o->least, o->most); break;
+    case OPTION_INTEGERS: option_integers(o->name, given, o->least, o->most, place); break;
     case OPTION_REAL: *(double *)place = option_real(o->name, given, o->most); break;
     case OPTION_NUMBERS:
         snprintf(expected, sizeof expected, "%s; expected whole numbers of at least 1 with an x between them",

@@ -83,18 +83,19 @@ typedef struct common_options {
 } common_options;
 
 typedef enum option_type {
-    OPTION_FLAG,    /* bool */
-    OPTION_TEXT,    /* const char *, not empty */
-    OPTION_READ,    /* likewise: a file that the command reads */
-    OPTION_WRITTEN, /* likewise: a file that the command writes */
-    OPTION_FOLDER,  /* likewise: a folder in which the command writes the files `names` */
-    OPTION_STREAM,  /* a file that the command writes; the value may be left out: NULL, for stdout or the usual name */
-    OPTION_CHOICE,  /* int: the place in `names` */
-    OPTION_INTEGER, /* int64_t, from `least` to `most` */
-    OPTION_COUNT,   /* int, likewise */
-    OPTION_REAL,    /* double, from 0 to `most` (0: without limit) */
-    OPTION_NUMBERS, /* int64_t[most]: `least` to `most` numbers of at least 1 with an x between them, then zeros */
-    OPTION_CUSTOM,  /* what `parse` makes of it */
+    OPTION_FLAG,     /* bool */
+    OPTION_TEXT,     /* const char *, not empty */
+    OPTION_READ,     /* likewise: a file that the command reads */
+    OPTION_WRITTEN,  /* likewise: a file that the command writes */
+    OPTION_FOLDER,   /* likewise: a folder in which the command writes the files `names` */
+    OPTION_STREAM,   /* a file that the command writes; the value may be left out: NULL, for stdout or the usual name */
+    OPTION_CHOICE,   /* int: the place in `names` */
+    OPTION_INTEGER,  /* int64_t, from `least` to `most` */
+    OPTION_INTEGERS, /* integer_list: several of those, with a comma between them */
+    OPTION_COUNT,    /* int, likewise */
+    OPTION_REAL,     /* double, from 0 to `most` (0: without limit) */
+    OPTION_NUMBERS,  /* int64_t[most]: `least` to `most` numbers of at least 1 with an x between them, then zeros */
+    OPTION_CUSTOM,   /* what `parse` makes of it */
 } option_type;
 
 /* An option that only one command has. */

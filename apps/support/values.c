@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "values.h"
 
+#include "memory.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -106,6 +108,30 @@ int64_t option_integer(const char *option, const char *value, int64_t least, int
         option_fail(option, "'%s' is out of range; expected a whole number from %" PRId64, value, least);
     option_fail(option, "'%s' is out of range; expected a whole number from %" PRId64 " to %" PRId64, value, least,
                 most);
+}
+
+integers_line integers_text(const integer_list *list)
+{
+    integers_line line = {""};
+
+    for (int i = 0; i < list->count; i++)
+        snprintf(line.text + strlen(line.text), sizeof line.text - strlen(line.text), "%s%" PRId64, i ? "," : "",
+                 list->value[i]);
+    return line;
+}
+
+void option_integers(const char *option, const char *value, int64_t least, int64_t most, integer_list *list)
+{
+    char *copy = memory_text(value), *rest = copy, *word;
+
+    for (list->count = 0; (word = strsep(&rest, ",")) != NULL; list->count++) {
+        if (!*word)
+            option_fail(option, "'%s' has an empty value; expected one, or several with a comma between them", value);
+        if (list->count == MOST_INTEGERS)
+            option_fail(option, "'%s' has too many values; expected at most %d", value, MOST_INTEGERS);
+        list->value[list->count] = option_integer(option, word, least, most);
+    }
+    free(copy);
 }
 
 int64_t option_bytes(const char *option, const char *value)

@@ -19,6 +19,22 @@ int64_t option_integer(const char *option, const char *value, int64_t least, int
 double option_real(const char *option, const char *value, int64_t most);
 /* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
 int option_choice(const char *option, const char *value, const char *const *names);
+enum { MOST_INTEGERS = 32 };
+
+/* The numbers of "5,20,100". */
+typedef struct integer_list {
+    int count;
+    int64_t value[MOST_INTEGERS];
+} integer_list;
+
+typedef struct integers_line {
+    char text[MOST_INTEGERS * 21];
+} integers_line;
+
+/* "5,20,100" */
+integers_line integers_text(const integer_list *list);
+/* Whole numbers from `least` to `most` with a comma between them. */
+void option_integers(const char *option, const char *value, int64_t least, int64_t most, integer_list *list);
 /* A number of bytes, at least 1. */
 int64_t option_bytes(const char *option, const char *value);
 /* `least` to `most` numbers of at least 1 with an x between them, then `rest`. The message says that the value is not

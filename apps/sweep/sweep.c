@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 32 };
+enum { MOST_VALUES = MOST_INTEGERS };
 
 /* The values of an option. */
 typedef struct value_list {
@@ -34,8 +34,8 @@ typedef struct value_list {
 
 typedef struct sweep_options {
     const exercise_kind *kind; /* NULL: none is named */
-    value_list variants, sizes, blocks, ranks;
-    int64_t size[MOST_VALUES], rank[MOST_VALUES];
+    value_list variants, blocks;
+    integer_list sizes, ranks;
     int block[MOST_VALUES][3];
     bool save, forget;
 } sweep_options;
@@ -62,24 +62,6 @@ static void take_variants(const char *option, const char *value, void *own)
     take_list(option, value, &((sweep_options *)own)->variants);
 }
 
-static void take_sizes(const char *option, const char *value, void *options)
-{
-    sweep_options *own = options;
-
-    take_list(option, value, &own->sizes);
-    for (int i = 0; i < own->sizes.count; i++)
-        own->size[i] = option_integer(option, own->sizes.word[i], 1, INT64_MAX);
-}
-
-static void take_ranks(const char *option, const char *value, void *options)
-{
-    sweep_options *own = options;
-
-    take_list(option, value, &own->ranks);
-    for (int i = 0; i < own->ranks.count; i++)
-        own->rank[i] = option_integer(option, own->ranks.word[i], 1, INT64_MAX);
-}
-
 static void take_blocks(const char *option, const char *value, void *options)
 {
     sweep_options *own = options;
@@ -92,11 +74,12 @@ static void take_blocks(const char *option, const char *value, void *options)
 static const own_option own_options[] = {
     {"variant", OPTION_CUSTOM, 0, "NAME,...", .help = "Variants (default: all that a backend offers)",
      .parse = take_variants},
-    {"size", OPTION_CUSTOM, 0, "N,...", .help = "Sizes of the input (default: the course's)\vOf primes, N of --upto.",
-     .parse = take_sizes},
+    {"size", OPTION_INTEGERS, offsetof(sweep_options, sizes), "N,...",
+     .help = "Sizes of the input (default: the course's)\vOf primes, N of --upto.", .least = 1, .most = INT64_MAX},
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]],...",
      .help = "Blocks, or cache tiles on a processor\vDefault: each variant's own.", .parse = take_blocks},
-    {"rank", OPTION_CUSTOM, 0, "K,...", .help = "Singular values, of svd and reconstruct", .parse = take_ranks},
+    {"rank", OPTION_INTEGERS, offsetof(sweep_options, ranks), "K,...",
+     .help = "Singular values, of svd and reconstruct", .least = 1, .most = INT64_MAX},
     {"save", OPTION_FLAG, offsetof(sweep_options, save),
      .help = "Keep the fastest: the exercise then runs it for auto"},
     {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
@@ -337,8 +320,8 @@ static void run_all(sweep *s, const json_t *offers)
         (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
     for (int i = 0; i < at_least_one(own->sizes.count); i++)
         for (int k = 0; k < at_least_one(own->ranks.count); k++) {
-            s->rank = own->ranks.count ? own->rank[k] : 0;
-            json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->size[i] : 0);
+            s->rank = own->ranks.count ? own->ranks.value[k] : 0;
+            json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->sizes.value[i] : 0);
         }
     progress_end();
 }
@@ -390,7 +373,7 @@ static int forget(const sweep_options *own)
     return EXIT_DONE;
 }
 
-static void settle(const common_options *common, const sweep_options *own)
+static void settle(const common_options *common, sweep_options *own)
 {
     if (own->forget) {
         option_refuse(common, UINT_MAX, "--forget runs nothing");
@@ -401,12 +384,13 @@ static void settle(const common_options *common, const sweep_options *own)
     }
     if (!own->kind)
         fail(EXIT_BAD_INPUT, "no exercise is named; `flynn --exercises` lists them");
+    if (!own->kind->ranked) {
+        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
+        own->ranks.count = 0; /* FLYNN_RANK */
+    }
     if (own->save && own->ranks.count > 1)
         fail(EXIT_BAD_INPUT, "--save: one choice is kept for a size, and --rank names %d; expected one",
              own->ranks.count);
-    if (own->ranks.count && !exercise_has_option(own->kind, "rank"))
-        fail(EXIT_BAD_INPUT, "--rank: %s has no rank; expected an exercise with --rank, such as svd or reconstruct",
-             own->kind->name);
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->kind->name);
@@ -466,7 +450,6 @@ int command_sweep(int argc, char **argv)
     settle(&common, &own);
     code = own.forget ? forget(&own) : run_sweep(&common, &own);
     free(own.variants.text);
-    free(own.sizes.text);
     free(own.blocks.text);
     options_free(&common);
     return code;

@@ -134,7 +134,8 @@ static size_t count_below(const double *sorted, size_t count, double value)
     return first;
 }
 
-/* The rows of one exercise. Speed-ups are over the first ranked row of the scalar class, or else the first ranked row.
+/* The rows of one exercise and rank. Speed-ups are over the first ranked row of the scalar class, or else the first
+ * ranked row.
  */
 static void rank_rows(json_t *rows)
 {
@@ -168,7 +169,7 @@ static void rank_rows(json_t *rows)
 
 void rows_rank(json_t *rows)
 {
-    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", NULL}), *group;
+    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", "singular_values", NULL}), *group;
     const char *key;
 
     json_object_foreach(groups, key, group) rank_rows(group);

@@ -556,6 +556,12 @@ def laws_batch(_):
     is_equal([p["n"] for p in found["laws"]["batch"]], [1, 2, 3, 5], "the points")
 
 
+def laws_rank(_):
+    words = ("laws", "reconstruct", "--size=64", *QUICK, "--threads=1,2")
+    is_equal([{r["singular_values"] for r in document(*words, f"--rank={k}")["results"]} for k in (3, 4)], [{3}, {4}],
+             "the ranks")
+
+
 def shown_by_report(option, name):
     def show(_):
         path = pathlib.Path(name)
@@ -698,6 +704,7 @@ OWN = {
     ("sweep", "forget"): lambda c: sweep_save(c, "-forget"),
     ("laws", "threads"): laws_threads,
     ("laws", "batch"): laws_batch,
+    ("laws", "rank"): laws_rank,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
     ("report", "output"): shown_by_report("output", "another.html"),
@@ -781,6 +788,7 @@ VOID = [
     ("sweep sort --check=full", "check"),
     ("laws increment --seed=3", "seed"),
     ("laws sort --check=full", "check"),
+    ("laws sort --rank=3", "rank"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy maximum --check=full", "check"),
     *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),

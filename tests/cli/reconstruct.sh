@@ -79,6 +79,24 @@ check "as asked for" json "$work/out" 'd["results"][0]["block"][:2] == [32, 8]'
 ok "the reference" reconstruct --size=40 --rank=9 --variant=reference --backend=serial --json "${quick[@]}"
 check "three operations a term" json "$work/out" 'd["results"][0]["flops"] == 3 * 40 * 40 * 9'
 
+# A list of ranks.
+ok "ranks of made factors" reconstruct --size=40 --rank=7,3,40 --backend=serial --json "${quick[@]}"
+check "each with its own factors" json "$work/out" '[(r["singular_values"], r["input_shapes"][0], r["check"]["ok"], r["speed_up"])
+    for r in d["results"]] == [(k, [40, k], True, 1) for k in (7, 3, 40)]'
+ok "ranks of files" reconstruct u.npy s.npy vt.npy --rank=3,1,2 --backend=serial,simd --json "${quick[@]}"
+check "use as many singular values" json "$work/out" '[(r["singular_values"], r["input_shapes"][0], r["check"]["ok"])
+    for r in d["results"]] == [(k, [2, 3], True) for k in (3, 1, 2) for _ in "ab"]'
+cp "$work/out" ranks.json
+ok "one rank of files" reconstruct u.npy s.npy vt.npy --rank=2 --backend=serial --json "${quick[@]}"
+cp "$work/out" rank.json
+ok "against a saved run of several ranks" compare --against=ranks.json rank.json --json
+check "the same rank is compared" "$PYTHON" -c 'import json
+pair, old = json.load(open("'"$work/out"'"))["pairs"][0], json.load(open("ranks.json"))["results"][4]
+assert pair["total"]["older_s"] == old["total_s"], (pair, old)'
+refused "a file for several ranks" 2 "--output: it is the result of one rank, and --rank names 2" reconstruct --rank=3,4 -o two.npy
+refused "one rank too large" 2 "4 is more than the 3 singular values" reconstruct u.npy s.npy vt.npy --rank=1,4
+refused "one rank above the size" 2 "41 is more than the 40" reconstruct --size=40 --rank=3,41
+
 # Bad input.
 refused "one file" 2 "1 argument is given; expected U S VT" reconstruct u.npy
 refused "two files" 2 "2 arguments are given; expected U S VT" reconstruct u.npy s.npy

@@ -30,6 +30,41 @@ for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least possible with r
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
 done
 
+# A list of ranks is a row each, as rank by rank; the speed-ups are among rows of one rank, and each variant has its own error.
+ok "three ranks" svd --size=48 --rank=20,5,48 --backend=serial,simd --variant=jacobi,randomized --json "${quick[@]}"
+cp "$work/out" ranks.json
+check "a row for each rank, backend and variant" json ranks.json '[(r["singular_values"], r["backend"], r["variant"])
+    for r in d["results"]] == [(k, b, v) for k in (20, 5, 48) for b in ("serial", "simd") for v in ("jacobi", "randomized")]'
+check "ranked among those of one rank" json ranks.json 'all(sorted(r["rank"] for r in d["results"][i:i + 4]) == [1, 2, 3, 4] and
+    d["results"][i]["speed_up"] == 1 for i in (0, 4, 8))'
+check "of its shape" json ranks.json 'all(r["shape"] == [48, r["singular_values"]] for r in d["results"])'
+check "all right" json ranks.json 'all(r["check"]["ok"] for r in d["results"])'
+check "each variant has its own error" json ranks.json 'all(len({r["error"] for r in d["results"][i:i + 2]}) == 2 for i in range(0, 12, 2))'
+for rank in 20 5; do
+    ok "rank $rank alone" svd --size=48 --rank=$rank --backend=serial --variant=jacobi --json "${quick[@]}"
+    check "has the same error" "$PYTHON" -c 'import json, sys
+one, many = (json.load(open(p))["results"] for p in sys.argv[1:])
+assert [(r["error"], r["told_error"]) for r in many if (r["singular_values"], r["variant"], r["backend"]) ==
+        (one[0]["singular_values"], "jacobi", "serial")] == [(one[0]["error"], one[0]["told_error"])]' "$work/out" ranks.json
+done
+cat image.npy | "$flynn" svd - --rank=1,3 --backend=serial --json "${quick[@]}" >"$work/out"
+check "ranks of a pipe" json "$work/out" '[r["singular_values"] for r in d["results"]] == [1, 3]'
+ok "the table of ranks" svd --size=48 --rank=5,20 --backend=serial "${quick[@]}"
+for words in "ranks 5,20 in f32" "singular values" "with rank 5 is" "with rank 20 is"; do
+    check "tells '$words'" grep -qF -- "$words" "$work/out"
+done
+check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
+ok "ranks, until the time is over" svd --size=512 --rank=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
+check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
+check "which is told" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
+refused "a file for several ranks" 2 "--output: it is the result of one rank, and --rank names 2" svd --rank=5,20 -o out.npy
+refused "factors of several ranks" 2 "--factors: they are those of one rank, and --rank names 2" svd --rank=5,20 --factors=two
+check "leave no folder" test ! -e two
+refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --rank=5,49
+refused "no rank" 2 "'5,,20' has an empty value" svd --rank=5,,20
+refused "what is no rank" 2 "'x' is not a whole number" svd --rank=5,x
+refused "too many ranks" 2 "too many values; expected at most 32" svd "--rank=$(seq -s, 33)"
+
 # Images come back in their own range, matrices as they are.
 ok "a brain" svd "$slice" --rank=20 -o brain.npy --factors=factors --json "${quick[@]}"
 check "its least error" json "$work/out" 'abs(d["results"][0]["least_error"] - 7.99729) < 1e-4'

@@ -144,7 +144,8 @@ refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=4
 refused "an empty value" 2 "has an empty value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
-refused "a rank" 2 "sort has no rank" sweep sort --rank=3
+refused "a rank" 2 "only svd and reconstruct have a rank" sweep sort --rank=3
+FLYNN_RANK=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
 refused "methods" 2 "primes are methods" sweep primes --save
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell
 FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \
