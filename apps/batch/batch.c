@@ -14,6 +14,7 @@
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/progress.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -88,8 +89,7 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_JSON | TAKES_TABLE | TAKES_FILES |
-                              TAKES_MAX_MEMORY;
+                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY;
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors.\v"
@@ -216,8 +216,24 @@ static void run_all(batch_command *c)
         for (int i = 0; i < c->own->pipeline_count && !ended; i++) {
             batch_run *run = &c->runs[c->count++];
             run_one(c, &c->backends.open[b], c->own->pipelines[i], run);
-            ended = run->report.broken || run->report.interrupted;
+            ended = run->report.broken || run->report.interrupted || progress_is_late();
         }
+}
+
+/* What --max-time left out, of the last pipeline and of the others. */
+static void note_late(const batch_command *c)
+{
+    const int all = c->backends.count * c->own->pipeline_count;
+    const pipeline_report *r = &c->runs[c->count - 1].report;
+    const int64_t there = r->done + r->already_there;
+
+    if (r->late)
+        note("--max-time: the time was over; %" PRId64 " of %" PRId64 " are done%s", there, c->source.count,
+             c->source.outputs ? "; --resume does the others" : "");
+    else if (c->source.in_memory)
+        note("--max-time: the time was over after %d timed passes", r->wall.count);
+    if (c->count < all || !(r->late || c->source.in_memory))
+        note("--max-time: the time was over after %d of %d pipelines", c->count, all);
 }
 
 /* Prints how far a batch that ended early got; the exit code. */
@@ -308,6 +324,8 @@ int command_batch(int argc, char **argv)
     signals_catch();
     run_all(&c);
     code = report_end(&c);
+    if (progress_is_late() && !signals_caught())
+        note_late(&c);
     batch_show(&c);
 
     free_all(&c);

@@ -79,6 +79,7 @@ typedef struct pipeline_report {
     int64_t peak_bytes;   /* largest memory of the process so far */
     int64_t queued;       /* most items that can be under way on the host */
     bool interrupted;
+    bool late;           /* --max-time was over before all items were begun */
     bool broken;         /* the batch ended early, for the reason in `why` */
     bool machine_failed; /* to do an image: no memory, an I/O error; the first one was told */
     problem why;

@@ -34,6 +34,7 @@ typedef struct pipeline {
     queue *finished;        /* items that the device is done with; NULL: modes with one thread */
     pthread_mutex_t lock;   /* of `report` */
     atomic_bool stopped;    /* nothing is begun any more */
+    atomic_bool has_result; /* an item has ended or will shortly: something is shown when --max-time is over */
     atomic_bool broken;     /* nothing is finished either */
     bool first_pass;        /* results are checked more thoroughly, and written */
     uint64_t *known;        /* of each ready item: a hash of its result, once that was found right; 0: not yet */
@@ -41,7 +42,13 @@ typedef struct pipeline {
 
 static bool is_stopped(pipeline *p)
 {
-    return signals_caught() || atomic_load(&p->stopped);
+    return signals_caught() || atomic_load(&p->stopped) || (atomic_load(&p->has_result) && progress_is_late());
+}
+
+static void have_result(pipeline *p)
+{
+    if (!atomic_exchange(&p->has_result, true))
+        progress_has_result();
 }
 
 /* The i-th item as it enters the pipeline; NULL if there is nothing to do for it. */
@@ -135,6 +142,8 @@ static void end_item(pipeline *p, batch_item *item)
     }
     gone = r->done + r->failed + r->already_there;
     pthread_mutex_unlock(&p->lock);
+    if (item->state != ITEM_DROPPED)
+        have_result(p);
     if (!p->source->ready)
         progress("%" PRId64 " of %" PRId64, gone, p->source->count);
     else
@@ -183,6 +192,8 @@ static void do_front(pipeline *p, batch_item *item, decomposer *d)
 static void decompose(pipeline *p, batch_item *item, decomposer *d)
 {
     do_stage(p, STAGE_DECOMPOSE, item, d);
+    if (item->state == ITEM_GOES_ON) /* most of the work is done; the rest may wait for a chunk to fill */
+        have_result(p);
 }
 
 static void do_back(pipeline *p, batch_item *item, decomposer *d)
@@ -436,7 +447,7 @@ static int64_t peak_bytes(void)
 pipeline_report pipeline_run(const pipeline_plan *plan)
 {
     const batch_command *command = plan->command;
-    pipeline p = {.plan = plan, .source = &command->source};
+    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1};
     device_plan device = *plan->device;
 
     p.report.mode = plan->mode;
@@ -463,6 +474,7 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     pthread_mutex_destroy(&p.lock);
     p.report.interrupted = signals_caught() != 0;
     p.report.dropped = p.source->count - p.report.done - p.report.failed - p.report.already_there;
+    p.report.late = p.report.dropped > 0 && !p.report.interrupted && !p.report.broken && progress_is_late();
     p.report.peak_bytes = peak_bytes();
     return p.report;
 }

@@ -50,19 +50,20 @@ static void put_bound(json_t *run)
     json_put(run, "bound_utilization", json_number(most));
 }
 
-static bool is_complete(const batch_run *run)
+/* All that was done, of a run that only --max-time may have cut short. */
+static bool is_right_so_far(const batch_run *run)
 {
     const pipeline_report *r = &run->report;
 
-    return r->failed == 0 && r->dropped == 0 && !r->broken && (r->check.compared == 0 || r->check.ok);
+    return r->failed == 0 && (r->dropped == 0 || r->late) && !r->broken && (r->check.compared == 0 || r->check.ok);
 }
 
 bool batch_is_right(const batch_command *c, const batch_run *run)
 {
-    for (int i = 0; i < c->count; i++)
-        if (c->runs[i].backend == run->backend && is_complete(&c->runs[i]))
-            return is_complete(run) && c->runs[i].report.sum == run->report.sum;
-    return false;
+    for (int i = 0; i < c->count && is_right_so_far(run) && !run->report.late; i++)
+        if (c->runs[i].backend == run->backend && is_right_so_far(&c->runs[i]) && !c->runs[i].report.late)
+            return c->runs[i].report.sum == run->report.sum;
+    return is_right_so_far(run);
 }
 
 /* "link.limit_s" goes into the object "link". */
@@ -211,7 +212,7 @@ static json_t *json_run(const batch_command *c, const batch_run *run)
     put(row, "worst_error", r->norm > 0 ? json_number(r->worst_error) : json_null());
     put_check(row, c, run);
     put(row, "interrupted", json_boolean(r->interrupted));
-    put(row, "ended_by", r->broken ? json_text(r->why.text) : json_null());
+    put(row, "ended_by", json_text(r->broken ? r->why.text : r->late ? "--max-time: the time was over" : NULL));
     put(row, "failures", json_incref(r->failures));
     return row;
 }

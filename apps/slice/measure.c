@@ -5,6 +5,7 @@
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -138,7 +139,9 @@ static void time_passes(slice_session *s)
 {
     double start, host_s, kernel_s, d2h_s;
 
-    for (int i = 0; i <= s->plan->warmup; i++) /* one more than the warm-ups: the cold pass */
+    total_pass(s, &host_s); /* the cold pass */
+    progress_has_result();
+    for (int i = 0; i < s->plan->warmup && !progress_is_late(); i++)
         total_pass(s, &host_s);
     for (start = seconds_now(); measure_more(s->plan, s->times[TOTAL].count, seconds_now() - start);) {
         samples_add(&s->times[TOTAL], total_pass(s, &host_s));
@@ -247,7 +250,7 @@ static json_t *json_row(const slice_session *s)
 }
 
 /* Packing needs the operation `convert` in the array's dtype. */
-static bool can_pack(const slice_session *s)
+bool slice_can_pack(const slice_session *s)
 {
     fl_variant_info v;
 
@@ -261,8 +264,6 @@ json_t *slice_measure(slice_session *s, const slice_part *part, slice_way way)
 {
     json_t *row;
 
-    if (way == SLICE_PACKED && !can_pack(s))
-        return NULL;
     s->part = part;
     s->way = way;
     must(fl_array_view(s->array, part->start, part->shape, &s->view));

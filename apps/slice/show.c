@@ -84,9 +84,9 @@ static void say_who_wins(json_t *lines, device_rows all, slice_way way, slice_wa
         all.slices == 1 ? "" : "s", places, *places ? ")" : "");
 }
 
-void slice_explain(const json_t *rows, size_t first, int slices, json_t *lines)
+void slice_explain(const json_t *rows, size_t first, int slices, int ways, json_t *lines)
 {
-    const device_rows all = {rows, first, slices, (int)(json_array_size(rows) - first) / slices};
+    const device_rows all = {rows, first, slices, ways};
     const json_t *whole = row_of(all, 0, SLICE_WHOLE), *fast = row_of(all, 0, SLICE_VIEW), *slow = fast;
 
     for (int i = 1; i < slices; i++) {

@@ -133,27 +133,38 @@ static host_array make_array(const char *path, const common_options *common)
     return array;
 }
 
-/* Every slice in every way on one device. Adds rows and the lines that explain them. Are all slices right? */
+/* Is --max-time over, with a row to show? */
+static bool is_over(const json_t *rows)
+{
+    return json_array_size(rows) > 0 && progress_is_late();
+}
+
+/* Every slice in every way on one device, until the time is over. Adds rows, the lines that explain them, and to `done`
+ * how many slices were measured in all ways. Are all rows right? */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
-                           json_t *lines)
+                           json_t *lines, int *done)
 {
     const size_t first = json_array_size(rows);
+    const int ways = slice_can_pack(session) ? SLICE_WAYS : SLICE_PACKED; /* the last one */
+    int complete = 0;
     bool right = true;
 
-    for (int i = 0; i < parts->count; i++) {
+    for (int i = 0; i < parts->count && !is_over(rows); i++) {
         const size_t first_way = json_array_size(rows);
+        int way = 0;
         progress("%s: slice %d of %d", device, i + 1, parts->count);
-        for (int way = 0; way < SLICE_WAYS; way++) {
+        for (; way < ways && !is_over(rows); way++) {
             json_t *row = slice_measure(session, &parts->list[i], (slice_way)way);
-            if (!row)
-                continue;
             right = right && row_is_right(row);
             json_append(rows, row);
         }
         slice_rank(rows, first_way);
+        complete += way == ways;
     }
     progress_end();
-    slice_explain(rows, first, parts->count, lines);
+    if (complete > 0)
+        slice_explain(rows, first, complete, ways, lines);
+    *done += complete;
     return right;
 }
 
@@ -181,14 +192,14 @@ int command_slice(int argc, char **argv)
                                "[ARRAY]",
                                1,
                                summary,
-                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED |
-                                   (TAKES_TIMING & ~TAKES_MAX_TIME) | TAKES_OUTPUT | TAKES_RESULT | TAKES_FILES |
-                                   TAKES_MAX_MEMORY,
+                               TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
+                                   TAKES_RESULT | TAKES_FILES | TAKES_MAX_MEMORY,
                                own_options,
                                &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;
+    int done = 0;
     problem why;
 
     options_parse(&line, argc, argv, &common);
@@ -210,9 +221,9 @@ int command_slice(int argc, char **argv)
     measure_plan plan = measure_plan_of(&common);
     plan.min_time_s /= 4; /* many slices, three ways each */
 
-    for (int i = 0; i < backends.count; i++) {
+    for (int i = 0; i < backends.count && !is_over(rows); i++) {
         slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
-        bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines);
+        bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines, &done);
         host_array result = slice_result(session);
         if (i == 0 && output && fine)
             must_do(file_write(output, &result, &why), &why);
@@ -221,6 +232,9 @@ int command_slice(int argc, char **argv)
         right = right && fine;
         slice_session_close(session);
     }
+    if (progress_is_late())
+        note("--max-time: the time was over after %zu row%s; %d of %d slices are complete", json_array_size(rows),
+             json_array_size(rows) == 1 ? "" : "s", done, backends.count * parts.count);
     slice_show(rows, lines, &array, &backends, &common);
     backends_close(&backends);
     host_array_free(&array);

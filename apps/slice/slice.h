@@ -23,7 +23,10 @@ typedef struct slice_session slice_session;
 /* Copies `array` to the device. Ends the command if anything fails, like the other functions here. */
 slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan);
 
-/* Times one way, checks every byte of the slice, and returns the JSON row. NULL: the device cannot pack this dtype. */
+/* Can the device pack this dtype? It has the other ways in any case. */
+bool slice_can_pack(const slice_session *session);
+
+/* Times one way, checks every byte of the slice, and returns the JSON row. */
 json_t *slice_measure(slice_session *session, const slice_part *part, slice_way way);
 
 /* The slice that was measured last, in the session's memory. */
@@ -34,8 +37,8 @@ void slice_session_close(slice_session *session);
 /* Adds `rank` and `speed_up_over_whole` to the ways of one slice on one device: the rows from `first` on. */
 void slice_rank(json_t *rows, size_t first);
 
-/* Adds to `lines` what `slices` slices on one device show: the rows from `first` on. */
-void slice_explain(const json_t *rows, size_t first, int slices, json_t *lines);
+/* Adds to `lines` what `slices` slices on one device show, each in `ways` ways: the rows from `first` on. */
+void slice_explain(const json_t *rows, size_t first, int slices, int ways, json_t *lines);
 
 /* Shows rows and lines, both of which it frees, as the options ask. */
 void slice_show(json_t *rows, json_t *lines, const host_array *array, const backend_list *backends,

@@ -46,7 +46,8 @@ static double passed(void)
 {
     static double start;
 
-    start = start > 0 ? start : now();
+    if (start == 0) /* in progress_limit, before other threads */
+        start = now();
     return now() - start;
 }
 

@@ -25,6 +25,54 @@ check "of the sweep" json "$work/out" '0 < len(d["results"]) < 24'
 check "told as well" grep -q -- "--max-time: the time was over after [0-9]* of 24 combinations" "$work/err"
 refused "no law without all points" 4 "a law needs all" laws sort --threads=1,2,3,4 --size=1k --min-time=2 --max-time=4
 refused "no time" 2 --max-time sort --max-time=-1
+# Slices: some of them, on two backends.
+ok "some slices" slice --size=500 --backend=serial,simd --min-time=20 --max-time=2 --json
+check "of 54 rows" json "$work/out" '0 < len(d["results"]) < 54 and all(r["check"]["ok"] and r["times_s"]["d2h"] and r["rank"] for r in d["results"])'
+check "told, too" grep -qE -- "--max-time: the time was over after [0-9]+ rows?; [0-9]+ of 18 slices are complete" "$work/err"
+check "explained if complete" json "$work/out" 'bool(d["explanations"]) == (len(d["results"]) >= 27)'
+ok "all slices of one backend" slice --size=128 --backend=serial --repeat=1 --max-time=100 --json
+check "are all there" json "$work/out" 'len(d["results"]) == 27 and len(d["explanations"]) == 5'
+check "and no remark" test ! -s "$work/err"
+ok "a slice in one way" slice --size=500 --slice=0:4,: --backend=serial --min-time=20 --max-time=1 -o rows.npy
+check "is written" npy rows.npy 'shape == (4, 500)'
+refused "not one slice" 4 "--max-time: not even the first pass ended within 0.01 s" slice --size=9000 --backend=serial --max-time=0.01
+# Images: those that were decomposed are written, and --resume does the others.
+"$PYTHON" -B - "$here" <<'PY' || exit 1
+import hashlib, os, sys
+sys.path.insert(0, sys.argv[1])
+import files
+def noise(path, edge):
+    data = hashlib.shake_256(path.encode()).digest(edge * edge)
+    open(path, "wb").write(files.png(edge, edge, 8, 0, [list(data[edge * y:edge * (y + 1)]) for y in range(edge)]))
+os.mkdir("noise")
+for n in range(200):
+    noise(f"noise/{n}.png", 128)
+noise("large.png", 1200)
+PY
+for pipeline in one-by-one full; do
+    rm -rf done
+    images=(batch noise --rank=10 --backend=serial --pipeline=$pipeline --output-dir=done)
+    ok "some images, $pipeline" "${images[@]}" --svd=jacobi --max-time=2 --json
+    check "what is done, and why no more" json "$work/out" 'all(0 < r["done"] < 200 and r["done"] + r["dropped"] == 200 and
+        r["failed"] == 0 and r["check"]["ok"] and not r["interrupted"] and r["ended_by"] == "--max-time: the time was over"
+        for r in d["batch"]["runs"])'
+    check "as many files" json "$work/out" "d['batch']['runs'][0]['done'] == $(find done -name '*.png' | wc -l)"
+    check "no unfinished one" test -z "$(find done ! -name '*.png' -type f)"
+    check "told, with the way to go on" grep -qE -- "the time was over; [0-9]+ of 200 are done; --resume does the others" "$work/err"
+    ok "the others" "${images[@]}" --svd=randomized --resume --max-time=100 --json
+    check "are done" json "$work/out" 'all(0 < r["already_there"] < 200 and r["done"] + r["already_there"] == 200 and r["ended_by"] is None
+        for r in d["batch"]["runs"])'
+    check "without a remark" test ! -s "$work/err"
+done
+ok "some pipelines" batch noise --rank=10 --backend=serial --svd=jacobi --pipeline=all --max-time=1 --json
+check "the one that was begun" json "$work/out" '[r["pipeline"] for r in d["batch"]["runs"]] == ["one-by-one"]'
+check "of four" grep -q -- "--max-time: the time was over after 1 of 4 pipelines" "$work/err"
+ok "passes over made factors" batch --synthetic=4x32x32 --backend=serial --repeat=1000000 --max-time=1 --json
+check "all matrices, some passes" json "$work/out" 'all(r["done"] == 4 and r["times_s"] and r["ended_by"] is None for r in d["batch"]["runs"])'
+check "how many" grep -qE -- "--max-time: the time was over after [0-9]+ timed passes" "$work/err"
+mkdir nothing
+refused "not one image" 4 "--max-time: not even the first pass ended within 0.5 s" batch large.png --rank=10 --backend=serial --svd=jacobi \
+    --output-dir=nothing --max-time=0.5
 
 # On a terminal: what is done, for how long, how much is left and when it ends.
 "$PYTHON" "$here/terminal.py" "$work/out" "$work/err" "$flynn" sort --size=1k --backend=serial --repeat=1000000 --max-time=3.5 ||
