@@ -179,7 +179,7 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     o->rank = rank;
     o->seed = seed;
     work = (double)o->batch * (double)o->rows * (double)o->columns * (double)rank;
-    if (choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->dtype])) {
+    if (choice == CHECK_FULL || work == 0 || (choice == CHECK_AUTO && work <= MOST_WORK[o->dtype])) {
         o->work = (int64_t)(2 * work);
         expect_every_element(o, factors);
         return o;

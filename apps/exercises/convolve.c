@@ -84,7 +84,7 @@ const exercise_kind convolve_exercise = {
             "in.png -o out.npy\tan image of one's own\n",
     .arguments = "[IMAGE [KERNEL]]",
     .input_count = 2,
-    .inputs = {{"image", 2, 2, false}, {"kernel", 2, 2, false}},
+    .inputs = {{"image", 2, 2, true}, {"kernel", 2, 2, true}},
     .dtypes = DTYPES_FLOAT,
     .seeds_calls = true, /* the check's samples */
     .options = options,

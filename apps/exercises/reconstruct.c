@@ -83,9 +83,6 @@ static void plan(exercise *e)
     int64_t shape[FL_MAX_DIMS];
 
     check_shapes(e);
-    if (k == 0)
-        fail(EXIT_BAD_INPUT, "%s: s is %s; expected at least one singular value", e->common.arguments[1],
-             format_shape(e->inputs[1].ndim, e->inputs[1].shape).text);
     for (int i = 0; i < ranks->count && !made; i++)
         if (ranks->value[i] > k)
             fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values in %s",

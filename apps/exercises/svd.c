@@ -133,6 +133,12 @@ static void start_expected(exercise *e, const char *file)
     e->expected = expected;
 }
 
+/* 1 of a matrix without elements. */
+static double compression(int64_t m, int64_t n, int64_t k)
+{
+    return k > 0 ? (double)m * (double)n / ((double)k * (double)(m + n + 1)) : 1;
+}
+
 /* "svd: matrix 512x512 f32, rank 100 in f32, compressed 2.56 : 1" */
 static void plan(exercise *e)
 {
@@ -157,7 +163,7 @@ static void plan(exercise *e)
     else
         exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1",
                        format_shape(2, matrix->shape).text, fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype),
-                       (double)m * (double)n / ((double)k * (double)(m + n + 1)));
+                       compression(m, n, k));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -219,10 +225,9 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     const svd_expected *expected = e->expected;
     const svd_report *report = report_of(expected, m);
     const int64_t k = m->results[1].shape[0];
-    const double rows = (double)m->results[0].shape[0], columns = (double)m->results[2].shape[1];
 
     json_put(row, "singular_values", json_whole(k));
-    json_put(row, "compression", json_number(rows * columns / ((double)k * (rows + columns + 1))));
+    json_put(row, "compression", json_number(compression(m->results[0].shape[0], m->results[2].shape[1], k)));
     json_put(row, "norm", json_number(svd_oracle_tail(expected->oracle, 0)));
     json_put(row, "error", json_number(report->error));
     json_put(row, "least_error", json_number(svd_oracle_tail(expected->oracle, k)));
@@ -288,7 +293,7 @@ const exercise_kind svd_exercise = {
             "in.png --factors=factors\tkeep its singular values and vectors\n",
     .arguments = "[FILE]",
     .input_count = 1,
-    .inputs = {{"matrix", 2, 2, false}},
+    .inputs = {{"matrix", 2, 2, true}},
     .dtypes = DTYPES_FLOAT,
     .lacks = TAKES_CHECK | TAKES_BLOCK,
     .seeds_calls = true, /* randomized */

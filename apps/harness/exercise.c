@@ -146,6 +146,10 @@ static void prepare_rank(exercise *e, int i)
         fail(EXIT_BAD_INPUT,
              "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
              e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
+    if (ending && strcasecmp(ending, ".png") == 0 && output_size(&e->outputs[0]) == 0)
+        fail(EXIT_BAD_INPUT,
+             "%s: the result has no elements, and a picture has pixels; expected a name that ends in .npy",
+             e->common.output);
     if (e->kind->steps.expect)
         e->kind->steps.expect(e);
     else if (!e->kind->steps.check)

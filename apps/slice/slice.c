@@ -57,7 +57,7 @@ static slice_part parse_part(const char *text, const host_array *a)
         valid = *at == ':';
         at += valid;
         stop = take_index(&at, a->shape[d]);
-        if (valid && (start >= stop || stop > a->shape[d]))
+        if (valid && (start > stop || stop > a->shape[d]))
             fail(EXIT_BAD_INPUT,
                  "--slice: '%s': %" PRId64 ":%" PRId64 " is not a range of the %" PRId64 " elements of dimension %d",
                  text, start, stop, a->shape[d], d);
@@ -101,8 +101,8 @@ static part_list make_parts(const char *slice, const host_array *a)
     part_list parts = {0};
     slice_part block = whole_array(a, "block");
 
-    if (slice) {
-        parts.list[parts.count++] = parse_part(slice, a);
+    if (slice || host_array_size(a) == 0) {
+        parts.list[parts.count++] = slice ? parse_part(slice, a) : whole_array(a, "slice");
         return parts;
     }
     add_series(&parts, a, "rows", 0);
@@ -118,7 +118,7 @@ static part_list make_parts(const char *slice, const host_array *a)
 /* That of the file, or random numbers. */
 static host_array make_array(const char *path, const common_options *common)
 {
-    static const input_kind kind = {"array", 1, FL_MAX_DIMS, false};
+    static const input_kind kind = {"array", 1, FL_MAX_DIMS, true};
     const int64_t edge = common->size ? common->size : USUAL_EDGE;
     host_array array;
 

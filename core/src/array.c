@@ -49,14 +49,10 @@ fl_status core_check_arguments(const char *call, const fl_device *device, const 
 fl_status core_check_matrix(const char *call, const char *name, const fl_array *array)
 {
     const fl_buffer *b = &array->buffer;
-    char shape[96];
 
     if (b->ndim != 2)
         return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimension%s; expected 2", call, name, b->ndim,
                          b->ndim == 1 ? "" : "s");
-    if (b->shape[0] == 0 || b->shape[1] == 0)
-        return core_fail(FL_E_ARGUMENT, "%s: %s is %s and has no elements; expected at least 1x1", call, name,
-                         core_shape_text(shape, sizeof shape, 2, b->shape));
     return FL_OK;
 }
 

@@ -39,7 +39,7 @@ typedef struct core_argument {
 /* Checks that `device` is not NULL, and each argument as core_check_array does. */
 fl_status core_check_arguments(const char *call, const fl_device *device, const core_argument *arguments, int count);
 
-/* Checks for two dimensions, none of them 0. */
+/* Checks for two dimensions. */
 fl_status core_check_matrix(const char *call, const char *name, const fl_array *array);
 
 /* Checks that `array` has this dtype and shape. */

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const operation_names[FL_OP_COUNT] = {
@@ -382,6 +383,31 @@ fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, 
     if (status == FL_OK)
         status = core_call_step(&call, step, bytes);
     return core_call_end(&call, step, status);
+}
+
+/* From the host: no kernel is needed for what has no inputs. */
+static fl_status write_zeros(fl_array *out, fl_stream *stream)
+{
+    void *zeros = calloc((size_t)fl_array_size(out), fl_dtype_size(out->buffer.dtype));
+    fl_status status = zeros ? fl_array_write(out, zeros, stream) : core_fail(FL_E_MEMORY, "out of host memory");
+
+    if (status == FL_OK)
+        status = core_stream_wait(stream);
+    free(zeros);
+    return status;
+}
+
+fl_status core_call_empty(const char *name, fl_device *device, const fl_run *run, const core_step *step, fl_array *out)
+{
+    core_call call;
+    fl_status status = core_call_begin(&call, name, device, run);
+
+    if (status != FL_OK)
+        return status;
+    status = core_call_end(&call, NULL, core_call_nothing(&call, step));
+    if (call.run->timing)
+        call.run->timing->kernel_s = 0;
+    return status == FL_OK && fl_array_size(out) > 0 ? write_zeros(out, call.stream) : status;
 }
 
 fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,

@@ -38,6 +38,10 @@ fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, 
 /* In place of core_call_step for arrays without elements: checks that the variant exists, and queues nothing. */
 fl_status core_call_nothing(core_call *call, const core_step *step);
 
+/* In place of core_call_run for inputs without elements, which no row takes: checks that the variant exists, and makes
+ * the elements of `out`, if it has any, the empty sum: 0. Waits if it has. */
+fl_status core_call_empty(const char *name, fl_device *device, const fl_run *run, const core_step *step, fl_array *out);
+
 /* Queues the conversion of `buffer` to `dtype` into packed scratch memory, and changes `buffer` to that. */
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
 

@@ -76,8 +76,8 @@ head = "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }"
 head += " " * (-(len(head) + 11) % 64) + "\n"
 open("nothing.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
 PY
-refused "a signal without elements" 2 "the signal is 0; expected at least one element" convolve1d nothing.npy
-refused "a kernel without elements" 2 "the kernel is 0; expected at least one element" convolve1d line.npy nothing.npy
+refused "a signal without elements" 2 "the signal has no elements; expected at least one" convolve1d nothing.npy
+refused "a kernel without elements" 2 "the kernel has no elements; expected at least one" convolve1d line.npy nothing.npy
 refused "three files" 2 line.npy convolve1d line.npy line.npy line.npy
 refused "integers to compute in" 2 i32 convolve1d --dtype=i32
 refused "a size and a file" 2 --size convolve1d line.npy --size=4

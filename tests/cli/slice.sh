@@ -75,7 +75,7 @@ ok "integers, which fl_convert does not write" slice --size=200 --dtype=i32 --ba
 check "have two ways" json "$work/out" '[r["variant"] for r in d["results"]] == ["whole", "view"] * 9'
 
 # Bad input.
-for range in '' 1 1:2:3 a:b 3:3 4:2 0:7 -1:2 1:2,3 99999999999999999999: 0:1,0:1,0:1; do
+for range in '' 1 1:2:3 a:b 4:2 0:7 -1:2 1:2,3 99999999999999999999: 0:1,0:1,0:1; do
     refused "--slice=$range" 2 --slice slice matrix.npy "--slice=$range" -o out.npy
 done
 refused "-o without --slice" 2 --slice slice --size=64 -o out.npy
@@ -86,7 +86,5 @@ refused "a timing that does not wait" 2 --wrong-timing slice --size=64 --wrong-t
 refused "a block" 2 --block slice --size=64 --block=16x16
 refused "a way to check" 2 --check slice --size=64 --check=full
 refused "a seed for a file" 2 --seed slice matrix.npy --seed=1
-refused "five dimensions or none" 2 none.npy slice none.npy
-refused "no elements" 2 '' slice zero.npy
 refused "a second file" 2 vector.npy slice matrix.npy vector.npy
 summary

@@ -104,7 +104,6 @@ refused "a size for a file" 2 --size svd image.npy --size=64
 refused "a size beyond all" 2 --size svd --size=99999
 refused "integers" 2 --dtype svd --dtype=i32
 refused "three dimensions" 2 "expected 2 dimensions" svd cube.npy
-refused "no elements" 2 "at least one" svd none.npy
 refused "an ending" 2 out.txt svd -o out.txt
 refused "no folder" 2 nowhere/deep svd --factors=nowhere/deep
 refused "two files" 2 second.npy svd image.npy second.npy

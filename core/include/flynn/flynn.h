@@ -367,7 +367,8 @@ typedef enum fl_mode { FL_FULL = 0, FL_SAME = 1, FL_VALID = 2 } fl_mode;
 
 /* The shape (2) of the convolution of shapes `image` (2) and `kernel` (2), as in scipy.signal.convolve2d:
  * full: image + kernel - 1; same: image; valid: larger - smaller + 1, where either input may be the larger one, but it
- * must contain the other in both dimensions (else FL_E_ARGUMENT). */
+ * must contain the other in both dimensions (else FL_E_ARGUMENT). A dimension may be 0, in mode full of one of the
+ * two. */
 FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, fl_mode mode, int64_t *out);
 
 /* out[i, j] = sum over p, q of image[i + oi - p, j + oj - q] * kernel[p, q], zero outside `image`; the offsets are 0
@@ -375,8 +376,8 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  * zeros. In mode valid the input that contains the other is the image. The zeros of the border take part in the sum:
  * where a kernel with an infinity or NaN reaches over the edge, the result is NaN, as in SciPy.
  *
- * image, kernel: 2-D, any dtype, no dimension 0. out: 2-D, of fl_dtype_float_result's dtype and fl_convolve_shape's
- * shape; it shares no memory with the inputs.
+ * image, kernel: 2-D, any dtype; if one has no elements, those of the result are empty sums, 0, as in SciPy. out: 2-D,
+ * of fl_dtype_float_result's dtype and fl_convolve_shape's shape; it shares no memory with the inputs.
  * Variants: naive, tiled, separable; and reference, the oracle, which is slow and which only `serial` has. `separable`
  * needs a kernel (in mode valid: the smaller input) of rank one up to rounding: each element within 32 units of
  * rounding of the product of its factors (2 for each element if it has fewer than 16), and not all elements zero. If
@@ -395,20 +396,19 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * shorter - 1 (valid): scipy.signal.convolve of two vectors. Positions outside the signal add nothing, so an infinity
  * or NaN only reaches the sums that contain it (numpy.convolve's rule; fl_convolve's border differs).
  *
- * signal, kernel: 1-D, any dtype, at least one element. out: 1-D, of fl_dtype_float_result's dtype and
- * fl_convolve1d_shape's length, no memory shared with the inputs.
- * Variants: naive, tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums
- * and not to each, and which spreads infinities and NaN: auto does not use it; and reference, the oracle, which is slow
- * and which only `serial` has. Error of naive and tiled: at most (elements of the shorter input + 16) units of rounding
- * of the same sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|,
- * where N = max(65536, 16 times the elements of the shorter input) is the longest transformed block, |k| the sum of the
- * shorter input's absolute values, and |s| the largest root of the sum of squares of N successive elements of the
- * longer input. (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good twiddle
- * factors the error of an FFT of N elements is below 6.7 u log2 N times the root of the sum of their squares. A
- * convolution has three FFTs in sequence, a further step between complex and real transforms, and a product that adds 6
- * u. The bound takes one element's error as large as the root of the sum of all squared errors, so the usual error is
- * much smaller.) Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT,
- * FL_E_MEMORY. */
+ * signal, kernel: 1-D, any dtype, at least one element, which numpy.convolve also asks for. out: 1-D, of
+ * fl_dtype_float_result's dtype and fl_convolve1d_shape's length, no memory shared with the inputs. Variants: naive,
+ * tiled; fft, by a library's FFT (cuFFT, hipFFT, KissFFT), whose error is relative to the largest sums and not to each,
+ * and which spreads infinities and NaN: auto does not use it; and reference, the oracle, which is slow and which only
+ * `serial` has. Error of naive and tiled: at most (elements of the shorter input + 16) units of rounding of the same
+ * sum over absolute values. Error of fft, with u a unit of rounding: at most 20 (log2 N + 2) u |s| |k|, where N =
+ * max(65536, 16 times the elements of the shorter input) is the longest transformed block, |k| the sum of the shorter
+ * input's absolute values, and |s| the largest root of the sum of squares of N successive elements of the longer input.
+ * (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 24.2: with good twiddle factors the error
+ * of an FFT of N elements is below 6.7 u log2 N times the root of the sum of their squares. A convolution has three
+ * FFTs in sequence, a further step between complex and real transforms, and a product that adds 6 u. The bound takes
+ * one element's error as large as the root of the sum of all squared errors, so the usual error is much smaller.)
+ * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
 
@@ -537,7 +537,8 @@ FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_arra
 
 /* y = u[:, :rank] diag(s[:rank]) vt[:rank, :], for one matrix or a batch: the approximation of a matrix by its leading
  * `rank` singular values. u: [batch x] m x k; s: [batch x] k; vt: [batch x] k x n; y: [batch x] m x n, of
- * fl_dtype_float_result's dtype, no memory shared with the inputs; 1 <= rank <= k. Variants: naive (one element per
+ * fl_dtype_float_result's dtype, no memory shared with the inputs; 1 <= rank <= k, or rank = k = 0, and y is 0. Any
+ * other dimension may be 0, too. Variants: naive (one element per
  * thread, 3 rank loads), tiled (tiles in shared memory or the first cache), register (several elements per thread),
  * library (cuBLAS, rocBLAS, OpenBLAS). Error: at most (rank + 4) units of rounding of the same sum over absolute
  * values. Queued. Errors as fl_convolve1d. */
@@ -546,16 +547,16 @@ FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_a
 
 /* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best
  * approximation of rank k. a: m x n, any dtype, all elements finite; u: m x k; s: k; vt: k x n, of
- * fl_dtype_float_result's dtype; 1 <= k <= min(m, n). The vectors of u and of vt are orthonormal; the sign of each pair
- * is arbitrary. Variants: library (LAPACK's gesdd on a CPU; cuSOLVER, rocSOLVER), which computes all values; jacobi (on
- * a CPU; one-sided rotations, in f64); host (on a GPU: copies to the host, LAPACK or jacobi there, copies back);
- * randomized (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53, 2011, algorithms 4.4
- * and 5.1, with k + 10 random vectors and two powers of a a'), for k well below min(m, n): its vectors nearly span the
- * best subspace, with the error ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2). `seed` is for randomized: the
- * same seed gives the same result on the same device. auto is library, else host or jacobi: exact to rounding, never
- * randomized. Error: that of orthogonal transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the
- * largest singular value (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite; other errors as
- * fl_convolve1d. */
+ * fl_dtype_float_result's dtype; 1 <= k <= min(m, n), or k = min(m, n) = 0. The vectors of u and of vt are orthonormal;
+ * the sign of each pair is arbitrary. Variants: library (LAPACK's gesdd on a CPU; cuSOLVER, rocSOLVER), which computes
+ * all values; jacobi (on a CPU; one-sided rotations, in f64); host (on a GPU: copies to the host, LAPACK or jacobi
+ * there, copies back); randomized (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53,
+ * 2011, algorithms 4.4 and 5.1, with k + 10 random vectors and two powers of a a'), for k well below min(m, n): its
+ * vectors nearly span the best subspace, with the error ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2). `seed`
+ * is for randomized: the same seed gives the same result on the same device. auto is library, else host or jacobi:
+ * exact to rounding, never randomized. Error: that of orthogonal transformations, (32 + 8 sqrt(max(m, n))) units of
+ * rounding of the largest singular value (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite; other
+ * errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 

@@ -26,9 +26,16 @@ static fl_status find_shape(const int64_t *image, const int64_t *kernel, fl_mode
                          core_shape_text(kernel_text, sizeof kernel_text, 2, kernel));
     if (mode != FL_FULL && mode != FL_SAME && mode != FL_VALID)
         return core_fail(FL_E_ARGUMENT, "%s: mode is %d; expected FL_FULL, FL_SAME or FL_VALID", name, (int)mode);
-    for (int d = 0; d < 2; d++)
+    for (int d = 0; d < 2; d++) {
         if (__builtin_add_overflow(image[d], kernel[d] - 1, &full[d]))
             return core_fail(FL_E_ARGUMENT, "%s: the size of the full result exceeds 64 bits", name);
+        if (mode == FL_FULL && full[d] < 0)
+            return core_fail(FL_E_ARGUMENT,
+                             "%s: mode full needs an element of image or kernel in dimension %d; image is %s, kernel "
+                             "is %s",
+                             name, d, core_shape_text(image_text, sizeof image_text, 2, image),
+                             core_shape_text(kernel_text, sizeof kernel_text, 2, kernel));
+    }
     for (int d = 0; d < 2; d++)
         out[d] = mode == FL_FULL ? full[d] : mode == FL_SAME ? image[d] : larger[d] - lesser[d] + 1;
     return FL_OK;
@@ -39,9 +46,9 @@ fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, fl_mode
     if (!image || !kernel || !out)
         return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s is NULL", !image ? "image" : !kernel ? "kernel" : "out");
     for (int d = 0; d < 2; d++)
-        if (image[d] < 1 || kernel[d] < 1)
-            return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s[%d] is less than 1",
-                             image[d] < 1 ? "image" : "kernel", d);
+        if (image[d] < 0 || kernel[d] < 0)
+            return core_fail(FL_E_ARGUMENT, "fl_convolve_shape: %s[%d] is negative", image[d] < 0 ? "image" : "kernel",
+                             d);
     return find_shape(image, kernel, mode, out);
 }
 
@@ -103,6 +110,8 @@ fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *
     if (status != FL_OK)
         return status;
     step.dtype = compute_dtype(image, kernel);
+    if (fl_array_size(image) == 0 || fl_array_size(kernel) == 0 || fl_array_size(out) == 0)
+        return core_call_empty(name, device, run, &step, out);
     args = (fl_convolve_args){.image = image->buffer, .kernel = kernel->buffer, .out = out->buffer};
     for (int d = 0; d < 2; d++)
         args.origin[d] = origin(mode, image->buffer.shape[d], kernel->buffer.shape[d]);

@@ -71,10 +71,10 @@ static fl_status check(fl_device *device, const fl_array *u, const fl_array *s, 
     if (status != FL_OK)
         return status;
     k = u->buffer.shape[u->buffer.ndim - 1];
-    if (rank < 1 || rank > k)
+    if (rank < (k > 0) || rank > k)
         return core_fail(FL_E_ARGUMENT,
-                         "%s: rank is %" PRId64 "; expected 1 to %" PRId64 ", the number of singular values", name,
-                         rank, k);
+                         "%s: rank is %" PRId64 "; expected %d to %" PRId64 ", the number of singular values", name,
+                         rank, k > 0, k);
     status = check_result(u, s, vt, y);
     for (int i = 0; i < 3 && status == FL_OK; i++)
         status = core_check_apart(name, "y", y, arrays[i].name, arrays[i].array);
@@ -125,14 +125,11 @@ fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s
 
     if (status != FL_OK)
         return status;
-    if (fl_array_size(y) == 0) {
-        if (run && run->timing)
-            *run->timing = (fl_timing){.variant = "none"};
-        return FL_OK;
-    }
+    step.dtype = y->buffer.dtype;
+    if (rank == 0 || fl_array_size(y) == 0)
+        return core_call_empty(name, device, run, &step, y);
     args = leading(u, s, vt, rank, y);
     bytes = core_buffer_bytes(&args.u) + core_buffer_bytes(&args.s) + core_buffer_bytes(&args.vt) +
             core_buffer_bytes(&args.y);
-    step.dtype = y->buffer.dtype;
     return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.u, &args.s, &args.vt}, 3, bytes);
 }

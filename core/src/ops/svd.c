@@ -18,11 +18,11 @@ static fl_status check_rank(const fl_array *a, const fl_array *s)
     const int64_t *shape = a->buffer.shape, least = shape[0] < shape[1] ? shape[0] : shape[1], k = s->buffer.shape[0];
     char text[64];
 
-    if (k < 1 || k > least)
+    if (k < (least > 0) || k > least)
         return core_fail(FL_E_ARGUMENT,
-                         "%s: s has %" PRId64 " elements; expected 1 to %" PRId64
+                         "%s: s has %" PRId64 " elements; expected %d to %" PRId64
                          ", the smaller dimension of a, which is %s",
-                         name, k, least, core_shape_text(text, sizeof text, 2, shape));
+                         name, k, least > 0, least, core_shape_text(text, sizeof text, 2, shape));
     return FL_OK;
 }
 
@@ -61,6 +61,8 @@ fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *
     if (status != FL_OK)
         return status;
     step.dtype = compute_dtype(a);
+    if (fl_array_size(a) == 0)
+        return core_call_empty(name, device, run, &step, s);
     args = (fl_svd_args){.a = a->buffer, .u = u->buffer, .s = s->buffer, .vt = vt->buffer, .seed = seed};
     return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.a}, 1,
                          core_buffer_bytes(&a->buffer) + core_buffer_bytes(&u->buffer) + core_buffer_bytes(&s->buffer) +

@@ -475,6 +475,36 @@ ON_EVERY_BACKEND(reconstruct, wrong_shapes)
     fl_device_close(device);
 }
 
+/* The product of an m x 0 and a 0 x n matrix is 0, as in NumPy. */
+ON_EVERY_BACKEND(reconstruct, no_singular_values)
+{
+    fl_device *device = open_device(on->resource);
+    const int64_t u_shape[] = {2, 3, 0}, s_shape[] = {2, 0}, vt_shape[] = {2, 0, 4}, y_shape[] = {2, 3, 4};
+    double y_values[24];
+    const char *variant;
+    fl_array *u, *s, *vt, *y;
+    must(fl_array_create(device, FL_F64, 3, u_shape, &u));
+    must(fl_array_create(device, FL_F64, 2, s_shape, &s));
+    must(fl_array_create(device, FL_F64, 3, vt_shape, &vt));
+    for (size_t v = 0; (variant = variant_of(device, "reconstruct", FL_F64, v)) != NULL; v++) {
+        for (size_t i = 0; i < COUNT(y_values); i++)
+            y_values[i] = 7;
+        must(fl_array_from_host(device, FL_F64, 3, y_shape, y_values, &y));
+        must(fl_reconstruct(device, u, s, vt, 0, y, &(fl_run){.variant = variant}));
+        must(fl_array_to_host(y, y_values));
+        for (size_t i = 0; i < COUNT(y_values); i++)
+            cr_expect(y_values[i] == 0, "%s %s: element %zu is %g", on->resource, variant, i, y_values[i]);
+        expect_status(FL_E_ARGUMENT, fl_reconstruct(device, u, s, vt, 1, y, NULL));
+        expect_error_says("rank is 1; expected 0 to 0");
+        expect_status(FL_E_UNKNOWN, fl_reconstruct(device, u, s, vt, 0, y, &(fl_run){.variant = "no"}));
+        fl_array_free(y);
+    }
+    fl_array *arrays[] = {u, s, vt};
+    for (size_t a = 0; a < COUNT(arrays); a++)
+        fl_array_free(arrays[a]);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(reconstruct, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");

@@ -380,6 +380,32 @@ ON_EVERY_BACKEND(svd, wrong_outputs)
     fl_device_close(device);
 }
 
+/* As numpy.linalg.svd: no singular values. */
+ON_EVERY_BACKEND(svd, matrices_without_elements)
+{
+    static const int64_t shapes[][2] = {{0, 5}, {5, 0}, {0, 0}};
+    fl_device *device = open_device(on->resource);
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const int64_t m = shapes[i][0], n = shapes[i][1], none = 0, one = 1;
+        fl_array *a, *u, *s, *vt, *more;
+        const char *variant;
+        must(fl_array_create(device, FL_F64, 2, shapes[i], &a));
+        must(fl_array_create(device, FL_F64, 2, (int64_t[]){m, 0}, &u));
+        must(fl_array_create(device, FL_F64, 1, &none, &s));
+        must(fl_array_create(device, FL_F64, 2, (int64_t[]){0, n}, &vt));
+        must(fl_array_create(device, FL_F64, 1, &one, &more));
+        for (size_t v = 0; (variant = variant_of(device, "svd", FL_F64, v)) != NULL; v++)
+            must(fl_svd(device, a, 1, u, s, vt, &(fl_run){.variant = variant}));
+        expect_status(FL_E_UNKNOWN, fl_svd(device, a, 1, u, s, vt, &(fl_run){.variant = "no"}));
+        expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, u, more, vt, NULL));
+        expect_error_says("s has 1 elements; expected 0 to 0");
+        fl_array *arrays[] = {a, u, s, vt, more};
+        for (size_t n = 0; n < COUNT(arrays); n++)
+            fl_array_free(arrays[n]);
+    }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(svd, wrong_arguments)
 {
     fl_device *device = open_device(on->resource), *elsewhere = open_device(on->resource);
