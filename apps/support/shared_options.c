@@ -72,11 +72,11 @@ static const char *const dtype_names[] = {"u8", "i32", "i64", "f32", "f64", NULL
 /* The i-th one has bit 1 << i. Places are in common_options. */
 const own_option shared_options[SHARED] = {
     {"backend", OPTION_CUSTOM, 0, "SPEC,...",
-     .help =
-         "serial, simd, omp, hip, all (default: the best one)\v"
-         "With items: omp:8 has 8 threads, simd:v2 an instruction set, hip:1 is the second GPU. hip is the GPU that "
-         "is there; hip-nvidia (or cuda), hip-amd (or rocm) and the emulation hip-cpu name one. all is every one "
-         "that can run here.",
+     .help = "serial, simd, omp, hip, all (default: the best one)\v"
+             "With items: omp:8 has 8 threads, simd:v2 (on Arm simd:sve) an instruction set, hip:1 is the second GPU. "
+             "hip is the GPU that "
+             "is there; hip-nvidia (or cuda), hip-amd (or rocm) and the emulation hip-cpu name one. all is every one "
+             "that can run here.",
      .group = GROUP_WHAT, .letter = 'b', .names = backend_names, .parse = parse_backends},
     {"trace", OPTION_WRITTEN, COMMON(trace_file), "FILE", .group = GROUP_OUTPUT,
      .help = "Record who did what when (open it in ui.perfetto.dev)\vA Chrome trace of each thread and device."},

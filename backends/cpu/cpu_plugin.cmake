@@ -11,6 +11,15 @@ check_c_source_compiles("
             + __builtin_cpu_supports(\"x86-64-v4\");
     }" FLYNN_HAVE_X86_64_LEVELS)
 
+set(CMAKE_REQUIRED_FLAGS -march=armv8.2-a+sve)
+check_c_source_compiles("
+    #include <sys/auxv.h>
+    int main(void)
+    {
+        return __ARM_FEATURE_SVE - 1 + (getauxval(AT_HWCAP) & HWCAP_SVE && 0);
+    }" FLYNN_HAVE_ARM_SVE)
+unset(CMAKE_REQUIRED_FLAGS)
+
 # glibc's vector math library. Its headers declare it only with -ffast-math, so the sources declare it.
 set(CMAKE_REQUIRED_FLAGS "-O2 -fopenmp-simd -fno-math-errno -Werror") # clang ignores the attribute with a warning
 set(CMAKE_REQUIRED_LIBRARIES m)
@@ -46,8 +55,8 @@ endfunction()
 
 # flynn_add_cpu_plugin(<name> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
 #   FLAGS: for all files;  ISA_FLAGS: for the operations only
-#   LEVELS: builds the operations for x86-64-v2, v3 and v4, from which `open` chooses. Without LEVELS, or if the compiler
-#           cannot, builds them for the baseline
+#   LEVELS: builds the operations for x86-64-v2, v3 and v4, or on Arm for NEON and SVE, from which `open` chooses.
+#           Without LEVELS, or if the compiler cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
     cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
@@ -67,6 +76,14 @@ function(flynn_add_cpu_plugin name)
         _flynn_cpu_table(${name} v3 256 ${flags} -march=x86-64-v3)
         _flynn_cpu_table(${name} v4 512 ${flags} -march=x86-64-v4 -mprefer-vector-width=512)
         set(levels ", for x86-64-v2, v3 and v4")
+        set(choice CPU_LEVELS)
+    elseif(arg_LEVELS AND FLYNN_HAVE_ARM_SVE)
+        set(isas neon sve)
+        _flynn_cpu_table(${name} neon 128 ${flags})
+        # The compiler's loops have the processor's vector length; 128 bits are those of the sources' own vectors.
+        _flynn_cpu_table(${name} sve 128 ${flags} -march=armv8.2-a+sve)
+        set(levels ", for NEON and SVE")
+        set(choice CPU_ARM_LEVELS)
     else()
         set(isas base)
         if(arg_LEVELS)
@@ -98,6 +115,6 @@ function(flynn_add_cpu_plugin name)
     target_compile_definitions(plugin-${name} PRIVATE
         "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
     if(levels)
-        target_compile_definitions(plugin-${name} PRIVATE CPU_LEVELS)
+        target_compile_definitions(plugin-${name} PRIVATE ${choice})
     endif()
 endfunction()

@@ -13,6 +13,10 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef CPU_ARM_LEVELS
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
 
 enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
 
@@ -169,6 +173,9 @@ const fl_device_api cpu_device_api = {
 #ifdef CPU_LEVELS
 extern const cpu_table cpu_table_v2, cpu_table_v3, cpu_table_v4;
 static const cpu_table *const tables[] = {&cpu_table_v4, &cpu_table_v3, &cpu_table_v2};
+#elif defined CPU_ARM_LEVELS
+extern const cpu_table cpu_table_neon, cpu_table_sve;
+static const cpu_table *const tables[] = {&cpu_table_sve, &cpu_table_neon};
 #else
 extern const cpu_table cpu_table_base;
 static const cpu_table *const tables[] = {&cpu_table_base};
@@ -193,12 +200,20 @@ static bool runs(const char *isa)
         return __builtin_cpu_supports("x86-64-v3");
     if (strcmp(isa, "v4") == 0)
         return __builtin_cpu_supports("x86-64-v4");
+#elif defined CPU_ARM_LEVELS
+    if (strcmp(isa, "sve") == 0)
+        return getauxval(AT_HWCAP) & HWCAP_SVE;
+    return strcmp(isa, "neon") == 0; /* in every 64-bit processor */
 #endif
     return strcmp(isa, "base") == 0;
 }
 
 static const char *lacks(const char *isa)
 {
+#ifdef CPU_ARM_LEVELS
+    (void)isa;
+    return "SVE";
+#endif
     return strcmp(isa, "v4") == 0   ? "AVX-512 (x86-64-v4)"
            : strcmp(isa, "v3") == 0 ? "AVX2 and FMA (x86-64-v3)"
                                     : "SSE4.2 (x86-64-v2)";
@@ -302,6 +317,10 @@ static void describe(const cpu_table *table, int threads, fl_device_info *info)
         snprintf(info->isa, sizeof info->isa, "%s", table->isa);
     info->threads = threads;
     info->vector_bits = table->vector_bits;
+#ifdef CPU_ARM_LEVELS
+    if (strcmp(table->isa, "sve") == 0) /* the processor's, which its loops use */
+        info->vector_bits = (prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK) * 8;
+#endif
     info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     info->dlpack_type = info->dlpack_pinned_type = 1; /* kDLCPU */
 }

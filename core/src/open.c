@@ -17,9 +17,12 @@
 
 enum { LONGEST_RESOURCE = 128, MOST_ROWS = 4096 };
 
-/* "v2", "v3" ...: named like an instruction set, even if this plugin does not have it. */
-static bool is_isa(const char *item)
+/* One of the plugin's, such as "sve"; or "v2", "v3" ...: named like an instruction set, even if the plugin lacks it. */
+static bool is_isa(const char *item, const fl_probe *probe)
 {
+    for (int i = 0; i < probe->isa_count; i++)
+        if (strcmp(item, probe->isa[i].name) == 0)
+            return true;
     return item[0] == 'v' && item[1] != '\0' && strspn(item + 1, "0123456789") == strlen(item + 1);
 }
 
@@ -79,7 +82,7 @@ static fl_status parse(const char *resource, const core_plugin **found, fl_open_
     while (status == FL_OK && (item = strsep(&rest, ":"))) {
         if (*item && strspn(item, "0123456789") == strlen(item))
             status = take_number(resource, item, &(*found)->info, request);
-        else if (is_isa(item))
+        else if (is_isa(item, &(*found)->info.probe))
             status = take_isa(resource, item, &(*found)->info, request);
         else
             status =

@@ -139,8 +139,9 @@ Test(device, items_of_instruction_sets)
     }
     snprintf(resource, sizeof resource, "%s:v9", backend->name);
     expect_not_opened(FL_E_UNKNOWN, resource, backend->probe.isa[0].name);
-    snprintf(resource, sizeof resource, "%s:v2:v2", backend->name);
-    expect_not_opened(FL_E_ARGUMENT, resource, "v2:v2");
+    const char *isa = backend->probe.isa[0].name; /* v2, or on Arm neon: every processor of the tests has it */
+    snprintf(resource, sizeof resource, "%s:%s:%s", backend->name, isa, isa);
+    expect_not_opened(FL_E_ARGUMENT, resource, "two instruction sets");
 }
 
 Test(device, items_in_either_order)

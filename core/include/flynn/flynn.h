@@ -190,10 +190,10 @@ typedef struct fl_device_info {
 /* Opens the device that `resource` names: `name[:item]...`. The name is a backend ("serial", "omp", "hip-nvidia"), a
  * family ("hip": the GPU plugin whose device is present) or "auto" (the best device); the last two never choose an
  * emulation. Where no backend has that name, "cuda" and "nvidia" are hip-nvidia, "amd" and "rocm" hip-amd, "gpu" is
- * hip, and "openmp" omp. An item is a number (the index of a GPU; CPU threads) or an instruction set (v2, v3, v4). A
- * GPU must run a canary kernel correctly before the function returns. FL_E_UNKNOWN (the message lists the names and the
- * nearest one), FL_E_ARGUMENT (an item that the backend does not take), FL_E_UNAVAILABLE (with cause and cure),
- * FL_E_DEVICE, FL_E_MEMORY. */
+ * hip, and "openmp" omp. An item is a number (the index of a GPU; CPU threads) or an instruction set (v2, v3, v4; on
+ * Arm neon, sve). A GPU must run a canary kernel correctly before the function returns. FL_E_UNKNOWN (the message lists
+ * the names and the nearest one), FL_E_ARGUMENT (an item that the backend does not take), FL_E_UNAVAILABLE (with cause
+ * and cure), FL_E_DEVICE, FL_E_MEMORY. */
 FL_API fl_status fl_device_open(const char *resource, fl_device **device);
 
 /* Waits for the device's work, then closes it. Its arrays, streams and events stay valid until they are freed. */

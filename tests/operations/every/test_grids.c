@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LOW = 1 << 16 }; /* threads: devices that allow more are left out */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of Criterion that the tests of core and of the operations use, for builds in which Criterion does not start:
- * it maps memory where ThreadSanitizer keeps its own. Each test is a child process, as in Criterion.
+ * The part of Criterion that most tests use, for builds in which Criterion does not start: it maps memory where
+ * ThreadSanitizer keeps its own, and starts programs again, which qemu-user cannot. Each test is a child process, as in Criterion.
  */
 #ifndef FLYNN_TESTS_PLAIN_CRITERION_H
 #define FLYNN_TESTS_PLAIN_CRITERION_H
@@ -49,6 +49,8 @@ void plain_skip(const char *why, ...);
     ((condition) ? (void)0 : plain_fail((end), __FILE__, __LINE__, #condition, __VA_ARGS__))
 #define cr_assert(...) PLAIN_CHECK(true, __VA_ARGS__, "")
 #define cr_expect(...) PLAIN_CHECK(false, __VA_ARGS__, "")
+#define cr_assert_eq(a, b) PLAIN_CHECK(true, (a) == (b), "")
+#define cr_expect_eq(a, b) PLAIN_CHECK(false, (a) == (b), "")
 #define PLAIN_EQUAL(ends, a, b, ...) PLAIN_CHECK(ends, strcmp((a), (b)) == 0, __VA_ARGS__)
 #define cr_assert_str_eq(...) PLAIN_EQUAL(true, __VA_ARGS__, "")
 #define cr_expect_str_eq(...) PLAIN_EQUAL(false, __VA_ARGS__, "")
