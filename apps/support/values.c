@@ -110,16 +110,6 @@ int64_t option_integer(const char *option, const char *value, int64_t least, int
                 most);
 }
 
-integers_line integers_text(const integer_list *list)
-{
-    integers_line line = {""};
-
-    for (int i = 0; i < list->count; i++)
-        snprintf(line.text + strlen(line.text), sizeof line.text - strlen(line.text), "%s%" PRId64, i ? "," : "",
-                 list->value[i]);
-    return line;
-}
-
 void option_integers(const char *option, const char *value, int64_t least, int64_t most, integer_list *list)
 {
     char *copy = memory_text(value), *rest = copy, *word;

@@ -27,12 +27,6 @@ typedef struct integer_list {
     int64_t value[MOST_INTEGERS];
 } integer_list;
 
-typedef struct integers_line {
-    char text[MOST_INTEGERS * 21];
-} integers_line;
-
-/* "5,20,100" */
-integers_line integers_text(const integer_list *list);
 /* Whole numbers from `least` to `most` with a comma between them. */
 void option_integers(const char *option, const char *value, int64_t least, int64_t most, integer_list *list);
 /* A number of bytes, at least 1. */
