@@ -137,8 +137,13 @@ static fl_status load_for(const cpu_table *table, const fl_host *host, const fl_
                             NULL};
     int count = sizeof vector / sizeof *vector - 3;
 
+#ifdef CPU_ARM_LEVELS
+    if (strcmp(table->isa, "sve") == 0) {
+        snprintf(level, sizeof level, "-march=armv8.2-a+sve");
+#else
     if (strcmp(table->isa, "base") != 0) {
         snprintf(level, sizeof level, "-march=x86-64-%s", table->isa);
+#endif
         vector[count++] = level;
     }
     if (table->vector_bits == 512)
