@@ -15,9 +15,8 @@ typedef struct reconstruct_oracle reconstruct_oracle;
 
 /* Prepares, once for all backends, to check u diag(s) vt with the leading `rank` terms; the factors are as
  * fl_reconstruct takes them, and must stay. `full` computes every element by the `reference` variant; `sampled` checks
- * some elements, and sums (below) of all; `auto` is `full` up to 2^28 multiply-adds, in f64 2^27, and all is
- * without any. Ends the command if
- * no plugin here has the variant. */
+ * some elements, and sums (below) of all; `auto` is `full` up to 2^28 multiply-adds, in f64 2^27. A result without
+ * multiply-adds is checked in full. Ends the command if no plugin here has the variant. */
 reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_array *s, const host_array *vt,
                                               int64_t rank, check_choice choice, uint64_t seed);
 void reconstruct_oracle_free(reconstruct_oracle *oracle);

@@ -153,12 +153,14 @@ static int64_t size_of(const compare_options *own, const exercise_kind *kind)
 }
 
 /* One document of all exercises. A single exercise that cannot run (exit codes 2 to 4) ends the command with its exit
- * code; any other failure is listed. */
+ * code; one that the user did not name is left out where a backend does not have it; any other failure is listed. */
 static json_t *run_all(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
                        int count)
 {
-    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list();
+    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list(), *without = json_new_list();
+    const json_t *entry;
     int done = 0;
+    size_t n;
 
     for (int i = 0; i < count && !(i > 0 && progress_is_late()); i++) {
         child_words words = child_words_start(kinds[i]->name);
@@ -175,7 +177,8 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         if (!r.document && progress_is_late() && done > 0)
             break;
         if (!r.document) {
-            json_append(failed, failure(kinds[i]->name, &r));
+            const bool left_out = r.exit_code == EXIT_CANNOT_RUN && common->argument_count == 0;
+            json_append(left_out ? without : failed, failure(kinds[i]->name, &r));
             continue;
         }
         json_array_extend(rows, json_object_get(r.document, "results"));
@@ -188,7 +191,10 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     progress_end();
     if (!document)
         fail(EXIT_BROKEN, "no exercise could be run: %s",
-             json_string_value(json_object_get(json_array_get(failed, 0), "message")));
+             row_text(json_array_get(json_array_size(failed) ? failed : without, 0), "message"));
+    json_array_foreach(without, n, entry)
+        note("%s is left out: %s", row_text(entry, "exercise"), row_text(entry, "message"));
+    json_decref(without);
     if (progress_is_late())
         note("--max-time: the time was over after %d of %d exercises", done, count);
     json_put(document, "results", rows);

@@ -156,6 +156,38 @@ backend_list backends_open(const common_options *options)
     return list;
 }
 
+bool backend_offers(const fl_device *device, const char *operation, const char *variant)
+{
+    fl_variant_info info;
+
+    for (size_t i = 0; i < fl_variant_count(device); i++)
+        if (fl_variant_get(device, i, &info) == FL_OK && strcmp(info.operation, operation) == 0 &&
+            (!variant || strcmp(info.variant, variant) == 0))
+            return true;
+    return false;
+}
+
+void backends_keep(backend_list *list, const common_options *options, const char *operation)
+{
+    int kept = 0;
+
+    for (int i = 0; i < list->count; i++) {
+        open_backend *b = &list->open[i];
+        const bool offers = backend_offers(b->device, operation, NULL);
+        if (!offers && !options->all_backends)
+            fail(EXIT_CANNOT_RUN, "--backend: %s does not have %s", fl_device_describe(b->device)->resource, operation);
+        if (offers) {
+            list->open[kept++] = *b;
+        } else {
+            skip(list, b->requested, "it does not have this exercise", "");
+            fl_device_close(b->device);
+        }
+    }
+    list->count = kept;
+    if (kept == 0)
+        fail(EXIT_CANNOT_RUN, "--backend=all: no backend here has %s", operation);
+}
+
 void backends_close(backend_list *list)
 {
     trace_out_finish(list->trace_file);

@@ -41,4 +41,9 @@ size_t backends_count(void);
 backend_list backends_open(const common_options *options);
 
 /* Closes them, and writes the trace. */
+/* Whether the device has the operation, in this variant (NULL: any). */
+bool backend_offers(const fl_device *device, const char *operation, const char *variant);
+/* Leaves only those that have the operation. Ends the command, with exit code 3, where one was named that does not, or
+ * none does. */
+void backends_keep(backend_list *list, const common_options *options, const char *operation);
 void backends_close(backend_list *list);

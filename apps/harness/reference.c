@@ -12,17 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool offers(const fl_device *device, const char *operation, const char *variant)
-{
-    fl_variant_info info;
-
-    for (size_t i = 0; i < fl_variant_count(device); i++)
-        if (fl_variant_get(device, i, &info) == FL_OK && strcmp(info.operation, operation) == 0 &&
-            (!variant || strcmp(info.variant, variant) == 0))
-            return true;
-    return false;
-}
-
 /* NULL: it cannot run here, or does not offer that. */
 static fl_device *open_checker(const char *backend, const char *operation, const char *variant)
 {
@@ -33,7 +22,7 @@ static fl_device *open_checker(const char *backend, const char *operation, const
         must(status);
     if (status != FL_OK)
         return NULL;
-    if (offers(device, operation, variant))
+    if (backend_offers(device, operation, variant))
         return device;
     fl_device_close(device);
     return NULL;

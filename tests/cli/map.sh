@@ -165,6 +165,15 @@ check "nothing is kept" test "$(find "$FLYNN_CACHE/code" -newer wrong.c -name '*
 mkdir include
 echo '#error from CPATH' >include/math.h
 CPATH=$PWD/include ok "CPATH changes nothing" map 'x * 3 + 20' 5:9 --backend=simd "${quick[@]}"
+# A backend that compiles no functions is left out by `all`, and refused by its name before any work.
+run map --size=100 --backend=hip-cpu "${quick[@]}"
+if grep -q "hip-cpu:0 does not have map" "$work/err"; then
+    check "hip-cpu is refused" is_refused 3 "does not have map"
+    ok "all without it" map --size=100 --backend=all --json "${quick[@]}"
+    check "says so" json "$work/out" '[s["reason"] for s in d["skipped"] if s["backend"] == "hip-cpu"] == ["it does not have this exercise"]'
+    ok "compare leaves map out" compare --backend=hip-cpu --scale=0.001 --json "${quick[@]}"
+    check "with a note" grep -q "^flynn compare: map is left out: --backend: hip-cpu:0 does not have map" "$work/err"
+fi
 FLYNN_CC=/nonexistent/cc refused "FLYNN_CC" 3 "FLYNN_CC" map 'x * 3 + 21' 5:9 --backend=simd
 ln -s "$(command -v cc)" own-cc
 FLYNN_CC=$PWD/own-cc ok "FLYNN_CC names the compiler" map 'x * 3 + 21' 5:9 --backend=simd "${quick[@]}"

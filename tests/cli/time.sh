@@ -16,7 +16,7 @@ ok "two backends" sort --size=1k --backend=serial,simd --repeat=1000000 --max-ti
 check "have passes" json "$work/out" 'len(d["results"]) == 2 and all(r["times_s"]["total"] and r["check"]["ok"] for r in d["results"])'
 ok "some exercises" compare --backend=serial --scale=0.001 --min-time=2 --max-time=4 --json
 check "of all" json "$work/out" '0 < len(d["results"]) < 11 and not d["failed"]'
-check "told, too" grep -q -- "--max-time: the time was over after [0-9]* of 11 exercises" "$work/err"
+check "told, too" grep -q -- "--max-time: the time was over after [0-9]* of [0-9]* exercises" "$work/err"
 ok "an exercise of compare that has passes" compare sort --size=1k --backend=serial --min-time=60 --max-time=2 --json
 check "is shown" json "$work/out" 'len(d["results"]) == 1 and not d["failed"]'
 refused "one that has none" 4 "--max-time" compare primes --size=5M --backend=serial --max-time=0.5
