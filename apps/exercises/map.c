@@ -23,7 +23,7 @@ static const own_option options[] = {
      .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(map_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
      .group = GROUP_HOW},
-    {NULL},
+    {0},
 };
 
 static void settle(exercise *e)

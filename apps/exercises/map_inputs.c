@@ -145,7 +145,7 @@ static host_array random_vector(const exercise *e, int i, fl_dtype dtype)
 /* A function in C says how many inputs it has, and of which dtypes. */
 static void take_for_c(exercise *e, map_options *own)
 {
-    number_input numbers[FL_MAX_INPUTS];
+    number_input numbers[FL_MAX_INPUTS] = {{0}};
     const int given = e->common.argument_count;
 
     own->info = user_function_read(&own->function);
@@ -165,8 +165,8 @@ static void take_for_c(exercise *e, map_options *own)
     }
 }
 
-/* How many of x, y, z and w the expression has: the least number of inputs for which it is right. Ends the command if it
- * is wrong for any. What is right for real numbers is right for integers, too. */
+/* How many of x, y, z and w the expression has: the least number of inputs for which it is right. Ends the command if
+ * it is wrong for any. What is right for real numbers is right for integers, too. */
 static int inputs_of_expression(user_function *f)
 {
     fl_function_info info;
@@ -183,7 +183,7 @@ static int inputs_of_expression(user_function *f)
 static void take_for_expression(exercise *e, map_options *own)
 {
     user_function *f = &own->function;
-    number_input numbers[FL_MAX_INPUTS];
+    number_input numbers[FL_MAX_INPUTS] = {{0}};
     const int given = e->common.argument_count;
 
     e->input_count = inputs_of_expression(f);

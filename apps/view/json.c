@@ -116,31 +116,36 @@ char *json_text_of(const json_t *value)
     return text;
 }
 
-/* FNV-1a. */
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
+/* FNV-1a, of a text and of a number. */
+static uint64_t mix_text(uint64_t hash, const char *text, size_t size)
 {
-    for (const uint8_t *byte = data, *end = byte + size; byte < end; byte++)
-        hash = (hash ^ *byte) * 0x100000001b3u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t number)
+{
+    for (int shift = 0; shift < 64; shift += 8)
+        hash = (hash ^ (number >> shift & 0xff)) * 0x100000001b3u;
     return hash;
 }
 
 uint64_t json_hash(const json_t *value)
 {
     const double number = json_number_value(value) + 0.0; /* -0 is equal to 0 */
-    uint64_t hash = mix((uint64_t)json_typeof(value), &number, sizeof number), sum = 0, inner;
+    uint64_t bits, hash, sum = 0;
     const char *key;
     json_t *element;
     size_t i;
 
-    json_array_foreach(value, i, element)
-    {
-        inner = json_hash(element);
-        hash = mix(hash, &inner, sizeof inner);
-    }
-    json_object_foreach((json_t *)value, key, element) sum += mix(json_hash(element), key, strlen(key));
+    memcpy(&bits, &number, sizeof bits);
+    hash = mix((uint64_t)json_typeof(value), bits);
+    json_array_foreach(value, i, element) hash = mix(hash, json_hash(element));
+    json_object_foreach((json_t *)value, key, element) sum += mix_text(json_hash(element), key, strlen(key));
     if (json_is_string(value))
-        hash = mix(hash, json_string_value(value), json_string_length(value));
-    return mix(hash, &sum, sizeof sum);
+        hash = mix_text(hash, json_string_value(value), json_string_length(value));
+    return mix(hash, sum);
 }
 
 /* Writes DEL and the control characters from U+0080 on, which JSON allows in a text, as \u007f. */

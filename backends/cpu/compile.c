@@ -99,10 +99,11 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
 {
     static const char *const libraries[] = {MATH_LIBRARIES, "-lgcc", NULL};
     cpu_code *code = calloc(1, sizeof *code);
-    fl_status status = code ? FL_OK : host->error(FL_E_MEMORY, "out of host memory");
+    fl_status status;
 
-    if (status == FL_OK)
-        status = compiler_load(host, &(compiler_job){"c", flags, libraries, text, output, size}, &code->handle);
+    if (!code)
+        return host->error(FL_E_MEMORY, "out of host memory");
+    status = compiler_load(host, &(compiler_job){"c", flags, libraries, text, output, size}, &code->handle);
     if (status != FL_OK) {
         free(code);
         return status;
@@ -155,17 +156,17 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
 {
     const cpu_device *device = self;
     char *text = make_text(source);
-    cpu_code *made;
+    cpu_code *made = NULL;
     fl_status status;
 
     if (!text)
         return device->host->error(FL_E_MEMORY, "out of host memory");
     status = load_for(device->table, device->host, source, text, output, size, &made);
-    if (status != FL_OK || device->table->vector_bits > 64) {
+    if (status != FL_OK || device->table->vector_bits > 64) { /* only the oracle compiles it again */
         free(text);
         text = NULL;
     }
-    if (status != FL_OK)
+    if (status != FL_OK || !made)
         return status;
     made->uneven = source->loops != 0;
     made->text = text;

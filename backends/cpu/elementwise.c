@@ -163,7 +163,7 @@ static void CPU_NAME(reference)(fl_operation operation, const walk *w, fl_dtype 
     const int64_t elements = CPU_NAME(walk_elements)(w, 0, w->dimensions);
 
     for (int64_t i = 0; i < elements; i++) {
-        char *at[WALK_MOST];
+        char *at[WALK_MOST] = {NULL};
         CPU_NAME(walk_locate)(w, 0, w->dimensions, i, at);
         switch (dtype) {
         case FL_F32: CPU_TYPED(reference, f32)(operation, at); break;

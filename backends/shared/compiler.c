@@ -263,7 +263,7 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
 fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle)
 {
     fl_cache_entry entry;
-    compiler with;
+    compiler with = {.path = ""};
     compiler_text key;
     fl_status status = find_compiler(host, job->language, &with);
 

@@ -63,7 +63,7 @@ static fl_status read_arguments(core_parser *p, const core_token *name, const co
                                 core_value *widest)
 {
     const core_token opened = p->token;
-    core_value argument;
+    core_value argument = CORE_INTEGER;
     int count = 0;
     fl_status status = advance(p);
     bool more = status == FL_OK && !next_is(p, ")");
@@ -87,7 +87,7 @@ static fl_status read_arguments(core_parser *p, const core_token *name, const co
 static fl_status read_call(core_parser *p, const core_token *name, const core_function *function, bool is_float,
                            core_value *of)
 {
-    core_value widest;
+    core_value widest = CORE_INTEGER;
     fl_status status;
 
     if (!next_is(p, "("))
@@ -173,7 +173,7 @@ static fl_status read_cast(core_parser *p, const core_token *opened, core_value 
     core_type type = {0};
     fl_dtype dtype = FL_I64;
     bool is_bool;
-    core_value ignored;
+    core_value ignored = CORE_INTEGER;
     fl_status status = FL_OK;
 
     while (status == FL_OK && core_type_add(&type, &p->token))
@@ -311,7 +311,7 @@ static fl_status read_operators(core_parser *p, int least, core_value *of)
 static fl_status read_expression(core_parser *p, core_value *of)
 {
     core_token question;
-    core_value no;
+    core_value no = CORE_INTEGER;
     fl_status status;
 
     if (++p->depth > DEEPEST)
@@ -340,7 +340,7 @@ static fl_status read_expression(core_parser *p, core_value *of)
 
 fl_status core_parser_read(core_parser *p)
 {
-    core_value of;
+    core_value of = CORE_INTEGER;
     fl_status status = advance(p);
 
     if (status == FL_OK && p->token.kind == CORE_TOKEN_END)

@@ -246,9 +246,13 @@ CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|
                         re.MULTILINE)
 
 
+# What a command says of times that it measured beside the other runs here.
+BUSY = re.compile("again on a quiet machine")
+
+
 def judge(run, clean):
     """What is wrong with a run; None: nothing."""
-    lines = [line for line in run.err.splitlines() if line.strip()]
+    lines = [line for line in run.err.splitlines() if line.strip() and not BUSY.search(line)]
     printed = run.out.decode()
     listed = run.case.words[0] == "sweep" and CANNOT_RUN.search(printed)
     if run.case.words[0] == "batch" and len(lines) == 2 and lines[0].endswith("--resume does the others"):
