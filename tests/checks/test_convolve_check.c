@@ -51,18 +51,20 @@ static int64_t elements_of(int ndim, const int64_t *image, const int64_t *kernel
     return shape[0] * shape[1];
 }
 
-/* Each element costs at most the products that it consists of, and all of them at most 2^28, or an eighth of the
- * convolution's, or one element's. */
+/* Each element costs at most the products that it consists of, and all of them at most 2^28, or what 4096 elements
+ * cost, or an eighth of a result of fewer than 2^15, or one element. */
 static void expect_cheap_samples(const operands *in, fl_mode mode, int64_t terms, int64_t size, const char *shown)
 {
     convolve_oracle *oracle = convolve_oracle_create(&in->image, &in->kernel, mode, CHECK_SAMPLED, 3);
-    const double most = fmax(0x1p28, (double)size / 8 * (double)terms);
+    const double fewest = fmin(4096, (double)size / 8), most = fmax(0x1p28, fewest * (double)terms);
     int64_t elements, work = convolve_oracle_work(oracle, &elements);
 
     cr_expect(elements >= 1 && elements <= size, "%s: %lld of %lld elements", shown, (long long)elements,
               (long long)size);
     cr_expect(elements >= size / 8 || elements >= 4096, "%s: only %lld of %lld elements", shown, (long long)elements,
               (long long)size);
+    cr_expect((double)elements <= fmax(1, fmax(fewest, 0x1p28 / (double)terms)), "%s: %lld elements", shown,
+              (long long)elements);
     cr_expect(work > 0 && work <= elements * terms, "%s: %lld multiply-adds for %lld elements of %lld products", shown,
               (long long)work, (long long)elements, (long long)terms);
     cr_expect((double)work <= fmax(most, (double)terms), "%s: %lld multiply-adds", shown, (long long)work);

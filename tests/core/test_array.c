@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* 0, 1, 2 ... as i32, in that shape. */
 static fl_array *counting(fl_device *device, int ndim, const int64_t *shape)
@@ -47,6 +48,32 @@ ON_EVERY_BACKEND(array, what_it_is)
             cr_expect(fl_array_data(array) != NULL);
             fl_array_free(array);
         }
+    fl_device_close(device);
+}
+
+/* Bytes of addresses that the process has. */
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    cr_assert(file && fscanf(file, "%zu", &pages) == 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* 4 GiB, of which each array is freed before the next is made. (The address sanitizer keeps some of them.) */
+ON_EVERY_BACKEND(array, memory_is_given_back)
+{
+    fl_device *device = open_device(on->resource);
+    const int64_t bytes = 1 << 26;
+    const size_t before = address_space();
+    for (int i = 0; i < 64; i++) {
+        fl_array *array;
+        must(fl_array_create(device, FL_U8, 1, &bytes, &array));
+        fl_array_free(array);
+    }
+    const size_t after = address_space();
+    cr_expect(after < before + (UINT64_C(1) << 31), "%s: %zu bytes more", on->resource, after - before);
     fl_device_close(device);
 }
 

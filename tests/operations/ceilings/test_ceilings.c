@@ -106,6 +106,33 @@ ON_EVERY_BACKEND(ceilings, multiplies_and_adds)
     fl_device_close(device);
 }
 
+/* A GPU's blocks are those asked for, or of 256 threads. */
+ON_EVERY_BACKEND(ceilings, blocks)
+{
+    static const int asked[] = {0, 1, 33, 1024};
+    fl_device *device = open_device(on->resource);
+    fl_array *in, *out;
+    const char *variant;
+    must(fl_array_create(device, FL_F32, 1, (int64_t[]){5000}, &in));
+    must(fl_array_create(device, FL_F32, 1, (int64_t[]){5000}, &out));
+    for (size_t v = 0; (variant = variant_of(device, "multiply_add", FL_F32, v)) && is_gpu(device); v++)
+        for (size_t i = 0; i < COUNT(asked); i++) {
+            fl_timing t = {0};
+            const fl_run run = {.variant = variant, .block = {asked[i]}, .timing = &t};
+            const int64_t block = asked[i] ? asked[i] : 256;
+            must(fl_multiply_add(device, in, 2, 1, 3, out, &run));
+            const int64_t each = strcmp(t.variant, "register") == 0 ? 8 : 1;
+            cr_expect(t.block[0] == block && t.block[1] == 1 && t.block[2] == 1,
+                      "%s %s: asked for %d threads, ran %dx%dx%d", on->resource, variant, asked[i], t.block[0],
+                      t.block[1], t.block[2]);
+            cr_expect(t.grid[0] <= (5000 + block * each - 1) / (block * each) && t.grid[1] == 1 && t.grid[2] == 1,
+                      "%s %s: %lld blocks of %d", on->resource, variant, (long long)t.grid[0], t.block[0]);
+        }
+    fl_array_free(in);
+    fl_array_free(out);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(ceilings, without_elements_and_refusals)
 {
     fl_device *device = open_device(on->resource);

@@ -346,6 +346,48 @@ ON_EVERY_BACKEND(convolve, timing_is_filled)
     fl_device_close(device);
 }
 
+/* The more threads a block has, the fewer outputs, one below the other, has each: a thread's registers are fewer. */
+ON_EVERY_BACKEND(convolve, outputs_of_a_thread)
+{
+    static const int blocks[][3] = {{64, 2, 16}, {16, 8, 16}, {129, 1, 8}, {32, 8, 8}, {257, 1, 4}, {64, 16, 4}};
+    fl_device *device = open_device(on->resource);
+    struct matrix image = matrix_random(FL_F32, 512, 20, 1), kernel = matrix_random_rank_one(FL_F32, 3, 3, 2);
+    struct expected expected = expected_convolve(&image, &kernel, FL_SAME);
+    for (size_t b = 0; is_gpu(device) && b < COUNT(blocks); b++)
+        for (int v = 0; v < 2; v++) {
+            fl_timing timing = {0};
+            const fl_run run = {
+                .variant = v ? "separable" : "tiled", .block = {blocks[b][0], blocks[b][1], 1}, .timing = &timing};
+            check_convolve(device, &image, &kernel, FL_SAME, &run, &expected);
+            cr_expect(timing.grid[1] == 512 / (blocks[b][1] * blocks[b][2]), "%s: blocks of %dx%d: %lld for 512 rows",
+                      on->resource, blocks[b][0], blocks[b][1], (long long)timing.grid[1]);
+        }
+    expected_free(&expected);
+    matrix_free(&image);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
+/* The operations are told as exactly as f64 counts: those of 2^24 + 1 taps are no number of f32. */
+ON_EVERY_BACKEND(convolve, operations_of_many_taps)
+{
+    const int64_t taps = (1 << 24) + 1;
+    fl_device *device = open_device(on->resource);
+    if (is_gpu(device) && !is_small_test()) {
+        struct matrix zeros = matrix_create(FL_F32, taps, 1);
+        memset(zeros.data, 0, (size_t)taps * sizeof(float));
+        fl_array *image = array_from(device, &zeros), *out;
+        fl_timing timing = {0};
+        must(fl_array_create(device, FL_F32, 2, (int64_t[]){1, 1}, &out));
+        must(fl_convolve(device, image, image, FL_VALID, out, &(fl_run){.variant = "naive", .timing = &timing}));
+        cr_expect(timing.flops == 2.0 * (double)taps, "%s: %.0f operations", on->resource, timing.flops);
+        fl_array_free(image);
+        fl_array_free(out);
+        matrix_free(&zeros);
+    }
+    fl_device_close(device);
+}
+
 /* Convolves its own image ten times on its own stream, without Criterion, whose tests fail in one thread only. */
 static void *convolve_on_own_stream(void *argument)
 {

@@ -261,6 +261,28 @@ ON_EVERY_BACKEND(convolve1d, timing_is_filled)
     fl_device_close(device);
 }
 
+/* A GPU's fft transforms several blocks of a long signal at once: 25 of 4096 elements, each of which gives 4092 of the
+ * 100004 outputs; the grid's second dimension counts them. */
+ON_EVERY_BACKEND(convolve1d, blocks_of_fft_at_once)
+{
+    fl_device *device = open_device(on->resource);
+    struct matrix signal = matrix_random(FL_F32, 1, 100000, 1), kernel = matrix_random(FL_F32, 1, 5, 2);
+    struct sums sums = sums_create(&signal, &kernel, FL_FULL);
+    const char *variant;
+    for (size_t i = 0; (variant = variant_of(device, "convolve1d", FL_F32, i)) != NULL; i++) {
+        fl_timing timing = {0};
+        if (!is_gpu(device) || strcmp(variant, "fft") != 0)
+            continue;
+        check_one(device, &signal, &kernel, FL_FULL, &(fl_run){.variant = variant, .timing = &timing}, &sums,
+                  (struct starts){0, 0, 0});
+        cr_expect(timing.grid[1] == 25, "%s: %lld blocks at once", on->resource, (long long)timing.grid[1]);
+    }
+    sums_free(&sums);
+    matrix_free(&signal);
+    matrix_free(&kernel);
+    fl_device_close(device);
+}
+
 /* Convolves its own signal on its own stream, by each variant, without Criterion, whose tests fail in one thread
  * only. */
 static void *convolve_on_own_stream(void *argument)

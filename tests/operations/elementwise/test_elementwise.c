@@ -415,6 +415,38 @@ ON_EVERY_BACKEND(elementwise, odd_blocks)
     fl_device_close(device);
 }
 
+/* Without a request: lines, or planes for an array of one or two dimensions and cubes for one of three. */
+ON_EVERY_BACKEND(elementwise, usual_blocks)
+{
+    static const struct shape some[] = {{2, {40, 50}}, {3, {10, 20, 30}}};
+    fl_device *device = open_device(on->resource);
+    const struct operation *o = &operations[0];
+    for (size_t s = 0; is_gpu(device) && s < COUNT(some); s++) {
+        struct input x = input_create(device, FL_F32, some[s].ndim, some[s].shape, 0, 1);
+        struct guarded out = guarded_create(device, FL_F32, some[s].ndim, some[s].shape, 0);
+        const char *variant;
+        for (size_t i = 0; (variant = variant_of(device, o->name, FL_F32, i)) != NULL; i++) {
+            fl_timing t = {0};
+            must(call(o, device, x.on_device.out, NULL, out.out, &(fl_run){.variant = variant, .timing = &t}));
+            const bool box = strstr("naive-2d naive-3d uncoalesced", t.variant) && strcmp(t.variant, "naive") != 0;
+            const bool cube = box && some[s].ndim == 3 && strcmp(t.variant, "naive-2d") != 0;
+            const int line = strcmp(t.variant, "grid-stride") == 0 ? 512 : 256;
+            cr_expect(t.block[0] == (cube  ? 8
+                                     : box ? 16
+                                           : line) &&
+                          t.block[1] == (cube  ? 8
+                                         : box ? 16
+                                               : 1) &&
+                          t.block[2] == (cube ? 8 : 1),
+                      "%s %s: %dx%dx%d threads for %d dimensions", on->resource, variant, t.block[0], t.block[1],
+                      t.block[2], some[s].ndim);
+        }
+        guarded_free(&out);
+        input_free(&x);
+    }
+    fl_device_close(device);
+}
+
 /* The message names the limit; nothing is written. */
 static void expect_limit(fl_device *device, const char *variant, int x, int y, int z, int64_t limit)
 {

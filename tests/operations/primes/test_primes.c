@@ -146,6 +146,21 @@ ON_EVERY_BACKEND(primes, either_division)
     fl_device_close(device);
 }
 
+/* A variant that asks for each number collects 4096 primes at a time: these are two such pieces and a rest. */
+ON_EVERY_BACKEND(primes, pieces_of_the_list)
+{
+    const int64_t upto = 85000;
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(upto);
+    const char *variant;
+    cr_assert(expected.count > 2 * 4096 && expected.count % 4096 > 0);
+    for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
+        if (strcmp(variant, "sqrt-each") == 0 && !is_small_test())
+            check_primes(device, &expected, upto, &(fl_run){.variant = variant});
+    free(expected.prime);
+    fl_device_close(device);
+}
+
 struct known {
     int64_t upto, count, sum; /* oeis.org/A006880, oeis.org/A046731 */
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../../core/src/dlpack.h"
 #include "harness.h"
 
 #include <float.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const fl_dtype floats[] = {FL_F32, FL_F64};
 
@@ -568,6 +570,81 @@ ON_EVERY_BACKEND(reconstruct, timing_is_filled)
         }
         problem_free(&p);
     }
+    fl_device_close(device);
+}
+
+/* A block of 16 x 16 threads has a kernel of its own in f32, in which each thread has eight rows; one of 16 x 15 has
+ * the general kernel's four. */
+ON_EVERY_BACKEND(reconstruct, rows_of_a_block)
+{
+    fl_device *device = open_device(on->resource);
+    struct problem p = problem_random(FL_F32, 0, 128, 64, 5, 5, 1);
+    for (int height = 15; is_gpu(device) && height <= 16; height++) {
+        fl_timing t = {0};
+        const int64_t rows = height * (height == 16 ? 8 : 4);
+        check_call(device, &p, &(fl_run){.variant = "register", .block = {16, height, 1}, .timing = &t}, false);
+        cr_expect(t.grid[1] == (128 + rows - 1) / rows, "%s: %lld blocks of 16x%d for 128 rows", on->resource,
+                  (long long)t.grid[1], height);
+    }
+    problem_free(&p);
+    fl_device_close(device);
+}
+
+static char *map_near(void *place, size_t bytes)
+{
+    void *memory = mmap((void *)((uintptr_t)place / 4096 * 4096), bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert(memory != MAP_FAILED);
+    return memory;
+}
+
+/* Rows further apart than a library counts in 32 bits: two pages with nothing between them. Every variant that can
+ * not take them says so, and auto takes another. */
+ON_EVERY_BACKEND(reconstruct, rows_far_apart)
+{
+    enum { M = 2, N = 512, K = 512 };
+    fl_device *device = open_device(on->resource);
+    if (fl_device_describe(device)->dlpack_type != DLPACK_CPU) {
+        fl_device_close(device);
+        return;
+    }
+    struct matrix ones[3] = {matrix_create(FL_F64, M, K), matrix_create(FL_F64, 1, K), matrix_create(FL_F64, K, N)};
+    fl_array *in[3], *y;
+    const char *variant;
+    for (int i = 0; i < 3; i++) {
+        for (int64_t at = 0; at < ones[i].shape[0] * ones[i].shape[1]; at++)
+            matrix_set(&ones[i], 0, at, 1);
+        must(fl_array_from_host(device, FL_F64, i == 1 ? 1 : 2, i == 1 ? &ones[i].shape[1] : ones[i].shape,
+                                ones[i].data, &in[i]));
+        matrix_free(&ones[i]);
+    }
+    const size_t bytes = N * sizeof(double);
+    char *const below = (char *)fl_array_data(in[2]) - (INT64_C(1) << 34); /* no input may lie between the rows */
+    char *upper = map_near(below, bytes), *lower = map_near(below - (INT64_C(1) << 35), bytes);
+    cr_assert(upper - lower > INT32_MAX * (int64_t)sizeof(double));
+    struct DLManagedTensor tensor = {
+        .dl_tensor = {.data = lower,
+                      .device = {DLPACK_CPU, 0},
+                      .ndim = 2,
+                      .dtype = {DLPACK_FLOAT, 64, 1},
+                      .shape = (int64_t[]){M, N},
+                      .strides = (int64_t[]){(upper - lower) / (int64_t)sizeof(double), 1}}};
+    must(fl_array_from_dlpack(device, &tensor, &y));
+    for (size_t v = 0; (variant = variant_of(device, "reconstruct", FL_F64, v)) != NULL; v++) {
+        memset(lower, 0, bytes);
+        memset(upper, 0, bytes);
+        const fl_status status = fl_reconstruct(device, in[0], in[1], in[2], K, y, &(fl_run){.variant = variant});
+        cr_expect(status == FL_OK || strcmp(variant, "library") == 0, "%s %s: %s", on->resource, variant,
+                  fl_last_error());
+        for (int64_t i = 0; status == FL_OK && i < M * N; i++)
+            cr_assert(((double *)(i < N ? lower : upper))[i % N] == K, "%s %s: element %lld is wrong", on->resource,
+                      variant, (long long)i);
+    }
+    fl_array_free(y);
+    for (int i = 0; i < 3; i++)
+        fl_array_free(in[i]);
+    munmap(lower, bytes);
+    munmap(upper, bytes);
     fl_device_close(device);
 }
 

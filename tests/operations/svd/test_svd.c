@@ -487,6 +487,43 @@ ON_EVERY_BACKEND(svd, timing_is_filled)
     fl_device_close(device);
 }
 
+static double operations_of(fl_device *device, const char *variant, fl_dtype dtype, int64_t rows, int64_t columns,
+                            int64_t k)
+{
+    struct matrix a = matrix_random(dtype, rows, columns, 1);
+    fl_timing timing = {0};
+    struct factors f = decompose(device, &a, k, 1, &(fl_run){.variant = variant, .timing = &timing}, variant);
+    factors_free(&f);
+    matrix_free(&a);
+    return timing.flops;
+}
+
+/* An exact decomposition's operations grow with the longer dimension, no faster, whichever it is; Jacobi's may have
+ * twice as many sweeps. Those of a sketch of l = k + 10 vectors are mostly its six products with the matrix, of 2 m n l
+ * each. */
+ON_EVERY_BACKEND(svd, operations_of_shapes)
+{
+    static const fl_dtype dtypes[] = {FL_F32, FL_F64};
+    fl_device *device = open_device(on->resource);
+    const double products = 6.0 * 2 * 400 * 300 * 12;
+    const char *variant;
+    for (int d = 0; d < 2; d++)
+        for (size_t i = 0; (variant = variant_of(device, "svd", dtypes[d], i)) != NULL; i++) {
+            if (strcmp(variant, "randomized") == 0) {
+                const double sketch = operations_of(device, variant, dtypes[d], 400, 300, 2);
+                cr_expect(sketch > products && sketch < 1.3 * products, "%s: %g operations", on->resource, sketch);
+                continue;
+            }
+            const double shorter = operations_of(device, variant, dtypes[d], 128, 4, 4),
+                         tall = operations_of(device, variant, dtypes[d], 512, 4, 4),
+                         wide = operations_of(device, variant, dtypes[d], 4, 512, 4);
+            cr_expect(tall > shorter && tall <= 2 * 4 * shorter && wide > shorter && wide <= 2 * 4 * shorter,
+                      "%s %s: %g operations for 128x4, %g for 512x4, %g for 4x512", on->resource, variant, shorter,
+                      tall, wide);
+        }
+    fl_device_close(device);
+}
+
 /* Five decompositions of its own matrix on its own stream, all the same. */
 static void *decompose_on_own_stream(void *argument)
 {
