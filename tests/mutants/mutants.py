@@ -72,6 +72,9 @@ TESTS = {
     "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
     "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
 }
+# What all operations have in common: the test of what a device tells of its variants, and that of results beyond the threads of a launch,
+# with hip-cpu as it is built for that test.
+OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "grids"
 BY_ITSELF = ("threads", "setting", "lapack")
 CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
@@ -231,6 +234,8 @@ class Planner:
                 fail(f"the build has no plugin {self.plugin}; --family=checks,harness,cpu,shared,core leaves backends/hip out", 2)
             chosen = self.some([o for o in objects if o.startswith(f"plugins/{self.plugin}/")], mutant, source)
             targets, resources, more = [f"lib/flynn-{self.plugin}.so"], f"{self.plugin},serial", None
+            if self.plugin == "hip-cpu" and os.path.exists(os.path.join(self.build.folder, LOW_GRIDS)):
+                targets.append(LOW_GRIDS)
         elif mutant.file.startswith("backends"):
             chosen, targets = [], []
             for target, folders in self.cpu:
@@ -246,6 +251,8 @@ class Planner:
             programs, scripts = self.tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
             return Plan(chosen, [f"tests/test_{p}" for p in programs] + ["bin/flynn"], programs, scripts, self.resources, None)
         programs, scripts = self.tests_of(chosen, TESTS)
+        if programs and mutant.file.startswith("backends") and OF_ROWS not in programs:
+            programs.append(OF_ROWS)
         # Tests of inner files and headers have objects of their own.
         for thing in objects:
             if thing.startswith("tests/CMakeFiles/test_"):
@@ -283,8 +290,8 @@ class Worker:
         self.sanitized = False
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
-        for name in ("lib", "bin", "tests", "objects", "tmp"):
-            os.mkdir(os.path.join(folder, name))
+        for name in ("lib", "bin", os.path.dirname(LOW_GRIDS), "objects", "tmp"):
+            os.makedirs(os.path.join(folder, name))
         for name in os.listdir(os.path.join(build.folder, "lib")):
             self.restore("lib/" + name)
 
@@ -360,12 +367,15 @@ class Worker:
 
     def test(self, kind, name, resources, limit):
         """The first thing that failed; None: all passed."""
-        if kind == "program":
+        if kind != "script":
             own, built = os.path.join(self.folder, "tests/test_" + name), os.path.join(self.build.folder, "tests/test_" + name)
             command = [own if os.path.exists(own) else built]
         else:
             command = ["bash", os.path.join(ROOT, "tests/cli", name + ".sh")]
         environment = self.environment(resources)
+        if kind == "low grids":
+            own, built = os.path.join(self.folder, LOW_GRIDS), os.path.join(self.build.folder, LOW_GRIDS)
+            environment["FLYNN_PLUGIN_PATH"] = os.path.dirname(own if os.path.exists(own) else built)
         if self.sanitized:
             environment.update(ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1", **({} if own_program(command[0], self.folder) else
                                {"LD_PRELOAD": subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True,
@@ -379,11 +389,13 @@ class Worker:
         if found:
             return found[1]
         found = re.search(r"^FAILED: (.{0,60})", output, flags=re.M)
-        return f"{name}.sh: {found[1].strip()}" if found and kind == "script" else name if kind == "program" else f"{name}.sh"
+        return f"{name}.sh: {found[1].strip()}" if found and kind == "script" else f"{name}.sh" if kind == "script" else name
 
     def all_tests(self, plan):
         yield from (("program", name, plan.resources) for name in plan.programs)
         yield from (("script", name, plan.resources) for name in plan.scripts)
+        if LOW_GRIDS in plan.targets:
+            yield "low grids", OF_GRIDS, "hip-cpu"
         if plan.more_resources:
             yield from (("program", name, plan.more_resources) for name in plan.programs)
 
