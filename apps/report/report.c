@@ -279,7 +279,8 @@ static plot_list all_plots(const report_page *page)
     for (int i = 0; i < page->machine_count * PLOTS; i++) {
         const report_plots *plots = &page->machines[i / PLOTS].plots[i % PLOTS];
         list.plots = memory_regrown(list.plots, (size_t)(list.count + plots->count), sizeof(report_plot *));
-        for (report_plot *p = plots->list; p < plots->list + plots->count; p++) {
+        for (int k = 0; k < plots->count; k++) {
+            report_plot *p = &plots->list[k];
             memcpy(name, p->name, sizeof name);
             if (page->machine_count > 1)
                 snprintf(p->name, sizeof p->name, "machine-%d-%.100s", i / PLOTS + 1, name);

@@ -764,7 +764,7 @@ Test(cache, prunes)
     cr_expect(is_found("used"), "used now");
     cr_expect(describe().entries == 5);
     for (int i = 0; i < 64; i++) { /* it looks now and then */
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "%d", i);
         put(key, "code");
     }

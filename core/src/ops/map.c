@@ -18,9 +18,9 @@ typedef struct arguments {
 } arguments;
 
 /* "input 2" */
-static const char *input_name(char name[16], int i)
+static const char *input_name(char name[24], int i)
 {
-    snprintf(name, 16, "input %d", i + 1);
+    snprintf(name, 24, "input %d", i + 1);
     return name;
 }
 
@@ -59,7 +59,7 @@ static fl_status check_input(const arguments *a, int i, fl_buffer *stretched)
 {
     const fl_function_info *info = fl_function_describe(a->function);
     const fl_array *in = a->inputs[i];
-    char name[16];
+    char name[24];
     fl_status status = core_check_array("map", input_name(name, i), in, a->device);
 
     if (status != FL_OK)
