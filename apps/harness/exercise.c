@@ -443,7 +443,8 @@ int exercise_main(const exercise_kind *kind, int argc, char **argv)
     refuse(&e);
     check_outputs(&e);
     backends = backends_open(&e.common); /* before any work: one that cannot run ends the command */
-    backends_keep(&backends, &e.common, kind->name);
+    if (kind->not_everywhere)
+        backends_keep(&backends, &e.common, kind->name);
     e.backends = &backends;
     prepare(&e, false);
     code = run(&e);

@@ -60,6 +60,7 @@ struct exercise_kind {
     } laws;                 /* for `flynn laws` */
     int64_t taxonomy_size;  /* for `flynn taxonomy`; 0: not among its exercises */
     bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
+    bool not_everywhere;    /* some backends do not have the operation `name`: they are left out */
     bool only_alone;        /* not among the exercises of compare, sweep and laws */
 
     bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
