@@ -40,17 +40,15 @@ static void plan(exercise *e)
 {
     const map_options *own = e->own;
     const fl_function_info *info = &own->info;
-    char text[sizeof e->title];
-    size_t used = 0;
+    char inputs[sizeof e->title] = "";
     int64_t shape[FL_MAX_DIMS];
     const int ndim = map_broadcast(e, shape);
 
     for (int i = 0; i < e->input_count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %s %s",
-                                 format_shape(e->inputs[i].ndim, e->inputs[i].shape).text,
-                                 fl_dtype_name(e->inputs[i].dtype));
+        snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), ", %s %s",
+                 format_shape(e->inputs[i].ndim, e->inputs[i].shape).text, fl_dtype_name(e->inputs[i].dtype));
     exercise_output(e, info->result, ndim, shape);
-    exercise_title(e, "map: %.160s%s -> %s", own->word, text, fl_dtype_name(info->result));
+    exercise_title(e, "map: %.160s%s -> %s", own->word, inputs, fl_dtype_name(info->result));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,

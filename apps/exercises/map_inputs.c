@@ -15,12 +15,12 @@
 
 /* A number, or the range that begins at `first`: FIRST:END[:STEP], of `count` numbers as numpy.arange has them. */
 typedef struct number_input {
-    bool is_number, is_range, whole; /* whole: all that is written is digits and signs */
+    bool is_number, whole; /* whole: digits and signs alone */
     double first, step;
     int64_t count;
 } number_input;
 
-/* Reads "[+-]digits..." to the next ':' or the end; false: it is no number. */
+/* Reads the number that ends at the next ':' or at the end of the text. False if that is not a number. */
 static bool read_number(const char **text, double *value, bool *whole)
 {
     char *end;
@@ -45,9 +45,8 @@ static number_input number_of(const char *word)
     n.is_number = true;
     if (text[-1] != ':')
         return n;
-    n.is_range = true;
     if (!read_number(&text, &end, &n.whole) || (text[-1] == ':' && !read_number(&text, &n.step, &n.whole)) || *text)
-        fail(EXIT_BAD_INPUT, "'%s' is no range; expected FIRST:END or FIRST:END:STEP (example: 0:1000000)", word);
+        fail(EXIT_BAD_INPUT, "'%s' is not a range; expected FIRST:END or FIRST:END:STEP (example: 0:1000000)", word);
     count = ceil((end - n.first) / n.step);
     if (n.step == 0 || !isfinite(n.first) || !isfinite(end) || !isfinite(n.step) || count > 0x1p40)
         fail(EXIT_BAD_INPUT, "'%s': a range of this length cannot be made; expected at most 2^40 elements", word);
@@ -153,6 +152,9 @@ static void take_for_c(exercise *e, map_options *own)
         fail(EXIT_BAD_INPUT, "%d input%s given; %s takes %d", given, given == 1 ? " is" : "s are", own->info.name,
              own->info.count);
     e->input_count = own->info.count;
+    if (given == 0)
+        option_refuse(&e->common, TAKES_DTYPE, "the parameters of %s say the dtypes of the random inputs",
+                      own->info.name);
     if (given > 0)
         read_files(e, numbers);
     for (int i = 0; i < e->input_count; i++) {

@@ -35,7 +35,7 @@ user_function user_function_of(const char *word)
     }
     must_do(file_bytes_read(word, "a text in C", &bytes, &why), &why);
     if (memchr(bytes.data, '\0', bytes.size))
-        fail(EXIT_BAD_INPUT, "%s: is no text: it has a zero byte", word);
+        fail(EXIT_BAD_INPUT, "%s: is not a text: it has a zero byte", word);
     f.text = memory_zeroed(bytes.size + 1, 1);
     memcpy(f.text, bytes.data, bytes.size);
     file_bytes_free(&bytes);
@@ -138,16 +138,26 @@ static void on_fault(int number)
     output_end(EXIT_WRONG_RESULT);
 }
 
-void user_function_enter(void)
+/* Once: a timed call does no work for it. */
+static void catch_faults(void)
 {
     static char stack[64 << 10]; /* for a function that has used up its own */
+    static bool done;
     struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
 
-    inside = 1;
+    if (done)
+        return;
+    done = true;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigaction(faults[i].signal, &action, NULL);
+}
+
+void user_function_enter(void)
+{
+    catch_faults();
+    inside = 1;
 }
 
 void user_function_leave(void)

@@ -43,7 +43,7 @@ backend_list backends_open(const common_options *options);
 /* Closes them, and writes the trace. */
 /* Whether the device has the operation, in this variant (NULL: any). */
 bool backend_offers(const fl_device *device, const char *operation, const char *variant);
-/* Leaves only those that have the operation. Ends the command, with exit code 3, where one was named that does not, or
- * none does. */
+/* Removes from the list of `all` the backends that do not have the operation. Ends the command with exit code 3 if the
+ * user named such a backend, or if no backend is left. */
 void backends_keep(backend_list *list, const common_options *options, const char *operation);
 void backends_close(backend_list *list);

@@ -31,7 +31,7 @@ typedef struct exercise {
     void *own;                    /* the values of the kind's own options */
     int64_t rank;                 /* of a ranked kind: one of --rank; 0: not given */
     const backend_list *backends; /* NULL where exercise_prepare made it */
-    const char *word;             /* the first argument, where it is no file (exercise_kind.first_is_text) */
+    const char *word;             /* the first argument, if exercise_kind.first_is_text */
     char title[400];              /* the table's first line */
     int input_count;
     host_array inputs[MOST_INPUTS];

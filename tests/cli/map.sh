@@ -114,10 +114,16 @@ refused "f32 for int" 2 "a.npy: is of f32, and input 1 of the function of i32" m
 ok "but with --dtype" map prime.c a.npy --dtype=i32 -o out.npy "${quick[@]}"
 check "converted" npy out.npy 'shape == (2, 3) and list(v) == [0, 1, 1, 0, 1, 0]'
 refused "a number that is none of the dtype" 2 "'2.5' is not of dtype i32" map prime.c 2.5
-refused "a range that is none" 2 "'0:x' is no range" map x 0:x
+refused "a range that is none" 2 "'0:x' is not a range" map x 0:x
 refused "a range without steps" 2 "0:5:0" map x 0:5:0
 refused "a function twice" 2 --function map 'x + 1' --function=x
 refused "a size with inputs" 2 --size map 'x + 1' a.npy --size=5
+refused "a dtype that the function decides" 2 "--dtype: has no effect: the parameters of prime" map prime.c --dtype=f32
+# Eight inputs whose shapes are as long as they can be: the title has room for some of them.
+printf 'int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a; }\n' >eight.c
+write long.npy "<i4" "(1000000000000000000, 1000000000000000000, 0, 9)"
+refused "long shapes" 2 "does not fit into the address space" map eight.c long.npy long.npy long.npy long.npy long.npy \
+    long.npy long.npy long.npy
 printf 'a\0b' >zero.c
 refused "a zero byte" 2 "zero byte" map zero.c
 refused "the text is not replaced" 2 "prime.c" map prime.c 0:10 --json=prime.c

@@ -417,8 +417,8 @@ static bool attempt(const char *backend, const call *c, const char *variant, lon
     return failed;
 }
 
-/* Blocks that are left each time that this allocation fails; 0: not each time. A thread of the emulation makes, at a
- * moment of its own, what stays for the process. */
+/* How many blocks are left if this allocation fails again and again; 0 if not each failure leaves some. HIP-CPU's
+ * threads also allocate, at any time, and keep it until the process ends. */
 static long long leaves_each_time(const char *backend, const call *c, const char *variant, long long n,
                                   unsigned long long expected)
 {
