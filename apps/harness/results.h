@@ -13,7 +13,7 @@ typedef struct result_list {
     const backend_list *backends;
     int count;
     measurement *list;
-    json_t *rows; /* of those that results_add_rows was called for */
+    json_t *rows; /* in JSON, of the measurements that results_add_rows was given */
 } result_list;
 
 /* The plan that the common options ask for. */

@@ -42,7 +42,7 @@ bool core_token_is(const core_token *token, const char *text);
 /* Is it one of the texts? The last one is NULL. */
 bool core_token_is_one_of(const core_token *token, ...) __attribute__((sentinel));
 
-/* The token as a message shows it: its first characters, without those that a line cannot have. */
+/* The token for a message: its first characters, then "..." if it is longer. */
 typedef struct core_token_text {
     char text[48];
 } core_token_text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_cache.c - where compiled code is kept: what is found, who must not be able to put it there, what processes do at
- * the same time, and what is left when one is killed or the disk is full.
+ * the same time, and the files that remain when one is killed or the disk is full.
  */
 #include "../../core/src/cache.h"
 

@@ -38,7 +38,7 @@ typedef struct fl_host fl_host;
 /* Compiled code, or the place for it. */
 typedef struct fl_cache_entry {
     bool found;       /* `path` has the code; else it is an empty file to write it to, or to replace */
-    bool temporary;   /* the file lies in a folder of its own in $TMPDIR, and cannot be kept */
+    bool temporary;   /* the file is in a new folder in $TMPDIR, and cannot be kept */
     char path[4096];  /* absolute */
     int64_t bytes;    /* of the code, with which the file begins, if it was found; the key follows */
     char remark[256]; /* why the code cannot be kept, with a cure; "" if it can be, or if it shall not be */

@@ -28,7 +28,7 @@ struct wavefront {
     vgpr *v; /* VECTOR_REGISTERS of them */
     uint32_t s[SCALAR_REGISTERS];
     int lanes;       /* 32 or 64 */
-    uint64_t active; /* the lanes of the current instruction: EXEC without those that DPP leaves out */
+    uint64_t active; /* lanes that execute the current instruction: EXEC, minus the lanes that DPP disables */
     const instruction *pc, *next;
     enum { RUNS, AT_BARRIER, ENDED, FAILED } state;
 
