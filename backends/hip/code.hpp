@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code.hpp - kernels that are compiled while the program runs: texts of the user's, for `map` and `kernel`.
+ */
+#ifndef FLYNN_HIP_CODE_HPP
+#define FLYNN_HIP_CODE_HPP
+
+#include "device.hpp"
+
+/* Compiled kernels, on one device. Several threads may queue them at once. */
+struct hip_code;
+
+struct hip_code_job {
+    const char *text;           /* C++ with kernels; the user's part is the file FL_SOURCE_NAME by #line */
+    const char *const *options; /* of any of the three compilers, "-DNAME=VALUE" say; NULL at the end */
+    const char *const *kernels; /* their names, all `extern "C"`; NULL at the end */
+    bool contract;              /* a product and a sum may become one multiply-add */
+    char *output;               /* out: what the compiler printed */
+    size_t output_size;
+};
+
+/* Compiles the text for the device, or takes what it became from the user's cache. FL_E_SOURCE: it does not compile;
+ * FL_E_UNAVAILABLE: there is no compiler; FL_E_DEVICE, FL_E_MEMORY. Any thread may call it. */
+fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code **code);
+
+/* Queues the kernel of this index in hip_code_job.kernels, as hip_queue does; `arguments` points to each. */
+fl_status hip_code_queue(const fl_context *context, const hip_code *code, int kernel, dim3 grid, dim3 block,
+                         size_t shared, void **arguments);
+
+/* The device address and size of a `__constant__` or `__device__` variable. FL_E_ARGUMENT: there is none. */
+fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const char *name, void **address,
+                          size_t *bytes);
+
+/* NULL is allowed. */
+void hip_code_free(hip_device *device, hip_code *code);
+
+#endif
