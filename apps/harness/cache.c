@@ -7,11 +7,14 @@
 #include "view/json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The folder of caches (XDG Base Directory Specification). False if there is none, or if FLYNN_CACHE is "off". */
@@ -80,9 +83,9 @@ json_t *cache_load(const char *file)
     return kept ? kept : json_new_object();
 }
 
-json_t *cache_change(const char *file, problem *why)
+/* The same for a change: NULL if the file is there and cannot be read now, so that nothing is lost. */
+static json_t *load_for_change(const char *path, problem *why)
 {
-    const char *path = cache_path(file);
     json_error_t error = {.line = -1};
     json_t *kept = load(path, &error);
 
@@ -116,14 +119,50 @@ static bool keep_damaged(const char *path, problem *why)
     return done;
 }
 
-bool cache_save(const char *file, const json_t *kept, problem *why)
+enum { LONGEST_WAIT_S = 10 };
+
+/* Waits until no other process changes the file, which is replaced: the lock is another file, which stays. The end of
+ * the process gives it back, too. -1 with a problem; a file system without locks gives one that protects nothing. */
+static int lock(const char *path, problem *why)
+{
+    char name[PATH_MAX + 8];
+    int file, waits = 0;
+
+    snprintf(name, sizeof name, "%s.lock", path);
+    file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (file < 0 && errno == EACCES) /* another user's: local file systems lock it nevertheless */
+        file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file < 0) {
+        problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", name, strerror(errno));
+        return -1;
+    }
+    while (flock(file, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR))
+        if (waits++ < LONGEST_WAIT_S * 100) {
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        } else {
+            problem_set(why, EXIT_BROKEN, "%s: another process has kept it locked for %d s", name, LONGEST_WAIT_S);
+            close(file);
+            return -1;
+        }
+    return file;
+}
+
+bool cache_change(const char *file, bool (*change)(json_t *kept, void *data), void *data, problem *why)
 {
     const char *path = cache_path(file);
+    int locked;
+    bool done;
 
     if (!*path)
         return problem_set(why, EXIT_BROKEN,
                            "%s cannot be saved; set FLYNN_CACHE to a folder, or unset it and set HOME", file);
-    return make_folders(path, why) && keep_damaged(path, why) && json_write(kept, path, why);
+    if (!make_folders(path, why) || (locked = lock(path, why)) < 0)
+        return false;
+    json_t *kept = load_for_change(path, why);
+    done = kept && (!change(kept, data) || (keep_damaged(path, why) && json_write(kept, path, why)));
+    json_decref(kept);
+    close(locked);
+    return done;
 }
 
 const char *cache_host(void)

@@ -8,6 +8,7 @@
 #include "support/problem.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* The path of `file` ("ceilings.json"); "" if the environment names no folder. Valid until the next call. */
 const char *cache_path(const char *file);
@@ -15,11 +16,10 @@ const char *cache_path(const char *file);
 /* Its content; an empty object if it cannot be read. Free with json_decref. */
 json_t *cache_load(const char *file);
 
-/* The same for a change: NULL with a problem if the file is there and cannot be read now, so that nothing is lost. */
-json_t *cache_change(const char *file, problem *why);
-
-/* Writes it, whole or not at all; makes the folder. A file that is damaged is copied beside it first, with a remark. */
-bool cache_save(const char *file, const json_t *kept, problem *why);
+/* Lets `change` change the content and writes it, if `change` returns true, whole or not at all; makes the folder.
+ * Processes that do so at the same time wait for each other (<file>.lock), so that no change is lost. A file that
+ * cannot be read now stays as it is; one that is damaged is copied beside it first, with a remark. */
+bool cache_change(const char *file, bool (*change)(json_t *kept, void *data), void *data, problem *why);
 
 /* "<host>/", since machines may share a home. Valid until the next call. */
 const char *cache_host(void);

@@ -30,21 +30,35 @@ ceilings ceilings_load(const fl_device_info *device)
     return c;
 }
 
+typedef struct saving {
+    const fl_device_info *device;
+    const ceilings *measured;
+} saving;
+
+/* What was not measured stays as it is. */
+static void renew(json_t *one, const char *key, double value)
+{
+    if (!isnan(value) || !json_object_get(one, key))
+        json_put(one, key, json_number(value));
+}
+
+static bool save(json_t *kept, void *data)
+{
+    const saving *s = data;
+    const char *key = cache_key(s->device->resource, s->device->name);
+    json_t *one = json_object_get(kept, key);
+
+    one = json_is_object(one) ? json_incref(one) : json_new_object();
+    renew(one, "copy_bytes_per_s", s->measured->copy_bytes_per_s);
+    renew(one, "f32_flops_per_s", s->measured->f32_flops_per_s);
+    renew(one, "f64_flops_per_s", s->measured->f64_flops_per_s);
+    json_put(kept, key, one);
+    return true;
+}
+
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why)
 {
-    json_t *kept = cache_change(file, why), *one;
-    bool saved;
-
-    if (!kept)
-        return false;
-    one = json_new_object();
-    json_put(one, "copy_bytes_per_s", json_number(measured->copy_bytes_per_s));
-    json_put(one, "f32_flops_per_s", json_number(measured->f32_flops_per_s));
-    json_put(one, "f64_flops_per_s", json_number(measured->f64_flops_per_s));
-    json_put(kept, cache_key(device->resource, device->name), one);
-    saved = cache_save(file, kept, why);
-    json_decref(kept);
-    return saved;
+    return cache_change(file, save, &(saving){device, measured}, why);
 }
 
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops)

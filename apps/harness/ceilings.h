@@ -18,7 +18,7 @@ typedef struct ceilings {
 /* The saved ones of this device on this machine; all NaN if there are none or the file cannot be read. */
 ceilings ceilings_load(const fl_device_info *device);
 
-/* Saves them in ceilings.json (cache.h); replaces the device's older ones. */
+/* Saves them in ceilings.json (cache.h); what is NaN stays as it was kept before. */
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why);
 
 /* The file's path; "" if the environment names no folder. */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char file[] = "sweeps.json";
 
@@ -44,26 +45,31 @@ static json_t *entry_of(const tuned_work *work, const tuned_way *way)
     return entry;
 }
 
-bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
-{
-    json_t *kept = cache_change(file, why), *others, *entry;
-    const char *key = cache_key(work->resource, work->name);
-    size_t i;
-    bool saved;
+typedef struct saving {
+    const tuned_work *work;
+    const tuned_way *way;
+} saving;
 
-    if (!kept)
-        return false;
-    others = json_new_list();
+static bool save(json_t *kept, void *data)
+{
+    const saving *s = data;
+    json_t *others = json_new_list(), *entry;
+    const char *key = cache_key(s->work->resource, s->work->name);
+    size_t i;
+
     json_array_foreach(json_object_get(kept, key), i, entry)
     {
-        if (!same_kind(entry, work) || elements_of(entry) != work->elements)
+        if (!same_kind(entry, s->work) || elements_of(entry) != s->work->elements)
             json_append(others, json_incref(entry));
     }
-    json_append(others, entry_of(work, way));
+    json_append(others, entry_of(s->work, s->way));
     json_put(kept, key, others);
-    saved = cache_save(file, kept, why);
-    json_decref(kept);
-    return saved;
+    return true;
+}
+
+bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
+{
+    return cache_change(file, save, &(saving){work, way}, why);
 }
 
 /* The device's list without the exercise's ways; NULL: without any. */
@@ -82,28 +88,37 @@ static json_t *without(const json_t *list, const char *exercise, int *gone)
     return rest;
 }
 
-bool tuned_forget(const char *exercise, int *count, problem *why)
-{
-    json_t *kept = cache_change(file, why), *list;
-    const char *host = cache_host(), *key;
-    void *next;
-    bool saved;
+typedef struct forgetting {
+    const char *exercise;
+    int count;
+} forgetting;
 
-    *count = 0;
-    if (!kept)
-        return false;
+static bool forget(json_t *kept, void *data)
+{
+    forgetting *f = data;
+    const char *host = cache_host(), *key;
+    json_t *list;
+    void *next;
+
     json_object_foreach_safe(kept, next, key, list)
     {
-        json_t *rest = strncmp(key, host, strlen(host)) == 0 ? without(list, exercise, count) : NULL;
+        json_t *rest = strncmp(key, host, strlen(host)) == 0 ? without(list, f->exercise, &f->count) : NULL;
         if (rest && json_array_size(rest) > 0)
             json_put(kept, key, json_incref(rest));
         else if (rest)
             json_object_del(kept, key);
         json_decref(rest);
     }
-    saved = *count == 0 || cache_save(file, kept, why);
-    json_decref(kept);
-    return saved;
+    return f->count > 0;
+}
+
+bool tuned_forget(const char *exercise, int *count, problem *why)
+{
+    forgetting f = {exercise, 0};
+    const bool done = access(tuned_path(), F_OK) != 0 || cache_change(file, forget, &f, why);
+
+    *count = f.count;
+    return done;
 }
 
 static bool read_way(const json_t *entry, tuned_way *way)

@@ -311,10 +311,9 @@ static double kept_rate(const json_t *device, const char *key)
     return rate;
 }
 
-/* What is kept: of a rate that is not steady, and of two that contradict each other, the older value. */
+/* What is kept: no rate that is not steady, and none of two that contradict each other. */
 static ceilings worth_keeping(const json_t *device, const fl_device_info *info)
 {
-    const ceilings old = ceilings_load(info);
     ceilings c = {kept_rate(device, "copy"), kept_rate(device, "f32"), kept_rate(device, "f64")};
 
     if (c.f32_flops_per_s < 0.9 * c.f64_flops_per_s) {
@@ -325,9 +324,6 @@ static ceilings worth_keeping(const json_t *device, const fl_device_info *info)
              format_rate(c.f64_flops_per_s, "FLOP/s").text);
         c.f32_flops_per_s = c.f64_flops_per_s = NAN;
     }
-    c.copy_bytes_per_s = isnan(c.copy_bytes_per_s) ? old.copy_bytes_per_s : c.copy_bytes_per_s;
-    c.f32_flops_per_s = isnan(c.f32_flops_per_s) ? old.f32_flops_per_s : c.f32_flops_per_s;
-    c.f64_flops_per_s = isnan(c.f64_flops_per_s) ? old.f64_flops_per_s : c.f64_flops_per_s;
     return c;
 }
 

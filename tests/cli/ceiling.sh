@@ -16,14 +16,24 @@ check "rates are amounts over times" json "$work/out" 'all(q["per_second"] is No
 check "times are the medians of three" json "$work/out" 'all(len(q["times_s"]) == 3 and
     q["seconds"] == sorted(q["times_s"])[1] > 0 for c in d["ceilings"] for q in c["quantities"])'
 cp "$work/out" measured.json
-check "they are kept" json "$work/cache/ceilings.json" 'len(d) == 2 and all(v["f64_flops_per_s"] > 1e6 for v in d.values())'
+# On a busy machine a rate may be told not to be kept, or the two of multiply-adds.
+left_out=$(($(grep -c 'it is not kept' "$work/err") + 2 * $(grep -c 'neither is kept' "$work/err")))
+check "they are kept, but for what is told" json "$work/cache/ceilings.json" "len(d) == 2 and
+    all(v is None or v > 1e6 for c in d.values() for v in c.values()) and
+    sum(v is None for c in d.values() for v in c.values()) == $left_out"
 ok "an exercise" convolve --size=64 --backend=serial --json --repeat=1
 check "its roofline" "$PYTHON" -c '
 import json
 r = json.load(open("'"$work/out"'"))["results"][0]
 rate = {q["key"]: q["per_second"] for q in json.load(open("measured.json"))["ceilings"][0]["quantities"]}
-least = max(r["bytes"] / rate["copy"], r["flops"] / rate["f64"])
-assert abs(r["percent_of_ceiling"] - 100 * least / r["kernel_s"]) < 1e-6 * r["percent_of_ceiling"], r["percent_of_ceiling"]'
+kept = next(v for key, v in json.load(open("'"$work"'/cache/ceilings.json")).items() if "/serial/" in key)
+copy, f64 = kept["copy_bytes_per_s"], kept["f64_flops_per_s"]
+assert copy in (None, rate["copy"]) and f64 in (None, rate["f64"]), kept
+if None in (copy, f64):
+    assert r["percent_of_ceiling"] is None
+else:
+    least = max(r["bytes"] / copy, r["flops"] / f64)
+    assert abs(r["percent_of_ceiling"] - 100 * least / r["kernel_s"]) < 1e-6 * r["percent_of_ceiling"], r["percent_of_ceiling"]'
 ok "the table" ceiling --backend=serial "${small[@]}"
 check "every quantity has a row" test "$(grep -c '^serial ' "$work/out")" = 5
 

@@ -5,17 +5,36 @@
 #define _GNU_SOURCE 1
 #include "scratch.h"
 #include "harness/cache.h"
+#include "harness/ceilings.h"
 #include "harness/tuned.h"
 #include "files/output.h"
 #include "view/json.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+static bool replace(json_t *kept, void *other)
+{
+    json_object_clear(kept);
+    json_object_update(kept, other);
+    return true;
+}
+
+/* Makes `kept` the file's content. */
+static void write_all(json_t *kept)
+{
+    problem why;
+
+    cr_assert(cache_change("sweeps.json", replace, kept, &why), "%s", why.text);
+    json_decref(kept);
+}
 
 static void start(void)
 {
@@ -100,8 +119,7 @@ Test(tuned, other_hosts_keep_theirs, .init = start, .fini = scratch_end)
     keep("sort", 1100, "radix", 8);
     kept = cache_load("sweeps.json");
     json_object_set(kept, "another host/omp:2/a processor", json_object_get(kept, cache_key("omp:2", "a processor")));
-    cr_assert(cache_save("sweeps.json", kept, &why));
-    json_decref(kept);
+    write_all(kept);
     cr_expect(tuned_forget(NULL, &count, &why) && count == 1);
     kept = cache_load("sweeps.json");
     cr_expect(json_object_size(kept) == 1);
@@ -165,11 +183,70 @@ Test(tuned, a_file_that_cannot_be_read_is_not_replaced, .init = start, .fini = s
 
     keep("sort", 1100, "radix", 8);
     getrlimit(RLIMIT_NOFILE, &files);
-    setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, files.rlim_max}); /* EMFILE */
-    const bool saved = tuned_save(&work, &way, &why), forgotten = tuned_forget(NULL, &count, &why);
-    setrlimit(RLIMIT_NOFILE, &files);
-    cr_expect(!saved && !forgotten && why.exit_code == EXIT_BROKEN, "%s", why.text);
-    cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "radix");
+    const int next = dup(0);
+    close(next);
+    for (rlim_t free = 0; free < 2; free++) { /* EMFILE: of the lock, then of the file itself */
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next + free, files.rlim_max});
+        const bool saved = tuned_save(&work, &way, &why), forgotten = tuned_forget(NULL, &count, &why);
+        setrlimit(RLIMIT_NOFILE, &files);
+        cr_expect(!saved && !forgotten && why.exit_code == EXIT_BROKEN, "%s", why.text);
+        cr_expect(free == 0 || !strstr(why.text, "lock"), "%s", why.text);
+        cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "radix");
+    }
+}
+
+Test(tuned, a_ceiling_that_was_not_measured_stays, .init = start, .fini = scratch_end)
+{
+    const fl_device_info device = {.resource = "omp:2", .name = "a processor"};
+    static const ceilings measured[] = {{1, NAN, 3}, {NAN, 2, NAN}, {4, NAN, NAN}};
+    problem why;
+    ceilings c;
+
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        cr_assert(ceilings_save(&device, &measured[i], &why), "%s", why.text);
+    c = ceilings_load(&device);
+    cr_expect(c.copy_bytes_per_s == 4 && c.f32_flops_per_s == 2 && c.f64_flops_per_s == 3, "%g %g %g",
+              c.copy_bytes_per_s, c.f32_flops_per_s, c.f64_flops_per_s);
+}
+
+enum { PROCESSES = 8, EACH = 20 };
+
+/* Keeps a way and a ceiling, EACH times. */
+static void keep_many(int process)
+{
+    fl_device_info device = {.resource = "omp:2"};
+    problem why;
+
+    for (int i = 0; i < EACH; i++) {
+        snprintf(device.name, sizeof device.name, "device %d of %d", i, process);
+        keep("sort", 1000 + process * EACH + i, "radix", 8);
+        cr_assert(ceilings_save(&device, &(ceilings){.copy_bytes_per_s = 1 + i}, &why), "%s", why.text);
+    }
+}
+
+Test(tuned, simultaneous_changes_lose_nothing, .init = start, .fini = scratch_end)
+{
+    pid_t process[PROCESSES];
+    size_t ways = 0;
+    json_t *kept, *list;
+    const char *key;
+    int status;
+
+    for (int i = 0; i < PROCESSES; i++)
+        if ((process[i] = fork()) == 0) {
+            keep_many(i);
+            _exit(0);
+        }
+    for (int i = 0; i < PROCESSES; i++)
+        cr_assert(process[i] > 0 && waitpid(process[i], &status, 0) == process[i] && status == 0);
+    kept = cache_load("sweeps.json");
+    json_object_foreach(kept, key, list) ways += json_array_size(list);
+    json_decref(kept);
+    cr_expect(ways == PROCESSES * EACH, "%zu of %d ways are kept", ways, PROCESSES * EACH);
+    kept = cache_load("ceilings.json");
+    cr_expect(json_object_size(kept) == PROCESSES * EACH, "%zu of %d ceilings are kept", json_object_size(kept),
+              PROCESSES * EACH);
+    json_decref(kept);
 }
 
 /* jansson's allocation of this number fails. */
@@ -216,7 +293,7 @@ Test(tuned, an_allocation_that_fails_loses_nothing, .init = start, .fini = scrat
         after[fread(after, 1, sizeof after - 1, stream)] = '\0';
         fclose(stream);
         cr_assert_str_eq(after, before, "allocation %ld", number);
-        cr_assert(chdir("cache/of/flynn") == 0 && scratch_count() == 1 && chdir("../../..") == 0);
+        cr_assert(chdir("cache/of/flynn") == 0 && scratch_count() == 2 && chdir("../../..") == 0);
     } while (true);
     cr_expect(number > 100, "only %ld allocations were tried", number);
     cr_expect_str_eq(found("sort", "f32", 16000, "omp:2"), "radix");
@@ -233,13 +310,11 @@ Test(tuned, entries_that_are_none, .init = start, .fini = scratch_end)
         "[{\"exercise\": \"sort\", \"dtype\": \"f32\", \"elements\": -5, \"variant\": \"radix\"}]",
         "[{\"exercise\": \"sort\", \"dtype\": \"f32\", \"elements\": 1100, \"variant\": \"radix\", \"block\": [-1]}]",
     };
-    problem why;
 
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         json_t *kept = json_object();
         json_object_set_new(kept, cache_key("omp:2", "a processor"), json_loads(entries[i], JSON_DECODE_ANY, NULL));
-        cr_assert(cache_save("sweeps.json", kept, &why));
-        json_decref(kept);
+        write_all(kept);
         cr_expect_str_eq(found("sort", "f32", 1100, "omp:2"), "", "%s", entries[i]);
     }
 }
