@@ -40,10 +40,12 @@ size_t backends_count(void);
  * others are listed in `skipped`. --trace begins here, so that it contains the opening. */
 backend_list backends_open(const common_options *options);
 
-/* Closes them, and writes the trace. */
 /* Whether the device has the operation, in this variant (NULL: any). */
 bool backend_offers(const fl_device *device, const char *operation, const char *variant);
-/* Removes from the list of `all` the backends that do not have the operation. Ends the command with exit code 3 if the
- * user named such a backend, or if no backend is left. */
+/* Where `auto` chose a backend without the operation, takes the best one that has it, with a remark. */
+void backends_settle(backend_list *list, const char *operation);
+/* The same, and removes from the list of `all` the backends that do not have the operation. Ends the command with exit
+ * code 3 if the user named such a backend, or if no backend is left. */
 void backends_keep(backend_list *list, const common_options *options, const char *operation);
+/* Closes them, and writes the trace. */
 void backends_close(backend_list *list);

@@ -123,6 +123,8 @@ static json_t *ask_backends(const void *more)
 {
     const question *q = more;
     backend_list backends = backends_open(q->common);
+    if (q->kind->not_everywhere)
+        backends_settle(&backends, q->kind->name);
     json_t *document = results_document(&backends, json_new_list()), *offers = json_new_list();
 
     for (int i = 0; i < backends.count; i++)

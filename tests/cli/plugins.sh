@@ -34,6 +34,18 @@ ok "compare" compare convolve sort --size=20 "${quick[@]}"
 ok "ceiling" ceiling --size=1000000 --backend=serial --repeat=1
 unset FLYNN_PLUGIN_PATH
 
+# The best backend does not have the operation: `auto` takes the next one, and says so.
+export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/lean
+ok "auto takes the best one" convolve --size=20 --json --repeat=1
+check "which is lean" json "$work/out" 'd["results"][0]["backend"] == "lean"'
+ok "map is another one's" map 'x + 1' --size=20 --json --repeat=1
+check "of those that have it" json "$work/out" 'd["results"][0]["backend"] in ("omp", "simd", "serial")'
+check "the remark" grep -q 'does not have map' "$work/err"
+refused "a backend that is named" 3 'lean does not have map' map 'x + 1' --size=20 --backend=lean
+ok "sweep does the same" sweep map --size=20 --json --repeat=1 --warmup=0
+check "on another one" json "$work/out" '{r["backend"] for r in d["results"]} <= {"omp", "simd", "serial"}'
+unset FLYNN_PLUGIN_PATH
+
 # What does not fit is told, and refused where it is asked for.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/fields
 ok "info" info --json

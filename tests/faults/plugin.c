@@ -17,6 +17,7 @@
  *     FAULT_API, FAULT_ROWS  what its device has
  *     FAULT_GRID_THREADS     the most threads of a launch in each dimension
  *     FAULT_LIBRARY          its best variant needs a library, which FAULT_LIBRARY_IS_THERE in the environment brings
+ *     FAULT_SCORE 1000       `auto` takes it
  *     FAULT_TEXT "\x1b[2J"   is at the end of what it says of itself
  *     FAULT_CRASHES          it ends the process by a signal where the variable FAULT_CRASH says: open or run
  *
@@ -47,6 +48,9 @@
 #endif
 #ifndef FAULT_SYMBOL
 #define FAULT_SYMBOL flynn_plugin
+#endif
+#ifndef FAULT_SCORE
+#define FAULT_SCORE (-1)
 #endif
 #ifndef FAULT_TEXT
 #define FAULT_TEXT ""
@@ -376,7 +380,7 @@ const fl_plugin FAULT_SYMBOL = {
     .family = FAULT_FAMILY,
     .flynn_class = FAULT_CLASS,
     .built_with = FAULT_BUILT_WITH,
-    .score = -1,
+    .score = FAULT_SCORE,
     .probe = FAULT_PROBE,
     .open = FAULT_OPENER,
 };
