@@ -287,7 +287,7 @@ class Worker:
         self.build, self.planner, self.folder, self.cores = build, planner, folder, cores
         self.originals, self.seconds, self.clean = once
         self.source = os.path.join(folder, "source")
-        self.sanitized = False
+        self.sanitized, self.why = False, ""  # why a mutant is not counted
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
         for name in ("lib", "bin", os.path.dirname(LOW_GRIDS), "objects", "tmp"):
@@ -324,8 +324,12 @@ class Worker:
                     if word.endswith(f"{ROOT}/{name}"):
                         word = word.replace(f"{ROOT}/{name}", f"{self.source}/{name}")
                 out.append(word)
+        if os.path.basename(out[0]) == "nvcc":  # its inner files would have the same names in all jobs
+            out.append("--objdir-as-tempdir")
         status, output = run(out + ["-w", *extra], limit, cwd=self.build.folder, env={**os.environ, "CCACHE_DISABLE": "1", "TMPDIR":
                              os.path.join(self.folder, "tmp")})
+        if status != 0:
+            self.why = next((line for line in output.splitlines() if "error" in line), f"exit code {status}: {output[-200:]!r}")
         return path if status == 0 else None
 
     def original(self, thing):
@@ -350,6 +354,8 @@ class Worker:
             os.remove(here)
         command = command.replace(f"-o {target}", " ".join([f"-o {here}", *extra]), 1)
         status, output = run(["sh", "-c", command], 600, cwd=self.build.folder)
+        if status != 0:
+            self.why = f"does not link: {output[-200:]!r}"
         return status == 0
 
     def environment(self, resources):
@@ -465,6 +471,7 @@ class Worker:
     def result(self, mutant, source):
         """"killed ...", "survived", or None: not counted."""
         os.sched_setaffinity(0, self.cores)  # of this thread, and of what it starts
+        self.why = "the same machine code, or no test"
         plan = self.planner.plan(mutant, source)
         if not plan.objects or not (plan.programs or plan.scripts):
             return None
@@ -566,8 +573,8 @@ def row_of(mutant):
     return {"file": mutant.file, "rule": mutant.rule, "nth": str(mutant.nth), "line": mutant.text, "change": change, "result": "", "hip-nvidia": ""}
 
 
-def has_reason(row):
-    return row["result"].startswith(("equivalent: ", "emulation: ", "race: ", "machine: "))
+def has_reason(row, column="result"):
+    return row[column].startswith(("equivalent: ", "emulation: ", "race: ", "machine: "))
 
 
 # ---------------------------------------------------------------------------------------------------------------- a run ----
@@ -607,7 +614,7 @@ class Run:
             known = [m for m in found if operators.key(m) in self.record]
             if self.gpu:
                 new, share = [], len(known)
-                known = [m for m in known if path.startswith("backends/hip")]
+                known = [m for m in known if path.startswith("backends/hip") and not has_reason(self.record[operators.key(m)], self.column)]
             else:
                 share = max(1, round(code / lines), len(known))
                 new = [m for m in operators.in_turn(found, self.options.seed) if operators.key(m) not in self.record]
@@ -636,7 +643,7 @@ class Run:
                     with self.lock:
                         self.take(mutant, result)
                     return
-                print(f"not counted  {mutant.file}:{mutant.line}: {mutant.old.strip()} -> {mutant.new.strip()}", flush=True)
+                print(f"not counted  {mutant.file}:{mutant.line}: {mutant.old.strip()} -> {mutant.new.strip()}   {worker.why}", flush=True)
         except Stopped:
             with self.lock:
                 self.not_run += 1
