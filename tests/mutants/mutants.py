@@ -141,6 +141,11 @@ def run(command, limit, **more):
         return status, output.read().decode(errors="replace")
 
 
+def without_attempt(command):
+    """The command without attempt.sh, which tells nobody that a step failed and writes into the build folder."""
+    return re.sub(r'^sh "?[^" ]*/attempt\.sh"? (compile \S+|link( "[^"]*")+) ', "", command)
+
+
 class Build:
     """The commands of a build folder made by Ninja."""
 
@@ -148,7 +153,7 @@ class Build:
         self.folder = os.path.abspath(folder)
         if not os.path.exists(os.path.join(self.folder, "build.ninja")):
             fail(f"{folder} is not a build folder of Ninja (make CMAKE_FLAGS=..., with ninja installed)", 2)
-        self.compile = {e["output"]: e["command"] for e in json.loads(self.ninja("-t", "compdb"))
+        self.compile = {e["output"]: without_attempt(e["command"]) for e in json.loads(self.ninja("-t", "compdb"))
                         if e["output"].endswith(".o") and " -c " in e["command"]}
         self.uses = collections.defaultdict(list)  # file of the sources: objects made from it
         for block in self.ninja("-t", "deps").split("\n\n"):
@@ -165,7 +170,7 @@ class Build:
     def link(self, target):
         if target not in self.links:
             text = self.ninja("-t", "commands", "-s", target).strip().splitlines()[-1]
-            self.links[target] = re.sub(r"^: && | && :$", "", text)
+            self.links[target] = without_attempt(re.sub(r"^: && | && :$", "", text))
         return self.links[target]
 
 
@@ -324,8 +329,6 @@ class Worker:
                     if word.endswith(f"{ROOT}/{name}"):
                         word = word.replace(f"{ROOT}/{name}", f"{self.source}/{name}")
                 out.append(word)
-        if os.path.basename(out[0]) == "nvcc":  # its inner files would have the same names in all jobs
-            out.append("--objdir-as-tempdir")
         status, output = run(out + ["-w", *extra], limit, cwd=self.build.folder, env={**os.environ, "CCACHE_DISABLE": "1", "TMPDIR":
                              os.path.join(self.folder, "tmp")})
         if status != 0:
