@@ -87,14 +87,25 @@ static void show_line(void)
     }
 }
 
+/* In a second, or when the limit is over. */
+static struct timespec next_look(void)
+{
+    const double wait = state.give_up ? fmin(1, fmax(progress_left(), 1e-3)) : 1;
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += (long)(wait * 1e9);
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
 static void *renew(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&state.lock);
     while (!state.stop) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
+        const struct timespec until = next_look();
         if (state.limit > 0 && state.give_up && passed() >= state.limit) {
             void (*give_up)(void) = state.give_up;
             const double limit = state.limit;
