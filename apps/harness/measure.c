@@ -43,10 +43,9 @@ struct measuring {
 
 int64_t output_size(const output_spec *o)
 {
-    int64_t size = 1;
+    int64_t size;
 
-    for (int d = 0; d < o->ndim; d++)
-        size *= o->shape[d];
+    shape_bytes(o->ndim, o->shape, 1, &size);
     return size;
 }
 
