@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 compare_result compare_start(void)
 {
@@ -41,6 +42,32 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
         found->worst_expected = expected;
         found->worst_bound = bound;
     }
+}
+
+void compare_add_equal(compare_result *found, int64_t index, double value, int64_t count)
+{
+    if (found->excess < 0 && count > 0) {
+        compare_add(found, index, value, value, 0);
+        count--;
+    }
+    found->compared += count;
+}
+
+int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first)
+{
+    enum { BLOCK = 256 };
+    const int64_t size = host_array_size(expected);
+    const size_t width = fl_dtype_size(expected->dtype);
+    const char *a = result->data, *b = expected->data;
+    int64_t end = first;
+
+    if (first % BLOCK != 0 || result->dtype != expected->dtype || host_array_size(result) != size)
+        return first;
+    while (end + BLOCK <= size && memcmp(a + (size_t)end * width, b + (size_t)end * width, BLOCK * width) == 0)
+        end += BLOCK;
+    if (end > first)
+        compare_add_equal(found, first, host_array_get(expected, first), end - first);
+    return end;
 }
 
 void compare_merge(compare_result *all, const compare_result *one, int64_t first)

@@ -25,6 +25,13 @@ compare_result compare_start(void);
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 
+/* Adds `count` elements that are as expected, the first of which is `value` at `index`. */
+void compare_add_equal(compare_result *found, int64_t index, double value, int64_t count);
+
+/* Adds the elements from `first` on that have the same bits in both arrays, in blocks, which costs no more than to read
+ * them; returns the index of the first one that is not added. Arrays of other shapes or dtypes: none is. */
+int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first);
+
 /* Adds another comparison, whose indices begin at `first`. */
 void compare_merge(compare_result *all, const compare_result *one, int64_t first);
 

@@ -157,19 +157,20 @@ BINARY(maximum)
 BINARY(log_of_sum)
 
 #ifdef CPU_REFERENCE
-/* The oracle: element by element, wherever it lies. */
+/* The oracle: element by element, wherever it lies, row by row. */
 static void CPU_NAME(reference)(fl_operation operation, const walk *w, fl_dtype dtype)
 {
-    const int64_t elements = CPU_NAME(walk_elements)(w, 0, w->dimensions);
+    const int last = w->dimensions - 1;
+    const int64_t rows = CPU_NAME(walk_elements)(w, 0, last), *step = w->stride[last], count = w->shape[last];
 
-    for (int64_t i = 0; i < elements; i++) {
+    for (int64_t row = 0; row < rows; row++) {
         char *at[WALK_MOST] = {NULL};
-        CPU_NAME(walk_locate)(w, 0, w->dimensions, i, at);
+        CPU_NAME(walk_locate)(w, 0, last, row, at);
         switch (dtype) {
-        case FL_F32: CPU_TYPED(reference, f32)(operation, at); break;
-        case FL_F64: CPU_TYPED(reference, f64)(operation, at); break;
-        case FL_I32: CPU_TYPED(reference, i32)(operation, at); break;
-        default: CPU_TYPED(reference, i64)(operation, at); break;
+        case FL_F32: CPU_TYPED(reference, f32)(operation, at, step, count); break;
+        case FL_F64: CPU_TYPED(reference, f64)(operation, at, step, count); break;
+        case FL_I32: CPU_TYPED(reference, i32)(operation, at, step, count); break;
+        default: CPU_TYPED(reference, i64)(operation, at, step, count); break;
         }
     }
 }

@@ -74,26 +74,28 @@ LOOPS(log_of_sum)
 #undef LOOPS
 
 #ifdef CPU_REFERENCE
-/* One element as the definition has it. The square root of f32 is rounded twice, which is harmless (Figueroa, "When is
- * double rounding innocuous?", SIGNUM Newsletter 30, 1995); that of f64 is IEEE 754's own, correctly rounded. */
-static void FN(reference)(fl_operation operation, char *const *at)
+/* One element after the other, as the definition has it. The square root of f32 is rounded twice, which is harmless
+ * (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995); that of f64 is IEEE 754's own,
+ * correctly rounded. */
+static void FN(reference)(fl_operation operation, char *const *at, const int64_t *step, int64_t count)
 {
-    const T x = *(const T *)at[X], y = *(const T *)at[Y];
-    T *out = (T *)at[OUT];
-
-    switch ((int)operation) {
-    case FL_OP_INCREMENT: *out = FN(increment)(x, y); break;
-    case FL_OP_MAXIMUM:
-        if (!(x < y) && !(x >= y)) /* NaN */
-            *out = x + y;
-        else
-            *out = x < y ? y : x;
-        break;
+    for (int64_t i = 0; i < count; i++) {
+        const T x = ((const T *)at[X])[i * step[X]], y = ((const T *)at[Y])[i * step[Y]];
+        T *out = (T *)at[OUT] + i * step[OUT];
+        switch ((int)operation) {
+        case FL_OP_INCREMENT: *out = FN(increment)(x, y); break;
+        case FL_OP_MAXIMUM:
+            if (!(x < y) && !(x >= y)) /* NaN */
+                *out = x + y;
+            else
+                *out = x < y ? y : x;
+            break;
 #ifndef WRAPPING
-    case FL_OP_SQRT: *out = (T)WIDE_SQRT(x); break;
-    case FL_OP_LOG_OF_SUM: *out = (T)WIDE_LOG((wide)(T)(x + y)); break;
+        case FL_OP_SQRT: *out = (T)WIDE_SQRT(x); break;
+        case FL_OP_LOG_OF_SUM: *out = (T)WIDE_LOG((wide)(T)(x + y)); break;
 #endif
-    default: break;
+        default: break;
+        }
     }
 }
 #endif

@@ -108,6 +108,36 @@ Test(compare, the_worst_element_is_that_with_the_least_excuse)
 /* ----------------------------------------------------------------------------------------- the course's inputs ---- */
 
 /* The total of the full convolution is the product of the totals. */
+/* Block by block, or element by element: the same is found. */
+Test(compare, blocks_that_are_equal)
+{
+    enum { SIZE = 1000 };
+    static const int64_t wrong[] = {-1, 0, 1, 255, 256, 511, 700, 767, 768, 999};
+    float values[SIZE], changed[SIZE];
+    const host_array expected = {FL_F32, 1, {SIZE, 1, 1, 1}, values}, result = {FL_F32, 1, {SIZE, 1, 1, 1}, changed},
+                     shorter = {FL_F32, 1, {SIZE - 1, 1, 1, 1}, changed};
+
+    for (int i = 0; i < SIZE; i++)
+        values[i] = i % 300 == 299 ? NAN : (float)i;
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+        compare_result quick = compare_start(), slow = compare_start();
+        memcpy(changed, values, sizeof values);
+        if (wrong[w] >= 0)
+            changed[wrong[w]] += 3;
+        for (int64_t i = 0; (i = compare_skip_equal(&quick, &result, &expected, i)) < SIZE; i++)
+            compare_add(&quick, i, (double)changed[i], (double)values[i], 0);
+        for (int64_t i = 0; i < SIZE; i++)
+            compare_add(&slow, i, (double)changed[i], (double)values[i], 0);
+        cr_expect(quick.ok == slow.ok && quick.compared == slow.compared && quick.failed == slow.failed &&
+                      quick.max_abs == slow.max_abs && quick.excess == slow.excess &&
+                      quick.worst_index == slow.worst_index,
+                  "element %lld", (long long)wrong[w]);
+        cr_expect(compare_skip_equal(&quick, &result, &expected, 512) ==
+                  (wrong[w] < 512 || wrong[w] >= 768 ? 768 : 512));
+        cr_expect(compare_skip_equal(&quick, &shorter, &expected, 0) == 0, "another shape");
+    }
+}
+
 Test(course, golden_totals)
 {
     static const double totals[] = {1182763.8256, 627658.2459};
