@@ -126,8 +126,10 @@ __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int6
                                  int pitch, T *tile)
 {
     constexpr int at_once = 8;
-    const region<T> under(image, row, column, rows, columns);
-    const unsigned threads = blockDim.x * blockDim.y, items = (rows + at_once - 1) / at_once * columns;
+    region<T> under(image, row, column, rows, columns);
+    unsigned threads = blockDim.x * blockDim.y, items = (rows + at_once - 1) / at_once * columns;
+    gpu_in_vector(threads, items, rows, pitch);
+    gpu_in_vector(under.stride, under.first_row, under.end_row, under.first_column, under.end_column);
     for (unsigned item = threadIdx.y * blockDim.x + threadIdx.x; item < items; item += threads) {
         const int x = item % columns, y = item / columns * at_once;
         auto next = under.template column<false>(x, y);
@@ -135,10 +137,11 @@ __device__ inline void load_tile(const matrix<const T> &image, int64_t row, int6
         GPU_UNROLL
         for (int k = 0; k < at_once; k++)
             pixel[k] = next();
+        T *const to = tile + (x * pitch + y);
         GPU_UNROLL
         for (int k = 0; k < at_once; k++)
             if (y + k < rows)
-                tile[x * pitch + y + k] = pixel[k];
+                to[k] = pixel[k];
     }
 }
 
@@ -182,8 +185,10 @@ __device__ inline void tiled_tile(const convolution<T> &c, Exact exact, chunk la
             const int tile_rows = height + padded - 1, pitch = tile_rows | 1; /* odd: no two threads in one bank */
             const T *last = c.kernel.data + (c.kernel.rows - 1 - s0) * c.kernel.stride + c.kernel.columns - 1 - t0;
             T *tile = shared + padded * columns;
+            int step = width;
+            gpu_in_vector(step);
             for (int s = threadIdx.y; s < padded; s += blockDim.y)
-                for (int t = x; t < columns; t += width)
+                for (int t = x; t < columns; t += step)
                     shared[t * padded + s] = s < rows ? last[-s * c.kernel.stride - t] : T(0);
             load_tile(c.image, i0 + c.top + s0, j0 + c.left + t0, tile_rows, width + columns - 1, pitch, tile);
             __syncthreads();
@@ -358,7 +363,9 @@ __device__ inline void separable_tile(const convolution<T> &c, Exact exact, cons
     const unsigned rows = shape.rows, columns = shape.columns; /* unsigned: divided by in fewer steps */
     const T *row_taps = shared, *column_taps = row_taps + shape.row_taps;
     T *column_sums = shared + shape.row_taps + shape.column_taps, *tile = column_sums + shape.rows * shape.column_pitch;
-    const region<T> under(c.image, i0 + c.top, j0 + c.left, shape.rows + shape.column_taps - 1, shape.columns);
+    region<T> under(c.image, i0 + c.top, j0 + c.left, shape.rows + shape.column_taps - 1, shape.columns);
+    if (R > 4) /* blocks of fewer threads, which have vector registers for it */
+        gpu_in_vector(under.stride);
     for (unsigned item = thread; item < rows / R * columns; item += threads) {
         const int x = item % columns, y = item / columns * R;
         T sums[R] = {};

@@ -45,10 +45,11 @@
 
 /* A GPU of AMD has some 100 scalar registers, in which are a kernel's parameters and, two to each, the conditions of 64
  * lanes; the compiler moves conditions and addresses out of loops until these spill. gpu_forget: what was derived from
- * x before is derived again after it; GPU_FORGET_IF_FEW: where there are few vector registers. gpu_first: the kernel's
- * first parameter, which takes registers from here on only. gpu_same: x, which is the same in all threads of the block:
- * of two branches one is run, and holds registers. gpu_loops_apart: a condition does not change within a loop, and each
- * of its branches gets a loop of its own. */
+ * x before is derived again after it; GPU_FORGET_IF_FEW: where there are few vector registers. gpu_in_vector: numbers
+ * that are the same in all threads are in vector registers from here on, and so is what is derived from them.
+ * gpu_first: the kernel's first parameter, which takes registers from here on only. gpu_same: x, which is the same in
+ * all threads of the block: of two branches one is run, and holds registers. gpu_loops_apart: a condition does not
+ * change within a loop, and each of its branches gets a loop of its own. */
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__CUDACC__)
 template <typename T>
 __device__ inline void gpu_forget(T &x)
@@ -85,6 +86,12 @@ __device__ inline const T &gpu_first(const T &parameter)
     return parameter;
 }
 #endif
+
+template <typename... T>
+__device__ inline void gpu_in_vector(T &...x)
+{
+    (gpu_forget(x), ...);
+}
 
 #if defined(GPU_FEW_REGISTERS)
 #define GPU_FORGET_IF_FEW(x) gpu_forget(x)

@@ -141,14 +141,13 @@ __global__ __launch_bounds__(1024) void tiled_kernel(factors<T> c, int depth)
                                  vs[k * width + threadIdx.x + q * blockDim.x];
                 __syncthreads(); /* all have read before the next tiles come */
             }
-            unsigned tx = threadIdx.x, ty = threadIdx.y;
-            gpu_forget(tx);
-            gpu_forget(ty);
+            unsigned tx = threadIdx.x, ty = threadIdx.y, across = blockDim.x, down = blockDim.y;
+            gpu_in_vector(tx, ty, across, down);
             GPU_UNROLL
             for (int r = 0; r < R; r++)
                 GPU_UNROLL
             for (int q = 0; q < C; q++) {
-                const int64_t i = i0 + ty + r * blockDim.y, j = j0 + tx + q * blockDim.x;
+                const int64_t i = i0 + ty + r * down, j = j0 + tx + q * across;
                 if (i < one.rows && j < one.columns)
                     one.y[i * c.y_stride + j] = sum[r][q];
             }
