@@ -359,13 +359,14 @@ template <int R, int Q, typename T, typename Exact>
 __device__ inline void separable_tile(const convolution<T> &c, Exact exact, const separable_tile_shape<R, Q> &shape,
                                       T *shared, int64_t i0, int64_t j0)
 {
-    const unsigned threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
+    unsigned threads = blockDim.x * blockDim.y;
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned rows = shape.rows, columns = shape.columns; /* unsigned: divided by in fewer steps */
     const T *row_taps = shared, *column_taps = row_taps + shape.row_taps;
     T *column_sums = shared + shape.row_taps + shape.column_taps, *tile = column_sums + shape.rows * shape.column_pitch;
     region<T> under(c.image, i0 + c.top, j0 + c.left, shape.rows + shape.column_taps - 1, shape.columns);
     if (R > 4) /* blocks of fewer threads, which have vector registers for it */
-        gpu_in_vector(under.stride);
+        gpu_in_vector(threads, under.first_row, under.end_row, under.first_column, under.end_column);
     for (unsigned item = thread; item < rows / R * columns; item += threads) {
         const int x = item % columns, y = item / columns * R;
         T sums[R] = {};
