@@ -11,7 +11,8 @@
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
-#   make deps-deep   install the compilers, analyzers and browser of check-deep (Debian, Ubuntu)
+#   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page installs (Debian, Ubuntu)
+#   make deps-page   install a browser (350 MB) for the test of the report's page, which is skipped without one (Debian)
 #   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
@@ -24,7 +25,8 @@ DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy zsh fish groff-base
-DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build chromium
+DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
+PAGE_PACKAGES := chromium-headless-shell
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 
 all: $(BUILD)/CMakeCache.txt
@@ -72,8 +74,11 @@ deps-build:
 deps:
 	@sh cmake/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 
-deps-deep:
+deps-deep: deps-page
 	@sh cmake/deps.sh $(DEEP_PACKAGES)
+
+deps-page:
+	@sh cmake/deps.sh $(PAGE_PACKAGES)
 
 deps-gpu:
 	@sh cmake/deps.sh $(GPU_PACKAGES)
@@ -81,4 +86,4 @@ deps-gpu:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-gpu clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-page deps-gpu clean

@@ -363,7 +363,7 @@ def send(name, folder, *words):
     wait_until(lambda: here.is_dir() and any(p.suffix == ".png" for p in here.iterdir()), process, "a result")
     for _ in name.split("-"):
         process.send_signal(number)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == -number, f"ended with {process.returncode}: {told}"
     count = whole(folder)
     print(f"{count} done", file=sys.stderr)
@@ -380,7 +380,7 @@ def impatient(*words):
     assert process.poll() is None, "was over before the second signal: this test needs something longer"
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == -signal.SIGINT and time.monotonic() - began < 1, f"{process.returncode}"
 
 
@@ -391,7 +391,7 @@ def late(*words):
     process = start(words)
     time.sleep(1 + 2 * (time.monotonic() - began))  # of a slow machine, or with sanitizers
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=60)
+    out, told = process.communicate(timeout=600)
     document = json.loads(out)["batch"]
     run = document["runs"][0]
     assert process.returncode == -signal.SIGINT and run["interrupted"], f"{process.returncode}"

@@ -318,7 +318,7 @@ for pipeline in "${pipelines[@]}"; do
     (
         ulimit -f 40
         export FLYNN_CHUNK=2
-        timeout -k 10 60 "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline"
+        timeout -k 10 $seconds "$flynn" batch in/small*.png noise/*.png --rank=3 --output-dir=out --pipeline="$pipeline"
     ) >"$work/out" 2>"$work/err" </dev/null
     status=$?
     check "a file too large, $pipeline" is_full out

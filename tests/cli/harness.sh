@@ -11,9 +11,13 @@ slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
 saved=$FLYNN_SOURCE/tests/data/saved
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do
-    [ "$variable" = FLYNN_TEST_FAULTS ] || unset "$variable"
+    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED ]] || unset "$variable"
 done
 export LC_ALL=C FLYNN_CACHE
+
+# Set where qemu-user runs the command: it is slow, takes memory of its own, and writes a line when a program crashes.
+emulated=${FLYNN_TEST_EMULATED:-}
+seconds=$((emulated ? 1200 : 120))
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/flynn-cli.XXXXXX")
 python=
@@ -65,7 +69,7 @@ status=0
 # run ARGUMENT...: the command, with its exit code in $status and its output in $work/out and $work/err.
 run() {
     last=("$@")
-    timeout -k 10 120 "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 $seconds "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 
@@ -118,6 +122,11 @@ json() { ask json "$@"; }
 csv() { ask csv "$@"; }
 png() { ask png "$@"; }
 npy() { ask npy "$@"; }
+
+# The lowest instruction set of this processor's vectors: v2, neon.
+instruction_set() {
+    "$flynn" info | sed -n 's/^ *omp:\(v2\|neon\) can run here$/\1/p'
+}
 
 summary() {
     echo "$passed passed, $failed failed"

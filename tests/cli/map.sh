@@ -134,7 +134,11 @@ refused "an output is no text" 2 "unknown file type" map 'x + 1' a.npy -o out.c
 printf 'int f(int n, int m) { return n / m; }\n' >divide.c
 printf 'int f(int n) { int *p = (int *)(long)n; return *p; }\n' >wild.c
 printf 'int f(int n) { volatile int a[64]; a[n %% 64] = n; return f(n + a[n %% 64]) + 1; }\n' >deep.c
-for fault in "divide.c 1 0:divides an integer by zero" "wild.c 16:memory that is not its own" "deep.c 1:calls itself too often"; do
+case $(instruction_set) in
+    neon) faults=() ;; # an Arm processor has 0 for n / 0
+    *) faults=("divide.c 1 0:divides an integer by zero") ;;
+esac
+for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:calls itself too often"; do
     read -ra words <<<"${fault%%:*}"
     for backend in serial omp:2; do
         refused "$backend ${words[0]}" 1 "the function" map "${words[@]}" --backend=$backend -o never.npy "${quick[@]}"

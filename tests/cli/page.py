@@ -215,8 +215,8 @@ return { titles: [...document.querySelectorAll('h2')].map(h => h.textContent),
 
 
 def main():
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    missing = None if browser else "no chromium; apt-get install chromium"
+    browser = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
+    missing = None if browser else "no chromium; apt-get install chromium-headless-shell"
     missing = missing or (None if shutil.which("gnuplot") else "no gnuplot; apt-get install gnuplot-nox")
     if missing:
         print(f"skipped: the page of flynn report is not looked at: {missing}")

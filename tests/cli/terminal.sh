@@ -9,7 +9,7 @@ erase=$'\r\e[K'
 # on_terminal ARGUMENT...: `run`, whose stderr is a terminal.
 on_terminal() {
     last=("$@")
-    timeout -k 10 120 "$PYTHON" "$here/terminal.py" "$work/out" "$work/err" "$flynn" "$@"
+    timeout -k 10 $seconds "$PYTHON" "$here/terminal.py" "$work/out" "$work/err" "$flynn" "$@"
     status=$?
 }
 
