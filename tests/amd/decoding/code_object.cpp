@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_object.h"
+#include "amd_target.h" /* backends/hip */
 #include "msgpack.h"
 #include "checks/memory_map.h"
 
@@ -29,6 +30,7 @@ code_bytes find_in_bundle(const uint8_t *bundle, const std::string &architecture
         throw std::runtime_error("not a bundle of code objects");
     const uint8_t *at = bundle + magic_size;
     uint64_t entries = read_at<uint64_t>(at);
+    code_bytes generic;
     at += 8;
     while (entries--) {
         const uint64_t offset = read_at<uint64_t>(at), size = read_at<uint64_t>(at + 8);
@@ -36,10 +38,15 @@ code_bytes find_in_bundle(const uint8_t *bundle, const std::string &architecture
         const std::string identity((const char *)at + 24, length);
         at += 24 + length;
         const size_t gpu = identity.rfind("gfx");
-        if (size > 0 && gpu != std::string::npos && identity.substr(gpu, identity.find(':', gpu) - gpu) == architecture)
+        if (size == 0 || gpu == std::string::npos)
+            continue;
+        const std::string name = identity.substr(gpu, identity.find(':', gpu) - gpu);
+        if (name == architecture)
             return {bundle + offset, size};
+        if (amd_target_listed(amd_target_members(name.c_str(), name.size()), architecture.c_str(), architecture.size()))
+            generic = {bundle + offset, size};
     }
-    return {};
+    return generic;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- ELF ----

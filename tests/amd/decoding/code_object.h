@@ -40,8 +40,8 @@ struct kernel {
     bool wave64 = false;
 };
 
-/* A bundle of code objects, as hipcc puts one into each program: the code object for that architecture in it, or NULL.
- * Throws std::runtime_error if it is no bundle. */
+/* A bundle of code objects, as hipcc puts one into each program: the code object for that architecture in it, else one
+ * for a generic processor that stands for it (gfx11-generic), or NULL. Throws std::runtime_error if it is no bundle. */
 struct code_bytes {
     const uint8_t *bytes = nullptr;
     size_t size = 0;

@@ -149,6 +149,8 @@ void disassembly::parse(function &f) const
         instruction i;
         if (split_line(f.text.substr(at, end - at), text, i)) {
             const size_t dual = text.find(" :: ");
+            if (text == "v_illegal" && i.encoding == 0) /* what fills up the place before the next function */
+                break;
             if (dual != std::string::npos)
                 add_dual(text, dual, i, f.instructions);
             else {
