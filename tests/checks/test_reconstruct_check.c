@@ -151,6 +151,7 @@ static void expect_cheap(const struct sample *x, bool right, const char *what)
               found.ok ? "ok" : "wrong");
     cr_expect((double)reconstruct_oracle_work(oracle) <= most, "%s, %lldx%lldx%lld: %lld multiply-adds", what,
               (long long)rows, (long long)rank, (long long)columns, (long long)reconstruct_oracle_work(oracle));
+    cr_expect(reconstruct_oracle_work(oracle) > rank * (columns + rows * runs), "%s: no element by itself", what);
     reconstruct_oracle_free(oracle);
 }
 

@@ -64,7 +64,7 @@ TESTS = {
     "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls", "convolve one_wrong"),
     "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
-    "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
+    "map": ("map", "map"), "compile": ("map", "map"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
     "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"),
     "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
