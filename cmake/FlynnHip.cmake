@@ -11,6 +11,7 @@ set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/lapack.c
     ${PROJECT_SOURCE_DIR}/backends/cpu/threads.c
+    ${PROJECT_SOURCE_DIR}/backends/shared/compiler.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library_runtime.c
 )

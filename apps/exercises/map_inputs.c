@@ -73,10 +73,18 @@ static host_array array_of(const number_input *n, fl_dtype dtype, const char *wo
     return array;
 }
 
+bool numbers_from(const char *word, fl_dtype dtype, host_array *array)
+{
+    const number_input n = number_of(word);
+
+    if (n.is_number)
+        *array = array_of(&n, dtype, word);
+    return n.is_number;
+}
+
 /* ------------------------------------------------------------------------------------------------ dtypes ---- */
 
-/* Does every value of one dtype exist in the other? */
-static bool fits(fl_dtype from, fl_dtype to)
+bool dtype_fits(fl_dtype from, fl_dtype to)
 {
     return from == to || from == FL_U8 || (from == FL_I32 && (to == FL_I64 || to == FL_F64)) ||
            (from == FL_F32 && to == FL_F64);
@@ -88,7 +96,7 @@ static void fit(const exercise *e, int i, fl_dtype dtype)
     const char *path = e->common.arguments[i];
     host_array *array = (host_array *)&e->inputs[i];
 
-    if (!fits(array->dtype, dtype))
+    if (!dtype_fits(array->dtype, dtype))
         fail(EXIT_BAD_INPUT,
              "%s: is of %s, and input %d of the function of %s, which does not hold every %s (--dtype=%s "
              "converts it)",

@@ -14,6 +14,13 @@ typedef struct map_options {
     fl_function_info info;
 } map_options;
 
+/* A number, or a range FIRST:END[:STEP] (numpy.arange), as an array; false: the word is neither. Ends the command where
+ * the dtype does not hold it. */
+bool numbers_from(const char *word, fl_dtype dtype, host_array *array);
+
+/* Does every value of one dtype exist in the other? */
+bool dtype_fits(fl_dtype from, fl_dtype to);
+
 /* exercise_kind.take */
 void map_take(exercise *e);
 

@@ -14,6 +14,7 @@
     use(maximum) \
     use(log_of_sum) \
     use(map) \
+    use(kernel) \
     use(sort) \
     use(select) \
     use(primes) \

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOG = 1024 };
-
 static bool ends_in(const char *word, const char *ending)
 {
     const size_t length = strlen(word), end = strlen(ending);
@@ -22,35 +20,38 @@ static bool ends_in(const char *word, const char *ending)
     return length > end && strcmp(word + length - end, ending) == 0;
 }
 
+char *user_text_read(const char *path, const char *what)
+{
+    file_bytes bytes;
+    problem why;
+    char *text;
+
+    must_do(file_bytes_read(path, what, &bytes, &why), &why);
+    if (memchr(bytes.data, '\0', bytes.size))
+        fail(EXIT_BAD_INPUT, "%s: is not a text: it has a zero byte", path);
+    text = memory_zeroed(bytes.size + 1, 1);
+    memcpy(text, bytes.data, bytes.size);
+    file_bytes_free(&bytes);
+    return text;
+}
+
 user_function user_function_of(const char *word)
 {
     user_function f = {.shown_as = word, .is_expression = !ends_in(word, ".c")};
-    file_bytes bytes;
-    problem why;
 
-    if (f.is_expression) {
-        f.shown_as = "FUNCTION";
-        f.text = memory_text(word);
-        return f;
-    }
-    must_do(file_bytes_read(word, "a text in C", &bytes, &why), &why);
-    if (memchr(bytes.data, '\0', bytes.size))
-        fail(EXIT_BAD_INPUT, "%s: is not a text: it has a zero byte", word);
-    f.text = memory_zeroed(bytes.size + 1, 1);
-    memcpy(f.text, bytes.data, bytes.size);
-    file_bytes_free(&bytes);
+    f.text = f.is_expression ? memory_text(word) : user_text_read(word, "a text in C");
+    f.shown_as = f.is_expression ? "FUNCTION" : word;
     return f;
 }
 
-/* An error in the text: its line, and below it a caret, follow the message. */
-static void must_compile(fl_status status, const char *log)
+void user_text_must(fl_status status, const char *log)
 {
     if (status == FL_OK)
         return;
     if (status == FL_E_SOURCE) {
         print_error("%s", fl_last_error());
         for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-            char text[LOG];
+            char text[USER_LOG];
             snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
             for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
                 *tab = ' '; /* in both lines, so that the caret stays below its place */
@@ -66,18 +67,18 @@ static void must_compile(fl_status status, const char *log)
 fl_function_info user_function_read(const user_function *f)
 {
     fl_function_info info;
-    char log[LOG];
+    char log[USER_LOG];
 
-    must_compile(fl_function_read(f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
-                                  f->is_expression ? f->count : 0, log, sizeof log, &info),
-                 log);
+    user_text_must(fl_function_read(f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
+                                    f->is_expression ? f->count : 0, log, sizeof log, &info),
+                   log);
     return info;
 }
 
 fl_status user_function_on(user_function *f, fl_device *device, fl_function **function)
 {
     fl_status status;
-    char log[LOG];
+    char log[USER_LOG];
     int i = 0;
 
     while (i < MOST_FUNCTION_DEVICES - 1 && f->compiled[i].device && f->compiled[i].device != device)
@@ -88,7 +89,7 @@ fl_status user_function_on(user_function *f, fl_device *device, fl_function **fu
         status = fl_function_create(device, f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
                                     f->is_expression ? f->count : 0, log, sizeof log, &f->compiled[i].function);
         if (status == FL_E_SOURCE)
-            must_compile(status, log);
+            user_text_must(status, log);
         if (status != FL_OK)
             return status;
         f->compiled[i].device = device;
@@ -118,11 +119,12 @@ static const struct {
 };
 
 static volatile sig_atomic_t inside;
+static const char *of = "function";
 
 /* A signal handler may call little: write, and what removes unfinished files. */
 static void on_fault(int number)
 {
-    const char *parts[] = {fail_command(), ": the function ", "", "\n"};
+    const char *parts[] = {fail_command(), ": the ", of, " ", "", "\n"};
 
     if (!inside) { /* an error of this program */
         signal(number, SIG_DFL);
@@ -131,7 +133,7 @@ static void on_fault(int number)
     }
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (faults[i].signal == number)
-            parts[2] = faults[i].what;
+            parts[4] = faults[i].what;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
             break;
@@ -154,8 +156,10 @@ static void catch_faults(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-void user_function_enter(void)
+void user_function_enter(const char *what)
 {
+    of = what;
+    fail_blame(what);
     catch_faults();
     inside = 1;
 }

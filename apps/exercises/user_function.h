@@ -6,7 +6,13 @@
 
 #include <flynn/flynn.h>
 
-enum { MOST_FUNCTION_DEVICES = 16 };
+enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
+
+/* The text in a file, to be freed; `what` it is expected to be. Ends the command if it cannot be read. */
+char *user_text_read(const char *path, const char *what);
+
+/* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
+void user_text_must(fl_status status, const char *log);
 
 typedef struct user_function {
     const char *shown_as; /* the file's name; of an expression "FUNCTION" */
@@ -31,7 +37,7 @@ fl_status user_function_on(user_function *f, fl_device *device, fl_function **fu
 
 void user_function_free(user_function *f);
 
-/* Between the two a fault (a division by zero, a wild pointer) is one of the user's function: it ends the command with
- * one line and exit code 1. */
-void user_function_enter(void);
+/* Between the two a fault (a division by zero, a wild pointer) is one of the user's function, or kernel: it ends the
+ * command with one line and exit code 1. So does an error of the device from then on (fail_blame). */
+void user_function_enter(const char *what);
 void user_function_leave(void);

@@ -48,7 +48,8 @@ static void parse(exercise *e, int argc, char **argv)
     static char name[64]; /* messages begin with it as long as the command runs */
     const command_line line = {.name = name,
                                .arguments = kind->arguments,
-                               .most_arguments = kind->input_count + kind->first_is_text,
+                               .most_arguments =
+                                   (kind->most_words ? kind->most_words : kind->input_count) + kind->first_is_text,
                                .summary = kind->help,
                                .takes = exercise_takes(kind) | TAKES_FILES,
                                .options = kind->options,
@@ -349,7 +350,7 @@ static bool check_all(const exercise *e, result_list *results, int first)
                                                                                    sizeof m->check_method);
         if (output_size(&e->outputs[0]) == 0) /* there is nothing to compare */
             m->check.ok = m->check.failed == 0;
-        ok = ok && m->check.ok;
+        ok = ok && (m->check.ok || m->check.unknown);
     }
     progress_end();
     return ok;
@@ -368,7 +369,7 @@ const host_array *exercise_right_output(const result_list *results, int i, const
 {
     const measurement *first = &results->list[0];
 
-    if (first->check.ok)
+    if (first->check.ok || first->check.unknown)
         return &first->results[i];
     note("the result of %s is wrong: %s was not written", first->requested, path);
     return NULL;

@@ -36,6 +36,8 @@ struct measuring {
     host_array *results;
     int64_t count; /* elements of a counted result */
     fl_array *inputs[MOST_INPUTS], *outputs[MOST_OUTPUTS];
+    fl_array *whole[MOST_OUTPUTS];          /* of guarded outputs: with their guards */
+    host_array first_results[MOST_OUTPUTS]; /* of the first pass, to compare others with */
     fl_stream *stream;
     fl_event *event[4]; /* around the copies and the kernel */
     fl_run run;
@@ -92,6 +94,8 @@ static void release(measuring *s)
         host_memory_free(s->device, s->pinned, s->host_out[i]);
         if (!(s->exercise->in_place && i == 0))
             fl_array_free(s->outputs[i]);
+        fl_array_free(s->whole[i]);
+        host_array_free(&s->first_results[i]);
     }
     for (int i = 0; i < 4; i++)
         fl_event_free(s->event[i]);
@@ -108,6 +112,8 @@ static void create_arrays(measuring *s)
         const output_spec *o = &e->outputs[i];
         if (e->in_place && i == 0)
             s->outputs[0] = s->inputs[0];
+        else if (e->guarded)
+            must(watch_create(s->device, o->dtype, output_size(o), &s->whole[i], &s->outputs[i]));
         else
             must(fl_array_create(s->device, o->dtype, o->ndim, o->shape, &s->outputs[i]));
     }
@@ -119,13 +125,33 @@ static void queue_inputs(measuring *s)
         must(fl_array_write(s->inputs[i], s->host_in[i], s->stream));
 }
 
+/* What outputs begin with. */
+static void queue_begins(measuring *s)
+{
+    for (int i = 0; s->exercise->begins && i < s->exercise->output_count; i++)
+        must(fl_array_write(s->outputs[i], s->exercise->begins[i].data, s->stream));
+}
+
 /* Where the inputs are not copied in every pass, what works in place would see its own output. */
 static void restore(measuring *s)
 {
-    if (!s->exercise->in_place || s->copies)
+    const bool in_place = s->exercise->in_place && !s->copies;
+
+    if (!in_place && !s->exercise->begins)
         return;
-    must(fl_array_write(s->inputs[0], s->host_in[0], s->stream));
+    if (in_place)
+        must(fl_array_write(s->inputs[0], s->host_in[0], s->stream));
+    queue_begins(s);
     must(fl_stream_wait(s->stream));
+}
+
+/* After a pass: has it other bits than the first one? Some passes are enough to know. */
+static void watch(measuring *s)
+{
+    enum { COMPARED = 16 };
+
+    for (int i = 0; s->exercise->begins && i < s->exercise->output_count && s->found.total.count < COMPARED; i++)
+        must(watch_pass(s->outputs[i], i, &s->first_results[i], &s->found.watched));
 }
 
 static fl_status call(measuring *s, const fl_run *run)
@@ -197,6 +223,7 @@ static double cold_pass(measuring *s, fl_timing *timing)
     must(fl_trace_begin("cold pass", &mark));
     create_arrays(s);
     queue_inputs(s);
+    queue_begins(s);
     queue_first_call(s, timing);
     if (!s->unable) {
         read_count(s);
@@ -236,6 +263,7 @@ static double total_pass(measuring *s)
     must(fl_stream_wait(s->stream));
     start = seconds_now() - start;
     fl_trace_end(mark);
+    watch(s);
     return start;
 }
 
@@ -285,6 +313,8 @@ static void fetch_results(measuring *s)
         must(fl_array_to_host(s->outputs[i], s->results[i].data));
     if (e->kind->counted)
         s->results[0].shape[0] = s->count;
+    for (int i = 0; i < e->output_count && e->guarded; i++)
+        must(watch_guards(s->whole[i], i, &s->found.watched));
 }
 
 /* Shows that passes go on, unless that was shown a moment ago. */
@@ -325,7 +355,7 @@ bool measure_more(const measure_plan *plan, int count, double spent)
 /* As many launches as make a time that can be taken between events: one, unless the kernel is short. */
 static int launches_for(const exercise *e, double kernel)
 {
-    if (kernel >= SHORT_S || (e->in_place && !e->kind->steady))
+    if (kernel >= SHORT_S || (e->in_place && !e->kind->steady) || e->begins)
         return 1;
     return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
 }
@@ -385,6 +415,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
         progress_end();
         return NULL;
     }
+    watch(s);
     s->before = disturbance_count();
     s->slow = plan->repeat == 0 && s->found.cold_s > LONG_S;
     if (progress_is_late() || (s->slow && s->found.cold_s > VERY_LONG_S)) {
@@ -450,4 +481,5 @@ void measurement_free(measurement *m)
     free(m->call.s);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
+    watched_free(&m->watched);
 }

@@ -7,6 +7,7 @@
 #include "backends.h"
 #include "disturbance.h"
 #include "verdict.h"
+#include "watch.h"
 
 #include "support/host_array.h"
 
@@ -38,7 +39,11 @@ typedef struct exercise {
     bool numbers; /* all inputs were given as numbers */
     int output_count;
     output_spec outputs[MOST_OUTPUTS]; /* table and JSON describe the first */
-    bool in_place;  /* the first output is the first input, which is filled anew before it is timed */
+    bool in_place; /* the first output is the first input, which is filled anew before it is timed */
+    /* A kernel of the user's: what its outputs begin with, to which they are put back before each pass, untimed, so
+     * that passes have the same result; NULL: outputs are undefined before. `guarded`: see watch.h. */
+    const host_array *begins;
+    bool guarded;
     void *expected; /* what results are compared with; the kind's */
 } exercise;
 
@@ -72,6 +77,7 @@ struct measurement {
     disturbance disturbed;            /* while it was timed */
     bool first_counts;                /* only the first pass was timed: it is a sample of kernel and total */
     bool tuned;                       /* a saved sweep found variant and block */
+    watched watched;                  /* where exercise.begins is not NULL */
     compare_result check;
     char check_method[96];
 };

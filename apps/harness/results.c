@@ -59,7 +59,7 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
 
     if (c->worst_index >= 0)
         split_index(c->worst_index, ndim, shape, position);
-    json_put(check, "ok", json_boolean(c->ok));
+    json_put(check, "ok", c->unknown ? json_null() : json_boolean(c->ok));
     json_put(check, "method", json_text(method));
     json_put(check, "compared", json_whole(c->compared));
     json_put(check, "failed", json_whole(c->failed));

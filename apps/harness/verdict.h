@@ -10,6 +10,7 @@
  * are the same infinity. Anything else, a NaN or infinity of one side alone included, is wrong, whatever the bound. */
 typedef struct compare_result {
     bool ok;             /* all that were compared are right, and there was at least one */
+    bool unknown;        /* there is nothing to compare with: neither right nor wrong */
     int64_t compared;    /* elements */
     int64_t failed;      /* of them */
     double max_abs;      /* largest |result - expected|; infinite where only one side is finite */

@@ -111,6 +111,13 @@ int exit_code_of(fl_status status)
     return EXIT_BROKEN;
 }
 
+static const char *blamed;
+
+void fail_blame(const char *what)
+{
+    blamed = what;
+}
+
 void must(fl_status status)
 {
     const char *message = fl_last_error(), *word = strrchr(command, ' ');
@@ -121,6 +128,8 @@ void must(fl_status status)
     /* Not "flynn convolve: convolve: ...". */
     if (word && strncmp(message, word, length) == 0 && strncmp(message + length, ": ", 2) == 0)
         message += length + 2;
+    if (status == FL_E_DEVICE && blamed)
+        fail(EXIT_WRONG_RESULT, "the %s fails: %s", blamed, message);
     fail(exit_code_of(status), "%s", message);
 }
 

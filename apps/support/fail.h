@@ -39,6 +39,9 @@ int exit_code_of(fl_status status);
 /* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
 
+/* From now on an error of the device is one of the user's code, the `what`: must() ends with exit code 1. */
+void fail_blame(const char *what);
+
 /* Prints "flynn convolve: <message>" unless --quiet. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

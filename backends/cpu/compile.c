@@ -74,16 +74,15 @@ static char *make_text(const fl_source *s)
     return text.bytes;
 }
 
-/* By the names that are there without the C library's development files. */
 #if defined(__GLIBC__) && defined(__x86_64__)
-#define MATH_LIBRARIES "-l:libmvec.so.1", "-l:libm.so.6"
+#define MATH_LIBRARIES "-l:libmvec.so.1", COMPILER_MATH
 #if __GLIBC_PREREQ(2, 35)
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=2"
 #else
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=1"
 #endif
 #else
-#define MATH_LIBRARIES "-lm"
+#define MATH_LIBRARIES COMPILER_MATH
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=0"
 #endif
 

@@ -7,6 +7,13 @@
 
 #include "device.hpp"
 
+/* Can this runtime compile kernels? */
+#if defined(__HIP_CPU_RT__) || __has_include("gpu_rtc.h")
+#define HIP_CODE_OFFERED 1
+#else
+#define HIP_CODE_OFFERED 0
+#endif
+
 /* Compiled kernels, on one device. Several threads may queue them at once. */
 struct hip_code;
 
@@ -33,5 +40,8 @@ fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const 
 
 /* NULL is allowed. */
 void hip_code_free(hip_device *device, hip_code *code);
+
+/* kernel.hip.cpp's: compiles a fl_source with `kernel`. */
+fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size, void **code);
 
 #endif

@@ -3,7 +3,7 @@
  * device.hip.cpp - the functions of a GPU as a Flynn device: memory, copies, streams and events. open.hip.cpp probes
  * and opens GPUs.
  */
-#include "device.hpp"
+#include "code.hpp"
 #include "gpu_range.h"
 
 #include <new>
@@ -250,6 +250,29 @@ fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
     return FL_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------------ code ---- */
+
+#if HIP_CODE_OFFERED
+fl_status compile(void *self, const fl_source *source, char *output, size_t size, void **code)
+{
+    hip_device *device = static_cast<hip_device *>(self);
+    if (source->kernel)
+        return hip_kernel_compile(device, source, output, size, code);
+    return device->host->error(FL_E_UNSUPPORTED, "a GPU compiles kernels, and no functions");
+}
+
+void code_free(void *self, void *code)
+{
+    hip_code_free(static_cast<hip_device *>(self), static_cast<hip_code *>(code));
+}
+
+fl_status code_symbol(void *self, const void *code, const char *name, void **address, size_t *bytes)
+{
+    return hip_code_symbol(static_cast<const hip_device *>(self), static_cast<const hip_code *>(code), name, address,
+                           bytes);
+}
+#endif
+
 const fl_device_api device_api = {
     sizeof(fl_device_api),
     close_device,
@@ -272,8 +295,15 @@ const fl_device_api device_api = {
     range_pop,
     last_kernel,
     nullptr,
+#if HIP_CODE_OFFERED
+    compile,
+    code_free,
+    code_symbol,
+#else
     nullptr,
     nullptr,
+    nullptr,
+#endif
 };
 
 } // namespace

@@ -76,6 +76,7 @@ hip_rows hip_elementwise_rows();
 hip_rows hip_allclose_rows();
 hip_rows hip_reconstruct_rows();
 hip_rows hip_copy_rows();
+hip_rows hip_kernel_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_sort_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */

@@ -19,6 +19,13 @@ typedef struct compiler_text {
 } compiler_text;
 void compiler_add(compiler_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The C library's functions of math.h, by the name that is there without its development files. */
+#if defined(__GLIBC__) && defined(__x86_64__)
+#define COMPILER_MATH "-l:libm.so.6"
+#else
+#define COMPILER_MATH "-lm"
+#endif
+
 typedef struct compiler_job {
     const char *language;         /* "c", "c++" */
     const char *const *arguments; /* but for the text and the output; NULL at the end */

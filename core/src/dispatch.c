@@ -28,6 +28,7 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_COPY] = "copy",
     [FL_OP_MULTIPLY_ADD] = "multiply_add",
     [FL_OP_MAP] = "map",
+    [FL_OP_KERNEL] = "kernel",
 };
 
 const char *core_operation_name(fl_operation operation)

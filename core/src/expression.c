@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "expression.h"
+#include "definitions.h"
 #include "expression_parser.h"
 #include "functions.h"
 #include "status.h"

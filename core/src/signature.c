@@ -1,297 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 #include "signature.h"
+#include "definitions.h"
 #include "functions.h"
-#include "signature_head.h"
-#include "status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 256 };
+/* What was found so far. */
+typedef struct found_function {
+    core_definition last; /* name.length 0: there is none */
+    bool own_max, own_min;
+} found_function;
 
-/* The state of reading one text. */
-typedef struct text_reader {
-    core_reader reader;
-    core_text_error *error;
-    const char *text;
-    char *clean;
-    core_token open[DEEPEST]; /* brackets */
-    int depth;                /* of them */
-    int file_level;           /* of them are extern "C" { */
-    core_reader item;         /* where the present definition or declaration at file level begins */
-    core_reader definition;   /* where the last function begins */
-    core_reader body;         /* where its body does */
-    core_token name;          /* its name; length 0: there is none */
-    bool loops, own_max, own_min;
-} text_reader;
-
-static fl_status fail_at(text_reader *t, const core_token *token, const char *what)
+static fl_status take(void *user, const core_definition *definition, core_text_error *error)
 {
-    return core_source_fail(t->error, token->line, token->column, "%s", what);
-}
-
-static void blank(text_reader *t, const core_token *token)
-{
-    char *at = t->clean + (token->at - t->text);
-
-    for (size_t i = 0; i < token->length; i++)
-        if (at[i] != '\n' && at[i] != '\r')
-            at[i] = ' ';
-}
-
-/* ------------------------------------------------------------------------------------------- directives ---- */
-
-static size_t blanks(const char *at)
-{
-    return strspn(at, " \t");
-}
-
-/* `at` stands behind "include". */
-static bool is_known_include(const char *at, const char *end)
-{
-    static const char *const known[] = {"math.h", "stdint.h", "stdbool.h", "hip/hip_runtime.h"};
-
-    at += blanks(at);
-    if (at >= end || (*at != '<' && *at != '"'))
-        return false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t length = strlen(known[i]);
-        if ((size_t)(end - at) >= length + 2 && strncmp(at + 1, known[i], length) == 0)
-            return at[length + 1] == (*at == '<' ? '>' : '"');
-    }
-    return false;
-}
-
-static fl_status read_directive(text_reader *t, const core_token *token)
-{
-    const char *word = token->at + (*token->at == '#' ? 1 : 2), *end = token->at + token->length;
-    size_t length;
-
-    word += blanks(word);
-    length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-    if ((length == 4 && strncmp(word, "line", 4) == 0) || (*word >= '0' && *word <= '9'))
-        return fail_at(t, token, "#line would move the places of errors: leave it out");
-    if (length < 6 || (strncmp(word, "include", 7) != 0 && strncmp(word, "import", 6) != 0))
-        return FL_OK;
-    if (length != 7 || !is_known_include(word + length, end))
-        return fail_at(t, token,
-                       "only math.h, stdint.h, stdbool.h and hip/hip_runtime.h can be included, and need not be");
-    blank(t, token);
-    return FL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------ definitions ---- */
-
-/* A `{` at file level was read. Is it a function's body? Then *name is the function's. */
-static bool begins_body(core_reader item, const core_token *brace, core_token *name)
-{
-    core_text_error unused;
-    core_token token, before = {0};
-    bool attribute;
-
-    for (*name = before; core_token_next_of_code(&item, &token, &unused) == FL_OK && token.at < brace->at;
-         before = token) {
-        if (core_token_is(&token, "="))
-            return false;
-        if (!core_token_is(&token, "("))
-            continue;
-        attribute = core_token_is_one_of(&before, "__attribute__", "__launch_bounds__", "__declspec", "_Alignas", NULL);
-        if (core_skip_brackets(&item, &unused) != FL_OK)
-            return false;
-        if (!attribute && before.kind == CORE_TOKEN_NAME && name->length == 0)
-            *name = before;
-    }
-    return name->length > 0;
-}
-
-static fl_status open_brace(text_reader *t, const core_token *brace)
-{
-    core_token name, first, second;
-    core_reader reader = t->item;
+    found_function *found = user;
+    const core_token *name = &definition->name;
     bool is_float;
 
-    if (core_token_next_of_code(&reader, &first, t->error) == FL_OK && core_token_is(&first, "extern") &&
-        core_token_next_of_code(&reader, &second, t->error) == FL_OK && second.kind == CORE_TOKEN_TEXT &&
-        reader.at < brace->at && core_token_next_of_code(&reader, &first, t->error) == FL_OK && first.at == brace->at) {
-        t->file_level++;
-        blank(t, brace);
-        t->item = t->reader;
-        return FL_OK;
-    }
-    if (!begins_body(t->item, brace, &name))
-        return FL_OK;
-    t->own_max = t->own_max || core_token_is(&name, "max");
-    t->own_min = t->own_min || core_token_is(&name, "min");
-    if (!core_token_is_one_of(&name, "max", "min", NULL) && core_function_find(name.at, name.length, &is_float))
-        return core_source_fail(t->error, name.line, name.column,
+    found->own_max = found->own_max || core_token_is(name, "max");
+    found->own_min = found->own_min || core_token_is(name, "min");
+    if (!core_token_is_one_of(name, "max", "min", NULL) && core_function_find(name->at, name->length, &is_float))
+        return core_source_fail(error, name->line, name->column,
                                 "'%s' is a function that flynn has: give yours another name",
-                                core_token_show(&name).text);
-    t->definition = t->item;
-    t->body = t->reader;
-    t->name = name;
+                                core_token_show(name).text);
+    found->last = *definition;
     return FL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------- reading ---- */
-
-static fl_status open_bracket(text_reader *t, const core_token *token)
-{
-    fl_status status = FL_OK;
-
-    if (t->depth == DEEPEST)
-        return fail_at(t, token, "more than 256 brackets within each other");
-    if (t->depth == t->file_level && *token->at == '{')
-        status = open_brace(t, token);
-    t->open[t->depth++] = *token;
-    return status;
-}
-
-static fl_status close_bracket(text_reader *t, const core_token *token)
-{
-    const core_token *opened;
-
-    if (t->depth == 0)
-        return core_source_fail(t->error, token->line, token->column, "'%c' closes nothing", *token->at);
-    opened = &t->open[t->depth - 1];
-    if (*token->at != (*opened->at == '(' ? ')' : *opened->at == '[' ? ']' : '}'))
-        return core_source_fail(t->error, token->line, token->column,
-                                "'%c' cannot close the '%c' of line %d, column %d", *token->at, *opened->at,
-                                opened->line, opened->column);
-    if (--t->depth < t->file_level) {
-        t->file_level--;
-        blank(t, token);
-    }
-    if (t->depth == t->file_level && *token->at == '}')
-        t->item = t->reader;
-    return FL_OK;
-}
-
-static fl_status read_mark(text_reader *t, const core_token *token)
-{
-    if (core_token_is_one_of(token, "(", "[", "{", NULL))
-        return open_bracket(t, token);
-    if (core_token_is_one_of(token, ")", "]", "}", NULL))
-        return close_bracket(t, token);
-    if (t->depth == t->file_level && core_token_is(token, ";"))
-        t->item = t->reader;
-    return FL_OK;
-}
-
-/* extern "C", which compilers of C do not know. */
-static void blank_linkage(text_reader *t, const core_token *word)
-{
-    core_text_error unused;
-    core_reader ahead = t->reader;
-    core_token language;
-
-    if (core_token_next_of_code(&ahead, &language, &unused) != FL_OK || !core_token_is(&language, "\"C\""))
-        return;
-    blank(t, word);
-    blank(t, &language);
-}
-
-static fl_status read_text(text_reader *t)
-{
-    core_token token;
-    fl_status status;
-
-    while ((status = core_token_next(&t->reader, &token, t->error)) == FL_OK && token.kind != CORE_TOKEN_END) {
-        if (token.kind == CORE_TOKEN_DIRECTIVE) {
-            status = read_directive(t, &token);
-        } else if (token.kind == CORE_TOKEN_MARK) {
-            status = read_mark(t, &token);
-        } else if (core_token_is(&token, "extern")) {
-            blank_linkage(t, &token);
-        }
-        t->loops = t->loops ||
-                   (token.kind == CORE_TOKEN_NAME && core_token_is_one_of(&token, "for", "while", "do", "goto", NULL));
-        if (status != FL_OK)
-            return status;
-    }
-    if (status != FL_OK || t->depth == 0)
-        return status;
-    token = t->open[t->depth - 1];
-    return core_source_fail(t->error, token.line, token.column, "'%c' is never closed", *token.at);
 }
 
 /* Its name, before a bracket, within its own body. */
-static bool calls_itself(const text_reader *t)
+static bool calls_itself(const core_definition *d)
 {
     core_text_error unused;
-    core_reader reader = t->body;
+    core_reader reader = d->body;
     core_token token, before = {0};
 
     for (int depth = 1;
          depth > 0 && core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END;
          before = token) {
-        if (core_token_is(&token, "(") && before.kind == CORE_TOKEN_NAME && before.length == t->name.length &&
-            memcmp(before.at, t->name.at, before.length) == 0)
+        if (core_token_is(&token, "(") && before.kind == CORE_TOKEN_NAME && before.length == d->name.length &&
+            memcmp(before.at, d->name.at, before.length) == 0)
             return true;
         depth += core_token_is(&token, "{") - core_token_is(&token, "}");
     }
     return false;
 }
 
-static fl_status read_head(text_reader *t, core_signature *signature)
+static fl_status read_head(const found_function *found, core_signature *signature, core_text_error *error)
 {
-    fl_status status;
+    const core_token *name = &found->last.name;
 
-    if (t->name.length == 0)
-        return core_source_fail(t->error, 1, 1,
+    if (name->length == 0)
+        return core_source_fail(error, 1, 1,
                                 "no function is defined here; one is: double square(double x) { return x * x; }");
-    if (core_token_is(&t->name, "main"))
-        return fail_at(t, &t->name, "the last function is main: leave it out, the function to map is the last one");
-    status = core_head_read(t->definition, &t->name, signature, t->error);
-    signature->loops = t->loops || calls_itself(t);
-    signature->own_max = t->own_max;
-    signature->own_min = t->own_min;
-    return status;
-}
-
-static fl_status read_whole(text_reader *t, core_signature *signature)
-{
-    const size_t length = strlen(t->text);
-    const char *last = t->text + length;
-    fl_status status;
-
-    if (length > CORE_MOST_TEXT)
-        return core_source_fail(t->error, 1, 1, "a text of more than %d bytes", CORE_MOST_TEXT);
-    core_reader_start(&t->reader, t->text);
-    if (strncmp(t->text, "\xef\xbb\xbf", 3) == 0) { /* an editor's mark of UTF-8 */
-        t->reader.at += 3;
-        memset(t->clean, ' ', 3);
-    }
-    t->item = t->reader;
-    status = read_text(t);
-    while (last > t->text && strchr(" \t\r\n\v\f", last[-1]))
-        last--;
-    if (status == FL_OK && last > t->text && last[-1] == '\\')
-        return core_source_fail(t->error, t->reader.line, 1, "a backslash ends the text");
-    return status == FL_OK ? read_head(t, signature) : status;
+    if (core_token_is(name, "main"))
+        return core_source_fail(error, name->line, name->column,
+                                "the last function is main: leave it out, the function to map is the last one");
+    return core_head_read(found->last.item, name, signature, error);
 }
 
 fl_status core_signature_read(const char *text, core_signature *signature, char **clean, core_text_error *error)
 {
-    text_reader *t = calloc(1, sizeof *t);
-    fl_status status;
+    found_function found = {.own_max = false};
+    core_definition_reader reader = {.take = take, .user = &found};
+    fl_status status = core_definitions_read(text, &reader, clean, error);
 
-    *error = (core_text_error){0};
     *signature = (core_signature){0};
-    *clean = strdup(text);
-    if (!t || !*clean) {
-        free(t);
-        free(*clean);
-        *clean = NULL;
-        return core_fail(FL_E_MEMORY, "out of memory for a function of %zu bytes", strlen(text));
-    }
-    t->text = text;
-    t->clean = *clean;
-    t->error = error;
-    status = read_whole(t, signature);
+    if (status != FL_OK)
+        return status;
+    status = read_head(&found, signature, error);
     if (status != FL_OK) {
         free(*clean);
         *clean = NULL;
+        return status;
     }
-    free(t);
-    return status;
+    signature->loops = reader.loops || calls_itself(&found.last);
+    signature->own_max = found.own_max;
+    signature->own_min = found.own_min;
+    return FL_OK;
 }

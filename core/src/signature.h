@@ -5,11 +5,9 @@
 
 #include "signature_head.h"
 
-/* A text in C: the last function that it defines at file level. *clean is a copy, to free(), of the same length, in
- * which includes of math.h, stdint.h, stdbool.h and hip/hip_runtime.h and extern "C" are blanks, so that every other
- * character keeps its place. __device__, __host__ and __forceinline__ are left to the compiler. FL_E_SOURCE with
- * `error` filled, FL_E_MEMORY. Its checks are for clear errors: it evaluates no #if, and the compiler has the last
- * word. */
+/* A text in C: the last function that it defines at file level. *clean is a copy for the compiler: see
+ * core_definitions_read. __device__, __host__ and __forceinline__ are left to the compiler. FL_E_SOURCE with `error`
+ * filled, FL_E_MEMORY. */
 fl_status core_signature_read(const char *text, core_signature *signature, char **clean, core_text_error *error);
 
 #endif

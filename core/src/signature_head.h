@@ -5,7 +5,7 @@
 
 #include "token.h"
 
-enum { CORE_NAME_SIZE = 64, CORE_MOST_TEXT = 1 << 20 };
+enum { CORE_NAME_SIZE = 64 };
 
 typedef struct core_signature {
     char name[CORE_NAME_SIZE];

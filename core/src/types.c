@@ -53,35 +53,42 @@ bool core_type_add(core_type *type, const core_token *word)
     return false;
 }
 
-core_type_status core_type_dtype(const core_type *type, fl_dtype *dtype, bool *is_bool)
-{
-    static const struct {
-        uint64_t words;
-        fl_dtype dtype;
-        bool held;
-    } types[] = {
-        {BOOL, FL_U8, true},
-        {UNSIGNED + CHAR, FL_U8, true},
-        {CHAR, FL_I32, true},
-        {SHORT, FL_I32, true},
-        {UNSIGNED + SHORT, FL_I32, true},
-        {INT, FL_I32, true},
-        {UNSIGNED, FL_I64, true},
-        {LONG, FL_I64, true},
-        {2 * LONG, FL_I64, true},
-        {FLOAT, FL_F32, true},
-        {DOUBLE, FL_F64, true},
-        {UNSIGNED + LONG, FL_I64, false},
-        {UNSIGNED + 2 * LONG, FL_I64, false},
-        {DOUBLE + LONG, FL_F64, false},
-    };
-    uint64_t words = type->words;
+static const struct {
+    uint64_t words;
+    fl_dtype dtype;
+    bool held;
+    int size;
+} types[] = {
+    {BOOL, FL_U8, true, 1},
+    {UNSIGNED + CHAR, FL_U8, true, 1},
+    {CHAR, FL_I32, true, 1},
+    {SHORT, FL_I32, true, 2},
+    {UNSIGNED + SHORT, FL_I32, true, 2},
+    {INT, FL_I32, true, 4},
+    {UNSIGNED, FL_I64, true, 4},
+    {LONG, FL_I64, true, 8},
+    {2 * LONG, FL_I64, true, 8},
+    {FLOAT, FL_F32, true, 4},
+    {DOUBLE, FL_F64, true, 8},
+    {UNSIGNED + LONG, FL_I64, false, 8},
+    {UNSIGNED + 2 * LONG, FL_I64, false, 8},
+    {DOUBLE + LONG, FL_F64, false, 0},
+};
 
-    /* The words that change nothing: short int, signed long. */
+/* Without the words that change nothing: short int, signed long. */
+static uint64_t plain_words(uint64_t words)
+{
     if ((words & 15 * INT) == INT && words != INT && !(words & ~(15 * (SIGNED + UNSIGNED + SHORT + INT + LONG))))
         words -= INT;
     if ((words & 15 * SIGNED) == SIGNED && !(words & ~(15 * (SIGNED + CHAR + SHORT + INT + LONG))))
         words = words == SIGNED ? INT : words - SIGNED;
+    return words;
+}
+
+core_type_status core_type_dtype(const core_type *type, fl_dtype *dtype, bool *is_bool)
+{
+    const uint64_t words = plain_words(type->words);
+
     *is_bool = words == BOOL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i].words == words) {
@@ -90,4 +97,20 @@ core_type_status core_type_dtype(const core_type *type, fl_dtype *dtype, bool *i
         }
     }
     return CORE_TYPE_NONE;
+}
+
+bool core_type_lies(const core_type *type, core_type_layout *layout)
+{
+    const uint64_t words = plain_words(type->words);
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].words == words && types[i].size > 0) {
+            *layout = (core_type_layout){.size = types[i].size,
+                                         .is_real = fl_dtype_is_float(types[i].dtype),
+                                         .is_unsigned = words & UNSIGNED || words == BOOL,
+                                         .is_bool = words == BOOL};
+            return true;
+        }
+    }
+    return false;
 }

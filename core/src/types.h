@@ -19,6 +19,15 @@ typedef enum core_type_status { CORE_TYPE_FINE, CORE_TYPE_NONE, CORE_TYPE_NO_ARR
  * no type ("short float"). CORE_TYPE_NO_ARRAY: they are one, but no array holds its values (uint64_t, long double). */
 core_type_status core_type_dtype(const core_type *type, fl_dtype *dtype, bool *is_bool);
 
+/* A number of the type as it lies in memory. */
+typedef struct core_type_layout {
+    int size; /* bytes */
+    bool is_real, is_unsigned, is_bool;
+} core_type_layout;
+
+/* false: the words are no type, or long double. */
+bool core_type_lies(const core_type *type, core_type_layout *layout);
+
 /* "float, double, int, ..." for a message. */
 extern const char core_type_names[];
 

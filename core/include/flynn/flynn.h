@@ -61,7 +61,7 @@ typedef enum fl_status {
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
     FL_E_MEMORY = 7,       /* out of memory, on the host or the device */
     FL_E_DEVICE = 8,       /* the device or its driver failed */
-    FL_E_SOURCE = 9,       /* the text of a function does not compile: the message has file:line:column */
+    FL_E_SOURCE = 9,       /* the text of a function or kernel does not compile: the message has file:line:column */
 } fl_status;
 
 /* "FL_OK", "FL_E_ARGUMENT" ...; never NULL. */
@@ -517,6 +517,77 @@ FL_API void fl_function_free(fl_function *function);
  * which only `serial` has. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
+
+/* ----------------------------------------------------------------------------------- kernels of one's own ---- */
+
+/* A kernel in HIP's dialect of C++, compiled for a GPU (or its emulation). It may outlive the user's handle of the
+ * device, and several threads may launch it at once. Its code runs with the rights of the process: compile no text of
+ * others. */
+typedef struct fl_kernel fl_kernel;
+
+#define FL_MAX_PARAMETERS 16
+
+typedef struct fl_parameter {
+    const char *name;
+    fl_dtype dtype;   /* of the array's elements; of a number the smallest dtype that holds its type's values */
+    bool is_array;    /* a pointer; else a number */
+    bool is_constant; /* a pointer to const: the kernel only reads the array */
+} fl_parameter;
+
+typedef struct fl_kernel_info {
+    const char *name;
+    int count; /* of parameters */
+    fl_parameter parameters[FL_MAX_PARAMETERS];
+} fl_kernel_info;
+
+/* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,
+ * `real`. */
+typedef struct fl_argument {
+    fl_array *array; /* NULL: a number */
+    int64_t integer;
+    double real;
+} fl_argument;
+
+/* A kernel from its text: the one named `entry`, or with NULL the last one that the text defines, such as
+ *
+ *     __global__ void vector_add(const float *a, const float *b, float *out, int size) { ... }
+ *
+ * with or without extern "C", which it gets if it lacks it. Its parameters are numbers, and pointers to them for
+ * arrays: float * is f32, double * f64, int * and unsigned * i32, long * and unsigned long * i64, uint8_t *, char * and
+ * bool * u8; float4 * and the like have elements of f32, f64 or i32. `defines` are macros, "NAME" or "NAME=VALUE", NULL
+ * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include.
+ *
+ * `shown_as`, `log` and what is kept for later processes are as in fl_function_create. A GPU compiles with the vendor's
+ * library (NVRTC, hiprtc), an emulation with the system's `c++`. FL_E_ARGUMENT, FL_E_SOURCE, FL_E_UNSUPPORTED (the
+ * device runs no kernels), FL_E_UNAVAILABLE (no compiler), FL_E_MEMORY, FL_E_DEVICE. */
+FL_API fl_status fl_kernel_create(fl_device *device, const char *source, const char *shown_as, const char *entry,
+                                  const char *const *defines, char *log, size_t log_size, fl_kernel **kernel);
+/* What fl_kernel_create would make, from the text alone: the names in `info` are valid until the thread's next such
+ * call. No compiler runs: only some errors in the text are found. */
+FL_API fl_status fl_kernel_read(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
+                                fl_kernel_info *info);
+/* Valid as long as the kernel; NULL for NULL. */
+FL_API const fl_kernel_info *fl_kernel_describe(const fl_kernel *kernel);
+/* Waits for the work of its device. */
+FL_API void fl_kernel_free(fl_kernel *kernel);
+
+/* Fills a `__constant__` or `__device__` variable of the text: the array's bytes go to its beginning. array: packed, on
+ * the kernel's device, at most as long as the variable. Waits for all work of the device before, and for the copy. One
+ * thread at a time. FL_E_ARGUMENT (no such variable, or a smaller one), FL_E_WRONG_DEVICE, FL_E_UNSUPPORTED. */
+FL_API fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const fl_array *array);
+
+/* Queues grid[0] * grid[1] * grid[2] blocks of run->block threads; where that is 0, of 256. `shared_bytes`: of each
+ * block's dynamic shared memory (`extern __shared__ float s[]`), besides what the text declares with a size.
+ *
+ * There are as many arguments as parameters. An array is packed (a kernel sees no strides), on the kernel's device and
+ * of the parameter's dtype; arrays may share memory. A number is converted to the parameter's type, and refused where
+ * an integer does not fit into it. Nothing else is checked: a kernel that writes beyond an array changes other memory.
+ * An error while it runs (an address that is not the process's) is reported by the next call that waits; on an
+ * emulation it is a signal. timing->bytes counts each array once; operations are not known.
+ * Variant: own. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_LIMIT, FL_E_MEMORY, FL_E_DEVICE.
+ */
+FL_API fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
+                                  const fl_argument *arguments, int count, const fl_run *run);
 
 /* The result of fl_allclose. */
 typedef struct fl_closeness {

@@ -80,19 +80,23 @@ struct fl_host {
     void (*cache_drop)(fl_cache_entry *entry);
 };
 
-/* A function of the user's, for fl_device_api.compile: C, whose signature core has read. The plugin compiles it as the
- * file FL_SOURCE_NAME (by #line), so that core finds the place of an error. */
+/* A function of the user's, for fl_device_api.compile: C, whose signature core has read; or a kernel in HIP's dialect
+ * of C++. The plugin compiles it as the file FL_SOURCE_NAME (by #line), so that core finds the place of an error. */
 #define FL_SOURCE_NAME "flynn-text"
 typedef struct fl_source {
     uint32_t size;
-    const char *before; /* directives that stand before the text, and that the user does not see */
-    const char *text;   /* a definition of `name`, and whatever the user has written before */
-    const char *name;                   /* of the function */
-    int32_t count;                      /* of its inputs, 1 to FL_MAX_INPUTS */
+    const char *before;             /* directives that stand before the text, and that the user does not see */
+    const char *text;               /* a definition of `name`, and whatever the user has written before */
+    const char *name;               /* of the function */
+    int32_t count;                  /* of its inputs, 1 to FL_MAX_INPUTS */
     fl_dtype inputs[FL_MAX_INPUTS]; /* of the arrays: each element is converted to its parameter, as C does it */
-    fl_dtype result;                    /* that the function returns, and of the output */
+    fl_dtype result;                /* that the function returns, and of the output */
     int32_t loops; /* not 0: it has loops, whose length may depend on the data: elements take different times */
     int32_t exact; /* not 0: the result is an integer, which another rounding would change: no contraction */
+    /* Not 0: a kernel, of which `before`, `text` and `name` say all; the fields between are 0. `before` declares it as
+     * extern "C", so that its name is plain. */
+    int32_t kernel;
+    const char *const *defines; /* "NAME" or "NAME=VALUE": macros of a kernel's text; NULL ends them */
 } fl_source;
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
@@ -115,8 +119,9 @@ typedef enum fl_operation {
     FL_OP_COPY = 13,
     FL_OP_MULTIPLY_ADD = 14,
     FL_OP_MAP = 15,
+    FL_OP_KERNEL = 16,
 } fl_operation;
-#define FL_OP_COUNT 16
+#define FL_OP_COUNT 17
 
 /* An array as it is passed to a kernel. */
 typedef struct fl_buffer {
@@ -234,6 +239,17 @@ typedef struct fl_map_args {
     fl_buffer in[FL_MAX_INPUTS], out;
 } fl_map_args;
 
+/* FL_OP_KERNEL: one launch of a kernel of the user's, with launch->block threads in each block (the row chooses where
+ * they are 0). arguments[i] points to the i-th argument, of its parameter's type: a number, or the address of an array.
+ * The row's dtype is that of the first array that is no constant one, or of the first array, or u8. */
+typedef struct fl_kernel_args {
+    void *code;           /* from fl_device_api.compile */
+    int64_t grid[3];      /* blocks in x, y, z: at least 1 */
+    int64_t shared_bytes; /* of a block's dynamic shared memory */
+    int32_t count;
+    void *arguments[FL_MAX_PARAMETERS];
+} fl_kernel_args;
+
 /* How a row will run. */
 typedef struct fl_launch {
     int32_t block[3];       /* in: the caller's (0: the row chooses); out: the block that will run (0: none) */
@@ -327,11 +343,15 @@ typedef struct fl_device_api {
     /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started.
      * NULL: rows start none. */
     fl_status (*prepare_thread)(void *self);
-    /* Compiles a function for FL_OP_MAP. FL_E_SOURCE: the text does not compile, and `output` is what the compiler
-     * printed; FL_E_UNAVAILABLE: there is no compiler. Any thread may call it. NULL: the device compiles nothing. */
+    /* Compiles a function for FL_OP_MAP, or a kernel for FL_OP_KERNEL. FL_E_SOURCE: the text does not compile, and
+     * `output` is what the compiler printed; FL_E_UNAVAILABLE: there is no compiler. Any thread may call it. NULL: the
+     * device compiles nothing. */
     fl_status (*compile)(void *self, const fl_source *source, char *output, size_t size, void **code);
     /* Called when nothing that is queued uses the code. */
     void (*code_free)(void *self, void *code);
+    /* The address and bytes of a `__constant__` or `__device__` variable of a kernel's text. FL_E_ARGUMENT: there is
+     * none. NULL: the device compiles no kernels. */
+    fl_status (*code_symbol)(void *self, const void *code, const char *name, void **address, size_t *bytes);
 } fl_device_api;
 
 /* The device that `open` returns. */

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel_arguments.h"
+#include "map_inputs.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------- options ---- */
+
+static void parse_grid(const char *option, const char *value, void *own)
+{
+    int64_t *grid = ((kernel_options *)own)->grid;
+
+    if (strcmp(value, "auto") == 0)
+        memset(grid, 0, 3 * sizeof *grid);
+    else
+        option_numbers(option, value, 1, 3, "a grid (auto, or for example 1024 or 64x64)", 1, grid);
+}
+
+static void parse_define(const char *option, const char *value, void *own)
+{
+    const char **defines = ((kernel_options *)own)->defines;
+    int count = 0;
+
+    while (defines[count])
+        count++;
+    if (count == MOST_DEFINES)
+        fail(EXIT_BAD_INPUT, "--%s: more than %d definitions", option, MOST_DEFINES);
+    defines[count] = value;
+}
+
+static void parse_constant(const char *option, const char *value, void *own)
+{
+    kernel_options *o = own;
+    const char *colon = strchr(value, ':');
+
+    if (!colon || colon == value || !colon[1])
+        fail(EXIT_BAD_INPUT, "--%s: '%s' is not NAME:FILE (example: factors:factors.npy)", option, value);
+    if (o->constant_count == MOST_CONSTANTS)
+        fail(EXIT_BAD_INPUT, "--%s: more than %d constants", option, MOST_CONSTANTS);
+    o->constants[o->constant_count++] = (kernel_constant){.name = value, .length = (int)(colon - value)};
+}
+
+static const char *const on_or_off[] = {"on", "off", NULL};
+static const char *const grids[] = {"auto", "1024", "64x64", NULL};
+static const char *const definitions[] = {"BLOCKS=977", "FAST", NULL};
+static const char *const constants[] = {"factors:0:8", NULL};
+
+const own_option kernel_own_options[] = {
+    {"entry", OPTION_TEXT, offsetof(kernel_options, entry), "NAME", "The kernel of the text (default: the last one)",
+     .group = GROUP_WHAT, .needs = NULL},
+    {"grid", OPTION_CUSTOM, 0, "X[xY[xZ]]", "Blocks (default: auto, a thread for each element of the first output)",
+     .group = GROUP_WHAT, .names = grids, .parse = parse_grid},
+    {"shared", OPTION_INTEGER, offsetof(kernel_options, shared), "BYTES", "Dynamic shared memory of a block (0)",
+     .group = GROUP_WHAT, .most = INT32_MAX},
+    {"define", OPTION_CUSTOM, 0, "NAME[=VALUE]", "A macro of the text; may be given several times", .letter = 'D',
+     .group = GROUP_WHAT, .names = definitions, .parse = parse_define},
+    {"constant", OPTION_CUSTOM, 0, "NAME:FILE", "Fill a __constant__ variable; may be given several times",
+     .group = GROUP_WHAT, .names = constants, .parse = parse_constant},
+    {"expect", OPTION_TEXT, offsetof(kernel_options, expect), "WHAT",
+     "An expression of the arrays x, y, z, w, a .npy file, or another kernel's file", .group = GROUP_HOW},
+    {"rtol", OPTION_REAL, offsetof(kernel_options, relative), "R",
+     "Relative tolerance of the check (f32 1e-5, f64 1e-12)", .group = GROUP_HOW},
+    {"atol", OPTION_REAL, offsetof(kernel_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
+     .group = GROUP_HOW},
+    {"guard", OPTION_CHOICE, offsetof(kernel_options, unguarded), "on|off", "Look for writes beyond the outputs (on)",
+     .group = GROUP_HOW, .names = on_or_off},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------- texts ---- */
+
+/* Where no file is given. */
+static const char vector_add[] = "__global__ void vector_add(const float *a, const float *b, float *out, int size)\n"
+                                 "{\n"
+                                 "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "\n"
+                                 "    if (i < size)\n"
+                                 "        out[i] = a[i] + b[i];\n"
+                                 "}\n";
+
+kernel_text kernel_text_read(const char *path, const char *entry)
+{
+    kernel_text k = {.shown_as = path ? path : "vector_add", .entry = entry};
+    char log[USER_LOG];
+
+    k.text = path ? user_text_read(path, "a kernel's text") : memory_text(vector_add);
+    user_text_must(fl_kernel_read(k.text, k.shown_as, entry, log, sizeof log, &k.info), log);
+    return k;
+}
+
+/* ----------------------------------------------------------------------------------------------- arrays ---- */
+
+/* A file, a number or a range, in the parameter's dtype. */
+static host_array read_array(const exercise *e, const fl_parameter *p, const char *word)
+{
+    static const input_kind any_array = {"array", 0, FL_MAX_DIMS, true};
+    host_array array;
+
+    if (numbers_from(word, p->dtype, &array))
+        return array;
+    array = exercise_read(word, &any_array);
+    if (array.ndim == 0)
+        array.ndim = 1;
+    if (!dtype_fits(array.dtype, p->dtype) && !(e->common.has_dtype && e->common.dtype == p->dtype))
+        fail(EXIT_BAD_INPUT,
+             "%s: is of %s, and the kernel's %s of %s, which does not hold every %s (--dtype=%s "
+             "converts it)",
+             word, fl_dtype_name(array.dtype), p->name, fl_dtype_name(p->dtype), fl_dtype_name(array.dtype),
+             fl_dtype_name(p->dtype));
+    exercise_convert(&array, p->dtype);
+    return array;
+}
+
+/* "256", "64x64" */
+static void read_shape(const char *word, const char *text, output_spec *o)
+{
+    char *end = (char *)text;
+
+    for (o->ndim = 0; o->ndim < FL_MAX_DIMS; text = end + 1) {
+        errno = 0;
+        o->shape[o->ndim++] = strtoll(text, &end, 10);
+        if (end == text || errno != 0 || o->shape[o->ndim - 1] < 1 || (*end && *end != 'x'))
+            break;
+        if (!*end)
+            return;
+    }
+    fail(EXIT_BAD_INPUT, "'%s' is not an output; expected out, out=SHAPE (examples: out=256, out=64x64) or inout:FILE",
+         word);
+}
+
+static host_array zeros(const output_spec *o, const char *word)
+{
+    host_array made;
+    problem why;
+
+    must_do(host_array_create(&made, o->dtype, o->ndim, o->shape, word, &why), &why);
+    memset(made.data, 0, host_array_bytes(&made));
+    return made;
+}
+
+static void take_input(exercise *e, kernel_options *own, int i, const char *word)
+{
+    const fl_parameter *p = &own->kernel.info.parameters[i];
+
+    if (e->input_count == MOST_INPUTS)
+        fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
+    own->arguments[i].input = e->input_count;
+    e->inputs[e->input_count] = read_array(e, p, word);
+    own->arrays[own->array_count++] = &e->inputs[e->input_count++];
+}
+
+/* Its content where it begins with some; its shape, unless that is the first input's. */
+static void take_output(exercise *e, kernel_options *own, int i, const char *word)
+{
+    const fl_parameter *p = &own->kernel.info.parameters[i];
+    const int place = own->output_count;
+    output_spec *o = &own->specs[place];
+
+    if (place == MOST_OUTPUTS || own->array_count == MOST_INPUTS)
+        fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", p->name, MOST_OUTPUTS);
+    own->arguments[i].output = own->output_count++;
+    own->outputs[place] = p->name;
+    o->dtype = p->dtype;
+    if (strncmp(word, "inout:", 6) == 0) {
+        own->begins[place] = read_array(e, p, word + 6);
+        o->ndim = own->begins[place].ndim;
+        memcpy(o->shape, own->begins[place].shape, sizeof o->shape);
+        own->arrays[own->array_count++] = &own->begins[place];
+    } else if (strncmp(word, "out=", 4) == 0) {
+        read_shape(word, word + 4, o);
+    } else if (strcmp(word, "out") != 0) {
+        fail(EXIT_BAD_INPUT, "'%s': %s is a %s * that the kernel can write; expected out, out=SHAPE or inout:FILE",
+             word, p->name, fl_dtype_name(p->dtype));
+    }
+}
+
+/* `out` alone has the shape of the first array that is read, which may stand behind it. */
+static void settle_outputs(kernel_options *own)
+{
+    for (int i = 0; i < own->output_count; i++) {
+        output_spec *o = &own->specs[i];
+        if (o->ndim == 0 && own->array_count == 0)
+            fail(EXIT_BAD_INPUT, "out: %s has no shape, since the kernel reads no array; expected out=SHAPE",
+                 own->outputs[i]);
+        if (o->ndim == 0) {
+            o->ndim = own->arrays[0]->ndim;
+            memcpy(o->shape, own->arrays[0]->shape, sizeof o->shape);
+        }
+        if (!own->begins[i].data)
+            own->begins[i] = zeros(o, own->outputs[i]);
+    }
+}
+
+static void take_number(const fl_parameter *p, const char *word, kernel_argument *argument)
+{
+    const bool real = fl_dtype_is_float(p->dtype);
+    char *end;
+
+    errno = 0;
+    if (real)
+        argument->real = strtod(word, &end);
+    else
+        argument->integer = strtoll(word, &end, 10);
+    if (end == word || *end || (!real && errno != 0))
+        fail(EXIT_BAD_INPUT, "'%s': %s is a number of %s; expected %s", word, p->name, fl_dtype_name(p->dtype),
+             real ? "one such as 0.5" : "a whole one");
+}
+
+static void read_constants(kernel_options *own)
+{
+    static const input_kind any_array = {"constant", 0, FL_MAX_DIMS, false};
+
+    for (int i = 0; i < own->constant_count; i++) {
+        kernel_constant *c = &own->constants[i];
+        c->value = exercise_read(c->name + c->length + 1, &any_array);
+        c->value.ndim = c->value.ndim ? c->value.ndim : 1;
+    }
+}
+
+/* The words of the embedded kernel: two random vectors. */
+static void take_embedded(exercise *e, kernel_options *own)
+{
+    const int64_t size = exercise_size(e);
+
+    for (int i = 0; i < 2; i++) {
+        own->arguments[i].input = i;
+        e->inputs[i] = exercise_random(FL_F32, 1, &size, 0, 1, e->common.seed + (uint64_t)i);
+        own->arrays[i] = &e->inputs[i];
+    }
+    e->input_count = own->array_count = 2;
+    own->arguments[2].output = 0;
+    own->outputs[own->output_count++] = "out";
+    own->specs[0].dtype = FL_F32;
+    own->arguments[3].integer = size;
+    own->expect = own->expect ? own->expect : "x + y";
+}
+
+void kernel_take(exercise *e)
+{
+    kernel_options *own = e->own;
+    const fl_kernel_info *info = &own->kernel.info;
+    const int given = e->common.argument_count;
+
+    own->kernel = kernel_text_read(e->word, own->entry);
+    for (int i = 0; i < FL_MAX_PARAMETERS; i++)
+        own->arguments[i] = (kernel_argument){.input = -1, .output = -1};
+    e->input_count = 0;
+    if (!e->word) {
+        take_embedded(e, own);
+    } else {
+        if (given != info->count)
+            fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
+                 info->name, own->kernel.shown_as, info->count);
+        for (int i = 0; i < given; i++) {
+            const char *word = e->common.arguments[i];
+            if (!info->parameters[i].is_array)
+                take_number(&info->parameters[i], word, &own->arguments[i]);
+            else if (info->parameters[i].is_constant)
+                take_input(e, own, i, word);
+            else
+                take_output(e, own, i, word);
+        }
+    }
+    if (own->output_count == 0)
+        fail(EXIT_BAD_INPUT, "%s writes nothing: it has no parameter that is a pointer, but for const ones",
+             info->name);
+    settle_outputs(own);
+    read_constants(own);
+}
+
+void kernel_arguments_free(kernel_options *own)
+{
+    for (int i = 0; i < MOST_OUTPUTS; i++)
+        host_array_free(&own->begins[i]);
+    for (int i = 0; i < own->constant_count; i++)
+        host_array_free(&own->constants[i].value);
+    for (int i = 0; i < MOST_FUNCTION_DEVICES; i++)
+        fl_kernel_free(own->code[i].kernel);
+    free(own->kernel.text);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel_arguments.h - the words of `flynn kernel`: its options, and arrays and numbers for the kernel's parameters.
+ */
+#pragma once
+
+#include "registry.h"
+#include "user_function.h"
+
+enum { MOST_DEFINES = 32, MOST_CONSTANTS = 8 };
+
+/* A __constant__ variable that a file fills. */
+typedef struct kernel_constant {
+    const char *name; /* "NAME:FILE" */
+    int length;       /* of the name */
+    host_array value;
+} kernel_constant;
+
+/* For a parameter: an input, an output, or a number. */
+typedef struct kernel_argument {
+    int input, output; /* their places; -1: it is none */
+    int64_t integer;
+    double real;
+} kernel_argument;
+
+/* A kernel of a text. */
+typedef struct kernel_text {
+    const char *shown_as, *entry;
+    char *text;
+    fl_kernel_info info;
+} kernel_text;
+
+/* Its code on a device. */
+typedef struct kernel_code {
+    fl_device *device; /* NULL: none */
+    const char *text;
+    fl_kernel *kernel;
+} kernel_code;
+
+typedef struct kernel_options {
+    const char *entry, *expect;
+    double relative, absolute; /* of the check; -1: not given */
+    int unguarded;             /* --guard=off */
+    int64_t shared;
+    int64_t grid[3];                       /* 0: auto */
+    const char *defines[MOST_DEFINES + 1]; /* NULL ends them */
+    kernel_constant constants[MOST_CONSTANTS];
+    int constant_count;
+
+    kernel_text kernel;
+    kernel_argument arguments[FL_MAX_PARAMETERS];
+    const char *outputs[MOST_OUTPUTS]; /* names of their parameters */
+    output_spec specs[MOST_OUTPUTS];
+    host_array begins[MOST_OUTPUTS];       /* what outputs begin with */
+    const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
+    int array_count, output_count;
+    kernel_code code[MOST_FUNCTION_DEVICES];
+} kernel_options;
+
+extern const own_option kernel_own_options[];
+
+/* Ends the command if it cannot be read. */
+kernel_text kernel_text_read(const char *path, const char *entry);
+
+/* exercise_kind.take */
+void kernel_take(exercise *e);
+void kernel_arguments_free(kernel_options *own);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * code.hip.cpp - kernels that are compiled while the program runs: by the processor's compiler where HIP is emulated,
+ * else by the vendor's library.
+ */
+#include "code.hpp"
+
+#if defined(__HIP_CPU_RT__)
+#include "gpu_code_cpu.h"
+#elif HIP_CODE_OFFERED
+#include "gpu_rtc.h"
+#endif

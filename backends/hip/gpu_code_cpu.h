@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_code_cpu.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text behind
+ * code_cpu_prelude.h, and the blocks are spread over a few threads of the processor.
+ *
+ * A block's threads are fibers of one of those. A fiber is left when it ends, at a barrier, and at a memory access now
+ * and then: the order of the threads, and where they are left, differ from launch to launch, so that a race of the
+ * kernel's gives other results. A kernel without barriers needs few fibers: one that ends makes room for the next.
+ */
+#ifndef FLYNN_HIP_GPU_CODE_CPU_H
+#define FLYNN_HIP_GPU_CODE_CPU_H
+
+#include "../shared/compiler.h"
+#include "code.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <dlfcn.h>
+#include <link.h>
+#include <new>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+extern "C" const char *const hip_code_cpu_prelude[]; /* lines of code_cpu_prelude.h */
+
+typedef void (*code_kernel)(void **arguments);
+
+/* The text's flynn_place. */
+struct code_place {
+    uint32_t thread[3], block[3], threads[3], blocks[3];
+    int left, sum;
+    void (*leave)(int at_barrier);
+};
+
+struct hip_code {
+    void *handle;
+    std::vector<code_kernel> kernels;
+    code_place *(*begin)(unsigned char **dynamic); /* for the calling thread */
+    mutable std::atomic<uint64_t> launches;
+};
+
+namespace
+{
+
+/* ------------------------------------------------------------------------------------------------- one launch ---- */
+
+struct code_launch {
+    code_kernel kernel;
+    const hip_code *code;
+    uint32_t blocks[3], threads[3];
+    size_t shared;
+    void **arguments;
+    uint64_t seed;
+    std::atomic<uint64_t> next; /* block to run */
+    std::atomic<bool> out_of_memory;
+};
+
+constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096, signal_bytes = 64 << 10;
+
+/* A stack and what runs on it. The page below the stack is not there: a fiber that uses up its stack is a fault. */
+struct fiber {
+    void *memory;
+    cothread_t handle;
+};
+
+enum class thread_state : uint8_t { fresh, ready, waiting, done };
+enum class left_by { end, barrier, access };
+
+/* What runs blocks, one after the other, on a thread of the processor. */
+struct runner {
+    code_launch *launch;
+    code_place *place;
+    unsigned char *dynamic;
+    cothread_t main;
+    left_by why;
+    uint64_t random;
+    std::vector<fiber> fibers;
+    std::vector<int> idle;           /* of them */
+    std::vector<int> fiber_of;       /* each thread's */
+    std::vector<thread_state> state; /* of each thread */
+    std::unique_ptr<char[]> signals; /* a stack for a handler of the program's */
+
+    ~runner()
+    {
+        for (const fiber &f : fibers)
+            munmap(f.memory, stack_bytes + guard_bytes);
+    }
+};
+
+thread_local runner *active;
+
+uint64_t next_random(runner &r)
+{
+    r.random ^= r.random << 13;
+    r.random ^= r.random >> 7;
+    r.random ^= r.random << 17;
+    return r.random;
+}
+
+void run_fiber()
+{
+    for (;;) {
+        runner &r = *active;
+        r.launch->kernel(r.launch->arguments);
+        r.why = left_by::end;
+        co_switch(r.main);
+    }
+}
+
+void leave_fiber(int at_barrier)
+{
+    runner &r = *active;
+    r.why = at_barrier ? left_by::barrier : left_by::access;
+    co_switch(r.main);
+}
+
+/* A fiber for a fresh thread. */
+int take_fiber(runner &r)
+{
+    if (r.idle.empty()) {
+        void *memory = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        (void)mprotect(memory, guard_bytes, PROT_NONE);
+        r.fibers.push_back({memory, nullptr});
+        r.idle.push_back((int)r.fibers.size() - 1);
+    }
+    const int taken = r.idle.back();
+    fiber &f = r.fibers[(size_t)taken];
+    if (!f.handle)
+        f.handle = co_derive(static_cast<char *>(f.memory) + guard_bytes, (unsigned)stack_bytes, run_fiber);
+    r.idle.pop_back();
+    return taken;
+}
+
+/* Runs the thread until it is left. */
+void resume(runner &r, int thread)
+{
+    enum { MOST_ACCESSES = 64, YIELD = 8 };
+    const uint32_t *threads = r.launch->threads, number = (uint32_t)thread;
+    code_place &p = *r.place;
+    thread_state &state = r.state[(size_t)thread];
+    int &fiber = r.fiber_of[(size_t)thread];
+    if (state == thread_state::fresh)
+        fiber = take_fiber(r);
+    p.thread[0] = number % threads[0];
+    p.thread[1] = number / threads[0] % threads[1];
+    p.thread[2] = number / threads[0] / threads[1];
+    p.left = (int)(next_random(r) % MOST_ACCESSES);
+    co_switch(r.fibers[(size_t)fiber].handle);
+    if (r.why == left_by::end)
+        r.idle.push_back(fiber);
+    else if (r.why == left_by::access && r.random % YIELD == 0)
+        sched_yield(); /* another block may run, even on one processor */
+    state = r.why == left_by::end       ? thread_state::done
+            : r.why == left_by::barrier ? thread_state::waiting
+                                        : thread_state::ready;
+}
+
+/* All threads of a block: in turn, those that wait at a barrier when all others wait or are done. */
+void run_block(runner &r, uint64_t number)
+{
+    const uint32_t *blocks = r.launch->blocks, *threads = r.launch->threads;
+    const int count = (int)(threads[0] * threads[1] * threads[2]);
+    code_place &p = *r.place;
+    p.block[0] = (uint32_t)(number % blocks[0]);
+    p.block[1] = (uint32_t)(number / blocks[0] % blocks[1]);
+    p.block[2] = (uint32_t)(number / blocks[0] / blocks[1]);
+    std::memset(r.dynamic, 0xff, r.launch->shared); /* what a GPU has there is not known either */
+    r.random = (r.launch->seed + number) * 0x9e3779b97f4a7c15u | 1;
+    const bool backwards = next_random(r) >> 20 & 1;
+    std::fill_n(r.state.begin(), count, thread_state::fresh);
+    for (int done = 0; done < count;) {
+        bool ran = false;
+        for (int i = 0; i < count; i++) {
+            const int thread = backwards ? count - 1 - i : i;
+            const thread_state state = r.state[(size_t)thread];
+            if (state == thread_state::waiting || state == thread_state::done)
+                continue;
+            resume(r, thread);
+            ran = true;
+            done += r.state[(size_t)thread] == thread_state::done;
+        }
+        if (!ran)
+            std::replace(r.state.begin(), r.state.begin() + count, thread_state::waiting, thread_state::ready);
+    }
+}
+
+/* Runs blocks until there are no more. */
+void run_blocks(runner &r, code_launch *launch)
+{
+    const uint64_t blocks = (uint64_t)launch->blocks[0] * launch->blocks[1] * launch->blocks[2];
+    const size_t threads = (size_t)launch->threads[0] * launch->threads[1] * launch->threads[2];
+    r.launch = launch;
+    r.place = launch->code->begin(&r.dynamic);
+    r.main = co_active();
+    r.place->leave = leave_fiber;
+    std::copy_n(launch->blocks, 3, r.place->blocks);
+    std::copy_n(launch->threads, 3, r.place->threads);
+    r.fiber_of.resize(threads);
+    r.state.resize(threads);
+    active = &r;
+    for (uint64_t block; !launch->out_of_memory && (block = launch->next++) < blocks;)
+        run_block(r, block);
+}
+
+/* As a thread of its own, with a stack for a handler of the program's: a fiber may have used up its own. */
+void run_thread(runner *r, code_launch *launch)
+{
+    stack_t stack = {};
+    try {
+        r->signals.reset(new char[signal_bytes]);
+        stack.ss_sp = r->signals.get();
+        stack.ss_size = signal_bytes;
+        sigaltstack(&stack, nullptr);
+        run_blocks(*r, launch);
+    } catch (const std::bad_alloc &) {
+        launch->out_of_memory = true;
+    }
+    stack.ss_flags = SS_DISABLE;
+    sigaltstack(&stack, nullptr);
+}
+
+/* On as many threads as there are processors, and two on one: blocks run beside each other on every GPU. */
+void run_launch(code_launch *launch, uint64_t blocks)
+{
+    constexpr unsigned fewest = 2, most = 16;
+    cpu_set_t set;
+    const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    const uint64_t count = std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks);
+    std::vector<std::unique_ptr<runner>> runners((size_t)count);
+    std::vector<std::thread> threads;
+    for (auto &r : runners)
+        r.reset(new runner{});
+    try {
+        for (auto &r : runners)
+            threads.emplace_back(run_thread, r.get(), launch);
+    } catch (const std::system_error &) {
+        launch->out_of_memory = threads.empty(); /* else those that are there do all */
+    }
+    for (std::thread &t : threads)
+        t.join();
+}
+
+/* ------------------------------------------------------------------------------------------------ compilation ---- */
+
+bool is_of_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Without comments, which become blanks. */
+std::string without_comments(const std::string &text)
+{
+    std::string bare = text;
+    for (size_t i = 0; i + 1 < bare.size(); i++) {
+        const bool line = bare[i] == '/' && bare[i + 1] == '/', block = bare[i] == '/' && bare[i + 1] == '*';
+        if (!line && !block)
+            continue;
+        size_t end = bare.find(line ? "\n" : "*/", i + 2);
+        end = end == std::string::npos ? bare.size() : line ? end : end + 2;
+        std::fill(bare.begin() + (long)i, bare.begin() + (long)end, ' ');
+    }
+    return bare;
+}
+
+/* The dynamic shared memory under the names that the text gives it: `extern __shared__ float NAME[];`. */
+void add_dynamic_names(std::string &to, const std::string &text)
+{
+    const std::string bare = without_comments(text), word = "extern";
+    for (size_t at = bare.find(word); at != std::string::npos; at = bare.find(word, at + 1)) {
+        const size_t next = bare.find_first_not_of(" \t\r\n", at + word.size()), end = bare.find(';', at);
+        if (next == std::string::npos || end == std::string::npos || bare.compare(next, 10, "__shared__") != 0)
+            continue;
+        size_t last = bare.rfind('[', end);
+        while (last > next && last != std::string::npos && !is_of_name(bare[last - 1]))
+            last--;
+        size_t first = last;
+        while (first > next && first != std::string::npos && is_of_name(bare[first - 1]))
+            first--;
+        if (last == std::string::npos || first <= next || first == last)
+            continue;
+        const std::string name = bare.substr(first, last - first);
+        to += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";
+    }
+}
+
+std::string make_text(const hip_code_job *job)
+{
+    const std::string given = job->text;
+    std::string text;
+    for (const char *const *line = hip_code_cpu_prelude; *line; line++)
+        text += *line;
+    text += given;
+    add_dynamic_names(text, given);
+    for (int i = 0; job->kernels[i]; i++)
+        text += "extern \"C\" FLYNN_OWN __attribute__((visibility(\"default\"))) void flynn_kernel_" +
+                std::to_string(i) + "(void **arguments) { flynn_call(&" + job->kernels[i] + ", arguments); }\n";
+    return text;
+}
+
+fl_status load(const fl_host *host, const hip_code_job *job, void **handle)
+{
+    static const char *const libraries[] = {"-lgcc", COMPILER_MATH, nullptr};
+    std::vector<const char *> arguments = {
+        "-std=gnu++17",
+        "-shared",
+        "-fPIC",
+        "-O2",
+        "-fvisibility=hidden",
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-fwrapv",
+        "-fno-strict-aliasing",
+        "-ffp-contract=off",
+        "-fsanitize=thread",
+        "-nostdlib",
+        "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
+        "-ftabstop=1"};
+    for (const char *const *option = job->options; *option; option++)
+        arguments.push_back(*option);
+    arguments.push_back(nullptr);
+    const std::string text = make_text(job);
+    const compiler_job compiled = {"c++", arguments.data(), libraries, text.c_str(), job->output, job->output_size};
+    return compiler_load(host, &compiled, handle);
+}
+
+fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *code)
+{
+    code->begin = reinterpret_cast<code_place *(*)(unsigned char **)>(dlsym(code->handle, "flynn_begin"));
+    for (int i = 0; job->kernels[i]; i++) {
+        const std::string name = "flynn_kernel_" + std::to_string(i);
+        code->kernels.push_back(reinterpret_cast<code_kernel>(dlsym(code->handle, name.c_str())));
+    }
+    if (!code->begin || std::count(code->kernels.begin(), code->kernels.end(), nullptr) > 0)
+        return host->error(FL_E_DEVICE, "the compiler made something else than the kernel");
+    return FL_OK;
+}
+
+} // namespace
+
+fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code **code)
+{
+    std::unique_ptr<hip_code> made;
+    fl_status status;
+    *code = nullptr;
+    try {
+        made.reset(new hip_code{});
+        status = load(device->host, job, &made->handle);
+        if (status == FL_OK)
+            status = find_kernels(device->host, job, made.get());
+    } catch (const std::bad_alloc &) {
+        status = device->host->error(FL_E_MEMORY, "out of host memory");
+    }
+    if (status == FL_OK)
+        *code = made.release();
+    else if (made && made->handle)
+        dlclose(made->handle);
+    return status;
+}
+
+fl_status hip_code_queue(const fl_context *context, const hip_code *code, int kernel, dim3 grid, dim3 block,
+                         size_t shared, void **arguments)
+{
+    const hip_device *device = hip_device_of(context);
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    code_launch launch = {code->kernels[(size_t)kernel], code,   {grid.x, grid.y, grid.z},
+                          {block.x, block.y, block.z},   shared, arguments,
+                          code->launches++ << 32,        {},     {}};
+    try {
+        run_launch(&launch, blocks);
+    } catch (const std::bad_alloc &) {
+        launch.out_of_memory = true;
+    }
+    return launch.out_of_memory ? device->host->error(FL_E_MEMORY, "out of host memory for a block's threads") : FL_OK;
+}
+
+fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const char *name, void **address,
+                          size_t *bytes)
+{
+    Dl_info own, found;
+    ElfW(Sym) *symbol = nullptr;
+    void *at = dlsym(code->handle, name);
+    if (!at || !dladdr1(at, &found, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) || !symbol ||
+        ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !dladdr(reinterpret_cast<void *>(code->begin), &own) ||
+        own.dli_fbase != found.dli_fbase)
+        return device->host->error(FL_E_ARGUMENT, "the text has no __constant__ or __device__ variable '%s'", name);
+    *address = at;
+    *bytes = (size_t)symbol->st_size;
+    return FL_OK;
+}
+
+void hip_code_free(hip_device *, hip_code *code)
+{
+    if (!code)
+        return;
+    dlclose(code->handle);
+    delete code;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel.hip.cpp - FL_OP_KERNEL on a GPU: a kernel of the user's, compiled by code.hip.cpp.
+ */
+#include "code.hpp"
+
+#include <string>
+
+#if HIP_CODE_OFFERED
+namespace
+{
+
+/* "N=4" as "#define N 4". Here and not among the compiler's options, where they would also change what stands before
+ * the text. */
+void add_define(std::string &text, const char *define)
+{
+    const char *value = std::strchr(define, '=');
+    text += "#define ";
+    if (value)
+        text.append(define, (size_t)(value - define)).append(" ").append(value + 1);
+    else
+        text.append(define).append(" 1");
+    text += '\n';
+}
+
+/* 256 threads where the caller leaves the choice; the grid is the caller's. */
+void plan(void *, const void *arguments, fl_launch *launch)
+{
+    const fl_kernel_args *args = static_cast<const fl_kernel_args *>(arguments);
+    if (launch->block[0] <= 0)
+        launch->block[0] = 256;
+    for (int d = 0; d < 3; d++) {
+        if (launch->block[d] <= 0)
+            launch->block[d] = 1;
+        launch->grid[d] = args->grid[d];
+    }
+    launch->shared_bytes = args->shared_bytes;
+}
+
+fl_status run(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_kernel_args *args = static_cast<const fl_kernel_args *>(arguments);
+    const dim3 grid((unsigned)launch->grid[0], (unsigned)launch->grid[1], (unsigned)launch->grid[2]);
+    const dim3 block((unsigned)launch->block[0], (unsigned)launch->block[1], (unsigned)launch->block[2]);
+    return hip_code_queue(context, static_cast<const hip_code *>(args->code), 0, grid, block,
+                          (size_t)launch->shared_bytes, const_cast<void **>(args->arguments));
+}
+
+const fl_row rows[] = {
+    {FL_OP_KERNEL, "own", (1u << FL_DTYPE_COUNT) - 1, "a kernel of the user's, as it is written", plan, run, nullptr,
+     false, nullptr},
+};
+
+} // namespace
+
+fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size, void **code)
+{
+    static const char *const options[] = {nullptr};
+    const char *const kernels[] = {source->name, nullptr};
+    hip_code *made = nullptr;
+    fl_status status;
+    try {
+        std::string text;
+        for (const char *const *define = source->defines; *define; define++)
+            add_define(text, *define);
+        text.append(source->before).append("#line 1 \"" FL_SOURCE_NAME "\"\n").append(source->text);
+        text += "\n#line 1 \"flynn\"\n";
+        const hip_code_job job = {text.c_str(), options, kernels, true, output, size};
+        status = hip_code_compile(device, &job, &made);
+    } catch (const std::bad_alloc &) {
+        return device->host->error(FL_E_MEMORY, "out of host memory");
+    }
+    *code = made;
+    return status;
+}
+
+hip_rows hip_kernel_rows()
+{
+    return {rows, sizeof rows / sizeof rows[0]};
+}
+
+#else
+hip_rows hip_kernel_rows()
+{
+    return {nullptr, 0};
+}
+#endif

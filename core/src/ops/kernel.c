@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel.c - checks and queues a launch of a kernel of the user's.
+ */
+#include "../kernel.h"
+#include "../array.h"
+#include "../dispatch.h"
+#include "../status.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The value of an argument, as the kernel takes it. */
+typedef union value {
+    void *address;
+    float f32;
+    double f64;
+    int64_t integer; /* whose first bytes are those of a smaller one */
+} value;
+
+/* The arguments of one launch. */
+typedef struct launch {
+    fl_kernel_args args;
+    value values[FL_MAX_PARAMETERS];
+    fl_dtype dtype; /* of the row */
+    double bytes;
+} launch;
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a smaller integer is the beginning of a larger one");
+
+static fl_status take_integer(const core_parameter *p, int64_t given, value *taken)
+{
+    const core_type_layout *layout = &p->layout;
+    const int bits = layout->is_bool ? 1 : layout->size * 8 - !layout->is_unsigned;
+    const int64_t most = bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1, least = layout->is_unsigned ? 0 : -most - 1;
+
+    if (given < least || given > most)
+        return core_fail(FL_E_ARGUMENT, "kernel: argument %s is %" PRId64 "; its type holds %" PRId64 " to %" PRId64,
+                         p->name, given, least, most);
+    taken->integer = given;
+    return FL_OK;
+}
+
+static fl_status take_number(const core_parameter *p, const fl_argument *argument, value *taken)
+{
+    if (argument->array)
+        return core_fail(FL_E_ARGUMENT, "kernel: argument %s is an array; the kernel takes a number", p->name);
+    if (!p->layout.is_real)
+        return take_integer(p, argument->integer, taken);
+    if (p->layout.size == 4)
+        taken->f32 = (float)argument->real;
+    else
+        taken->f64 = argument->real;
+    return FL_OK;
+}
+
+static fl_status take_array(const fl_kernel *kernel, const core_parameter *p, fl_array *array, value *taken)
+{
+    fl_status status = core_check_array("kernel", p->name, array, kernel->device);
+
+    if (status == FL_OK)
+        status = core_check_packed("kernel", p->name, array);
+    if (status == FL_OK && array->buffer.dtype != p->dtype)
+        return core_fail(FL_E_ARGUMENT, "kernel: %s has dtype %s; the kernel takes %s", p->name,
+                         fl_dtype_name(array->buffer.dtype), fl_dtype_name(p->dtype));
+    if (status == FL_OK)
+        taken->address = array->buffer.data;
+    return status;
+}
+
+/* The row's dtype: of the first array that is written, else of the first one. */
+static fl_dtype dtype_of(const core_kernel_signature *signature)
+{
+    fl_dtype first = FL_U8;
+
+    for (int i = signature->count - 1; i >= 0; i--)
+        first = signature->parameters[i].is_array ? signature->parameters[i].dtype : first;
+    for (int i = 0; i < signature->count; i++)
+        if (signature->parameters[i].is_array && !signature->parameters[i].is_constant)
+            return signature->parameters[i].dtype;
+    return first;
+}
+
+static fl_status check(const fl_kernel *kernel, const int64_t *grid, int64_t shared_bytes, const fl_argument *arguments,
+                       int count, launch *l)
+{
+    const core_kernel_signature *signature = kernel ? &kernel->signature : NULL;
+    fl_status status = FL_OK;
+
+    if (!kernel || !grid || (!arguments && count > 0))
+        return core_fail(FL_E_ARGUMENT, "kernel: %s is NULL", !kernel ? "kernel" : !grid ? "grid" : "arguments");
+    if (count != signature->count)
+        return core_fail(FL_E_ARGUMENT, "kernel: count is %d; %s has %d parameter%s", count, signature->name,
+                         signature->count, signature->count == 1 ? "" : "s");
+    if (shared_bytes < 0)
+        return core_fail(FL_E_ARGUMENT, "kernel: shared_bytes is %" PRId64 "; expected at least 0", shared_bytes);
+    *l = (launch){.args = {.code = kernel->code, .shared_bytes = shared_bytes, .count = count},
+                  .dtype = dtype_of(signature)};
+    for (int i = 0; i < 3; i++) {
+        l->args.grid[i] = grid[i];
+        if (grid[i] < 1)
+            return core_fail(FL_E_ARGUMENT, "kernel: grid[%d] is %" PRId64 "; expected at least 1", i, grid[i]);
+    }
+    for (int i = 0; i < count && status == FL_OK; i++) {
+        const core_parameter *p = &signature->parameters[i];
+        l->args.arguments[i] = &l->values[i];
+        status = p->is_array ? take_array(kernel, p, arguments[i].array, &l->values[i])
+                             : take_number(p, &arguments[i], &l->values[i]);
+        if (status == FL_OK && p->is_array)
+            l->bytes += core_buffer_bytes(&arguments[i].array->buffer);
+    }
+    return status;
+}
+
+fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes, const fl_argument *arguments,
+                           int count, const fl_run *run)
+{
+    launch l;
+    fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l);
+    const core_step step = {FL_OP_KERNEL, status == FL_OK ? l.dtype : FL_U8, &l.args};
+
+    return status == FL_OK ? core_call_run("kernel", kernel->device, run, &step, NULL, 0, l.bytes) : status;
+}
