@@ -63,18 +63,6 @@ fl_status core_check_vector(const char *call, const char *name, const fl_array *
     return core_fail(FL_E_ARGUMENT, "%s: %s has %d dimensions; expected 1", call, name, array->buffer.ndim);
 }
 
-fl_status core_check_packed(const char *call, const char *name, const fl_array *array)
-{
-    const fl_buffer *b = &array->buffer;
-    int64_t packed = 1;
-
-    for (int d = b->ndim - 1; d >= 0; packed *= b->shape[d], d--)
-        if (b->shape[d] > 1 && b->stride[d] != packed && fl_array_size(array) > 0)
-            return core_fail(FL_E_ARGUMENT, "%s: %s is a view whose rows lie apart; expected a packed array", call,
-                             name);
-    return FL_OK;
-}
-
 fl_status core_check_like(const char *call, const char *name, const fl_array *array, fl_dtype dtype, int ndim,
                           const int64_t *shape)
 {

@@ -57,9 +57,6 @@ fl_status core_check_vector(const char *call, const char *name, const fl_array *
 fl_status core_check_in_place(const char *call, const char *out_name, const fl_array *out, const char *in_name,
                               const fl_array *in);
 
-/* Checks that the elements lie one after the other. */
-fl_status core_check_packed(const char *call, const char *name, const fl_array *array);
-
 /* "2048x2048", for messages; returns `text`. */
 const char *core_shape_text(char *text, size_t size, int ndim, const int64_t *shape);
 

@@ -131,6 +131,21 @@ void fl_kernel_free(fl_kernel *kernel)
     free(kernel);
 }
 
+fl_status core_kernel_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device)
+{
+    const fl_status status = core_check_array(call, name, array, device);
+    const fl_buffer *b = &array->buffer;
+    int64_t packed = 1;
+
+    if (status != FL_OK)
+        return status;
+    for (int d = b->ndim - 1; d >= 0; packed *= b->shape[d], d--)
+        if (b->shape[d] > 1 && b->stride[d] != packed && fl_array_size(array) > 0)
+            return core_fail(FL_E_ARGUMENT, "%s: %s is a view whose rows lie apart; expected a packed array", call,
+                             name);
+    return FL_OK;
+}
+
 /* Copies packed device memory, in the device's default stream, and waits. */
 static fl_status copy(const fl_plugin_device *plugin, fl_stream *stream, void *to, const void *from, size_t bytes)
 {
@@ -154,9 +169,7 @@ fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const fl_array
     if (!kernel || !name)
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, kernel ? "name" : "kernel");
     plugin = &kernel->device->plugin;
-    status = core_check_array(call, "array", array, kernel->device);
-    if (status == FL_OK)
-        status = core_check_packed(call, "array", array);
+    status = core_kernel_check_array(call, "array", array, kernel->device);
     if (status == FL_OK)
         status = plugin->api->code_symbol(plugin->self, kernel->code, name, &address, &bytes);
     if (status != FL_OK)

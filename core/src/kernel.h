@@ -13,4 +13,7 @@ struct fl_kernel {
     void *code;          /* the plugin's */
 };
 
+/* Checks an array that a kernel shall see: not NULL, on its device, its elements one after the other. */
+fl_status core_kernel_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device);
+
 #endif

@@ -58,10 +58,8 @@ static fl_status take_number(const core_parameter *p, const fl_argument *argumen
 
 static fl_status take_array(const fl_kernel *kernel, const core_parameter *p, fl_array *array, value *taken)
 {
-    fl_status status = core_check_array("kernel", p->name, array, kernel->device);
+    fl_status status = core_kernel_check_array("kernel", p->name, array, kernel->device);
 
-    if (status == FL_OK)
-        status = core_check_packed("kernel", p->name, array);
     if (status == FL_OK && array->buffer.dtype != p->dtype)
         return core_fail(FL_E_ARGUMENT, "kernel: %s has dtype %s; the kernel takes %s", p->name,
                          fl_dtype_name(array->buffer.dtype), fl_dtype_name(p->dtype));
