@@ -9,6 +9,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/options.h"
+#include "support/progress.h"
 #include "view/json.h"
 
 #include <inttypes.h>
@@ -48,7 +49,6 @@ static fl_status fill_constants(const kernel_options *own, fl_device *device, fl
 static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, fl_kernel **kernel)
 {
     kernel_code *code = own->code;
-    char log[USER_LOG];
     fl_status status;
 
     while (code < own->code + MOST_FUNCTION_DEVICES - 1 && code->device &&
@@ -57,9 +57,8 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     if (code->device != device || code->text != k->text) {
         fl_kernel_free(code->kernel);
         *code = (kernel_code){.device = NULL};
-        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, log, sizeof log, &code->kernel);
-        if (status == FL_E_SOURCE)
-            user_text_must(status, log);
+        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, own->log, sizeof own->log,
+                                  &code->kernel);
         if (status == FL_OK)
             status = fill_constants(own, device, code->kernel);
         if (status != FL_OK)
@@ -125,7 +124,12 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return launch(e, &((const kernel_options *)e->own)->kernel, device, in, out, run);
+    const kernel_options *own = e->own;
+    const fl_status status = launch(e, &own->kernel, device, in, out, run);
+
+    if (status == FL_E_SOURCE)
+        user_text_must(status, own->log);
+    return status;
 }
 
 /* "kernel: vector_add, 10000000 f32, 10000000 f32 -> 10000000 f32" */
@@ -219,7 +223,7 @@ static void expect_file(const exercise *e, expected_results *x)
     snprintf(x->how, sizeof x->how, "%.60s", own->expect);
 }
 
-/* The results of a kernel on a device. false: it cannot run there. */
+/* The results of a kernel on a device. false: it cannot run there, or does not compile. */
 static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
 {
     const kernel_options *own = e->own;
@@ -254,6 +258,7 @@ static void expect_run(const exercise *e, const kernel_text *k, expected_results
 {
     fl_device *device = NULL;
 
+    progress("%s: expected result", k->shown_as);
     if (fl_device_open("hip-cpu", &device) == FL_OK && run_once(e, k, device, x))
         snprintf(x->how, sizeof x->how, "%.60s on hip-cpu", k->shown_as);
     else if (k->text != ((const kernel_options *)e->own)->kernel.text && e->backends &&
@@ -276,6 +281,8 @@ static void expect_kernel(const exercise *e, expected_results *x)
         fail(EXIT_BAD_INPUT, "--expect: the kernel of %s takes other arguments than that of %s", own->expect,
              own->kernel.shown_as);
     expect_run(e, &other, x);
+    if (x->count == 0 && *own->log)
+        user_text_must(FL_E_SOURCE, own->log);
     if (x->count == 0)
         fail(EXIT_CANNOT_RUN, "--expect: %s cannot run here: %s", own->expect, fl_last_error());
     free(other.text);

@@ -28,6 +28,8 @@ static void parse_define(const char *option, const char *value, void *own)
     const char **defines = ((kernel_options *)own)->defines;
     int count = 0;
 
+    if (strspn(value, "0123456789=") > 0)
+        fail(EXIT_BAD_INPUT, "--%s: '%s' is not NAME or NAME=VALUE (example: BLOCKS=977)", option, value);
     while (defines[count])
         count++;
     if (count == MOST_DEFINES)

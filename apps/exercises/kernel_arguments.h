@@ -55,6 +55,7 @@ typedef struct kernel_options {
     const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
     kernel_code code[MOST_FUNCTION_DEVICES];
+    char log[USER_LOG]; /* of the last compilation that failed */
 } kernel_options;
 
 extern const own_option kernel_own_options[];

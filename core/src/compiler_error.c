@@ -133,13 +133,16 @@ static void find_place(said *s, const char *text)
 
 /* ---------------------------------------------------------------------------------------------- messages ---- */
 
-/* Without curved quotes, gcc's remark and the names of warnings. */
+/* Without curved quotes, gcc's remark and the names of warnings; of what a header forbids, the header's own words. */
 static void copy_message(const said *s, char *copy, size_t size)
 {
     static const char remark[] = " (first use in this function)";
+    static const char forbidden[] = " declared with attribute error: ";
+    const char *words = memmem(s->message, (size_t)(s->end - s->message), forbidden, strlen(forbidden));
     size_t length = 0;
 
-    for (const char *c = s->message; c < s->end && *c != '\r' && length + 1 < size; c++) {
+    for (const char *c = words ? words + strlen(forbidden) : s->message; c < s->end && *c != '\r' && length + 1 < size;
+         c++) {
         if (strncmp(c, " [-W", 4) == 0)
             break;
         if (strncmp(c, remark, strlen(remark)) == 0) {
@@ -158,6 +161,7 @@ static void copy_message(const said *s, char *copy, size_t size)
 static bool finds_unknown(const char *message, char name[64])
 {
     static const char *const ways[] = {"'%63[^']' undeclared%n",
+                                       "'%63[^']' was not declared in this scope%n",
                                        "use of undeclared identifier '%63[^']'%n",
                                        "implicit declaration of function '%63[^']'%n",
                                        "call to undeclared function '%63[^']'%n",
