@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reader of the user's own function: whatever the text, a signature that reads the same again from the text for the
- * compiler, a function in which the expression keeps its columns, or a mistake with a place in the text. The first byte
- * of an input chooses: a text in C; an expression, after a byte each for its inputs; a compiler's output, a 0, and a
- * text.
+ * The readers of the user's own function and kernel: whatever the text, a signature that reads the same again from the
+ * text for the compiler, a function in which the expression keeps its columns, or a mistake with a place in the text.
+ * The first byte of an input chooses: a text in C; an expression, after a byte each for its inputs; a compiler's
+ * output, a 0, and a text; a kernel's text.
  */
 #define _GNU_SOURCE 1
 #include "fuzz.h"
@@ -11,11 +11,12 @@
 #include "compiler_error.h"
 #include "expression.h"
 #include "functions.h"
+#include "kernel_signature.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 4096, A_TEXT = 0, AN_EXPRESSION = 1, AN_OUTPUT = 2, MODES = 3 };
+enum { LONGEST = 4096, A_TEXT = 0, AN_EXPRESSION = 1, AN_OUTPUT = 2, A_KERNEL = 3, MODES = 4 };
 
 /* Two lines that a terminal can show, with the caret at the column. */
 static void demand_caret(const char *text, const core_text_error *error)
@@ -134,6 +135,42 @@ static void try_expression(const char *text)
     free(function);
 }
 
+/* The declaration that is made of a kernel is one of the same kernel. */
+static void try_kernel(const char *text)
+{
+    core_kernel_signature signature, again;
+    core_text_error error;
+    char *clean, *cleaner, *definition;
+    const fl_status status = core_kernel_signature_read(text, NULL, &signature, &clean, &error);
+
+    fuzz_demand(status == FL_OK || status == FL_E_SOURCE, "%s", fl_status_name(status));
+    fuzz_demand((status == FL_OK) == (clean != NULL), "%s, and the text is %p", fl_status_name(status), (void *)clean);
+    if (status != FL_OK) {
+        demand_error(text, &error);
+        return;
+    }
+    fuzz_demand(strlen(clean) == strlen(text), "%zu bytes became %zu", strlen(text), strlen(clean));
+    fuzz_demand(*signature.name && signature.count <= FL_MAX_PARAMETERS, "'%s' has %d parameters", signature.name,
+                signature.count);
+    definition = strdup(signature.declaration);
+    *strrchr(definition, ';') = '{';
+    *strrchr(definition, '\n') = '}';
+    fuzz_demand(core_kernel_signature_read(definition, signature.name, &again, &cleaner, &error) == FL_OK, "'%s': %s",
+                definition, error.what);
+    fuzz_demand(again.count == signature.count, "%d parameters became %d", signature.count, again.count);
+    for (int i = 0; i < again.count; i++) {
+        const core_parameter *a = &signature.parameters[i], *b = &again.parameters[i];
+        fuzz_demand(*a->name && strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->is_array == b->is_array &&
+                        a->is_constant == b->is_constant && a->layout.size == b->layout.size,
+                    "parameter %d of '%s'", i, definition);
+    }
+    free(definition);
+    free(again.declaration);
+    free(cleaner);
+    free(signature.declaration);
+    free(clean);
+}
+
 static void try_output(char *output)
 {
     const size_t length = strlen(output);
@@ -158,6 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case A_TEXT: try_text(text); break;
     case AN_EXPRESSION: try_expression(text); break;
     case AN_OUTPUT: try_output(text); break;
+    case A_KERNEL: try_kernel(text); break;
     }
     return 0;
 }

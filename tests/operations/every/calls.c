@@ -165,6 +165,34 @@ static fl_status run_map(fl_device *device, const struct arrays *a, const fl_run
     return status;
 }
 
+/* Each element of one of the arrays, whatever the block. */
+static void make_kernel(struct arrays *a, fl_device *device, const struct call *call)
+{
+    a->in[0] = input(device, call->dtype, 1, count_shape, 2);
+    output(a, 0, device, call->dtype, 1, count_shape);
+}
+static fl_status run_kernel(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    static const char *const types[] = {"uint8_t", "int", "long", "float", "double"};
+    const int64_t grid[] = {3, 1, 2}, size = fl_array_size(a->in[0]);
+    const fl_argument arguments[] = {{.array = a->in[0]}, {.array = a->out[0]}, {.integer = size}};
+    const char *type = types[fl_array_dtype(a->in[0])];
+    char text[600];
+    fl_kernel *kernel;
+    snprintf(text, sizeof text,
+             "__global__ void twice(const %s *in, %s *out, long size)\n{\n"
+             "    long threads = blockDim.x * blockDim.y * blockDim.z;\n"
+             "    long i = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n"
+             "    for (i += threads * (blockIdx.z * gridDim.x + blockIdx.x); i < size; i += threads * 6)\n"
+             "        out[i] = in[i] + in[i];\n}\n",
+             type, type);
+    fl_status status = fl_kernel_create(device, text, "twice", NULL, NULL, NULL, 0, &kernel);
+    if (status == FL_OK)
+        status = fl_kernel_launch(kernel, grid, 0, arguments, 3, run);
+    fl_kernel_free(kernel);
+    return status;
+}
+
 /* What it finds takes the place of an output. */
 static void make_allclose(struct arrays *a, fl_device *device, const struct call *call)
 {
@@ -252,6 +280,7 @@ static const struct operation {
     {"maximum", NUMBERS, make_binary, run_maximum},
     {"log_of_sum", FLOATS, make_binary, run_log_of_sum},
     {"map", NUMBERS | 1u << FL_U8, make_map, run_map},
+    {"kernel", NUMBERS | 1u << FL_U8, make_kernel, run_kernel},
     {"allclose", FLOATS, make_allclose, run_allclose},
     {"reconstruct", FLOATS, make_reconstruct, run_reconstruct},
     {"svd", FLOATS, make_svd, run_svd},
@@ -259,7 +288,7 @@ static const struct operation {
     {"multiply_add", FLOATS, make_copy, run_multiply_add},
 };
 
-/* Not every device compiles functions for `map`. */
+/* Not every device compiles functions for `map`, or kernels. */
 static bool offers(const fl_device *device, const char *operation)
 {
     fl_variant_info info;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_kernel_signature.c - the user's kernel: which one of a text is taken, its parameters, its declaration, and the
+ * place and cause of each mistake that is found before a compiler runs.
+ */
+#include "../../core/src/kernel_signature.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* "k(const f32 *a, f32 *out, i32:4 n)" */
+static const char *describe(const core_kernel_signature *s)
+{
+    static char text[2048];
+    int length = snprintf(text, sizeof text, "%s(", s->name);
+
+    for (int i = 0; i < s->count; i++) {
+        const core_parameter *p = &s->parameters[i];
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s%s", i ? ", " : "",
+                           p->is_constant ? "const " : "", fl_dtype_name(p->dtype));
+        if (p->is_array)
+            length += snprintf(text + length, sizeof text - (size_t)length, " *%s", p->name);
+        else
+            length += snprintf(text + length, sizeof text - (size_t)length, ":%s%d %s",
+                               p->layout.is_unsigned ? "u" : "", p->layout.size, p->name);
+    }
+    snprintf(text + length, sizeof text - (size_t)length, ")");
+    return text;
+}
+
+static void expect_kernel(const char *text, const char *entry, const char *expected)
+{
+    core_kernel_signature signature;
+    core_text_error error;
+    char *clean;
+    fl_status status = core_kernel_signature_read(text, entry, &signature, &clean, &error);
+
+    cr_expect(status == FL_OK, "%.300s\n%d:%d: %s", text, error.line, error.column, error.what);
+    if (status != FL_OK)
+        return;
+    cr_expect_str_eq(describe(&signature), expected, "%.300s\n%s, expected %s", text, describe(&signature), expected);
+    cr_expect(strlen(clean) == strlen(text));
+    free(signature.declaration);
+    free(clean);
+}
+
+static void expect_error(const char *text, const char *entry, const char *expected)
+{
+    core_kernel_signature signature;
+    core_text_error error;
+    char found[300], *clean;
+    fl_status status = core_kernel_signature_read(text, entry, &signature, &clean, &error);
+
+    cr_expect(status == FL_E_SOURCE, "%.300s\nis accepted, expected: %s", text, expected);
+    cr_expect(clean == NULL);
+    snprintf(found, sizeof found, "%d:%d: %s", error.line, error.column, error.what);
+    cr_expect(strncmp(found, expected, strlen(expected)) == 0, "%.300s\n%s\nexpected: %s", text, found, expected);
+}
+
+Test(kernel_signature, heads)
+{
+    static const char *const cases[][2] = {
+        {"__global__ void k(const float *a, float *out, int n) { }", "k(const f32 *a, f32 *out, i32:4 n)"},
+        {"extern \"C\" __global__ void k(float *out) { }", "k(f32 *out)"},
+        {"extern \"C\" {\n__global__ void k(float *out)\n{\n}\n}\n", "k(f32 *out)"},
+        {"__global__ void __launch_bounds__(256, 2) k(float *out) { }", "k(f32 *out)"},
+        {"__launch_bounds__(256) __global__ void\nk\n(\nfloat /* x */ * // y\n out)\n{ }", "k(f32 *out)"},
+        {"__global__ void k(float const *__restrict__ a, double *const out) { }", "k(const f32 *a, f64 *out)"},
+        {"__global__ void k(unsigned *a, long *b, unsigned long long *c, bool *d, char *e, uint8_t f[]) { }",
+         "k(i32 *a, i64 *b, i64 *c, u8 *d, u8 *e, u8 *f)"},
+        {"__global__ void k(const float4 *a, int2 *b, double3 *c) { }", "k(const f32 *a, i32 *b, f64 *c)"},
+        {"__global__ void k(float a, double b, bool c, char d, unsigned e, size_t f, short g) { }",
+         "k(f32:4 a, f64:8 b, u8:u1 c, i32:1 d, i64:u4 e, i64:u8 f, i32:2 g)"},
+        {"__global__ void k() { }", "k()"},
+        {"__global__ void k(void) { }", "k()"},
+        {"__constant__ float f[3] = {1, 2, 3};\nstruct s { float x; };\n"
+         "template <typename T> __device__ T g(T x) { return x; }\n"
+         "__global__ void first(int *a) { for (;;) { } }\n"
+         "__global__ void second(float *a) { if (1) { } }\n__device__ int h() { return 1; }\n",
+         "second(f32 *a)"},
+        {"#include <hip/hip_runtime.h>\n#define N 3\n__global__ void k(float *x) { }", "k(f32 *x)"},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        expect_kernel(cases[i][0], NULL, cases[i][1]);
+    expect_kernel("__global__ void first(int *a) { }\n__global__ void second(float *a) { }", "first", "first(i32 *a)");
+}
+
+/* What stands before the text has the kernel's types, and nothing else of it. */
+Test(kernel_signature, declaration)
+{
+    core_kernel_signature signature;
+    core_text_error error;
+    char *clean;
+    const fl_status status = core_kernel_signature_read(
+        "extern \"C\" __global__ void\n__launch_bounds__(64)\nk(const float *__restrict__ a, // in\n float *out)\n{ }",
+        NULL, &signature, &clean, &error);
+
+    cr_assert(status == FL_OK);
+    cr_expect_str_eq(signature.declaration,
+                     "extern \"C\" __global__ void k ( const float * __restrict__ a , float * out ) ;\n");
+    cr_expect(strstr(clean, "extern") == NULL);
+    free(signature.declaration);
+    free(clean);
+}
+
+Test(kernel_signature, mistakes)
+{
+    static const char *const cases[][2] = {
+        {"int f(int n) { return n; }", "1:1: no kernel is defined here; one is: "},
+        {"", "1:1: no kernel is defined here"},
+        {"__global__ void k(float *x);", "1:1: no kernel is defined here"},
+        {"template <int N> __global__ void k(float *x) { }",
+         "1:1: a kernel that is launched by its name is not a templ"},
+        {"static __global__ void k(float *x) { }", "1:1: a kernel that is launched by its name is not static"},
+        {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
+        {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
+        {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
+        {"__global__ void k(float4 x) { }", "1:19: 'float4' is not a type of a number"},
+        {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
+        {"__global__ void k(long double x) { }", "1:19: 'long' is not a type of a number"},
+        {"__global__ void k(float *) { }", "1:19: a parameter without a name"},
+        {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
+        {"__global__ void k(float *x int n) { }", "1:28: 'int' stands behind 'x': is a ',' missing?"},
+        {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
+        {"__global__ void k(int n = 3) { }", "1:25: '=' cannot stand in a kernel's parameter"},
+        {"__global__ void k(*x) { }", "1:19: a pointer to nothing: its type is missing"},
+        {"__global__ void k(float *x) { (]; }", "1:32: ']' cannot close the '(' of line 1, column 31"},
+        {"#include <cub/cub.cuh>\n__global__ void k(float *x) { }", "1:1: only math.h"},
+        {"__global__ void k(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m, "
+         "int n, int o, int p, int q) { }",
+         "1:131: more than 16 parameters"},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        expect_error(cases[i][0], NULL, cases[i][1]);
+    expect_error("__global__ void histogram(int *a) { }", "histgram",
+                 "1:1: no kernel 'histgram' is defined here; did you mean 'histogram'?");
+    expect_error("__global__ void k(int *a) { }", "vector_add",
+                 "1:1: no kernel 'vector_add' is defined here; the last one is 'k'");
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_kernel.c - kernels of the user's on every backend that runs them: what a thread knows of itself, what a block
+ * shares, atomics, constants, functions; arguments that are refused; texts that are wrong; how long kernels live.
+ */
+#include "harness.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NULL: the device runs no kernels, which it says. */
+static fl_kernel *kernel_with(fl_device *device, const char *text, const char *const *defines)
+{
+    fl_kernel *kernel = NULL;
+    fl_status status = fl_kernel_create(device, text, "text.hip", NULL, defines, NULL, 0, &kernel);
+    if (status == FL_E_UNSUPPORTED)
+        return NULL;
+    cr_assert(status == FL_OK, "%s", fl_last_error());
+    return kernel;
+}
+
+static fl_kernel *kernel_of(fl_device *device, const char *text)
+{
+    return kernel_with(device, text, NULL);
+}
+
+static fl_array *array_of(fl_device *device, fl_dtype dtype, int64_t count, const void *data)
+{
+    fl_array *array;
+    must(fl_array_from_host(device, dtype, 1, &count, data, &array));
+    return array;
+}
+
+/* Runs a kernel of (int *out) whose block is x * y * z, and checks the results. */
+static void expect_integers(const char *resource, const char *text, const int64_t grid[3], const int block[3],
+                            const int *wanted, int count)
+{
+    enum { MOST = 4096 };
+    static const int zeros[MOST];
+    fl_device *device = open_device(resource);
+    fl_kernel *kernel = kernel_of(device, text);
+    fl_array *out = array_of(device, FL_I32, count, zeros);
+    int got[MOST];
+    cr_assert(count <= MOST);
+    if (kernel) {
+        must(fl_kernel_launch(kernel, grid, 1024, &(fl_argument){.array = out}, 1,
+                              &(fl_run){.block = {block[0], block[1], block[2]}}));
+        must(fl_array_to_host(out, got));
+        for (int i = 0; i < count; i++)
+            cr_assert(got[i] == wanted[i], "%s\n[%d] is %d, expected %d", text, i, got[i], wanted[i]);
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(out);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(kernel, a_thread_knows_its_place)
+{
+    enum { SIZE = 2 * 3 * 2 * 4 * 2 * 3 };
+    const int64_t grid[] = {2, 3, 2};
+    const int block[] = {4, 2, 3};
+    int wanted[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        wanted[i] = 7 * i + 1;
+    expect_integers(on->resource,
+                    "__global__ void k(int *out)\n{\n"
+                    "    dim3 b = blockDim, g = gridDim;\n"
+                    "    int block = (blockIdx.z * g.y + blockIdx.y) * g.x + blockIdx.x;\n"
+                    "    int thread = (threadIdx.z * b.y + threadIdx.y) * b.x + threadIdx.x;\n"
+                    "    int i = block * b.x * b.y * b.z + thread;\n"
+                    "    if (g.z == 2 && b.z == 3)\n"
+                    "        out[i] = 7 * i + 1;\n}\n",
+                    grid, block, wanted, SIZE);
+}
+
+/* Each thread's number goes round: through static and dynamic shared memory, with a barrier each time. */
+ON_EVERY_BACKEND(kernel, a_block_shares_memory)
+{
+    enum { THREADS = 128, BLOCKS = 5 };
+    int wanted[THREADS * BLOCKS];
+    for (int i = 0; i < THREADS * BLOCKS; i++)
+        wanted[i] = (i / THREADS) * 1000 + (i % THREADS + 2 * 10) % THREADS;
+    expect_integers(on->resource,
+                    "extern __shared__ int moving[]; /* extern __shared__ int other[]; */\n"
+                    "__device__ void turn(int *to, int value) { to[(threadIdx.x + 127) % 128] = value; }\n"
+                    "__global__ void k(int *out)\n{\n"
+                    "    __shared__ int other[128];\n"
+                    "    int value = blockIdx.x * 1000 + threadIdx.x;\n"
+                    "    for (int i = 0; i < 10; i++) {\n"
+                    "        turn(other, value);\n"
+                    "        __syncthreads();\n"
+                    "        turn(moving, other[threadIdx.x]);\n"
+                    "        __syncthreads();\n"
+                    "        value = moving[threadIdx.x];\n"
+                    "    }\n"
+                    "    out[blockIdx.x * blockDim.x + threadIdx.x] = value;\n}\n",
+                    (const int64_t[]){BLOCKS, 1, 1}, (const int[]){THREADS, 1, 1}, wanted, THREADS * BLOCKS);
+}
+
+/* A thread that has ended is not waited for, as on GPUs. */
+ON_EVERY_BACKEND(kernel, threads_that_end_early)
+{
+    int wanted[64] = {0};
+    for (int i = 0; i < 32; i++)
+        wanted[i] = 31 - i;
+    expect_integers(on->resource,
+                    "__global__ void k(int *out)\n{\n"
+                    "    __shared__ int s[32];\n"
+                    "    if (threadIdx.x >= 32)\n        return;\n"
+                    "    s[threadIdx.x] = threadIdx.x;\n    __syncthreads();\n"
+                    "    out[threadIdx.x] = s[31 - threadIdx.x];\n}\n",
+                    (const int64_t[]){1, 1, 1}, (const int[]){64, 1, 1}, wanted, 64);
+}
+
+ON_EVERY_BACKEND(kernel, atomics)
+{
+    enum { THREADS = 32 * 64 };
+    /* add, sub, max, min, exch (the same by all), or, and, xor of each twice, inc modulo 5, cas counts, votes */
+    const int wanted[] = {THREADS, -THREADS, THREADS - 1, -3, 9, 63, 0, 0, THREADS % 5, THREADS, 32, 64};
+    expect_integers(on->resource,
+                    "__device__ unsigned turns;\n__device__ float total;\n"
+                    "__global__ void k(int *out)\n{\n"
+                    "    int i = blockIdx.x * blockDim.x + threadIdx.x, old, seen = 0;\n"
+                    "    atomicAdd(&out[0], 1);\n    atomicSub(&out[1], 1);\n    atomicMax(&out[2], i);\n"
+                    "    atomicMin(&out[3], -(i % 4));\n    atomicExch(&out[4], 9);\n"
+                    "    atomicOr(&out[5], i % 64);\n    atomicAnd(&out[6], i);\n"
+                    "    atomicXor(&out[7], i);\n    atomicXor(&out[7], i);\n"
+                    "    atomicInc((unsigned *)&out[8], 4);\n"
+                    "    do {\n        old = seen;\n        seen = atomicCAS(&out[9], old, old + 1);\n"
+                    "    } while (seen != old);\n"
+                    "    atomicAdd(&total, 0.5f);\n"
+                    "    atomicMax(&out[10], __syncthreads_count(threadIdx.x % 2));\n"
+                    "    atomicMax(&out[11], __syncthreads_or(threadIdx.x == 5) * 64);\n}\n",
+                    (const int64_t[]){32, 1, 1}, (const int[]){64, 1, 1}, wanted, COUNT(wanted));
+}
+
+ON_EVERY_BACKEND(kernel, numbers_of_all_types)
+{
+    static const char text[] =
+        "__global__ void k(double *out, bool a, char b, unsigned char c, short d, int e, unsigned f, long g, size_t "
+        "h,\n"
+        "                  float i, double j)\n{\n"
+        "    double all[] = {(double)a, (double)b, (double)c, (double)d, (double)e, (double)f, (double)g, (double)h, "
+        "i,\n"
+        "                    j, max(3, 4), min(2.5f, NAN), sqrt(16), pow(2.0f, 3), fma(2.0, 3.0, 1.0), M_PI};\n"
+        "    out[threadIdx.x] = all[threadIdx.x];\n}\n";
+    const double wanted[] = {1,   -128, 255, -32768, -2147483648.0,         4294967295.0, -0x1p62, 0x1p62, 0.1f, 0.1, 4,
+                             2.5, 4,    8,   7,      3.14159265358979323846};
+    fl_device *device = open_device(on->resource);
+    fl_kernel *kernel = kernel_of(device, text);
+    double got[COUNT(wanted)] = {0};
+    fl_array *out = array_of(device, FL_F64, COUNT(wanted), got);
+    fl_argument arguments[] = {{.array = out},
+                               {.integer = 1},
+                               {.integer = -128},
+                               {.integer = 255},
+                               {.integer = -32768},
+                               {.integer = INT32_MIN},
+                               {.integer = UINT32_MAX},
+                               {.integer = -(INT64_C(1) << 62)},
+                               {.integer = INT64_C(1) << 62},
+                               {.real = 0.1},
+                               {.real = 0.1}};
+    if (kernel) {
+        fl_timing timing = {0};
+        const fl_run run = {.block = {COUNT(wanted)}, .timing = &timing};
+        must(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, arguments, COUNT(arguments), &run));
+        must(fl_array_to_host(out, got));
+        for (size_t i = 0; i < COUNT(wanted); i++)
+            cr_expect(got[i] == wanted[i], "%zu is %.17g, expected %.17g", i, got[i], wanted[i]);
+        cr_expect(timing.bytes == sizeof got && timing.block[0] == COUNT(wanted) && timing.grid[0] == 1);
+        for (int i = 1; i < 9; i++) { /* one beyond the type's largest */
+            const fl_argument good = arguments[i];
+            arguments[i].integer = i == 1 ? 2 : i == 2 ? 128 : i == 3 ? -1 : i == 4 ? 32768 : i == 8 ? -1 : INT64_MAX;
+            if (i != 7) {
+                expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, arguments,
+                                                              COUNT(arguments), NULL));
+                expect_error_says("its type holds");
+            }
+            arguments[i] = good;
+        }
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(out);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(kernel, constants_and_defines)
+{
+    const char *const defines[] = {"COUNT=4", "TWICE", "TYPE=float", NULL};
+    const float factors[] = {2, 3, 5, 7};
+    fl_device *device = open_device(on->resource);
+    fl_kernel *kernel = kernel_with(device,
+                                    "__constant__ float factors[COUNT];\n__device__ int more = 100;\n"
+                                    "__global__ void k(float *out)\n{\n    TYPE x = factors[threadIdx.x];\n"
+                                    "#ifdef TWICE\n    x *= 2;\n#endif\n    out[threadIdx.x] = x + more;\n}\n",
+                                    defines);
+    float got[4] = {0};
+    fl_array *out = array_of(device, FL_F32, 4, got), *four = array_of(device, FL_F32, 4, factors);
+    fl_array *five = array_of(device, FL_F32, 5, (float[5]){0}), *one = array_of(device, FL_I32, 1, (int[]){1000});
+    if (kernel) {
+        must(fl_kernel_constant(kernel, "factors", four));
+        must(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, &(fl_argument){.array = out}, 1,
+                              &(fl_run){.block = {4}}));
+        must(fl_kernel_constant(kernel, "more", one)); /* waits for that launch */
+        must(fl_array_to_host(out, got));
+        cr_expect(got[0] == 104 && got[3] == 114, "%g %g", got[0], got[3]);
+        must(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, &(fl_argument){.array = out}, 1,
+                              &(fl_run){.block = {4}}));
+        must(fl_array_to_host(out, got));
+        cr_expect(got[0] == 1004 && got[3] == 1014, "%g %g", got[0], got[3]);
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factors", five));
+        expect_error_says("factors has 16 bytes, and the array 20");
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factor", four));
+        expect_error_says("no __constant__ or __device__ variable 'factor'");
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "sin", four));
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factors", NULL));
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, NULL, four));
+        expect_status(FL_E_ARGUMENT, fl_kernel_constant(NULL, "factors", four));
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(out);
+    fl_array_free(four);
+    fl_array_free(five);
+    fl_array_free(one);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(kernel, wrong_arguments)
+{
+    const int64_t grid[] = {1, 1, 1}, no_grid[] = {1, 0, 1}, shape[] = {4, 4};
+    fl_device *device = open_device(on->resource), *other = open_device("serial");
+    fl_kernel *kernel = kernel_of(device, "__global__ void k(const float *a, float *b, int n) { b[0] = a[n]; }");
+    fl_array *a, *b, *inside, *foreign, *integers;
+    must(fl_array_create(device, FL_F32, 2, shape, &a));
+    must(fl_array_create(device, FL_F32, 2, shape, &b));
+    must(fl_array_create(device, FL_I32, 2, shape, &integers));
+    must(fl_array_create(other, FL_F32, 2, shape, &foreign));
+    must(fl_array_view(a, (const int64_t[]){0, 0}, (const int64_t[]){2, 2}, &inside));
+    fl_argument good[] = {{.array = a}, {.array = b}, {.integer = 0}}, wrong[3];
+    if (kernel) {
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(NULL, grid, 0, good, 3, NULL));
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, NULL, 0, good, 3, NULL));
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, NULL, 3, NULL));
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, good, 2, NULL));
+        expect_error_says("k has 3 parameters");
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, -1, good, 3, NULL));
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, no_grid, 0, good, 3, NULL));
+        expect_error_says("grid[1] is 0");
+        expect_status(FL_E_LIMIT, fl_kernel_launch(kernel, grid, INT64_C(1) << 40, good, 3, NULL));
+        expect_status(FL_E_LIMIT,
+                      fl_kernel_launch(kernel, (const int64_t[]){1, 1, INT64_C(1) << 40}, 0, good, 3, NULL));
+        expect_status(FL_E_LIMIT, fl_kernel_launch(kernel, grid, 0, good, 3, &(fl_run){.block = {4096}}));
+        expect_status(FL_E_UNKNOWN, fl_kernel_launch(kernel, grid, 0, good, 3, &(fl_run){.variant = "fast"}));
+        const struct {
+            fl_array *array;
+            fl_status status;
+            const char *says;
+        } arrays[] = {{NULL, FL_E_ARGUMENT, "b is NULL"},
+                      {inside, FL_E_ARGUMENT, "expected a packed array"},
+                      {integers, FL_E_ARGUMENT, "b has dtype i32; the kernel takes f32"},
+                      {foreign, FL_E_WRONG_DEVICE, "b"}};
+        for (size_t i = 0; i < COUNT(arrays); i++) {
+            memcpy(wrong, good, sizeof wrong);
+            wrong[1].array = arrays[i].array;
+            expect_status(arrays[i].status, fl_kernel_launch(kernel, grid, 0, wrong, 3, NULL));
+            expect_error_says(arrays[i].says);
+        }
+        memcpy(wrong, good, sizeof wrong);
+        wrong[2].array = a;
+        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, wrong, 3, NULL));
+        expect_error_says("argument n is an array");
+        must(fl_kernel_launch(kernel, grid, 0, good, 3, NULL));
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(inside);
+    fl_array_free(a);
+    fl_array_free(b);
+    fl_array_free(integers);
+    fl_array_free(foreign);
+    fl_device_close(other);
+    fl_device_close(device);
+}
+
+/* The place is the user's, whatever the compiler; a processor's backends say that they run no kernels. */
+ON_EVERY_BACKEND(kernel, texts_that_do_not_compile)
+{
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {
+        {"__global__ void k(float *out)\n{\n\tout[0] = sqroot(2.0f);\n}\n",
+         "t.hip:3:11: 'sqroot' is not known; did you "},
+        {"__global__ void k(float *out)\n{\n    out[0] = lenght;\n}\n", "t.hip:3:14: 'lenght' is not known"},
+        {"__global__ void k(float *out)\n{\n    out[0] = 1\n}\n", "t.hip:"},
+        {"__global__ void k(float *out) { const float f = 0; f = 1; }", "t.hip:1:"},
+        {"__global__ void k(T *out) { }", "t.hip:1:19: 'T' is not a type"},
+    };
+    fl_device *device = open_device(on->resource);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char log[256] = "";
+        fl_kernel *kernel;
+        const fl_status status = fl_kernel_create(device, wrong[i].text, "t.hip", NULL, NULL, log, sizeof log, &kernel);
+        cr_expect(kernel == NULL);
+        if (status == FL_E_UNSUPPORTED)
+            break;
+        cr_expect(status == FL_E_SOURCE, "%s", fl_last_error());
+        cr_expect(strncmp(fl_last_error(), wrong[i].message, strlen(wrong[i].message)) == 0, "%s", fl_last_error());
+        cr_expect(strchr(log, '^') != NULL, "%s", log);
+    }
+    fl_device_close(device);
+}
+
+Test(kernel, what_is_read)
+{
+    fl_device *device = open_device("serial");
+    const char *const no_name[] = {"3=4", NULL}, *const lines[] = {"A=1\n#error", NULL};
+    const char text[] = "__global__ void k(const float *a, float *b, unsigned n) { }";
+    fl_kernel_info info;
+    fl_kernel *kernel;
+    must(fl_kernel_read(text, "t", NULL, NULL, 0, &info));
+    cr_expect(strcmp(info.name, "k") == 0 && info.count == 3);
+    cr_expect(info.parameters[0].is_array && info.parameters[0].is_constant && info.parameters[0].dtype == FL_F32);
+    cr_expect(!info.parameters[1].is_constant && strcmp(info.parameters[1].name, "b") == 0);
+    cr_expect(!info.parameters[2].is_array && info.parameters[2].dtype == FL_I64);
+    expect_status(FL_E_ARGUMENT, fl_kernel_read(text, "t", NULL, NULL, 0, NULL));
+    expect_status(FL_E_ARGUMENT, fl_kernel_read(NULL, "t", NULL, NULL, 0, &info));
+    expect_status(FL_E_SOURCE, fl_kernel_read(text, "t", "j", NULL, 0, &info));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(NULL, text, "t", NULL, NULL, NULL, 0, &kernel));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, NULL, NULL, 0, NULL));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, no_name, NULL, 0, &kernel));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, lines, NULL, 0, &kernel));
+    expect_status(FL_E_UNSUPPORTED, fl_kernel_create(device, text, "t", NULL, NULL, NULL, 0, &kernel));
+    cr_expect(fl_kernel_describe(NULL) == NULL);
+    fl_device_close(device);
+}
+
+ON_EVERY_BACKEND(kernel, outlives_the_device)
+{
+    fl_device *device = open_device(on->resource);
+    fl_kernel *kernel = kernel_of(device, "__global__ void index(int *out) { out[0] += 5; }"); /* as a C function */
+    int got = 2;
+    fl_array *x = array_of(device, FL_I32, 1, &got);
+    fl_device_close(device);
+    if (kernel) {
+        must(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, &(fl_argument){.array = x}, 1,
+                              &(fl_run){.block = {1}}));
+        must(fl_array_to_host(x, &got));
+        cr_expect(got == 7 && strcmp(fl_kernel_describe(kernel)->name, "index") == 0, "%d", got);
+    }
+    fl_kernel_free(kernel);
+    fl_array_free(x);
+}
+
+/* Two kernels of one text on one device at once. */
+static void *use(void *argument)
+{
+    struct worker *w = argument;
+    w->ok = true;
+    for (int round = 0; round < 3 && w->ok; round++) {
+        static const char text[] = "__global__ void k(int *out, int n) { atomicAdd(out, n); }";
+        const int zero = 0;
+        int got = 0;
+        fl_kernel *kernel = NULL;
+        fl_array *out = NULL;
+        fl_status status = fl_kernel_create(w->device, text, "k", NULL, NULL, NULL, 0, &kernel);
+        if (status == FL_E_UNSUPPORTED)
+            return NULL;
+        w->ok = status == FL_OK && fl_array_from_host(w->device, FL_I32, 1, (int64_t[]){1}, &zero, &out) == FL_OK &&
+                fl_kernel_launch(kernel, (const int64_t[]){10, 1, 1}, 0,
+                                 (fl_argument[]){{.array = out}, {.integer = w->seed}}, 2,
+                                 &(fl_run){.block = {32}}) == FL_OK &&
+                fl_array_to_host(out, &got) == FL_OK && got == 320 * (int)w->seed;
+        fl_kernel_free(kernel);
+        fl_array_free(out);
+    }
+    return NULL;
+}
+
+ON_EVERY_BACKEND(kernel, threads_launch_at_once)
+{
+    threads_share_a_device(on->resource, use);
+}
