@@ -74,17 +74,17 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
     const output_spec *o = &own->specs[0];
-    const int64_t threads = (int64_t)block[0] * block[1] * block[2], size = output_size(o);
+    const int64_t size = output_size(o);
 
     for (int d = 0; d < 3; d++)
         grid[d] = own->grid[d] ? own->grid[d] : 1;
     if (own->grid[0])
         return;
-    if (block[1] * block[2] > 1 && o->ndim > 1) {
+    if (block[1] * block[2] > 1) {
         for (int d = 0; d < 3 && d < o->ndim; d++)
             grid[d] = (o->shape[o->ndim - 1 - d] + block[d] - 1) / block[d];
     } else {
-        grid[0] = size > threads ? (size + threads - 1) / threads : 1;
+        grid[0] = size > block[0] ? (size + block[0] - 1) / block[0] : 1;
     }
 }
 

@@ -4,7 +4,7 @@
 # arguments; texts that are wrong; faults; the cache; no compiler.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
-kernels=$FLYNN_SOURCE/docs/kernels
+kernels=$here/../../docs/kernels
 quick=(--repeat=3 --warmup=0)
 
 run kernel --backend=hip-cpu --size=1000 "${quick[@]}"
@@ -55,3 +55,209 @@ write("vt", vt, (k, n))
 write("y", [sum(u[i * k + p] * s[p] * vt[p * n + j] for p in range(k)) for i in range(m) for j in range(n)], (m, n))
 write("a", numbers(5 * 9 * 33), (5, 9, 33))
 write("b", numbers(5 * 9 * 33), (5, 9, 33))
+END
+
+# ------------------------------------------------------------------------------------------------------ docs/kernels
+
+race="two passes give different results: .*: a race?"
+tried=0
+# right FILE ARGUMENT...: exit code 0, and nothing is said.
+right() {
+    tried=$((tried + 1))
+    ok "$1" kernel "$kernels/$1" "${@:2}" --backend=hip-cpu "${quick[@]}"
+    check "$1: ok" grep -q "ok (emulation)" "$work/out"
+    check "$1: nothing on stderr" test ! -s "$work/err"
+}
+# wrong FILE SAYS ARGUMENT...: exit code 1, with that on stderr; "": the result is wrong, and nothing else is known.
+wrong() {
+    tried=$((tried + 1))
+    run kernel "$kernels/$1" "${@:3}" --backend=hip-cpu "${quick[@]}"
+    check "$1: is found" test "$status" = 1
+    check "$1: WRONG" grep -q WRONG "$work/out"
+    if [ -n "$2" ]; then
+        check "$1: $2" grep -q "$2" "$work/err"
+    else
+        check "$1: nothing on stderr" test ! -s "$work/err"
+    fi
+}
+add=(0:1000 0:1000 out 1000 --expect='x + y')
+right vector_add.hip "${add[@]}"
+wrong vector_add_one_block.hip "" "${add[@]}"
+wrong vector_add_no_test.hip "writes behind out: element 1000 of an array of 1000" "${add[@]}"
+right primes.hip out=1000 1000 --expect=primes.npy
+wrong primes_no_squares.hip "" out=1000 1000 --expect=primes.npy
+check "at 4" grep -q 'WRONG at \[4\]' "$work/out"
+count=(values.npy out=16 10000 --grid=8 --expect=counts.npy)
+right histogram.hip "${count[@]}"
+wrong histogram_race.hip "$race" "${count[@]}"
+right histogram_shared.hip "${count[@]}" -D BINS=16 --shared=64
+wrong histogram_no_barrier.hip "$race" "${count[@]}" -D BINS=16 --shared=64
+scale=(ones.npy out 512 --block=64 --define=BLOCKS=8 --constant=factors:factors.npy --expect=scaled.npy)
+right constant.hip "${scale[@]}"
+wrong constant_by_thread.hip "" "${scale[@]}"
+bodies=(bodies.npy out=200x3 200 0.01 --block=64)
+right nbody.hip "${bodies[@]}"
+right nbody_tiled.hip "${bodies[@]}" --shared=1024 --expect="$kernels/nbody.hip"
+wrong nbody_no_barrier.hip "$race" "${bodies[@]}" --shared=1024 --expect="$kernels/nbody.hip"
+matrix=(u.npy s.npy vt.npy out=50x70 50 70 20 --expect=y.npy)
+right reconstruct.hip "${matrix[@]}" --block=16x16
+right reconstruct_tiled.hip "${matrix[@]}" --block=16x16 -D TILE=16
+right reconstruct_register.hip "${matrix[@]}" --block=16x4 --grid=5x4 -D TILE=16 -D ROWS=4
+wrong reconstruct_no_barrier.hip "$race" "${matrix[@]}" --block=16x16 -D TILE=16
+planes=(a.npy b.npy out 5 9 33 --block=16x4x2 --expect='max(x, y)')
+right maximum.hip "${planes[@]}"
+wrong maximum_no_depth.hip "" "${planes[@]}"
+right increment.hip inout:0:1000 1000 --expect='x + 1'
+wrong increment_one_more.hip "writes behind x: element 1000" inout:0:1000 1000 --expect='x + 1'
+check "every kernel there was tried" test "$tried" = "$(find "$kernels" -name '*.hip' | wc -l)"
+check "the wrong ones are marked" test "$(grep -l "^/\* WRONG: " "$kernels"/*.hip | wc -l)" = "$(grep -c '^wrong ' "$0")"
+
+# ------------------------------------------------------------------------------------------------------- what it does
+
+hip=(--backend=hip-cpu "${quick[@]}")
+increment=$kernels/increment.hip vector=$kernels/vector_add.hip
+ok "an output" kernel "$increment" inout:10:14 4 -o out.npy "${hip[@]}"
+check "is put back before each pass" npy out.npy 'descr == "<f4" and list(v) == [11, 12, 13, 14]'
+ok "outputs of a shape" kernel "$kernels/primes.hip" out=5x2 10 -o out.npy "${hip[@]}"
+check "have it" npy out.npy 'descr == "|u1" and shape == (5, 2) and list(v) == [0, 0, 1, 1, 0, 1, 0, 1, 0, 0]'
+ok "without --expect" kernel "$vector" 0:10 0:10 out 10 --json "${hip[@]}"
+check "hip-cpu says what is right" json "$work/out" '"on hip-cpu" in d["results"][0]["check"]["method"]'
+check "and keys of its own" json "$work/out" 'd["results"][0]["kernel"] == "vector_add" and
+    d["results"][0]["passes_differ"] is False and d["results"][0]["overwritten"] is None'
+run kernel "$kernels/increment_one_more.hip" inout:0:1000 1000 --guard=off --expect='x + 1' "${hip[@]}"
+check "--guard=off" test "$status" = 0 -a ! -s "$work/err"
+run kernel "$kernels/increment_one_more.hip" inout:0:1000 1000 --expect='x + 1' --json "${hip[@]}"
+check "the guard's element" json "$work/out" 'd["results"][0]["overwritten"] == 1000 and not d["results"][0]["check"]["ok"]'
+printf '__global__ void before(int *out, int n) { out[(int)threadIdx.x - 1] = n; }\n' >before.hip
+run kernel before.hip out=300 5 --block=300 --expect=5 "${hip[@]}"
+check "before an array" grep -q "writes before out: element -1 of an array of 300" "$work/err"
+# Two outputs, several kernels, sums in another order.
+cat >two.hip <<'END'
+extern "C" {
+__global__ void first(const float *x, float *sum, int *count, int size)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < size) {
+        atomicAdd(&sum[0], x[i]);
+        atomicAdd(&count[0], 1);
+    }
+}
+}
+__global__ void second(float *x) { x[0] = 2; }
+END
+ok "--entry" kernel two.hip b.npy out=1 out=1 1485 --entry=first --grid=6 "${hip[@]}"
+check "other last bits are no error" test ! -s "$work/err" -o \
+    "$(grep -c "last bits of sum, within the tolerance" "$work/err")" = 1
+ok "the last kernel" kernel two.hip out=1 -o out.npy --expect=2 "${hip[@]}"
+check "is taken" npy out.npy 'list(v) == [2]'
+ok "in a compare" compare kernel --backend=hip-cpu --size=1000 "${quick[@]}"
+ok "all" compare kernel --backend=all --size=1000 --json "${quick[@]}"
+check "leaves processors out" json "$work/out" '{s["backend"]: s["reason"] for s in d["skipped"]}["serial"] ==
+    "it does not have this exercise"'
+ok "in a sweep" sweep kernel --backend=hip-cpu --block=64,128x2 --size=1000 "${quick[@]}"
+ok "--trace" kernel --size=1000 --trace=trace.json "${hip[@]}"
+check "has the launch" grep -q "kernel own" trace.json
+# shellcheck disable=SC2016 # nothing expands these
+words=('ker nel"$(touch bad)`.hip' 'A=$(touch bad)`touch bad`')
+cp "$increment" "${words[0]}"
+ok "a file's name is no command" kernel "${words[0]}" inout:0:10 10 "${hip[@]}"
+ok "nor is a macro" kernel "$increment" inout:0:10 10 -D "${words[1]}" "${hip[@]}"
+check "nothing was run" test ! -e bad
+
+# ---------------------------------------------------------------------------------------------- what is refused, and how
+
+# caret TITLE PLACE LINE CARET ARGUMENT...: exit code 2, and on stderr the place, the line and a caret below it.
+caret() {
+    local title=$1 place=$2 line=$3 below=$4
+    shift 4
+    run kernel "$@" "${hip[@]}"
+    check "$title: exit code" test "$status" = 2
+    check "$title: the place" grep -qF "flynn kernel: $place" "$work/err"
+    check "$title: the line" test "$(sed -n 2p "$work/err")" = "    $line"
+    check "$title: the caret" test "$(sed -n 3p "$work/err")" = "    $below"
+    check "$title: nothing on stdout" test ! -s "$work/out"
+}
+# text BODY: a kernel whose third line is that.
+text() { printf '__global__ void k(float *out, int n)\n{\n%s\n}\n' "$1" >wrong.hip; }
+text '    out[0] = sqroot(n);'
+caret "a misspelt function" "wrong.hip:3:14: 'sqroot' is not known; did you mean 'sqrt'?" "    out[0] = sqroot(n);" \
+    "             ^" wrong.hip out=1 1
+text '    out[0] = lenght;'
+caret "an unknown name" "wrong.hip:3:14: 'lenght' is not known" "    out[0] = lenght;" "             ^" wrong.hip out=1 1
+text '    out[0] = __shfl_sync(-1, n, 0);'
+caret "a warp" "wrong.hip:3:25: hip-cpu has no warps" "    out[0] = __shfl_sync(-1, n, 0);" "                        ^" \
+    wrong.hip out=1 1
+text '#include <stdio.h>'
+caret "an include" "wrong.hip:3:1: only math.h" "#include <stdio.h>" "^" wrong.hip nowhere.npy
+caret "an entry" "two.hip:1:1: no kernel 'secnd' is defined here; did you mean 'second'?" 'extern "C" {' "^" two.hip out=1 \
+    --entry=secnd
+caret "--expect" "--expect:1:5: 'lg' is not known; did you mean 'log'?" "x + lg(x)" "    ^" "$increment" inout:0:4 4 \
+    --expect='x + lg(x)'
+refused "no such file" 2 none.hip kernel none.hip out 1 "${hip[@]}"
+refused "too few arguments" 2 "1 argument is given; increment of $increment takes 2" kernel "$increment" out=1 "${hip[@]}"
+refused "no shape" 2 "x has no shape" kernel "$increment" out 1 "${hip[@]}"
+refused "a wrong shape" 2 "'out=0' is not an output" kernel "$increment" out=0 1 "${hip[@]}"
+refused "a number for an output" 2 "expected out, out=SHAPE or inout:FILE" kernel "$increment" 5 1 "${hip[@]}"
+refused "an array for a number" 2 "'a.npy': size is a number of i32" kernel "$increment" out=1 a.npy "${hip[@]}"
+refused "a number that does not fit" 2 "its type holds -2147483648 to 2147483647" kernel "$increment" out=1 3000000000 \
+    "${hip[@]}"
+refused "a number with a point" 2 "expected a whole one" kernel "$increment" out=1 2.5 "${hip[@]}"
+refused "f32 for int" 2 "a.npy: is of f32, and the kernel's values of i32" kernel "$kernels/histogram.hip" a.npy out 1 "${hip[@]}"
+ok "but with --dtype" kernel "$kernels/histogram.hip" a.npy out=1 1485 --dtype=i32 "${hip[@]}"
+printf '__global__ void k(int n) { }\n' >nothing.hip
+refused "a kernel that writes nothing" 2 "writes nothing" kernel nothing.hip 1 "${hip[@]}"
+refused "--expect of another size" 2 "counts.npy is 16, and x is 4" kernel "$increment" inout:0:4 4 --expect=counts.npy \
+    "${hip[@]}"
+refused "--expect of other arguments" 2 "takes other arguments" kernel "$increment" inout:0:4 4 --expect="$vector" "${hip[@]}"
+refused "a constant" 2 "no __constant__ or __device__ variable 'f'" kernel "$increment" inout:0:4 4 --constant=f:a.npy \
+    "${hip[@]}"
+refused "a constant without a file" 2 "'f' is not NAME:FILE" kernel "$increment" inout:0:4 4 --constant=f "${hip[@]}"
+refused "a definition" 2 "'=3' is not NAME or NAME=VALUE" kernel "$increment" inout:0:4 4 -D=3 "${hip[@]}"
+refused "a grid" 2 "--grid" kernel "$increment" inout:0:4 4 --grid=0 "${hip[@]}"
+refused "a block" 2 "allows at most 1024" kernel "$increment" inout:0:4 4 --block=2048 "${hip[@]}"
+refused "shared memory" 2 "bytes of shared memory" kernel "$increment" inout:0:4 4 --shared=1G "${hip[@]}"
+refused "a size with a file" 2 "--size: has no effect" kernel "$increment" inout:0:4 4 --size=5 "${hip[@]}"
+refused "a processor" 3 "serial does not have kernel; --backend=hip-cpu imitates" kernel --backend=serial
+
+# ---------------------------------------------------------------------------------------------------------- faults
+
+text '    out[threadIdx.x] = n / (n - 5) + *(int *)(long)(n == 7 ? 16 : (long)out);'
+refused "a division by zero" 1 "the kernel divides an integer by zero" kernel wrong.hip out=300 5 "${hip[@]}"
+refused "a wild pointer" 1 "the kernel reads or writes memory that is not its own" kernel wrong.hip out=300 7 "${hip[@]}"
+cat >deep.hip <<'END'
+__device__ int deep(int n)
+{
+    volatile int a[64];
+    a[n % 64] = n;
+    return deep(n + a[n % 64]) + 1;
+}
+__global__ void k(int *out, int n) { out[threadIdx.x] = deep(n); }
+END
+refused "no stack left" 1 "calls itself too often" kernel deep.hip out=1 1 "${hip[@]}"
+text '    while (n)
+        out[threadIdx.x] += 1;'
+run kernel wrong.hip out=300 1 --max-time=1 "${hip[@]}"
+check "--max-time ends an endless kernel" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
+timeout -s INT 2 "$flynn" kernel wrong.hip out=300 1 "${hip[@]}" >"$work/out" 2>"$work/err"
+check "Ctrl-C ends it" test $? = 124
+
+# ----------------------------------------------------------------------------------------------- compiler and cache
+
+entries() { find "$FLYNN_CACHE/code" -name '*.code' | wc -l; }
+new=(kernel "$increment" inout:0:10 10)
+before=$(entries)
+ok "a new macro" "${new[@]}" -D NEW=1 "${hip[@]}"
+check "is compiled" test "$(entries)" -gt "$before"
+before=$(entries)
+ok "the same again" "${new[@]}" -D NEW=1 "${hip[@]}"
+check "is not" test "$(entries)" = "$before"
+last=("${new[@]}" -D NEW=2 "${hip[@]}")
+PATH=/nonexistent "$flynn" "${last[@]}" >"$work/out" 2>"$work/err"
+status=$?
+check "no compiler" is_refused 3 "install g++"
+ln -s "$(command -v c++)" own-c++
+FLYNN_CXX=$PWD/own-c++ ok "FLYNN_CXX names the compiler" "${new[@]}" -D NEW=2 "${hip[@]}"
+printf '__global__ void k(int *out) { out[0] = VALUE; }\n' >value.hip
+FLYNN_DEFINE=VALUE=7 ok "a variable" kernel value.hip out=1 --expect=7 "${hip[@]}"
+summary
