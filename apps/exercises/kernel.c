@@ -431,6 +431,7 @@ const exercise_kind kernel_exercise = {
     .most_words = FL_MAX_PARAMETERS,
     .first_is_text = true,
     .dtypes = DTYPES_ALL,
+    .lacks = TAKES_CHECK,
     .options = kernel_own_options,
     .own_size = sizeof(kernel_options),
     .own = &(const kernel_options){.relative = -1, .absolute = -1},

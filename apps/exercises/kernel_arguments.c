@@ -7,7 +7,7 @@
 #include "support/options.h"
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,23 +78,38 @@ const own_option kernel_own_options[] = {
 
 /* ------------------------------------------------------------------------------------------------- texts ---- */
 
-/* Where no file is given. */
-static const char vector_add[] = "__global__ void vector_add(const float *a, const float *b, float *out, int size)\n"
-                                 "{\n"
-                                 "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                                 "\n"
-                                 "    if (i < size)\n"
-                                 "        out[i] = a[i] + b[i];\n"
-                                 "}\n";
+/* Where no file is given, of a dtype. */
+static char *vector_add(fl_dtype dtype)
+{
+    static const char *const types[FL_DTYPE_COUNT] = {
+        [FL_U8] = "uint8_t", [FL_I32] = "int", [FL_I64] = "long", [FL_F32] = "float", [FL_F64] = "double"};
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "__global__ void vector_add(const %s *a, const %s *b, %s *out, int size)\n"
+             "{\n"
+             "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "\n"
+             "    if (i < size)\n"
+             "        out[i] = a[i] + b[i];\n"
+             "}\n",
+             types[dtype], types[dtype], types[dtype]);
+    return memory_text(text);
+}
+
+/* The kernel of the text, which is freed with it. */
+static kernel_text kernel_of(char *text, const char *shown_as, const char *entry)
+{
+    kernel_text k = {.shown_as = shown_as, .entry = entry, .text = text};
+    char log[USER_LOG];
+
+    user_text_must(fl_kernel_read(k.text, k.shown_as, entry, log, sizeof log, &k.info), log);
+    return k;
+}
 
 kernel_text kernel_text_read(const char *path, const char *entry)
 {
-    kernel_text k = {.shown_as = path ? path : "vector_add", .entry = entry};
-    char log[USER_LOG];
-
-    k.text = path ? user_text_read(path, "a kernel's text") : memory_text(vector_add);
-    user_text_must(fl_kernel_read(k.text, k.shown_as, entry, log, sizeof log, &k.info), log);
-    return k;
+    return kernel_of(user_text_read(path, "a kernel's text"), path, entry);
 }
 
 /* ----------------------------------------------------------------------------------------------- arrays ---- */
@@ -230,16 +245,19 @@ static void read_constants(kernel_options *own)
 static void take_embedded(exercise *e, kernel_options *own)
 {
     const int64_t size = exercise_size(e);
+    const fl_dtype dtype = exercise_dtype(e, FL_F32);
+    const double most = fl_dtype_is_float(dtype) ? 1 : 100;
 
+    own->kernel = kernel_of(vector_add(dtype), "vector_add", own->entry);
     for (int i = 0; i < 2; i++) {
         own->arguments[i].input = i;
-        e->inputs[i] = exercise_random(FL_F32, 1, &size, 0, 1, e->common.seed + (uint64_t)i);
+        e->inputs[i] = exercise_random(dtype, 1, &size, 0, most, e->common.seed + (uint64_t)i);
         own->arrays[i] = &e->inputs[i];
     }
     e->input_count = own->array_count = 2;
     own->arguments[2].output = 0;
     own->outputs[own->output_count++] = "out";
-    own->specs[0].dtype = FL_F32;
+    own->specs[0].dtype = dtype;
     own->arguments[3].integer = size;
     own->expect = own->expect ? own->expect : "x + y";
 }
@@ -250,13 +268,13 @@ void kernel_take(exercise *e)
     const fl_kernel_info *info = &own->kernel.info;
     const int given = e->common.argument_count;
 
-    own->kernel = kernel_text_read(e->word, own->entry);
     for (int i = 0; i < FL_MAX_PARAMETERS; i++)
         own->arguments[i] = (kernel_argument){.input = -1, .output = -1};
     e->input_count = 0;
     if (!e->word) {
         take_embedded(e, own);
     } else {
+        own->kernel = kernel_text_read(e->word, own->entry);
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);

@@ -59,15 +59,18 @@ static void add_loop(compiler_text *to, const fl_source *s, bool apart)
 static char *make_text(const fl_source *s)
 {
     enum { OF_LOOPS = 4096 }; /* more than both loops need */
+    const char *const *const preludes[] = {code_numbers, cpu_map_prelude};
     compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS};
 
-    for (const char *const *line = cpu_map_prelude; *line; line++)
-        text.size += strlen(*line);
+    for (int i = 0; i < 2; i++)
+        for (const char *const *line = preludes[i]; *line; line++)
+            text.size += strlen(*line);
     text.bytes = malloc(text.size);
     if (!text.bytes)
         return NULL;
-    for (const char *const *line = cpu_map_prelude; *line; line++)
-        compiler_add(&text, "%s", *line);
+    for (int i = 0; i < 2; i++)
+        for (const char *const *line = preludes[i]; *line; line++)
+            compiler_add(&text, "%s", *line);
     compiler_add(&text, "%s#line 1 \"" FL_SOURCE_NAME "\"\n%s\n#line 1 \"flynn\"\n", s->before, s->text);
     add_loop(&text, s, false);
     add_loop(&text, s, true);

@@ -95,8 +95,10 @@ function(flynn_add_cpu_plugin name)
     endif()
 
     # What a function of the user's sees before its own text.
-    set(prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c)
-    flynn_embed(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/map_prelude.h cpu_map_prelude ${prelude})
+    set(prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c ${CMAKE_CURRENT_BINARY_DIR}/code_numbers.c)
+    flynn_embed(${PROJECT_SOURCE_DIR}/backends/shared/code_numbers.h code_numbers
+        ${CMAKE_CURRENT_BINARY_DIR}/code_numbers.c)
+    flynn_embed(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/map_prelude.h cpu_map_prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c)
 
     list(JOIN flags " " flags_text)
     set(objects ${isas})

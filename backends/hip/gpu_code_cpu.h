@@ -295,8 +295,9 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *line = hip_code_cpu_prelude; *line; line++)
-        text += *line;
+    for (const char *const *prelude : {code_numbers, hip_code_cpu_prelude})
+        for (const char *const *line = prelude; *line; line++)
+            text += *line;
     text += given;
     add_dynamic_names(text, given);
     for (int i = 0; job->kernels[i]; i++)

@@ -19,6 +19,9 @@ typedef struct compiler_text {
 } compiler_text;
 void compiler_add(compiler_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Lines of code_numbers.h, which FlynnEmbed makes; NULL ends them. */
+extern const char *const code_numbers[];
+
 /* The C library's functions of math.h, by the name that is there without its development files. */
 #if defined(__GLIBC__) && defined(__x86_64__)
 #define COMPILER_MATH "-l:libm.so.6"

@@ -133,7 +133,7 @@ static const fl_device_api *some_api(void)
 
     api = (fl_device_api){sizeof api,  do_nothing, agree,   allocate, release,     allocate, release, copy,
                           make_handle, forget,     agree_1, agree_2,  make_handle, forget,   agree_2, agree_1,
-                          elapsed,     NULL,       NULL,    NULL,     NULL,        NULL,     NULL};
+                          elapsed,     NULL,       NULL,    NULL,     NULL,        NULL,     NULL,    NULL};
     if (next_byte() % 4 == 0) {
         void (**functions)(void) = (void (**)(void))(void *)&api.close;
         const size_t count = (sizeof api - offsetof(fl_device_api, close)) / sizeof *functions;
