@@ -418,20 +418,19 @@ const exercise_kind kernel_exercise = {
     .name = "kernel",
     .summary = "a kernel of one's own",
     .help =
-        "Launches a kernel in HIP's dialect of C++ (CUDA's, but for the names of its library), the last one of FILE, "
-        "with an ARGUMENT for each parameter.\v"
+        "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
+        "parameter.\v"
         "A const T * takes a .npy file, a number or a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
         "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-        "put back before each pass. Without FILE: the sum of two random vectors (--size, --seed). A GPU or "
-        "--backend=hip-cpu runs it.\v"
-        "vector_add.hip 0:1000 0:1000 out 1000 -b hip-cpu --expect='x + y'\tsums of two ranges\n"
-        "histogram.hip in.npy out=256 1000 -b hip-cpu --grid=8 --expect=counts.npy\tagainst a file\n",
+        "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+        "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
+        "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
     .most_words = FL_MAX_PARAMETERS,
     .first_is_text = true,
     .dtypes = DTYPES_ALL,
-    .lacks = TAKES_CHECK,
+    .lacks = TAKES_CHECK | TAKES_PAGEABLE | TAKES_WRONG_TIMING,
     .options = kernel_own_options,
     .own_size = sizeof(kernel_options),
     .own = &(const kernel_options){.relative = -1, .absolute = -1},

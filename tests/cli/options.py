@@ -122,6 +122,8 @@ EXAMPLES = {
     "doctor": ("doctor",),
     "help": ("help",),
 }
+# For commands that `serial` does not have.
+HOME = {"kernel": ("--backend=hip-cpu",)}
 # The exercise that a command of many runs, or of a pipeline, has in its example.
 INNER = dict.fromkeys(("compare", "sweep", "laws", "taxonomy", "batch"), "reconstruct")
 RUN_NOTHING = ("report", "list", "info", "doctor", "help")  # their examples
@@ -137,16 +139,23 @@ def example(command):
     return EXAMPLES.get(command, (command, "--size=64"))
 
 
-def quick(command, backend=SERIAL):
+def home(command):
+    if command in HOME:
+        need("hip-cpu")
+    return HOME.get(command, SERIAL)
+
+
+def quick(command, backend=None):
     """The example with all that makes it quick."""
     if command in RUN_NOTHING:
         return example(command)
+    backend = home(command) if backend is None else backend
     if command == "laws":
         backend = ()  # its default is omp, and it refuses a backend of one thread
     return (*example(command), *backend, *[w for w in QUICK if w.split("=")[0][2:] in OPTIONS[command]])
 
 
-def rows(command, *more, backend=SERIAL, without=()):
+def rows(command, *more, backend=None, without=()):
     words = [w for w in quick(command, backend) if not w.startswith(without or "no word")]
     found = document(*words, *more)
     return found["batch"]["runs"] if command == "batch" else found["ceilings" if command == "ceiling" else "results"]
@@ -180,6 +189,10 @@ def backend(command):
         Run([*quick("laws"), "--backend=serial"]).must(2)
         Run([*quick("laws"), "--backend=omp"]).must(0)
         return
+    if command in HOME:
+        Run(quick(command)).must(0)
+        Run(quick(command, SERIAL)).must(3)
+        return
     key = "backend" if command == "ceiling" else "backend_requested"
     names = ["serial", "simd"]
     is_equal([row(command, backend=(f"--backend={name}",))[key] for name in names], names, key)
@@ -195,6 +208,9 @@ def trace(command):
 
 
 def variant(command):
+    if command == "kernel":  # it has one variant
+        Run([*quick(command), "--variant=naive"]).must(2)
+        return
     operation = INNER.get(command, command)
     backend = "omp" if command == "laws" else "serial"
     names = [v for v in variants_of(operation, backend) if v not in ("auto", "library")]
@@ -361,8 +377,10 @@ def examples(command):
     text = HELP[command]
     lines = re.findall(rf"^  (flynn {command}(?: \S+)*)  ", text.split("Examples:\n")[1].split("\n\n")[0], re.M)
     assert lines, "it has no examples"
+    home(command)
     for line in lines:
-        words = shlex.split(line.replace("-b all", "-b serial,simd").replace("-b hip", "-b serial").replace("mri/", "images"))[1:]
+        words = shlex.split(line.replace("-b all", "-b serial,simd").replace("mri/", "images"))[1:]
+        words = ["serial" if word == "hip" else word for word in words]
         small = {"FLYNN_SIZE": "128", "FLYNN_MIN_TIME": "0.001"}
         Run([re.sub(r"^--size=.*", "--size=64", word) for word in words], env=small).must()
 
@@ -394,13 +412,13 @@ def version(command):
 
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
-          "map": "x+1 line.npy", "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
+          "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
           "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy",
           "batch": "images/0.png"}
 
 
 def max_memory(command):
-    words = [command, *INPUTS[command].split(), *SERIAL]
+    words = [command, *INPUTS[command].split(), *home(command)]
     Run([*words, "--max-memory=4K"]).must()
     refused = Run([*words, "--max-memory=3"]).must(4).err
     assert len(refused.splitlines()) == 1 and "--max-memory" in refused, refused
@@ -488,6 +506,14 @@ def zoom(_):
 def factors_of_svd(_):
     Run([*quick("svd"), "--factors=factors", "--rank=3"]).must()
     is_equal([files.read_npy(f"factors/{n}.npy")[1] for n in ("u", "s", "vt")], [(16, 3), (3,), (3, 16)], "shapes")
+
+
+def of_kernel(words, option, codes):
+    """The exit codes without and with the option."""
+    def show(_):
+        both = [Run(["kernel", *words.split(), *home("kernel"), *QUICK, *more]).code for more in ((), (option,))]
+        is_equal(both, codes, "exit codes")
+    return show
 
 
 def check_differs(command, option):
@@ -688,6 +714,15 @@ OWN = {
     ("reconstruct", "rank"): lambda c: in_row(c, "bytes", "rank", 3, 4),
     ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
     ("map", "function"): lambda c: in_row(c, "function", "function", "x + 1", "x * y", inputs=("map", "--size=64")),
+    ("kernel", "entry"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--entry=ones", [0, 1]),
+    ("kernel", "grid"): of_kernel("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
+    ("kernel", "shared"): of_kernel("macros.hip out=1", "--shared=1G", [0, 2]),
+    ("kernel", "define"): of_kernel("macros.hip out=1 --expect=7", "--define=VALUE=7", [1, 0]),
+    ("kernel", "constant"): of_kernel("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
+    ("kernel", "expect"): of_kernel("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
+    ("kernel", "rtol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
+    ("kernel", "atol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
+    ("kernel", "guard"): of_kernel("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     ("map", "rtol"): lambda c: check_differs(c, "--rtol=1e-3"),
     ("map", "atol"): lambda c: check_differs(c, "--atol=1e-3"),
     ("allclose", "rtol"): closeness("rtol", "=1"),
@@ -745,6 +780,8 @@ VOID = [
     ("maximum line.npy line.npy --seed=3", "seed"),
     ("log_of_sum 6 7 --size=64", "size"),
     ("log_of_sum 6 7 --seed=3", "seed"),
+    ("kernel vector_add.hip 0:4 0:4 out 4 --size=64", "size"),
+    ("kernel vector_add.hip 0:4 0:4 out 4 --seed=3", "seed"),
     ("sort line.npy --size=64", "size"),
     ("sort line.npy --seed=3", "seed"),
     ("select line.npy --size=64", "size"),
@@ -812,6 +849,15 @@ def make_inputs():
     for name, (values, shape) in arrays.items():
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(values, shape))
     pathlib.Path("prime.c").write_text("int prime(int n) { return n == 2; }\n")
+    pathlib.Path("two.npy").write_bytes(files.npy([1, 1], (2,), "<f4"))
+    pathlib.Path("vector_add.hip").write_text(
+        "__global__ void ones(const double *a, const double *b, double *out, int size)\n"
+        "{\n    if (threadIdx.x <= size)\n        out[threadIdx.x] = 1;\n}\n"
+        "__global__ void vector_add(const double *a, const double *b, double *out, int size)\n"
+        "{\n    if (threadIdx.x < size)\n        out[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];\n}\n")
+    pathlib.Path("macros.hip").write_text(
+        "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
+        "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(noise, shape, "|u1"))
 
