@@ -57,6 +57,7 @@ struct code_launch {
     void **arguments;
     uint64_t seed;
     std::atomic<uint64_t> next; /* block to run */
+    std::atomic<int> yields;    /* that may be left: see resume */
     std::atomic<bool> out_of_memory;
 };
 
@@ -156,8 +157,8 @@ void resume(runner &r, int thread)
     co_switch(r.fibers[(size_t)fiber].handle);
     if (r.why == left_by::end)
         r.idle.push_back(fiber);
-    else if (r.why == left_by::access && r.random % YIELD == 0)
-        sched_yield(); /* another block may run, even on one processor */
+    else if (r.why == left_by::access && r.random % YIELD == 0 && r.launch->yields > 0 && r.launch->yields-- > 0)
+        sched_yield(); /* so that another block runs meanwhile, on one processor */
     state = r.why == left_by::end       ? thread_state::done
             : r.why == left_by::barrier ? thread_state::waiting
                                         : thread_state::ready;
@@ -210,40 +211,44 @@ void run_blocks(runner &r, code_launch *launch)
         run_block(r, block);
 }
 
-/* As a thread of its own, with a stack for a handler of the program's: a fiber may have used up its own. */
-void run_thread(runner *r, code_launch *launch)
+/* On the calling thread, with a stack for a handler of the program's, unless it has one: a fiber may have used up its
+ * own. */
+void run_here(runner *r, code_launch *launch)
 {
-    stack_t stack = {};
+    stack_t stack = {}, before = {};
     try {
         r->signals.reset(new char[signal_bytes]);
         stack.ss_sp = r->signals.get();
         stack.ss_size = signal_bytes;
-        sigaltstack(&stack, nullptr);
+        if (sigaltstack(nullptr, &before) == 0 && before.ss_flags & SS_DISABLE)
+            sigaltstack(&stack, nullptr);
         run_blocks(*r, launch);
     } catch (const std::bad_alloc &) {
         launch->out_of_memory = true;
     }
-    stack.ss_flags = SS_DISABLE;
-    sigaltstack(&stack, nullptr);
+    if (before.ss_flags & SS_DISABLE)
+        sigaltstack(&before, nullptr);
 }
 
 /* On as many threads as there are processors, and two on one: blocks run beside each other on every GPU. */
 void run_launch(code_launch *launch, uint64_t blocks)
 {
+    enum { MOST_YIELDS = 32 };
     constexpr unsigned fewest = 2, most = 16;
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    launch->yields = processors == 1 ? MOST_YIELDS : 0; /* each may take as long as all other processes want */
     const uint64_t count = std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks);
     std::vector<std::unique_ptr<runner>> runners((size_t)count);
     std::vector<std::thread> threads;
     for (auto &r : runners)
         r.reset(new runner{});
     try {
-        for (auto &r : runners)
-            threads.emplace_back(run_thread, r.get(), launch);
-    } catch (const std::system_error &) {
-        launch->out_of_memory = threads.empty(); /* else those that are there do all */
+        for (size_t i = 1; i < runners.size(); i++)
+            threads.emplace_back(run_here, runners[i].get(), launch);
+    } catch (const std::system_error &) { /* those that are there do all */
     }
+    run_here(runners[0].get(), launch);
     for (std::thread &t : threads)
         t.join();
 }
@@ -371,9 +376,16 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
 {
     const hip_device *device = hip_device_of(context);
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    code_launch launch = {code->kernels[(size_t)kernel], code,   {grid.x, grid.y, grid.z},
-                          {block.x, block.y, block.z},   shared, arguments,
-                          code->launches++ << 32,        {},     {}};
+    code_launch launch = {code->kernels[(size_t)kernel],
+                          code,
+                          {grid.x, grid.y, grid.z},
+                          {block.x, block.y, block.z},
+                          shared,
+                          arguments,
+                          code->launches++ << 32,
+                          {},
+                          {},
+                          {}};
     try {
         run_launch(&launch, blocks);
     } catch (const std::bad_alloc &) {
