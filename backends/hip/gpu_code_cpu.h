@@ -56,9 +56,10 @@ struct code_launch {
     size_t shared;
     void **arguments;
     uint64_t seed;
-    std::atomic<uint64_t> next; /* block to run */
-    std::atomic<int> yields;    /* that may be left: see resume */
-    std::atomic<bool> out_of_memory;
+    std::atomic<uint64_t> next{0}; /* block to run */
+    std::atomic<int> yields{0};    /* how often a block may still let others run: see let_others_run */
+    int processors = 1;
+    std::atomic<bool> out_of_memory{false};
 };
 
 constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096, signal_bytes = 64 << 10;
@@ -140,6 +141,16 @@ int take_fiber(runner &r)
     return taken;
 }
 
+/* Lets another block run meanwhile: on one processor in place of this one, else beside it. */
+void let_others_run(const code_launch *launch)
+{
+    enum { TURNS = 4000 }; /* a few microseconds */
+    if (launch->processors == 1)
+        sched_yield();
+    for (volatile int i = 0; launch->processors > 1 && i < TURNS; i = i + 1)
+        continue;
+}
+
 /* Runs the thread until it is left. */
 void resume(runner &r, int thread)
 {
@@ -158,7 +169,7 @@ void resume(runner &r, int thread)
     if (r.why == left_by::end)
         r.idle.push_back(fiber);
     else if (r.why == left_by::access && r.random % YIELD == 0 && r.launch->yields > 0 && r.launch->yields-- > 0)
-        sched_yield(); /* so that another block runs meanwhile, on one processor */
+        let_others_run(r.launch);
     state = r.why == left_by::end       ? thread_state::done
             : r.why == left_by::barrier ? thread_state::waiting
                                         : thread_state::ready;
@@ -233,11 +244,12 @@ void run_here(runner *r, code_launch *launch)
 /* On as many threads as there are processors, and two on one: blocks run beside each other on every GPU. */
 void run_launch(code_launch *launch, uint64_t blocks)
 {
-    enum { MOST_YIELDS = 32 };
+    enum { FEW = 32, MANY = 256 };
     constexpr unsigned fewest = 2, most = 16;
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    launch->yields = processors == 1 ? MOST_YIELDS : 0; /* each may take as long as all other processes want */
+    launch->processors = processors;
+    launch->yields = processors == 1 ? FEW : MANY; /* a processor that is given away may be gone for long */
     const uint64_t count = std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks);
     std::vector<std::unique_ptr<runner>> runners((size_t)count);
     std::vector<std::thread> threads;
@@ -376,16 +388,9 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
 {
     const hip_device *device = hip_device_of(context);
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    code_launch launch = {code->kernels[(size_t)kernel],
-                          code,
-                          {grid.x, grid.y, grid.z},
-                          {block.x, block.y, block.z},
-                          shared,
-                          arguments,
-                          code->launches++ << 32,
-                          {},
-                          {},
-                          {}};
+    code_launch launch = {code->kernels[(size_t)kernel], code,   {grid.x, grid.y, grid.z},
+                          {block.x, block.y, block.z},   shared, arguments,
+                          code->launches++ << 32};
     try {
         run_launch(&launch, blocks);
     } catch (const std::bad_alloc &) {
