@@ -49,6 +49,11 @@ Test(compiler_error, of_each_compiler)
         {"prime.c:5:11: error: call to undeclared function 'lg'; ISO C99 and later do not support implicit function "
          "declarations [-Wimplicit-function-declaration]\n",
          "5:11: 'lg' is not known; did you mean 'log'?"},
+        {"prime.c:4:11: error: \xe2\x80\x98m\xe2\x80\x99 was not declared in this scope\n", "4:11: 'm' is not known"},
+        {"prime.c:5:11: error: 'lg' was not declared in this scope; did you mean 'long'?\n",
+         "5:11: 'lg' is not known; did you mean 'log'?"},
+        {"prime.c:5:13: error: call to 'int lg(T) [with T = int]' declared with attribute error: there is none here\n",
+         "5:13: there is none here"},
         {"prime.c:5:14: fatal error: too many errors emitted, stopping now [-ferror-limit=]\n",
          "5:14: too many errors emitted, stopping now [-ferror-limit=]"},
         {"prime.c:5: error: something\n", "5:4: something"},
