@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * What a function of the user's sees before its own text. No header is read: this takes a third of the time.
  * FLYNN_VECTOR_MATH: 2: glibc's libmvec has vectors of nearly all functions; 1: of five; 0: there is none. */
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
-typedef unsigned long size_t;
 #define bool _Bool
 #define true 1
 #define false 0
-#define NULL ((void *)0)
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
-#define HUGE_VAL __builtin_inf()
 #define __device__
 #define __host__
 #define __global__

@@ -7,6 +7,6 @@
 
 #if defined(__HIP_CPU_RT__)
 #include "gpu_code_cpu.h"
-#elif HIP_CODE_OFFERED
-#include "gpu_rtc.h"
+#else
+#include "gpu_code_rtc.h"
 #endif

@@ -7,15 +7,23 @@
 
 #include "device.hpp"
 
-/* Can this runtime compile kernels? */
-#if defined(__HIP_CPU_RT__) || __has_include("gpu_rtc.h")
-#define HIP_CODE_OFFERED 1
-#else
-#define HIP_CODE_OFFERED 0
-#endif
-
 /* Compiled kernels, on one device. Several threads may queue them at once. */
 struct hip_code;
+
+/* What fl_device_api.compile returns: of map or of kernel; fl_device_api.code_free deletes it. */
+struct hip_program {
+    virtual ~hip_program() = default;
+    /* Of kernel; map has no variables that others set. */
+    virtual const hip_code *kernels() const
+    {
+        return nullptr;
+    }
+};
+
+/* fl_device_api.compile for each of the two. */
+fl_status hip_map_compile(hip_device *device, const fl_source *source, char *output, size_t size, hip_program **made);
+fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size,
+                             hip_program **made);
 
 struct hip_code_job {
     const char *text;           /* C++ with kernels; the user's part is the file FL_SOURCE_NAME by #line */
@@ -40,8 +48,5 @@ fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const 
 
 /* NULL is allowed. */
 void hip_code_free(hip_device *device, hip_code *code);
-
-/* kernel.hip.cpp's: compiles a fl_source with `kernel`. */
-fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size, void **code);
 
 #endif

@@ -5,19 +5,10 @@
  * A block's threads are fibers of one thread of the processor, so what a block shares is thread_local. They change at
  * barriers, and at memory accesses: -fsanitize=thread has the compiler call a function before each, and these, not
  * those of the sanitizer, change the fiber now and then. What a race can do is then done, also on one processor. */
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long int64_t;
-typedef unsigned char uint8_t, uchar;
-typedef unsigned short uint16_t, ushort;
-typedef unsigned int uint32_t, uint;
-typedef unsigned long uint64_t, ulong, size_t, uintptr_t;
-typedef long ptrdiff_t, intptr_t;
-#define NULL nullptr
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
-#define HUGE_VAL __builtin_inf()
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
 
 #define __global__
 #define __device__ __attribute__((visibility("default")))
@@ -334,6 +325,18 @@ FLYNN_INLINE float rsqrt(float x)
 FLYNN_INLINE double rsqrt(double x)
 {
     return 1 / __builtin_sqrt(x);
+}
+FLYNN_INLINE float ldexpf(float x, int n)
+{
+    return __builtin_ldexpf(x, n);
+}
+FLYNN_INLINE float ldexp(float x, int n)
+{
+    return __builtin_ldexpf(x, n);
+}
+FLYNN_INLINE double ldexp(double x, int n)
+{
+    return __builtin_ldexp(x, n);
 }
 FLYNN_INLINE void sincosf(float x, float *s, float *c)
 {

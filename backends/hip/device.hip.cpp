@@ -238,7 +238,7 @@ fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
     if (!stream->kernel)
         return FL_OK;
     HIP_SELECT(device);
-    HIP_TRY(device->host, device->number, gpu_use_of(stream->kernel, stream->threads, stream->shared, &use));
+    HIP_TRY(device->host, device->number, stream->kernel_use(stream->kernel, stream->threads, stream->shared, &use));
     if (use.registers == 0)
         return FL_OK;
     facts->registers = use.registers;
@@ -252,26 +252,26 @@ fl_status last_kernel(void *self, void *of, fl_kernel_facts *facts)
 
 /* ------------------------------------------------------------------------------------------------------ code ---- */
 
-#if HIP_CODE_OFFERED
 fl_status compile(void *self, const fl_source *source, char *output, size_t size, void **code)
 {
     hip_device *device = static_cast<hip_device *>(self);
-    if (source->kernel)
-        return hip_kernel_compile(device, source, output, size, code);
-    return device->host->error(FL_E_UNSUPPORTED, "a GPU compiles kernels, and no functions");
+    hip_program *program = nullptr;
+    const fl_status status =
+        (source->kernel ? hip_kernel_compile : hip_map_compile)(device, source, output, size, &program);
+    *code = program;
+    return status;
 }
 
-void code_free(void *self, void *code)
+void code_free(void *, void *code)
 {
-    hip_code_free(static_cast<hip_device *>(self), static_cast<hip_code *>(code));
+    delete static_cast<hip_program *>(code);
 }
 
 fl_status code_symbol(void *self, const void *code, const char *name, void **address, size_t *bytes)
 {
-    return hip_code_symbol(static_cast<const hip_device *>(self), static_cast<const hip_code *>(code), name, address,
-                           bytes);
+    const hip_device *device = static_cast<const hip_device *>(self);
+    return hip_code_symbol(device, static_cast<const hip_program *>(code)->kernels(), name, address, bytes);
 }
-#endif
 
 const fl_device_api device_api = {
     sizeof(fl_device_api),
@@ -295,15 +295,9 @@ const fl_device_api device_api = {
     range_pop,
     last_kernel,
     nullptr,
-#if HIP_CODE_OFFERED
     compile,
     code_free,
     code_symbol,
-#else
-    nullptr,
-    nullptr,
-    nullptr,
-#endif
 };
 
 } // namespace

@@ -23,7 +23,8 @@ struct hip_stream {
     hip_report *report;
     hip_stream *next;          /* of the same device */
     std::shared_ptr<void> fft; /* plans of FFTs, created at first use */
-    const void *kernel;        /* the last one queued by hip_queue, with its launch */
+    const void *kernel;        /* the last one queued by hip_queue or hip_code_queue, with its launch */
+    hipError_t (*kernel_use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
     int threads;
     size_t shared;
 };
@@ -33,11 +34,12 @@ struct gpu_solver_handle; /* gpu_solver.h's */
 struct hip_device {
     const fl_host *host;
     int number;
-    size_t usual_shared;  /* bytes of shared memory that a block can use without opting in to more */
-    int max_threads;      /* of a block */
-    int lanes;            /* threads of a warp that can exchange values: gpu.h */
-    int multiprocessors;  /* at least 1 */
-    int resident_threads; /* the most of a multiprocessor */
+    char architecture[64]; /* as the vendor's compilers name it */
+    size_t usual_shared;   /* bytes of shared memory that a block can use without opting in to more */
+    int max_threads;       /* of a block */
+    int lanes;             /* threads of a warp that can exchange values: gpu.h */
+    int multiprocessors;   /* at least 1 */
+    int resident_threads;  /* the most of a multiprocessor */
     int64_t max_grid[3], max_grid_threads[3]; /* fl_device_info's */
     std::unique_ptr<fl_row[]> rows;
     std::mutex lock; /* guards the list of streams */
@@ -78,6 +80,7 @@ hip_rows hip_reconstruct_rows();
 hip_rows hip_copy_rows();
 hip_rows hip_kernel_rows();
 hip_rows hip_multiply_add_rows();
+hip_rows hip_map_rows();
 hip_rows hip_sort_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */
 bool hip_sort_found(char *why, size_t size);
@@ -130,6 +133,7 @@ fl_status hip_queue(const fl_context *context, void (*kernel)(Parameters...), di
     HIP_TRY(device->host, device->number,
             gpu_launch(kernel, grid, block, shared, device->usual_shared, stream->queue, arguments...));
     stream->kernel = reinterpret_cast<const void *>(kernel);
+    stream->kernel_use = gpu_use_of;
     stream->threads = (int)(block.x * block.y * block.z);
     stream->shared = shared;
     return FL_OK;

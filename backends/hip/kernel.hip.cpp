@@ -4,11 +4,26 @@
  */
 #include "code.hpp"
 
+#include <memory>
+#include <new>
 #include <string>
 
-#if HIP_CODE_OFFERED
 namespace
 {
+
+struct kernel_program : hip_program {
+    hip_device *device;
+    hip_code *code = nullptr;
+
+    ~kernel_program() override
+    {
+        hip_code_free(device, code);
+    }
+    const hip_code *kernels() const override
+    {
+        return code;
+    }
+};
 
 /* "N=4" as "#define N 4". Here and not among the compiler's options, where they would also change what stands before
  * the text. */
@@ -42,7 +57,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
     const fl_kernel_args *args = static_cast<const fl_kernel_args *>(arguments);
     const dim3 grid((unsigned)launch->grid[0], (unsigned)launch->grid[1], (unsigned)launch->grid[2]);
     const dim3 block((unsigned)launch->block[0], (unsigned)launch->block[1], (unsigned)launch->block[2]);
-    return hip_code_queue(context, static_cast<const hip_code *>(args->code), 0, grid, block,
+    return hip_code_queue(context, static_cast<const hip_program *>(args->code)->kernels(), 0, grid, block,
                           (size_t)launch->shared_bytes, const_cast<void **>(args->arguments));
 }
 
@@ -53,12 +68,12 @@ const fl_row rows[] = {
 
 } // namespace
 
-fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size, void **code)
+fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *output, size_t size, hip_program **made)
 {
     static const char *const options[] = {nullptr};
     const char *const kernels[] = {source->name, nullptr};
-    hip_code *made = nullptr;
-    fl_status status;
+    std::unique_ptr<kernel_program> program(new (std::nothrow) kernel_program);
+    fl_status status = FL_E_MEMORY;
     try {
         std::string text;
         for (const char *const *define = source->defines; *define; define++)
@@ -66,11 +81,17 @@ fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *
         text.append(source->before).append("#line 1 \"" FL_SOURCE_NAME "\"\n").append(source->text);
         text += "\n#line 1 \"flynn\"\n";
         const hip_code_job job = {text.c_str(), options, kernels, true, output, size};
-        status = hip_code_compile(device, &job, &made);
+        if (program) {
+            program->device = device;
+            status = hip_code_compile(device, &job, &program->code);
+        }
     } catch (const std::bad_alloc &) {
-        return device->host->error(FL_E_MEMORY, "out of host memory");
+        program.reset();
     }
-    *code = made;
+    if (!program)
+        return device->host->error(FL_E_MEMORY, "out of host memory");
+    if (status == FL_OK)
+        *made = program.release();
     return status;
 }
 
@@ -78,10 +99,3 @@ hip_rows hip_kernel_rows()
 {
     return {rows, sizeof rows / sizeof rows[0]};
 }
-
-#else
-hip_rows hip_kernel_rows()
-{
-    return {nullptr, 0};
-}
-#endif

@@ -265,7 +265,7 @@ size_t collect_rows(hip_device *device)
         hip_convert_rows(), hip_convolve_rows(),     hip_convolve1d_rows(), hip_convolve1d_fft_rows(),
         hip_copy_rows(),    hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
         hip_sort_rows(),    hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
-        hip_svd_rows(),     hip_kernel_rows(),
+        hip_svd_rows(),     hip_map_rows(),          hip_kernel_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)
@@ -298,6 +298,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     describe(properties, &opened->info);
     device->host = host;
     device->number = number;
+    gpu_architecture(properties, device->architecture, sizeof device->architecture);
     device->usual_shared = properties.sharedMemPerBlock;
     device->max_threads = properties.maxThreadsPerBlock;
     device->lanes = gpu_lanes_of(properties);

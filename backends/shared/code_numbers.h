@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Constants of limits.h, float.h and math.h that a function or kernel of the user's sees, without a header being read.
- */
+ * What a text of the user's has without #include on every backend: integer types, limits, constants of math.h. */
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t, intptr_t, ptrdiff_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t, uintptr_t, size_t;
 #define INT_MAX 2147483647
 #define INT_MIN (-INT_MAX - 1)
 #define UINT_MAX 4294967295u
@@ -14,6 +21,24 @@
 #define DBL_MAX 1.79769313486231570815e+308
 #define DBL_MIN 2.22507385850720138309e-308
 #define DBL_EPSILON 2.22044604925031308085e-16
+#undef NULL
+#if defined(__cplusplus)
+#define NULL nullptr
+#else
+#define NULL ((void *)0)
+#endif
+#undef INFINITY
+#undef NAN
+#undef HUGE_VAL
+#if defined(__CUDACC_RTC__)
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000)
+#else
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define HUGE_VAL __builtin_inf()
+#endif
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765

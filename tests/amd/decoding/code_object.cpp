@@ -192,6 +192,21 @@ void code_object::relocate()
     });
 }
 
+uint64_t code_object::variable(const std::string &wanted, size_t *size) const
+{
+    uint64_t address = 0;
+    each_section(elf.bytes, SHT_DYNSYM, [&](const Elf64_Shdr &section, const Elf64_Shdr *sections) {
+        const auto *symbols = (const Elf64_Sym *)(elf.bytes + section.sh_offset);
+        const char *names = (const char *)elf.bytes + sections[section.sh_link].sh_offset;
+        for (size_t k = 1; k < section.sh_size / sizeof *symbols; k++)
+            if (wanted == names + symbols[k].st_name && ELF64_ST_TYPE(symbols[k].st_info) == STT_OBJECT) {
+                address = (uint64_t)image + symbols[k].st_value;
+                *size = symbols[k].st_size;
+            }
+    });
+    return address;
+}
+
 const kernel_descriptor &code_object::descriptor(const std::string &name) const
 {
     return *(const kernel_descriptor *)(image + descriptor_at.at(name));

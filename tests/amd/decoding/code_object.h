@@ -73,6 +73,8 @@ class code_object
     const kernel_descriptor &descriptor(const std::string &name) const;
     /* The instruction at an address, NULL if none is there. */
     const instruction *at(uint64_t address);
+    /* A variable's address and size; 0: there is none. Loaded. */
+    uint64_t variable(const std::string &name, size_t *size) const;
     /* The address of the first instruction of a kernel. */
     uint64_t entry(const std::string &name) const;
     /* What an instruction's own address is in this memory. */

@@ -12,15 +12,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <elf.h>
 #include <map>
 #include <stdexcept>
 #include <vector>
 
 namespace
 {
-/* The code objects of one source file; `code` is NULL if none is for this GPU. */
+/* The code objects of one source file, or one that the program loads; `code` is NULL if none is for this GPU. */
 struct module {
     std::unique_ptr<code_object> code;
+    std::vector<uint8_t> bytes;                      /* of a loaded one */
+    std::vector<std::unique_ptr<std::string>> names; /* of its functions: what a hipFunction_t points to */
 };
 
 struct function {
@@ -28,7 +31,8 @@ struct function {
     std::string name;
 };
 
-/* By the address of the host function that stands for a kernel. Never destroyed: others' destructors may launch. */
+/* By the address of the host function that stands for a kernel, or by a hipFunction_t. Never destroyed: others'
+ * destructors may launch. */
 std::map<const void *, function> &functions = *new std::map<const void *, function>;
 
 struct found_kernel {
@@ -144,13 +148,17 @@ HIP_API void __hipRegisterFunction(void **of, const void *host_function, char *,
     functions[host_function] = {(module *)of, name};
 }
 
-HIP_API void __hipUnregisterFatBinary(void **handle)
+static void unregister(module *m)
 {
-    turn mine;
-    auto *m = (module *)handle;
     for (auto f = functions.begin(); f != functions.end();)
         f = f->second.of == m ? functions.erase(f) : std::next(f);
     delete m;
+}
+
+HIP_API void __hipUnregisterFatBinary(void **handle)
+{
+    turn mine;
+    unregister((module *)handle);
 }
 
 HIP_API hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds, hipStream_t stream)
@@ -233,4 +241,97 @@ HIP_API hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, con
     const size_t lds = std::max<size_t>(1, found.what->lds_bytes + dynamic_lds);
     *blocks = std::max(1, std::min(max_wavefronts / wavefronts, (int)(LDS_BYTES / lds)));
     return result(hipSuccess);
+}
+
+/* --------------------------------------------------------------------------------------------------------- modules
+ * ---- */
+
+/* An ELF file ends with its table of sections. */
+static size_t size_of_elf(const void *image)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, image, sizeof header);
+    return header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+}
+
+HIP_API hipError_t hipModuleLoadData(hipModule_t *loaded, const void *image)
+{
+    turn mine;
+    if (fails_now())
+        return result(hipErrorOutOfMemory);
+    const std::string &architecture = settings().architecture;
+    auto m = std::make_unique<module>();
+    try {
+        const auto *bytes = (const uint8_t *)image;
+        const bool is_elf = memcmp(bytes, ELFMAG, SELFMAG) == 0;
+        const code_bytes elf = is_elf ? code_bytes{bytes, size_of_elf(bytes)} : find_in_bundle(bytes, architecture);
+        if (elf.size == 0)
+            return result(hipErrorNoBinaryForGpu);
+        m->bytes.assign(elf.bytes, elf.bytes + elf.size);
+        m->code = std::make_unique<code_object>(code_bytes{m->bytes.data(), m->bytes.size()}, architecture);
+    } catch (const std::exception &e) {
+        fprintf(stderr, "amd emulator: %s\n", e.what());
+        return result(hipErrorInvalidImage);
+    }
+    *loaded = (hipModule_t)m.release();
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipModuleUnload(hipModule_t loaded)
+{
+    turn mine;
+    drain_all();
+    unregister((module *)loaded);
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipModuleGetFunction(hipFunction_t *got, hipModule_t loaded, const char *name)
+{
+    turn mine;
+    auto *m = (module *)loaded;
+    if (fails_now() || !m->code->find(name))
+        return result(hipErrorNotFound);
+    m->names.push_back(std::make_unique<std::string>(name));
+    *got = (hipFunction_t)m->names.back().get();
+    functions[*got] = {m, name};
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *address, size_t *bytes, hipModule_t loaded, const char *name)
+{
+    turn mine;
+    auto *m = (module *)loaded;
+    if (fails_now())
+        return result(hipErrorNotFound);
+    m->code->load(bind);
+    *address = (hipDeviceptr_t)m->code->variable(name, bytes);
+    return result(*address ? hipSuccess : hipErrorNotFound);
+}
+
+HIP_API hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds,
+                                         hipStream_t stream, void **arguments, void **)
+{
+    return hipLaunchKernel(f, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), arguments, lds, stream);
+}
+
+HIP_API hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t f)
+{
+    hipFuncAttributes attributes;
+    const hipError_t error = hipFuncGetAttributes(&attributes, f);
+    if (error != hipSuccess)
+        return error;
+    switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = attributes.numRegs; break;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)attributes.localSizeBytes; break;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)attributes.sharedSizeBytes; break;
+    default: return result(hipErrorInvalidValue);
+    }
+    return hipSuccess;
+}
+
+HIP_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t f, int threads,
+                                                                      size_t dynamic_lds)
+{
+    return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, dynamic_lds);
 }
