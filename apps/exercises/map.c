@@ -17,8 +17,6 @@
 #include <string.h>
 
 static const own_option options[] = {
-    {"function", OPTION_TEXT, offsetof(map_options, word), "FUNCTION",
-     "An expression, or a file of C (default: log(x + y))", .group = GROUP_WHAT},
     {"rtol", OPTION_REAL, offsetof(map_options, relative), "R", "Relative tolerance of the check (f32 1e-5, f64 1e-12)",
      .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(map_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
@@ -31,8 +29,8 @@ static void settle(exercise *e)
     map_options *own = e->own;
 
     if (e->word)
-        option_refuse_own(&e->common, options, "function", "the function is the first argument");
-    own->word = e->word ? e->word : own->word;
+        option_refuse(&e->common, TAKES_FUNCTION, "the function is the first argument");
+    own->word = e->word ? e->word : e->common.function ? e->common.function : own->word;
 }
 
 /* "map: log(x + y), 10000000 f32, 10000000 f32 -> f32" */
@@ -186,6 +184,7 @@ const exercise_kind map_exercise = {
             "prime.c 0:1000000\ta function in C of a million numbers\n",
     .arguments = "[FUNCTION [INPUT...]]",
     .input_count = FL_MAX_INPUTS,
+    .takes_function = true,
     .first_is_text = true,
     .least_files = 1,
     .dtypes = DTYPES_ALL,
@@ -196,6 +195,7 @@ const exercise_kind map_exercise = {
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},
+    .taxonomy_size = 1 << 20,
     .not_everywhere = true,
     .steps = {NULL, plan, call, expect, check, release},
     .settle = settle,

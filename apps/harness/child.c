@@ -74,6 +74,8 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--seed=%" PRIu64, common->seed);
     if (takes & TAKES_CHECK)
         child_words_add(w, "--check=%s", checks[common->check]);
+    if (common->function && takes & TAKES_FUNCTION)
+        child_words_add(w, "--function=%s", common->function);
     if (common->pageable && takes & TAKES_PAGEABLE)
         child_words_add(w, "--pageable");
 }

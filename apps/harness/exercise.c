@@ -25,7 +25,8 @@ unsigned exercise_takes(const exercise_kind *kind)
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
 
-    return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0);
+    return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
+           (kind->takes_function ? TAKES_FUNCTION : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)

@@ -39,7 +39,8 @@ enum {
     TAKES_WIDE = 1 << 17,
     TAKES_COLUMNS = 1 << 18,
     TAKES_MAX_TIME = 1 << 19,
-    TAKES_FILES = 1 << 20, /* no option: the arguments are files, which the command reads */
+    TAKES_FUNCTION = 1 << 20,
+    TAKES_FILES = 1 << 21, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -63,7 +64,8 @@ typedef struct common_options {
     int repeat;         /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
-    double max_time_s; /* 0: not given */
+    double max_time_s;    /* 0: not given */
+    const char *function; /* NULL: not given */
     uint64_t seed;
     bool pageable;
     bool wrong_timing; /* also time the call without waiting for its work */
@@ -152,5 +154,5 @@ enum {
     TAKES_TABLE = TAKES_WIDE | TAKES_COLUMNS,
     TAKES_OUTPUT = TAKES_TRACE | TAKES_JSON | TAKES_CSV | TAKES_TABLE,
     TAKES_RUN = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING |
-                TAKES_CHECK,
+                TAKES_CHECK | TAKES_FUNCTION,
 };

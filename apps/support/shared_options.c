@@ -120,6 +120,8 @@ const own_option shared_options[SHARED] = {
      .help = "These columns of the table, such as backend,kernel"},
     {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400 * 365,
      .help = "Begin no pass after this time, and show what there is"},
+    {"function", OPTION_TEXT, COMMON(function), "FUNCTION", .group = GROUP_WHAT,
+     .help = "Of map: an expression, or a file of C"},
 };
 
 void shared_options_default(common_options *common)

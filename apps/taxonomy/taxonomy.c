@@ -31,14 +31,15 @@ enum { COUNTS = 3 };
 static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s", "total_s", "variant", "check"};
 
 static const char summary[] =
-    "Runs one operation (convolve1d, convolve, maximum or reconstruct; default: convolve1d) as SISD, SIMD, MIMD and "
+    "Runs one operation (convolve1d, convolve, maximum, reconstruct or map; default: convolve1d) as SISD, SIMD, MIMD and "
     "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
     "Without --variant each of them runs naive, the same loop on all. --dtype is f32 or f64. See "
     "docs/commands/taxonomy.md.\v"
     "\tconvolve1d on each kind of processor\n"
-    "maximum --size=128\tanother exercise\n";
+    "maximum --size=128\tanother exercise\n"
+    "map --function='log(x + y)'\ta function of your own\n";
 
 static void add_name(char *list, size_t size, const char *name, const char *item)
 {
@@ -266,11 +267,13 @@ int command_taxonomy(int argc, char **argv)
     option_one_variant(&common);
     kind =
         exercise_named(common.argument_count ? common.arguments[0] : "convolve1d", "taxonomy", exercise_shows_taxonomy);
-    common.dtype = common.has_dtype ? common.dtype : FL_F32;
-    common.has_dtype = true;
+    if (!common.has_dtype && !kind->takes_function) { /* a function may have types of its own */
+        common.dtype = FL_F32;
+        common.has_dtype = true;
+    }
     common.size = common.size ? common.size : kind->taxonomy_size;
     exercise_refuse(&common, kind);
-    if (!fl_dtype_is_float(common.dtype))
+    if (common.has_dtype && !fl_dtype_is_float(common.dtype))
         option_fail("dtype", "the classes are shown in f32 and f64, not in %s", fl_dtype_name(common.dtype));
     document = run_exercise(kind, &common, no_gpu, sizeof no_gpu);
     exercise_prepare(&e, kind, &common);
@@ -278,7 +281,7 @@ int command_taxonomy(int argc, char **argv)
     misd = misd_json(&e, last_resource(steps));
     json_put(taxonomy, "exercise", json_text(kind->name));
     json_put(taxonomy, "size", json_whole(common.size));
-    json_put(taxonomy, "dtype", json_text(fl_dtype_name(common.dtype)));
+    json_put(taxonomy, "dtype", json_text(fl_dtype_name(e.outputs[0].dtype)));
     json_put(taxonomy, "elements", json_whole(output_size(&e.outputs[0])));
     json_put(taxonomy, "steps", steps);
     json_put(taxonomy, "no_gpu", json_text(no_gpu[0] ? no_gpu : NULL));
