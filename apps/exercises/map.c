@@ -26,11 +26,8 @@ static const own_option options[] = {
 
 static void settle(exercise *e)
 {
-    map_options *own = e->own;
-
     if (e->word)
         option_refuse(&e->common, TAKES_FUNCTION, "the function is the first argument");
-    own->word = e->word ? e->word : e->common.function ? e->common.function : own->word;
 }
 
 /* "map: log(x + y), 10000000 f32, 10000000 f32 -> f32" */

@@ -218,6 +218,7 @@ void map_take(exercise *e)
 {
     map_options *own = e->own;
 
+    own->word = e->word ? e->word : e->common.function ? e->common.function : own->word;
     own->function = user_function_of(own->word);
     if (own->function.is_expression)
         take_for_expression(e, own);
