@@ -20,7 +20,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPER
     COMPILE_OPTIONS "-fopenmp-simd;-Wno-unknown-pragmas")
 
 # The texts that are compiled at run time around a function of the user's.
-foreach(text IN ITEMS shared/code_numbers hip/map_prelude hip/walk_kernels hip/map_kernels)
+foreach(text IN ITEMS shared/code_numbers hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
     string(REGEX REPLACE "/" "_" name ${text})
     string(REGEX REPLACE "^shared_" "" name ${name})
     flynn_embed(${PROJECT_SOURCE_DIR}/backends/${text}.h ${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)

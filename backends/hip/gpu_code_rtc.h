@@ -12,6 +12,8 @@
 #include <new>
 #include <unistd.h>
 
+extern "C" const char *const hip_rtc_prelude[]; /* lines of rtc_prelude.h */
+
 struct hip_code {
     gpu_module module;
     std::vector<gpu_function> functions; /* in the order of hip_code_job.kernels */
@@ -23,8 +25,9 @@ namespace
 std::string text_of(const hip_code_job *job)
 {
     std::string text = gpu_rtc_before;
-    for (const char *const *line = code_numbers; *line; line++)
-        text += *line;
+    for (const char *const *prelude : {code_numbers, hip_rtc_prelude})
+        for (const char *const *line = prelude; *line; line++)
+            text += *line;
     return text + job->text;
 }
 
@@ -172,7 +175,7 @@ fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const 
     if (error == hipSuccess)
         return FL_OK;
     (void)hipGetLastError();
-    return device->host->error(FL_E_ARGUMENT, "the kernel has no variable '%s' (%s)", name, hipGetErrorString(error));
+    return device->host->error(FL_E_ARGUMENT, "the text has no __constant__ or __device__ variable '%s'", name);
 }
 
 void hip_code_free(hip_device *device, hip_code *code)
