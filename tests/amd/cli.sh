@@ -14,10 +14,10 @@ declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
     [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
-    [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32 --rank=5"
+    [map]="map --size=500" [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32 --rank=5"
 )
-# They have no exercise.
-declare -A none=([convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1)
+# They have no exercise; kernel has a test of its own.
+declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1)
 
 ok "list" list --json
 "$PYTHON" - "$work/out" >"$work/variants" <<'END'

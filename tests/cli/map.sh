@@ -5,6 +5,10 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--repeat=1 --warmup=0)
+every="serial simd omp:2"
+for gpu in hip-cpu hip-nvidia hip-amd; do
+    ! "$flynn" map x 1 --backend=$gpu --quiet >/dev/null 2>&1 || every="$every $gpu"
+done
 
 # write FILE DESCR SHAPE VALUE...: a .npy file.
 write() {
@@ -26,14 +30,14 @@ check "is log(x + y) of f32" json "$work/out" 'all((r["function"], r["dtype"], r
 write a.npy "<f4" "(2, 3)" 1 2 3 4 5 6
 write row.npy "<f4" "(3,)" 10 20 30
 write ints.npy "<i4" "(4,)" 1 2 3 2147483647
-for backend in serial simd omp:2; do
-    ok "$backend: broadcast" map 'x + y' a.npy row.npy -o out.npy --backend=$backend "${quick[@]}"
+for backend in $every; do
+    ok "$backend: broadcast" map 'x + y' a.npy row.npy -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: as NumPy" npy out.npy 'descr == "<f4" and shape == (2, 3) and list(v) == [11, 22, 33, 14, 25, 36]'
-    ok "$backend: a number" map 'x * y' a.npy 0.5 -o out.npy --backend=$backend "${quick[@]}"
+    ok "$backend: a number" map 'x * y' a.npy 0.5 -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: takes the array's dtype" npy out.npy 'descr == "<f4" and list(v) == [.5, 1, 1.5, 2, 2.5, 3]'
-    ok "$backend: integers" map 'x + 1' ints.npy -o out.npy --backend=$backend "${quick[@]}"
+    ok "$backend: integers" map 'x + 1' ints.npy -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: wrap" npy out.npy 'descr == "<i4" and list(v) == [2, 3, 4, -2147483648]'
-    ok "$backend: a range" map 'x * x' 0:10:3 -o out.npy --backend=$backend "${quick[@]}"
+    ok "$backend: a range" map 'x * x' 0:10:3 -o out.npy --backend="$backend" "${quick[@]}"
     check "$backend: of whole numbers" npy out.npy 'descr == "<i8" and list(v) == [0, 9, 36, 81]'
 done
 ok "a number with a point" map 'x * y' ints.npy 0.5 -o out.npy "${quick[@]}"
@@ -63,8 +67,8 @@ bool prime(int n)
     return true;
 }
 END
-for backend in serial simd omp:2; do
-    ok "$backend: prime.c" map prime.c 0:10000 -o out.npy --backend=$backend --json "${quick[@]}"
+for backend in $every; do
+    ok "$backend: prime.c" map prime.c 0:10000 -o out.npy --backend="$backend" --json "${quick[@]}"
     check "$backend: 1229 primes" npy out.npy 'descr == "|u1" and sum(v) == 1229 and list(v[:8]) == [0, 0, 1, 1, 0, 1, 0, 1]'
     check "$backend: all compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 10000'
 done
@@ -141,7 +145,7 @@ esac
 for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:calls itself too often"; do
     read -ra words <<<"${fault%%:*}"
     for backend in serial omp:2; do
-        refused "$backend ${words[0]}" 1 "the function" map "${words[@]}" --backend=$backend -o never.npy "${quick[@]}"
+        refused "$backend ${words[0]}" 1 "the function" map "${words[@]}" --backend="$backend" -o never.npy "${quick[@]}"
         check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
     done
 done

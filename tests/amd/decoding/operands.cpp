@@ -119,6 +119,12 @@ static bool parse_constant(const std::string &text, operand &operand)
         operand.bits64_float = bits >> 32 ? bits : bits << 32;
         return true;
     }
+    if (begins_with(text, "-0x")) { /* an offset */
+        operand.bits64_integer = 0 - strtoull(text.c_str() + 1, nullptr, 16);
+        operand.bits64_float = operand.bits64_integer;
+        operand.bits32 = (uint32_t)operand.bits64_integer;
+        return true;
+    }
     if (begins_with(text, "0.15915494")) { /* 1/(2 pi), an inline constant: printed rounded */
         operand.bits32 = 0x3e22f983;
         operand.bits64_float = operand.bits64_integer = 0x3fc45f306dc9c882;

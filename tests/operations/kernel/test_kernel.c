@@ -145,7 +145,7 @@ ON_EVERY_BACKEND(kernel, numbers_of_all_types)
         "                  float i, double j)\n{\n"
         "    double all[] = {(double)a, (double)b, (double)c, (double)d, (double)e, (double)f, (double)g, (double)h, "
         "i,\n"
-        "                    j, max(3, 4), min(2.5f, NAN), sqrt(16), pow(2.0f, 3), fma(2.0, 3.0, 1.0), M_PI};\n"
+        "                    j, (double)max(3, 4), min(2.5f, NAN), sqrt(16), pow(2.0f, 3), fma(2.0, 3.0, 1.0), M_PI};\n"
         "    out[threadIdx.x] = all[threadIdx.x];\n}\n";
     const double wanted[] = {1,   -128, 255, -32768, -2147483648.0,         4294967295.0, -0x1p62, 0x1p62, 0.1f, 0.1, 4,
                              2.5, 4,    8,   7,      3.14159265358979323846};
