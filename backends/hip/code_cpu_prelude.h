@@ -147,11 +147,13 @@ FLYNN_INLINE void __threadfence_system()
 #define FLYNN_NO_WARP(name) \
     template <typename... Any> \
     int name(Any...) __attribute__((error("hip-cpu has no warps: its threads run one after the other")));
-FLYNN_NO_WARP(__syncwarp)
-FLYNN_NO_WARP(__activemask) FLYNN_NO_WARP(__shfl) FLYNN_NO_WARP(__shfl_up) FLYNN_NO_WARP(__shfl_down)
-    FLYNN_NO_WARP(__shfl_xor) FLYNN_NO_WARP(__shfl_sync) FLYNN_NO_WARP(__shfl_up_sync) FLYNN_NO_WARP(__shfl_down_sync)
-        FLYNN_NO_WARP(__shfl_xor_sync) FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
-            FLYNN_NO_WARP(__any) FLYNN_NO_WARP(__all) FLYNN_NO_WARP(__ballot)
+/* clang-format off */
+FLYNN_NO_WARP(__syncwarp) FLYNN_NO_WARP(__activemask)
+FLYNN_NO_WARP(__shfl) FLYNN_NO_WARP(__shfl_up) FLYNN_NO_WARP(__shfl_down) FLYNN_NO_WARP(__shfl_xor)
+FLYNN_NO_WARP(__shfl_sync) FLYNN_NO_WARP(__shfl_up_sync) FLYNN_NO_WARP(__shfl_down_sync) FLYNN_NO_WARP(__shfl_xor_sync)
+FLYNN_NO_WARP(__any) FLYNN_NO_WARP(__all) FLYNN_NO_WARP(__ballot)
+FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
+    /* clang-format on */
 
     /* The compiler's calls before memory accesses. */
     FLYNN_INLINE void flynn_access()
@@ -166,13 +168,16 @@ FLYNN_NO_WARP(__activemask) FLYNN_NO_WARP(__shfl) FLYNN_NO_WARP(__shfl_up) FLYNN
     }
 #define FLYNN_ACCESSES(size) \
     FLYNN_ACCESS(__tsan_read##size) \
-    FLYNN_ACCESS(__tsan_write##size) FLYNN_ACCESS(__tsan_volatile_read##size) \
-        FLYNN_ACCESS(__tsan_volatile_write##size)
+    FLYNN_ACCESS(__tsan_write##size) \
+    FLYNN_ACCESS(__tsan_volatile_read##size) \
+    FLYNN_ACCESS(__tsan_volatile_write##size)
 #define FLYNN_UNALIGNED(size) FLYNN_ACCESS(__tsan_unaligned_read##size) FLYNN_ACCESS(__tsan_unaligned_write##size)
 extern "C" {
-FLYNN_ACCESSES(1)
-FLYNN_ACCESSES(2) FLYNN_ACCESSES(4) FLYNN_ACCESSES(8) FLYNN_ACCESSES(16) FLYNN_UNALIGNED(2) FLYNN_UNALIGNED(4)
-    FLYNN_UNALIGNED(8) FLYNN_UNALIGNED(16) FLYNN_OWN void __tsan_read_range(void *, long)
+/* clang-format off */
+FLYNN_ACCESSES(1) FLYNN_ACCESSES(2) FLYNN_ACCESSES(4) FLYNN_ACCESSES(8) FLYNN_ACCESSES(16)
+FLYNN_UNALIGNED(2) FLYNN_UNALIGNED(4) FLYNN_UNALIGNED(8) FLYNN_UNALIGNED(16)
+    /* clang-format on */
+    FLYNN_OWN void __tsan_read_range(void *, long)
 {
     flynn_access();
 }
@@ -220,18 +225,21 @@ int printf(const char *, ...);
         __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         return expected; \
     }
-FLYNN_ATOMICS(int)
-FLYNN_ATOMICS(unsigned int) FLYNN_ATOMICS(unsigned long long)
-    FLYNN_ATOMIC_BY(atomicMin, long long, value < old ? value : old)
-        FLYNN_ATOMIC_BY(atomicMax, long long, value > old ? value : old)
-            FLYNN_ATOMIC(atomicAdd, int, __atomic_fetch_add) FLYNN_ATOMIC(atomicAdd, unsigned int, __atomic_fetch_add)
-                FLYNN_ATOMIC(atomicAdd, unsigned long long, __atomic_fetch_add)
-                    FLYNN_ATOMIC_BY(atomicAdd, float, old + value) FLYNN_ATOMIC_BY(atomicAdd, double, old + value)
-                        FLYNN_ATOMIC(atomicSub, int, __atomic_fetch_sub)
-                            FLYNN_ATOMIC(atomicSub, unsigned int, __atomic_fetch_sub)
-                                FLYNN_ATOMIC_BY(atomicExch, float, value) FLYNN_ATOMIC_BY(atomicInc, unsigned int,
-                                                                                          old >= value ? 0 : old + 1)
-                                    FLYNN_ATOMIC_BY(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+/* clang-format off */
+FLYNN_ATOMICS(int) FLYNN_ATOMICS(unsigned int) FLYNN_ATOMICS(unsigned long long)
+FLYNN_ATOMIC_BY(atomicMin, long long, value < old ? value : old)
+FLYNN_ATOMIC_BY(atomicMax, long long, value > old ? value : old)
+FLYNN_ATOMIC(atomicAdd, int, __atomic_fetch_add)
+FLYNN_ATOMIC(atomicAdd, unsigned int, __atomic_fetch_add)
+FLYNN_ATOMIC(atomicAdd, unsigned long long, __atomic_fetch_add)
+FLYNN_ATOMIC_BY(atomicAdd, float, old + value)
+FLYNN_ATOMIC_BY(atomicAdd, double, old + value)
+FLYNN_ATOMIC(atomicSub, int, __atomic_fetch_sub)
+FLYNN_ATOMIC(atomicSub, unsigned int, __atomic_fetch_sub)
+FLYNN_ATOMIC_BY(atomicExch, float, value)
+FLYNN_ATOMIC_BY(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+FLYNN_ATOMIC_BY(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+    /* clang-format on */
 
     /* ---------------------------------------------------------------------------------------------- functions ---- */
 
@@ -244,10 +252,11 @@ FLYNN_ATOMICS(unsigned int) FLYNN_ATOMICS(unsigned long long)
     struct flynn_whole<type, Result> { \
         typedef Result is; \
     };
-FLYNN_WHOLE(bool)
-FLYNN_WHOLE(char) FLYNN_WHOLE(signed char) FLYNN_WHOLE(unsigned char) FLYNN_WHOLE(short) FLYNN_WHOLE(unsigned short)
-    FLYNN_WHOLE(int) FLYNN_WHOLE(unsigned) FLYNN_WHOLE(long) FLYNN_WHOLE(unsigned long) FLYNN_WHOLE(long long)
-        FLYNN_WHOLE(unsigned long long)
+/* clang-format off */
+FLYNN_WHOLE(bool) FLYNN_WHOLE(char) FLYNN_WHOLE(signed char) FLYNN_WHOLE(unsigned char) FLYNN_WHOLE(short)
+FLYNN_WHOLE(unsigned short) FLYNN_WHOLE(int) FLYNN_WHOLE(unsigned) FLYNN_WHOLE(long) FLYNN_WHOLE(unsigned long)
+FLYNN_WHOLE(long long) FLYNN_WHOLE(unsigned long long)
+/* clang-format on */
 
 /* f(float), f(double), f of an integer, and ff. */
 #define FLYNN_OF_ONE(name, result_f, result) \
@@ -285,18 +294,18 @@ FLYNN_WHOLE(char) FLYNN_WHOLE(signed char) FLYNN_WHOLE(unsigned char) FLYNN_WHOL
     { \
         return __builtin_##name((double)x, (double)y); \
     }
-            FLYNN_REAL(acos) FLYNN_REAL(acosh) FLYNN_REAL(asin) FLYNN_REAL(asinh) FLYNN_REAL(atan) FLYNN_REAL(atanh)
-                FLYNN_REAL(cbrt) FLYNN_REAL(ceil) FLYNN_REAL(cos) FLYNN_REAL(cosh) FLYNN_REAL(erf) FLYNN_REAL(erfc)
-                    FLYNN_REAL(exp) FLYNN_REAL(exp2) FLYNN_REAL(expm1) FLYNN_REAL(fabs) FLYNN_REAL(floor)
-                        FLYNN_REAL(lgamma) FLYNN_REAL(log) FLYNN_REAL(log10) FLYNN_REAL(log1p) FLYNN_REAL(log2)
-                            FLYNN_REAL(logb) FLYNN_REAL(nearbyint) FLYNN_REAL(rint) FLYNN_REAL(round) FLYNN_REAL(sin)
-                                FLYNN_REAL(sinh) FLYNN_REAL(sqrt) FLYNN_REAL(tan) FLYNN_REAL(tanh) FLYNN_REAL(tgamma)
-                                    FLYNN_REAL(trunc) FLYNN_TO(ilogb, int) FLYNN_TO(lrint, long) FLYNN_TO(lround, long)
-                                        FLYNN_TO(llrint, long long) FLYNN_TO(llround, long long) FLYNN_REAL2(atan2)
-                                            FLYNN_REAL2(copysign) FLYNN_REAL2(fdim) FLYNN_REAL2(fmax) FLYNN_REAL2(fmin)
-                                                FLYNN_REAL2(fmod) FLYNN_REAL2(hypot) FLYNN_REAL2(nextafter)
-                                                    FLYNN_REAL2(pow) FLYNN_REAL2(remainder) FLYNN_INLINE
-    float fma(float x, float y, float z)
+    /* clang-format off */
+FLYNN_REAL(acos) FLYNN_REAL(acosh) FLYNN_REAL(asin) FLYNN_REAL(asinh) FLYNN_REAL(atan) FLYNN_REAL(atanh) FLYNN_REAL(cbrt)
+FLYNN_REAL(ceil) FLYNN_REAL(cos) FLYNN_REAL(cosh) FLYNN_REAL(erf) FLYNN_REAL(erfc) FLYNN_REAL(exp) FLYNN_REAL(exp2)
+FLYNN_REAL(expm1) FLYNN_REAL(fabs) FLYNN_REAL(floor) FLYNN_REAL(lgamma) FLYNN_REAL(log) FLYNN_REAL(log10)
+FLYNN_REAL(log1p) FLYNN_REAL(log2) FLYNN_REAL(logb) FLYNN_REAL(nearbyint) FLYNN_REAL(rint) FLYNN_REAL(round)
+FLYNN_REAL(sin) FLYNN_REAL(sinh) FLYNN_REAL(sqrt) FLYNN_REAL(tan) FLYNN_REAL(tanh) FLYNN_REAL(tgamma) FLYNN_REAL(trunc)
+FLYNN_TO(ilogb, int) FLYNN_TO(lrint, long) FLYNN_TO(lround, long) FLYNN_TO(llrint, long long) FLYNN_TO(llround, long long)
+FLYNN_REAL2(atan2) FLYNN_REAL2(copysign) FLYNN_REAL2(fdim) FLYNN_REAL2(fmax) FLYNN_REAL2(fmin) FLYNN_REAL2(fmod)
+FLYNN_REAL2(hypot) FLYNN_REAL2(nextafter) FLYNN_REAL2(pow) FLYNN_REAL2(remainder)
+    /* clang-format on */
+
+    FLYNN_INLINE float fma(float x, float y, float z)
 {
     return __builtin_fmaf(x, y, z);
 }
@@ -314,7 +323,11 @@ FLYNN_INLINE double fma(double x, double y, double z)
     { \
         return __builtin_##name(x) != 0; \
     }
-FLYNN_TEST(isnan) FLYNN_TEST(isinf) FLYNN_TEST(isfinite) FLYNN_TEST(signbit) FLYNN_INLINE float rsqrtf(float x)
+/* clang-format off */
+FLYNN_TEST(isnan) FLYNN_TEST(isinf) FLYNN_TEST(isfinite) FLYNN_TEST(signbit)
+    /* clang-format on */
+
+    FLYNN_INLINE float rsqrtf(float x)
 {
     return 1 / __builtin_sqrtf(x);
 }

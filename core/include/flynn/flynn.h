@@ -496,7 +496,8 @@ typedef struct fl_function_info {
  *
  * `shown_as` names the text in messages. If it does not compile: FL_E_SOURCE, fl_last_error() is "prime.c:3:25: 'm' is
  * undeclared", and `log` (may be NULL, with `log_size` 0) is that line of the text with a caret below the column. A CPU
- * compiles with the system's `cc` and keeps the code for the user's later processes (fl_cache_describe). FL_E_ARGUMENT,
+ * compiles with the system's `cc`, NVIDIA's GPUs with NVRTC, AMD's with hiprtc in a child process, hip-cpu with `c++`:
+ * for the GPUs the text is C++. The code is kept for the user's later processes (fl_cache_describe). FL_E_ARGUMENT,
  * FL_E_SOURCE, FL_E_UNSUPPORTED (the device compiles nothing), FL_E_UNAVAILABLE (no compiler), FL_E_MEMORY,
  * FL_E_DEVICE. */
 FL_API fl_status fl_function_create(fl_device *device, const char *source, const char *shown_as, const fl_dtype *inputs,
@@ -513,8 +514,9 @@ FL_API void fl_function_free(fl_function *function);
 /* out = function(inputs[0], inputs[1] ...), element by element. The inputs have the function's dtypes; their shapes are
  * broadcast to out's as in NumPy: aligned at the last dimension, where a dimension of 1, or one that is not there,
  * stands for any length. out: the function's result dtype; it is an input of the same shape itself (in place), or
- * shares no memory with one. Variants: naive, uncoalesced; and reference, the oracle, compiled without optimisation,
- * which only `serial` has. Queued. Errors as fl_convolve1d. */
+ * shares no memory with one. Variants: naive, uncoalesced; on a GPU also vector, naive-2d, naive-3d and
+ * grid-stride; and reference, the oracle, compiled without optimisation, which only `serial` has. Queued; on a GPU the
+ * first call with gaps between rows, or with broadcasting, compiles the function again for it. Errors as fl_convolve1d. */
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
 
