@@ -17,7 +17,8 @@ template <> struct flynn_real<float> { typedef float type; };
 #define FLYNN_CALL1(name) \
     FLYNN_FUNCTION float flynn_call_##name(float x) { return name##f(x); } \
     FLYNN_FUNCTION double flynn_call_##name(double x) { return name(x); } \
-    template <typename T> FLYNN_FUNCTION FLYNN_REAL_OF(T()) flynn_##name(T x) { return flynn_call_##name((FLYNN_REAL_OF(T()))x); }
+    template <typename T> FLYNN_FUNCTION FLYNN_REAL_OF(T()) flynn_##name(T x) \
+    { return flynn_call_##name((FLYNN_REAL_OF(T()))x); }
 #define FLYNN_CALL2(name) \
     FLYNN_FUNCTION float flynn_call_##name(float x, float y) { return name##f(x, y); } \
     FLYNN_FUNCTION double flynn_call_##name(double x, double y) { return name(x, y); } \
@@ -43,7 +44,10 @@ template <typename T, typename U, typename V> FLYNN_FUNCTION FLYNN_REAL_OF(T() +
 }
 FLYNN_FUNCTION float flynn_call_ldexp(float x, int n) { return ldexpf(x, n); }
 FLYNN_FUNCTION double flynn_call_ldexp(double x, int n) { return ldexp(x, n); }
-template <typename T> FLYNN_FUNCTION FLYNN_REAL_OF(T()) flynn_ldexp(T x, int n) { return flynn_call_ldexp((FLYNN_REAL_OF(T()))x, n); }
+template <typename T> FLYNN_FUNCTION FLYNN_REAL_OF(T()) flynn_ldexp(T x, int n)
+{
+    return flynn_call_ldexp((FLYNN_REAL_OF(T()))x, n);
+}
 template <typename T> FLYNN_FUNCTION int flynn_isnan(T x) { return x != x; }
 template <typename T> FLYNN_FUNCTION int flynn_isinf(T x) { return fabs((double)x) == (double)HUGE_VAL; }
 template <typename T> FLYNN_FUNCTION int flynn_isfinite(T x) { return fabs((double)x) < (double)HUGE_VAL; }
