@@ -201,26 +201,8 @@ void backends_settle(backend_list *list, const char *operation)
     }
 }
 
-/* "; --backend=hip-cpu imitates a device that does": an emulation, which nothing but its name chooses. */
-static const char *emulation_with(char text[128], const char *operation)
-{
-    fl_device *device;
-
-    *text = '\0';
-    for (size_t i = 0; i < backends_count() && !*text; i++) {
-        const fl_backend_info *backend = fl_backend_get(i);
-        if (!backend->usable || !backend->emulation || fl_device_open(backend->name, &device) != FL_OK)
-            continue;
-        if (backend_offers(device, operation, NULL))
-            snprintf(text, 128, "; --backend=%.64s imitates a device that does", backend->name);
-        fl_device_close(device);
-    }
-    return text;
-}
-
 void backends_keep(backend_list *list, const common_options *options, const char *operation)
 {
-    char emulation[128];
     int kept = 0;
 
     backends_settle(list, operation);
@@ -228,8 +210,8 @@ void backends_keep(backend_list *list, const common_options *options, const char
         open_backend *b = &list->open[i];
         const bool offers = backend_offers(b->device, operation, NULL);
         if (!offers && !options->all_backends)
-            fail(EXIT_CANNOT_RUN, "--backend: %s does not have %s%s", fl_device_describe(b->device)->resource,
-                 operation, emulation_with(emulation, operation));
+            fail(EXIT_CANNOT_RUN, "--backend: %s does not have %s; `flynn list` shows which backends do",
+                 fl_device_describe(b->device)->resource, operation);
         if (offers) {
             list->open[kept++] = *b;
         } else {

@@ -246,6 +246,25 @@ static void look_at_cache(diagnosis *d)
         found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
 }
 
+/* What map compiles with on a processor, and every check of map. */
+static void look_at_compiler(diagnosis *d)
+{
+    fl_device *device = NULL;
+    fl_function *function = NULL;
+    fl_status status = fl_device_open("serial", &device);
+
+    if (status == FL_OK)
+        status = fl_function_create(device, "x", "x", &(fl_dtype){FL_F32}, 1, NULL, 0, &function);
+    if (status == FL_E_MEMORY)
+        must(status);
+    if (status == FL_OK)
+        found(d, STATE_OK, "compiler", "", "functions of your own are compiled here (flynn map)");
+    else
+        found(d, STATE_ADVICE, "compiler", "", "functions of your own (flynn map): %s", fl_last_error());
+    fl_function_free(function);
+    fl_device_close(device);
+}
+
 static void look_at_all(diagnosis *d)
 {
     bool hardware[VENDORS];
@@ -262,6 +281,7 @@ static void look_at_all(diagnosis *d)
             has = has || (hardware[v] && strcmp(b->name, vendors[v].backend) == 0);
         look_at_backend(d, b, has);
     }
+    look_at_compiler(d);
     look_at_cache(d);
 }
 

@@ -176,7 +176,7 @@ static void CPU_NAME(reference)(fl_operation operation, const walk *w, fl_dtype 
 }
 
 #define UNARY_REFERENCE(operation, number) \
-    static fl_status CPU_NAME(operation##_reference)(const fl_context *context, const void *args, \
+    static fl_status CPU_NAME(reference_##operation)(const fl_context *context, const void *args, \
                                                      const fl_launch *launch) \
     { \
         const fl_unary_args *a = args; \
@@ -186,7 +186,7 @@ static void CPU_NAME(reference)(fl_operation operation, const walk *w, fl_dtype 
         return FL_OK; \
     }
 #define BINARY_REFERENCE(operation, number) \
-    static fl_status CPU_NAME(operation##_reference)(const fl_context *context, const void *args, \
+    static fl_status CPU_NAME(reference_##operation)(const fl_context *context, const void *args, \
                                                      const fl_launch *launch) \
     { \
         const fl_binary_args *a = args; \
@@ -205,7 +205,7 @@ BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
      .dtypes = types, \
      .summary = "the oracle: element by element, computed in the next wider format", \
      .plan = CPU_NAME(plan_##name), \
-     .run = CPU_NAME(name##_reference)},
+     .run = CPU_NAME(reference_##name)},
 #else
 #define REFERENCE_ROW(name, number, types)
 #endif

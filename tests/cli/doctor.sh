@@ -93,16 +93,21 @@ run doctor --root=bare --json
 check "measured" json "$work/out" \
     'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
 
-# Compiled functions.
+# Compiled functions: doctor compiles one.
 run doctor --root=bare --json
-check "none is compiled yet" has ok cache "$FLYNN_CACHE/code has 0 compiled functions, 0 B"
+check "the compiler" has ok compiler "functions of your own are compiled here"
+check "one is compiled" has ok cache "$FLYNN_CACHE/code has 1 compiled function, "
+rm -r "$FLYNN_CACHE/code"
+FLYNN_CC=/nonexistent run doctor --root=bare --json
+check "no compiler" has advice compiler "there is no compiler"
+check "none is compiled" has ok cache "$FLYNN_CACHE/code has 0 compiled functions, 0 B"
 mkdir -p "$FLYNN_CACHE/code"
 chmod 777 "$FLYNN_CACHE/code"
 run doctor --root=bare --json
 check "others could write them" has advice cache "others can write to $FLYNN_CACHE/code"
 chmod 700 "$FLYNN_CACHE/code"
 echo code >"$FLYNN_CACHE/code/0123456789abcdef.code"
-run doctor --root=bare --json
+FLYNN_CC=/nonexistent run doctor --root=bare --json
 check "one" has ok cache "has 1 compiled function, 5.00 B"
 FLYNN_CACHE=off run doctor --root=bare --json
 check "none are kept" has advice cache "FLYNN_CACHE is off"

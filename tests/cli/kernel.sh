@@ -244,7 +244,7 @@ refused "a grid" 2 "--grid" kernel "$increment" inout:0:4 4 --grid=0 "${hip[@]}"
 refused "a block" 2 "allows at most 1024" kernel "$increment" inout:0:4 4 --block=2048 "${hip[@]}"
 refused "shared memory" 2 "bytes of shared memory" kernel "$increment" inout:0:4 4 --shared=1G "${hip[@]}"
 refused "a size with a file" 2 "--size: has no effect" kernel "$increment" inout:0:4 4 --size=5 "${hip[@]}"
-refused "a processor" 3 "serial does not have kernel; --backend=hip-cpu imitates" kernel --backend=serial
+refused "a processor" 3 "serial does not have kernel; \`flynn list\` shows which backends do" kernel --backend=serial
 
 # ---------------------------------------------------------------------------------------------------------- faults
 

@@ -16,6 +16,10 @@ for exercise in $("$flynn" --exercises); do
     primes) words=(--upto=2000) ;;
     reconstruct) words=(--size=32 --rank=5) ;;
     maximum) words=(--size=8) ;;
+    kernel)
+        refused "$exercise" 3 "serial does not have kernel" kernel --size=32 "${quick[@]}"
+        continue
+        ;;
     *) words=(--size=32) ;;
     esac
     ok "$exercise" "$exercise" "${words[@]}" "${quick[@]}"

@@ -51,7 +51,7 @@ total=0
 # The command for an operation in small, in numbers that no block divides; what has no command of its own is run by `large`.
 program() {
     case $1 in
-    convolve | convolve1d | log_of_sum | sqrt | increment | sort | select | allclose)
+    convolve | convolve1d | log_of_sum | sqrt | increment | sort | select | allclose | map | kernel)
         local size=5003
         [ "$1" != convolve ] || size=45
         echo "bin/flynn $1 --size=$size" ;;
@@ -85,7 +85,7 @@ one() {
     words[0]=$build/${words[0]}
     if [ "${words[0]}" = "$build/bin/flynn" ]; then
         words+=(--backend="$plugin" --variant="$variant" --repeat=1 --warmup=0 --quiet)
-        [ "$operation" = primes ] || words+=(--dtype="$dtype")
+        [ "$operation" = primes ] || [ "$dtype" = all ] || words+=(--dtype="$dtype")
     fi
     timeout -k 10 300 "$sanitizer" --tool "$tool" --error-exitcode 99 "${words[@]}" >"$log" 2>&1 </dev/null
     status=$?
@@ -111,7 +111,7 @@ fi
 import json, sys
 for row in json.load(open(sys.argv[1]))["variants"]:
     if sys.argv[2] in row["backends"] and row["variant"] != "reference":
-        all_at_once = row["operation"] in ("convert", "copy", "multiply_add")
+        all_at_once = row["operation"] in ("convert", "copy", "multiply_add", "kernel")
         for dtype in row["dtypes"][:1] if all_at_once else row["dtypes"]:
             print(row["operation"], "all" if all_at_once else row["variant"], "all" if all_at_once else dtype)
 END
