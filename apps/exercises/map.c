@@ -160,6 +160,12 @@ static void release(exercise *e)
     user_function_free(&((map_options *)e->own)->function);
 }
 
+static const char *why_scalar(const exercise *e)
+{
+    return ((const map_options *)e->own)->info.loops ? "the function's loops may end at another time for each element"
+                                                     : NULL;
+}
+
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const map_options *own = e->own;
@@ -197,5 +203,6 @@ const exercise_kind map_exercise = {
     .steps = {NULL, plan, call, expect, check, release},
     .settle = settle,
     .take = map_take,
+    .why_scalar = why_scalar,
     .add_json = add_json,
 };

@@ -74,6 +74,8 @@ struct exercise_kind {
     /* What few exercises need; NULL elsewhere. */
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     void (*take)(exercise *e);   /* takes the inputs, input_count at most, otherwise than exercise_take_inputs */
+    /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
+    const char *(*why_scalar)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
     void (*print)(const exercise *e, const measurement *m);                 /* a line about it below the table */
     bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */

@@ -82,6 +82,8 @@ void taxonomy_show(const json_t *taxonomy)
     text_print("step, with copies: the kernel and the total of the step before over this one's\n");
     if (json_is_string(json_object_get(first, "instructions_reason")))
         text_print("instructions/element is unknown: %s\n", row_text(first, "instructions_reason"));
+    if (json_is_string(json_object_get(taxonomy, "scalar")))
+        text_print("%s\n", row_text(taxonomy, "scalar"));
     if (json_is_string(json_object_get(taxonomy, "no_gpu")))
         text_print("no GPU shows SIMT here: %s\n", row_text(taxonomy, "no_gpu"));
     text_print("\n");

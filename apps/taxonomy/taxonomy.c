@@ -31,7 +31,8 @@ enum { COUNTS = 3 };
 static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s", "total_s", "variant", "check"};
 
 static const char summary[] =
-    "Runs one operation (convolve1d, convolve, maximum, reconstruct or map; default: convolve1d) as SISD, SIMD, MIMD and "
+    "Runs one operation (convolve1d, convolve, maximum, reconstruct or map; default: convolve1d) as SISD, SIMD, MIMD "
+    "and "
     "SIMT, shows what puts each backend into its class and what each step gains, and then compares the answers of all "
     "variants on one backend.\v"
     "Without --backend: serial, simd with each instruction set of this processor, omp, and the GPU or its emulation. "
@@ -239,6 +240,30 @@ static json_t *json_steps(const exercise *e, const json_t *rows)
     return steps;
 }
 
+/* Why vectors bring nothing, where a reason is known and no step with vectors is much faster than the scalar one. */
+static json_t *json_scalar(const exercise *e, const json_t *steps)
+{
+    const char *why = e->kind->why_scalar ? e->kind->why_scalar(e) : NULL;
+    double scalar = 0, vectors = 0;
+    const json_t *step;
+    char text[160];
+    size_t i;
+
+    json_array_foreach(steps, i, step)
+    {
+        const char *flynn_class = row_text(step, "flynn_class");
+        const double kernel = row_number(step, "kernel_s");
+        if (strcmp(flynn_class, "SISD") == 0)
+            scalar = kernel;
+        if (strcmp(flynn_class, "SIMD") == 0 && (vectors == 0 || kernel < vectors))
+            vectors = kernel;
+    }
+    if (!why || scalar == 0 || vectors < 0.7 * scalar)
+        return json_null();
+    snprintf(text, sizeof text, "SIMD computes one element at a time, as SISD does: %s", why);
+    return json_text(text);
+}
+
 /* The last backend that is not an emulation. */
 static const char *last_resource(const json_t *steps)
 {
@@ -284,6 +309,7 @@ int command_taxonomy(int argc, char **argv)
     json_put(taxonomy, "dtype", json_text(fl_dtype_name(e.outputs[0].dtype)));
     json_put(taxonomy, "elements", json_whole(output_size(&e.outputs[0])));
     json_put(taxonomy, "steps", steps);
+    json_put(taxonomy, "scalar", json_scalar(&e, steps));
     json_put(taxonomy, "no_gpu", json_text(no_gpu[0] ? no_gpu : NULL));
     json_put(taxonomy, "misd", misd);
     json_put(document, "taxonomy", taxonomy);

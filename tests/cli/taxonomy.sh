@@ -74,6 +74,13 @@ check "a row for each step" test "$(grep -cE '^(SISD|SIMD) ' "$work/out")" = 2
 check "says what MISD means" grep -q '^MISD: No backend here is MISD' "$work/out"
 check "a row for each answer" test "$(grep -cE '^(naive|tiled) .* ok *$' "$work/out")" = 2
 
+printf 'int prime(int n) { for (int d = 2; d * d <= n; d++) if (n %% d == 0) return 0; return 1; }\n' >prime.c
+ok "a function with loops" taxonomy map --function=prime.c --backend=serial,simd --size=3000 "${quick[@]}" --json
+check "has its own dtype" json "$work/out" 'd["taxonomy"]["dtype"] == "i32" and d["results"][0]["function"] == "prime.c"'
+check "stays scalar" json "$work/out" '"one element at a time" in d["taxonomy"]["scalar"] and "loops" in d["taxonomy"]["scalar"]'
+ok "one without" taxonomy map --function='sqrt(x)' --backend=serial,simd --size=30000 "${quick[@]}"
+check "becomes vectors" test "$(grep -c 'one element at a time' "$work/out")" = 0
+
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong
 run taxonomy convolve --backend=serial,wrong --size=64 "${quick[@]}" --json
 check "a wrong answer: exit code 1" test "$status" = 1
