@@ -396,6 +396,9 @@ static void settle(const common_options *common, sweep_options *own)
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->kind->name);
+    if (own->save && own->kind->first_is_text)
+        fail(EXIT_BAD_INPUT, "--save: what is best depends on the text, and a choice is kept for all of %s",
+             own->kind->name);
     exercise_refuse(common, own->kind);
     if (!(exercise_takes(own->kind) & TAKES_BLOCK))
         option_refuse_own(common, own_options, "block", "the exercise has no blocks");

@@ -147,6 +147,7 @@ refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --
 refused "a rank" 2 "only svd and reconstruct have a rank" sweep sort --rank=3
 FLYNN_RANK=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
 refused "methods" 2 "primes are methods" sweep primes --save
+refused "a function" 2 "depends on the text" sweep map --size=100 --backend=serial --save
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell
 FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep sort --backend=serial --size=100 \
     --variant=radix "${quick[@]}" --save
