@@ -134,11 +134,12 @@ void fl_kernel_free(fl_kernel *kernel)
 fl_status core_kernel_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device)
 {
     const fl_status status = core_check_array(call, name, array, device);
-    const fl_buffer *b = &array->buffer;
+    const fl_buffer *b;
     int64_t packed = 1;
 
     if (status != FL_OK)
         return status;
+    b = &array->buffer;
     for (int d = b->ndim - 1; d >= 0; packed *= b->shape[d], d--)
         if (b->shape[d] > 1 && b->stride[d] != packed && fl_array_size(array) > 0)
             return core_fail(FL_E_ARGUMENT, "%s: %s is a view whose rows lie apart; expected a packed array", call,
