@@ -171,6 +171,9 @@ static inline void gpu_version(int version, char *text, size_t size)
 #if !defined(__HIP_CPU_RT__)
 #include "amd_target.h"
 
+/* Newer HIP deprecates hipHostMalloc and hipHostFree for names that older ones lack. */
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
 constexpr int gpu_dlpack_type = 10, gpu_dlpack_pinned_type = 11; /* kDLROCM, kDLROCMHost */
 constexpr const char *gpu_vendor = "AMD";
 constexpr const char *gpu_runtime = "HIP";
