@@ -186,8 +186,8 @@ fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **p
     if (!code->plain)
         status = load(host, code->text, flags, output, sizeof output, &code->plain);
     pthread_mutex_unlock(&code->lock);
-    if (status == FL_E_SOURCE) /* it did compile with other flags */
-        return host->error(FL_E_DEVICE, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),
+    if (status == FL_E_SOURCE) /* it did compile with other flags: the machine fails, not the text */
+        return host->error(FL_E_MEMORY, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),
                            output);
     *plain = code->plain;
     return status;

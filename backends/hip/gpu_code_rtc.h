@@ -89,7 +89,7 @@ fl_status compile(const hip_device *device, const hip_code_job *job, const std::
         std::snprintf(job->output, job->output_size, "%s", result.log.c_str());
         return FL_E_SOURCE;
     }
-    return device->host->error(FL_E_DEVICE, GPU_RTC("") " failed for %s: %s%s%.*s", device->architecture,
+    return device->host->error(FL_E_MEMORY, GPU_RTC("") " failed for %s: %s%s%.*s", device->architecture,
                                result.error > 0 ? rtc->error(result.error) : "it ended its process",
                                first > 0 ? ", " : "", first, result.log.c_str());
 }

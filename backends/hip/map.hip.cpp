@@ -107,8 +107,8 @@ fl_status code_for(map_program *program, layout l, const hip_code **code)
     const std::lock_guard<std::mutex> guard(program->lock);
     const fl_status status = program->code[l] ? FL_OK : compile_for(program, l, output, sizeof output);
     *code = program->code[l];
-    if (status == FL_E_SOURCE) /* it did compile for another layout */
-        return program->device->host->error(FL_E_DEVICE, "the compiler fails for another layout: %.*s",
+    if (status == FL_E_SOURCE) /* it did compile for another layout: the machine fails, not the text */
+        return program->device->host->error(FL_E_MEMORY, "the compiler fails for another layout: %.*s",
                                             (int)std::strcspn(output, "\n"), output);
     return status;
 }

@@ -172,7 +172,8 @@ static int begin(const char *path, char *const *arguments, int text, int output,
     return error;
 }
 
-/* The beginning of what comes through the pipe; all of it is read, so that the writer ends. */
+/* The beginning of what comes through the pipe, without empty lines before it; all of it is read, so that the writer
+ * ends. */
 static void read_all(int from, char *text, size_t size)
 {
     char rest[4096];
@@ -186,6 +187,7 @@ static void read_all(int from, char *text, size_t size)
             used += (size_t)got;
     } while (got > 0 || (got < 0 && errno == EINTR));
     text[used] = '\0';
+    memmove(text, text + strspn(text, "\n"), used + 1 - strspn(text, "\n"));
 }
 
 /* Runs the compiler to its end. */
@@ -207,16 +209,14 @@ static fl_status execute(const fl_host *host, const compiler_job *job, char *con
         close(pipes[0]);
     }
     if (error != 0)
-        return host->error(error == ENOMEM || error == EAGAIN || error == EMFILE || error == ENFILE ? FL_E_MEMORY
-                                                                                                    : FL_E_DEVICE,
-                           "%s cannot be run: %s", arguments[0], strerror(error));
+        return host->error(FL_E_MEMORY, "%s cannot be run: %s", arguments[0], strerror(error));
     do
         ended = waitpid(child, &status, 0);
     while (ended < 0 && errno == EINTR);
     if (ended < 0)
-        return host->error(FL_E_DEVICE, "%s: its end is unknown: %s", arguments[0], strerror(errno));
+        return host->error(FL_E_MEMORY, "%s: its end is unknown: %s", arguments[0], strerror(errno));
     if (WIFSIGNALED(status))
-        return host->error(FL_E_DEVICE, "%s died by signal %d", arguments[0], WTERMSIG(status));
+        return host->error(FL_E_MEMORY, "%s died by signal %d", arguments[0], WTERMSIG(status));
     return WEXITSTATUS(status) == 0 ? FL_OK : FL_E_SOURCE;
 }
 
@@ -252,7 +252,7 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
     fl_status status = compile(host, job, with, entry->path);
 
     if (status == FL_OK && !(*handle = load(entry->path)))
-        status = host->error(FL_E_DEVICE, "what the compiler made cannot be loaded: %s", dlerror());
+        status = host->error(FL_E_MEMORY, "what the compiler made cannot be loaded: %s", dlerror());
     if (status == FL_OK)
         host->cache_keep(key->bytes, key->used, entry);
     else
@@ -278,7 +278,7 @@ fl_status compiler_load(const fl_host *host, const compiler_job *job, void **han
         host->cache_drop(&entry); /* damaged, or another process has just removed it */
         status = host->cache_find(key.bytes, key.used, &entry);
         if (status == FL_OK && entry.found && !(*handle = load(entry.path)))
-            status = host->error(FL_E_DEVICE, "%s cannot be loaded: %s", entry.path, dlerror());
+            status = host->error(FL_E_MEMORY, "%s cannot be loaded: %s", entry.path, dlerror());
     }
     if (status == FL_OK && !*handle)
         status = make(host, job, &with, &key, &entry, handle);

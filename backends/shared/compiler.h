@@ -39,8 +39,8 @@ typedef struct compiler_job {
 } compiler_job;
 
 /* Loads the shared object that the compiler makes of the text, from the user's cache if it is there. FL_E_SOURCE: the
- * compiler refuses the text; FL_E_UNAVAILABLE: there is no compiler; FL_E_DEVICE: it cannot be run, or what it made
- * cannot be written or loaded; FL_E_MEMORY. Close `*handle` with dlclose. Any thread may call it.
+ * compiler refuses the text; FL_E_UNAVAILABLE: there is no compiler; FL_E_MEMORY: also where it cannot be run, or what
+ * it made cannot be written or loaded. Close `*handle` with dlclose. Any thread may call it.
  *
  * The compiler is FLYNN_CC (FLYNN_CXX for C++), a path or a name, else `cc` (`c++`): the first in an absolute folder of
  * PATH. It is run without a shell and sees of the environment PATH, HOME and TMPDIR alone, so that no CPATH changes

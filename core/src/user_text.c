@@ -33,8 +33,8 @@ static fl_status refuse_compiled(const core_user_text *text, const char *compile
     core_text_error error;
 
     if (!core_compiler_error(output, compiled, FL_SOURCE_NAME, &error))
-        return core_fail(FL_E_DEVICE, "%s: the compiler fails: %.*s", text->shown_as, (int)strcspn(output, "\n"),
-                         output);
+        return core_fail(FL_E_MEMORY, "%s: the compiler fails: %.*s", text->shown_as, (int)strcspn(output, "\n"),
+                         *output ? output : "it prints nothing");
     if (is_expression)
         error.column = core_expression_column(text->source, compiled, error.line, error.column);
     return core_user_text_refuse(text, &error);

@@ -59,7 +59,7 @@ typedef enum fl_status {
     FL_E_UNSUPPORTED = 4,  /* the backend does not offer that operation, variant or dtype */
     FL_E_UNAVAILABLE = 5,  /* the backend is known but cannot run here: the message states the cause and a cure */
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
-    FL_E_MEMORY = 7,       /* out of memory, on the host or the device */
+    FL_E_MEMORY = 7,       /* out of memory, on the host or the device; of processes, files or space on a disk */
     FL_E_DEVICE = 8,       /* the device or its driver failed */
     FL_E_SOURCE = 9,       /* the text of a function or kernel does not compile: the message has file:line:column */
 } fl_status;
@@ -516,7 +516,8 @@ FL_API void fl_function_free(fl_function *function);
  * stands for any length. out: the function's result dtype; it is an input of the same shape itself (in place), or
  * shares no memory with one. Variants: naive, uncoalesced; on a GPU also vector, naive-2d, naive-3d and
  * grid-stride; and reference, the oracle, compiled without optimisation, which only `serial` has. Queued; on a GPU the
- * first call with gaps between rows, or with broadcasting, compiles the function again for it. Errors as fl_convolve1d. */
+ * first call with gaps between rows, or with broadcasting, compiles the function again for it. Errors as
+ * fl_convolve1d. */
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
 

@@ -371,7 +371,7 @@ Test(map, no_compiler)
     expect_status(FL_E_UNAVAILABLE, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
     expect_error_says("FLYNN_CC");
     setenv("FLYNN_CC", "/bin/true", 1); /* makes nothing */
-    expect_status(FL_E_DEVICE, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
+    expect_status(FL_E_MEMORY, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
     fl_device_close(device);
 }
 
