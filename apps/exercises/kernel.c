@@ -227,7 +227,7 @@ static void expect_file(const exercise *e, expected_results *x)
 static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
 {
     const kernel_options *own = e->own;
-    fl_array *in[MOST_INPUTS], *out[MOST_OUTPUTS], *whole[MOST_OUTPUTS];
+    fl_array *in[MOST_INPUTS], *out[MOST_OUTPUTS] = {NULL}, *whole[MOST_OUTPUTS] = {NULL};
     fl_run run = {0};
     fl_status status;
 
