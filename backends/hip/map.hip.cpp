@@ -32,6 +32,7 @@ struct map_program : hip_program {
     hip_device *device;
     std::string text;
     bool contract;
+    bool uneven;                  /* `auto` is naive, else vector */
     std::mutex lock;              /* of: */
     hip_code *code[layouts] = {}; /* each compiled at its first use, packed by compile */
 
@@ -113,6 +114,11 @@ fl_status code_for(map_program *program, layout l, const hip_code **code)
     return status;
 }
 
+map_program *program_of(const fl_map_args *args)
+{
+    return static_cast<map_program *>(static_cast<hip_program *>(args->code));
+}
+
 hip_walk walk_of(const fl_map_args *args)
 {
     const fl_buffer *buffers[walk_most];
@@ -181,25 +187,69 @@ struct map_kernels {
     }
 };
 
+void plan_as(walk_variant v, void *self, const void *arguments, fl_launch *launch)
+{
+    hip_walk_plan(static_cast<hip_device *>(self), walk_of(static_cast<const fl_map_args *>(arguments)), v, launch);
+}
+
+fl_status run_as(walk_variant v, const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_map_args *args = static_cast<const fl_map_args *>(arguments);
+    const hip_walk walk = walk_of(args);
+    return hip_walk_run(map_kernels{context, program_of(args), &walk, launch}, walk, v, launch);
+}
+
 template <walk_variant v>
 void plan(void *self, const void *arguments, fl_launch *launch)
 {
-    hip_walk_plan(static_cast<hip_device *>(self), walk_of(static_cast<const fl_map_args *>(arguments)), v, launch);
+    plan_as(v, self, arguments, launch);
 }
 
 template <walk_variant v>
 fl_status run(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
-    const fl_map_args *args = static_cast<const fl_map_args *>(arguments);
-    map_program *program = static_cast<map_program *>(static_cast<hip_program *>(args->code));
-    const hip_walk walk = walk_of(args);
-    return hip_walk_run(map_kernels{context, program, &walk, launch}, walk, v, launch);
+    return run_as(v, context, arguments, launch);
 }
 
+/* The loops of a thread's elements add up, and its warp waits for the longest sum: where they differ, a thread should
+ * have one element. Not so of integers: their loops often end at once for even numbers, and in the packs of vector each
+ * thread of a warp has an even number at the same time. */
+bool is_uneven(const fl_source *source)
+{
+    bool integers = true;
+    for (int k = 0; k < source->count; k++)
+        integers = integers && source->inputs[k] != FL_F32 && source->inputs[k] != FL_F64;
+    return source->loops && !integers;
+}
+
+walk_variant usual(const void *arguments)
+{
+    return program_of(static_cast<const fl_map_args *>(arguments))->uneven ? walk_variant::naive : walk_variant::vector;
+}
+
+void plan_auto(void *self, const void *arguments, fl_launch *launch)
+{
+    plan_as(usual(arguments), self, arguments, launch);
+}
+
+fl_status run_auto(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    return run_as(usual(arguments), context, arguments, launch);
+}
+
+const char *chosen(const fl_context *, const void *arguments, fl_launch *)
+{
+    return usual(arguments) == walk_variant::naive ? "naive" : "vector";
+}
+
+constexpr uint32_t dtypes = (1u << FL_DTYPE_COUNT) - 1;
+
 #define ROW(name, v, summary) \
-    {FL_OP_MAP, name,   (1u << FL_DTYPE_COUNT) - 1, summary, plan<walk_variant::v>, run<walk_variant::v>, nullptr, \
-     false,     nullptr},
-const fl_row rows[] = {ROW("vector", vector, "16 bytes per load of the widest type, one load per thread")    //
+    {FL_OP_MAP, name, dtypes, summary, plan<walk_variant::v>, run<walk_variant::v>, nullptr, false, nullptr},
+const fl_row rows[] = {{FL_OP_MAP, "auto", dtypes,
+                        "naive for a function of floating-point numbers with loops, else vector", plan_auto, run_auto,
+                        chosen, false, nullptr},
+                       ROW("vector", vector, "16 bytes per load of the widest type, one load per thread")    //
                        ROW("naive", naive, "one thread per element in a 1-D grid")                           //
                        ROW("naive-2d", grid_2d, "one thread per element in a 2-D grid")                      //
                        ROW("naive-3d", grid_3d, "one thread per element in a 3-D grid")                      //
@@ -220,6 +270,7 @@ fl_status hip_map_compile(hip_device *device, const fl_source *source, char *out
     }
     program->device = device;
     program->contract = !source->exact;
+    program->uneven = is_uneven(source);
     const fl_status status = compile_for(program.get(), layout_packed, output, size);
     if (status == FL_OK)
         *made = program.release();

@@ -514,10 +514,10 @@ FL_API void fl_function_free(fl_function *function);
 /* out = function(inputs[0], inputs[1] ...), element by element. The inputs have the function's dtypes; their shapes are
  * broadcast to out's as in NumPy: aligned at the last dimension, where a dimension of 1, or one that is not there,
  * stands for any length. out: the function's result dtype; it is an input of the same shape itself (in place), or
- * shares no memory with one. Variants: naive, uncoalesced; on a GPU also vector, naive-2d, naive-3d and
- * grid-stride; and reference, the oracle, compiled without optimisation, which only `serial` has. Queued; on a GPU the
- * first call with gaps between rows, or with broadcasting, compiles the function again for it. Errors as
- * fl_convolve1d. */
+ * shares no memory with one. Variants: naive, uncoalesced; on a GPU also vector, naive-2d, naive-3d and grid-stride,
+ * where auto is naive for a function with loops and an input of floating-point numbers, else vector; and reference, the
+ * oracle, compiled without optimisation, which only `serial` has. Queued; on a GPU the first call with gaps between
+ * rows, or with broadcasting, compiles the function again for it. Errors as fl_convolve1d. */
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
 

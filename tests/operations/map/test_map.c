@@ -200,6 +200,40 @@ none:
     fl_device_close(device);
 }
 
+/* On a GPU a function of floating-point numbers with loops gets a thread for each element. */
+ON_EVERY_BACKEND(map, the_usual_variant)
+{
+    static const struct {
+        const char *text, *variant;
+        fl_dtype in;
+    } cases[] = {
+        {"float f(float x) { while (x > 1) x /= 2; return x; }", "naive", FL_F32},
+        {"int f(double x) { int n = 0; while (x > 1) { x /= 2; n++; } return n; }", "naive", FL_F64},
+        {"int f(int n) { while (n % 2 == 0 && n) n /= 2; return n; }", "vector", FL_I32},
+        {"float f(long n) { while (n > 9) n /= 10; return n; }", "vector", FL_I64},
+        {"float f(float x) { return x * 2; }", "vector", FL_F32},
+        {"int f(int n) { return n * 2; }", "vector", FL_I32},
+    };
+    static const double zeros[100];
+    fl_device *device = open_device(on->resource);
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        fl_timing timing = {0};
+        fl_array *x, *out;
+        fl_function *f = function_in_c(device, cases[c].text);
+        if (!f)
+            break;
+        x = vector(device, cases[c].in, COUNT(zeros), zeros);
+        must(fl_array_create(device, fl_function_describe(f)->result, 1, (int64_t[]){COUNT(zeros)}, &out));
+        must(fl_map(device, f, (const fl_array *const *)&x, 1, out, &(fl_run){.timing = &timing}));
+        cr_expect_str_eq(timing.variant, is_gpu(device) ? cases[c].variant : "naive", "%s took %s: %s", on->resource,
+                         timing.variant, cases[c].text);
+        fl_array_free(x);
+        fl_array_free(out);
+        fl_function_free(f);
+    }
+    fl_device_close(device);
+}
+
 /* Parameters of each type, helpers, own names of the prelude's, comments, recursion, the includes that are accepted. */
 ON_EVERY_BACKEND(map, a_text_in_c)
 {
