@@ -99,7 +99,7 @@ __global__ __launch_bounds__(product_edge *product_edge) void product_kernel(str
                                                                              strided<T> c)
 {
     GPU_DYNAMIC_SHARED(memory);
-    T *of_a = reinterpret_cast<T *>(memory), *of_b = of_a + product_edge * (product_edge + 1);
+    T *of_b = reinterpret_cast<T *>(memory), *of_a = of_b + product_edge * product_edge;
     const int x = (int)threadIdx.x, y = (int)threadIdx.y;
     const int64_t j = (int64_t)blockIdx.x * product_edge + x;
     for (int64_t i0 = (int64_t)blockIdx.y * product_edge; i0 < c.rows; i0 += (int64_t)gridDim.y * product_edge) {
@@ -107,11 +107,11 @@ __global__ __launch_bounds__(product_edge *product_edge) void product_kernel(str
         T sum = 0;
         for (int64_t p = 0; p < a.columns; p += product_edge) {
             const bool a_inside = i < c.rows && p + x < a.columns, b_inside = p + y < b.rows && j < c.columns;
-            of_a[y * (product_edge + 1) + x] = a_inside ? a.data[i * a.row + (p + x) * a.column] : (T)0;
+            of_a[y * product_edge + x] = a_inside ? a.data[i * a.row + (p + x) * a.column] : (T)0;
             of_b[y * product_edge + x] = b_inside ? b.data[(p + y) * b.row + j * b.column] : (T)0;
             __syncthreads();
             for (int q = 0; q < product_edge; q++)
-                sum += of_a[y * (product_edge + 1) + q] * of_b[q * product_edge + x];
+                sum += of_a[y * product_edge + q] * of_b[q * product_edge + x];
             __syncthreads(); /* all have read the tiles before the next ones are written */
         }
         if (i < c.rows && j < c.columns)
@@ -122,7 +122,7 @@ __global__ __launch_bounds__(product_edge *product_edge) void product_kernel(str
 template <typename T>
 constexpr size_t product_shared()
 {
-    return (size_t)product_edge * (2 * product_edge + 1) * sizeof(T);
+    return (size_t)2 * product_edge * product_edge * sizeof(T);
 }
 
 } // namespace
