@@ -7,6 +7,7 @@
 #include "exercises/registry.h"
 #include "files/output.h"
 #include "harness/ceilings.h"
+#include "harness/group.h"
 #include "harness/tuned.h"
 #include "support/fail.h"
 #include "support/help.h"
@@ -125,6 +126,8 @@ static int run_command(int argc, char **argv)
 {
     const exercise_kind *exercise = exercise_find(argv[0]);
 
+    if (group_is_parted() && !(exercise && exercise->parted) && strcmp(argv[0], "info") != 0)
+        fail(EXIT_BAD_INPUT, "%s does not run on several ranks; docs/cluster.md names the commands that do", argv[0]);
     if (exercise)
         return exercise_main(exercise, argc, argv);
     for (int i = 0; i < COMMANDS; i++)
@@ -199,6 +202,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fail_start(); /* first, so that what it does comes last */
+    group_start();
     output_start();
     options_set_give_up(output_give_up);
     json_start();

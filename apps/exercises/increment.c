@@ -77,5 +77,6 @@ const exercise_kind increment_exercise = {
     .laws = {1 << 24, 1, NULL},
     .steady = true,
     .settle = settle,
+    .parted = true,
     .steps = {make, plan, call, NULL, NULL, NULL},
 };

@@ -55,6 +55,7 @@ const exercise_kind log_of_sum_exercise = {
     .size = 10000000,
     .laws = {10000000, 1, NULL},
     .ulps = 4, /* flynn.h */
+    .parted = true,
     .steps = {make, elementwise_float_plan, call, NULL, NULL, NULL},
     .add_json = add_json,
     .print = print,

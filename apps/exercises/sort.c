@@ -33,23 +33,36 @@ static void plan(exercise *e)
     const host_array *numbers = &e->inputs[0];
     const sort_options *own = e->own;
 
+    int64_t whole;
+
     e->in_place = own->in_place;
     exercise_output(e, numbers->dtype, 1, numbers->shape);
-    exercise_title(e, "sort: %" PRId64 " %s%s", numbers->shape[0], fl_dtype_name(numbers->dtype),
-                   own->in_place ? " in place" : "");
+    exercise_whole(e, 1, numbers->shape, &whole);
+    exercise_title(e, "sort: %" PRId64 " %s%s", whole, fl_dtype_name(numbers->dtype), own->in_place ? " in place" : "");
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
+    fl_group_timing once = {0}, *sum = group_timing();
+    fl_status status;
+
     (void)e;
-    return fl_sort(device, in[0], out[0], run);
+    if (!group_is_parted())
+        return fl_sort(device, in[0], out[0], run);
+    status = fl_group_sort(group_of_all(), device, in[0], out[0], run, &once);
+    sum->link_s += once.link_s;
+    sum->stage_s += once.stage_s;
+    sum->wait_s += once.wait_s;
+    sum->bytes += once.bytes;
+    return status;
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     snprintf(method, size, "order, and a checksum of all elements");
-    return sort_compare(&m->results[0], sort_checksum(&e->inputs[0]));
+    return group_is_parted() ? sort_compare_parted(&m->results[0], sort_checksum(&e->inputs[0]))
+                             : sort_compare(&m->results[0], sort_checksum(&e->inputs[0]));
 }
 
 const exercise_kind sort_exercise = {
@@ -72,5 +85,6 @@ const exercise_kind sort_exercise = {
     .made = "the random numbers",
     .size = 4096 * 4096,
     .laws = {1 << 22, 1, NULL},
+    .parted = true,
     .steps = {make, plan, call, NULL, check, NULL},
 };

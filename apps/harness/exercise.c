@@ -26,7 +26,7 @@ unsigned exercise_takes(const exercise_kind *kind)
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
-           (kind->takes_function ? TAKES_FUNCTION : 0);
+           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->parted ? TAKES_RANKS : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)
@@ -58,11 +58,29 @@ static void parse(exercise *e, int argc, char **argv)
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
+    if (e->common.ranks)
+        group_require(e->common.ranks, argc, argv);
     if (kind->first_is_text && e->common.argument_count > 0) {
         const char **words = e->common.arguments;
         e->word = words[0];
         memmove(words, words + 1, (size_t)--e->common.argument_count * sizeof *words);
     }
+}
+
+/* What several ranks do not do. */
+static void refuse_parted(const common_options *c)
+{
+    static const char expected[] = "several ranks do not take it";
+
+    if (c->argument_count > 0)
+        fail(EXIT_BAD_INPUT, "'%s': several ranks make their input and read no files", c->arguments[0]);
+    if (c->all_backends || c->backend_count > 1)
+        fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
+    if (c->variant_count > 1)
+        fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
+    option_refuse(c, TAKES_RESULT, "%s", expected);
+    option_refuse(c, TAKES_TRACE, "%s", expected);
+    option_refuse(c, TAKES_WRONG_TIMING, "%s", expected);
 }
 
 /* What the command line alone shows to be wrong. */
@@ -93,6 +111,8 @@ static void refuse(exercise *e)
     if (c->output && ranks_of(e)->count > 1)
         fail(EXIT_BAD_INPUT, "--output: it is the result of one rank, and --rank names %d; expected one",
              ranks_of(e)->count);
+    if (group_is_parted())
+        refuse_parted(c);
     if (kind->settle)
         kind->settle(e);
 }
@@ -168,7 +188,14 @@ static void prepare(exercise *e, bool random)
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
         host_array_free(&made);
     }
+    e->rows = e->input_count ? group_count(e->inputs[0].shape[0]) : 0;
     prepare_rank(e, 0);
+}
+
+void exercise_whole(const exercise *e, int ndim, const int64_t *share, int64_t *whole)
+{
+    for (int d = 0; d < ndim; d++)
+        whole[d] = d == 0 && group_is_parted() ? e->rows : share[d];
 }
 
 void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
@@ -324,7 +351,7 @@ static way_list ways_for(const exercise *e)
             add_variants(e, &e->backends->open[i], &ways);
             continue;
         }
-        if (!common->has_variant && common->block[0] == 0)
+        if (!common->has_variant && common->block[0] == 0 && !group_is_parted())
             take_saved(e, e->backends->open[i].device, &plan);
         add_way(&ways, &e->backends->open[i], &plan);
     }
@@ -339,6 +366,24 @@ static way_list ways_for(const exercise *e)
     return ways;
 }
 
+/* The checks of all ranks, as one of the whole. */
+static compare_result merged(const exercise *e, const measurement *m)
+{
+    const int ranks = group_info()->size;
+    compare_result *all = memory_zeroed((size_t)ranks, sizeof *all), sum = compare_start();
+    int64_t row = 1;
+
+    for (int d = 1; d < e->outputs[0].ndim; d++)
+        row *= e->outputs[0].shape[d];
+    group_gather(&m->check, all, sizeof *all);
+    for (int r = 0; r < ranks; r++)
+        if (all[r].compared > 0 || all[r].failed > 0)
+            compare_merge(&sum, &all[r], m->ranks[r].first * row);
+    sum.ok = sum.failed == 0 && (sum.ok || e->rows * row == 0);
+    free(all);
+    return sum;
+}
+
 /* Checks the results from the `first` one on. */
 static bool check_all(const exercise *e, result_list *results, int first)
 {
@@ -349,7 +394,9 @@ static bool check_all(const exercise *e, result_list *results, int first)
         progress("%s: checking", m->requested);
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
-        if (output_size(&e->outputs[0]) == 0) /* there is nothing to compare */
+        if (group_is_parted())
+            m->check = merged(e, m);
+        if (output_size(&e->outputs[0]) == 0 && !group_is_parted()) /* there is nothing to compare */
             m->check.ok = m->check.failed == 0;
         ok = ok && (m->check.ok || m->check.unknown);
     }
@@ -428,7 +475,8 @@ static int run(exercise *e)
              results.count, rows);
     if (results.count == 0)
         fail(EXIT_CANNOT_RUN, "--variant: none of '%s' can run here on this input", e->common.variant);
-    results_show(&results, e);
+    if (group_prints())
+        results_show(&results, e);
     write_outputs(e, &results);
     result_list_free(&results);
     return !ok ? EXIT_WRONG_RESULT : e->kind->exit_code ? e->kind->exit_code(e) : EXIT_DONE;

@@ -66,6 +66,7 @@ struct exercise_kind {
     bool only_alone;        /* not among the exercises of compare, sweep and laws */
 
     bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
+    bool parted;  /* it runs on several ranks (group.h), each with its share of the first dimension of all arrays */
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 
@@ -94,6 +95,9 @@ void exercise_prepare(exercise *e, const exercise_kind *kind, const common_optio
 void exercise_free(exercise *e);
 
 /* ------------------------------------------------------------------------------------ for the exercises ---- */
+
+/* The shape of an array of all ranks of which this one's share has that shape. */
+void exercise_whole(const exercise *e, int ndim, const int64_t *share, int64_t *whole);
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);
 

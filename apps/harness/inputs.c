@@ -36,20 +36,34 @@ fl_dtype exercise_dtype(const exercise *e, fl_dtype usual)
     return e->common.has_dtype ? e->common.dtype : usual;
 }
 
-host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
+/* This rank's share of an array, and the elements before it. */
+static host_array make_part(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first)
 {
+    int64_t own[FL_MAX_DIMS] = {1};
     host_array array;
     problem why;
 
-    must_do(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
+    for (int d = 0; d < ndim; d++)
+        own[d] = shape[d];
+    *first = group_part(ndim, own);
+    must_do(host_array_create(&array, dtype, ndim, own, "--size", &why), &why);
     return array;
+}
+
+host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    int64_t first;
+
+    return make_part(dtype, ndim, shape, &first);
 }
 
 host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
 {
+    int64_t first;
+    host_array array = make_part(dtype, ndim, shape, &first);
     random_state random = random_start(seed);
-    host_array array = exercise_array(dtype, ndim, shape);
 
+    random_skip(&random, (uint64_t)first);
     for (int64_t i = 0, n = host_array_size(&array); i < n; i++) {
         double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
         double value = low + unit * (high - low);

@@ -37,7 +37,7 @@ int64_t exercise_size(const exercise *e);
 /* --dtype, or `usual`. */
 fl_dtype exercise_dtype(const exercise *e, fl_dtype usual);
 
-/* An array; --size is to blame when it is too large. */
+/* An array, or this rank's share of it (group.h); --size is to blame when it is too large. */
 host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape);
 /* One of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order from
  * one seed. */

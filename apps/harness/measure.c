@@ -231,7 +231,7 @@ static double cold_pass(measuring *s, fl_timing *timing)
     }
     must(fl_stream_wait(s->stream));
     fl_trace_end(mark);
-    return seconds_now() - start;
+    return group_most(seconds_now() - start);
 }
 
 /* A result that is read from here on was computed from here on. */
@@ -251,6 +251,7 @@ static double total_pass(measuring *s)
     double start;
 
     restore(s);
+    group_wait();
     must(fl_trace_begin("pass", &mark));
     start = seconds_now();
     if (s->copies)
@@ -264,13 +265,15 @@ static double total_pass(measuring *s)
     start = seconds_now() - start;
     fl_trace_end(mark);
     watch(s);
-    return start;
+    return group_most(start);
 }
 
-/* One pass between events, the kernel `launches` times; seconds of the parts. */
+/* One pass between events, the kernel `launches` times; seconds of the parts, of this rank. */
 static void event_pass(measuring *s, int launches, double *h2d, double *kernel, double *d2h)
 {
     restore(s);
+    group_wait();
+    *group_timing() = (fl_group_timing){0};
     must(fl_event_record(s->event[0], s->stream));
     if (s->copies)
         queue_inputs(s);
@@ -345,11 +348,15 @@ void samples_add(samples *list, double seconds)
 
 bool measure_more(const measure_plan *plan, int count, double spent)
 {
+    bool more;
+
     if (count > 0 && progress_is_late())
-        return false;
-    if (plan->repeat > 0)
-        return count < plan->repeat;
-    return count < FEWEST_PASSES || (count < MOST_PASSES && spent < plan->min_time_s);
+        more = false;
+    else if (plan->repeat > 0)
+        more = count < plan->repeat;
+    else
+        more = count < FEWEST_PASSES || (count < MOST_PASSES && spent < plan->min_time_s);
+    return group_decides(more);
 }
 
 /* As many launches as make a time that can be taken between events: one, unless the kernel is short. */
@@ -360,6 +367,16 @@ static int launches_for(const exercise *e, double kernel)
     return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
 }
 
+/* What this rank's clock shows of a pass. */
+static void take_own(measurement *m, double kernel, int launches)
+{
+    m->cost = *group_timing();
+    samples_add(&m->own, kernel);
+    samples_add(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
+    samples_add(&m->wait, m->cost.wait_s / launches);
+    m->cost.bytes /= launches;
+}
+
 /* One sample of each quantity; the pass from host to host comes last, so that its result is what is checked. */
 static void take_samples(measuring *s)
 {
@@ -367,9 +384,11 @@ static void take_samples(measuring *s)
     double h2d, kernel, d2h;
 
     event_pass(s, s->launches, &h2d, &kernel, &d2h);
-    samples_add(&m->h2d, h2d);
-    samples_add(&m->kernel, kernel);
-    samples_add(&m->d2h, d2h);
+    samples_add(&m->h2d, group_most(h2d));
+    samples_add(&m->kernel, group_most(kernel));
+    samples_add(&m->d2h, group_most(d2h));
+    if (group_is_parted())
+        take_own(m, kernel, s->launches);
     if (s->plan->wrong_timing)
         samples_add(&m->call, call_pass(s));
     samples_add(&m->total, total_pass(s));
@@ -418,7 +437,7 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
     watch(s);
     s->before = disturbance_count();
     s->slow = plan->repeat == 0 && s->found.cold_s > LONG_S;
-    if (progress_is_late() || (s->slow && s->found.cold_s > VERY_LONG_S)) {
+    if (group_decides(progress_is_late()) || (s->slow && s->found.cold_s > VERY_LONG_S)) {
         take_first_pass(s);
         return s;
     }
@@ -428,12 +447,12 @@ measuring *measure_start(const exercise *e, const measure_plan *plan, const char
         take_samples(s);
         return s;
     }
-    for (int i = 0; i < plan->warmup && !progress_is_late(); i++) {
+    for (int i = 0; i < plan->warmup && !group_decides(progress_is_late()); i++) {
         show_pass(s, false);
         total_pass(s);
     }
     event_pass(s, 1, &h2d, &kernel, &d2h);
-    s->launches = launches_for(e, kernel);
+    s->launches = launches_for(e, group_most(kernel));
     s->shown = 0;
     return s;
 }
@@ -458,6 +477,24 @@ bool measure_round(measuring *s, int rounds)
     return measure_more(plan, s->found.total.count, s->spent);
 }
 
+/* What all ranks did; bytes and operations become those of all. */
+static void gather_ranks(const exercise *e, measurement *m)
+{
+    rank_facts own = {.kernel_s = median(m->own.s, m->own.count),
+                      .link_s = median(m->link.s, m->link.count),
+                      .wait_s = median(m->wait.s, m->wait.count),
+                      .link_bytes = m->cost.bytes};
+
+    snprintf(own.host, sizeof own.host, "%s", group_info()->host);
+    snprintf(own.resource, sizeof own.resource, "%s", m->device.resource);
+    fl_group_share(group_of_all(), e->rows, group_info()->rank, &own.first, &own.share);
+    m->ranks = memory_zeroed((size_t)group_info()->size, sizeof *m->ranks);
+    group_gather(&own, m->ranks, sizeof own);
+    m->timing.bytes = group_sum(m->timing.bytes);
+    m->timing.bytes_requested = group_sum(m->timing.bytes_requested);
+    m->timing.flops = group_sum(m->timing.flops);
+}
+
 measurement measure_end(measuring *s)
 {
     measurement m;
@@ -466,6 +503,8 @@ measurement measure_end(measuring *s)
     fetch_results(s);
     progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
+    if (group_is_parted())
+        gather_ranks(s->exercise, &s->found);
     release(s);
     m = s->found;
     free(s);
@@ -479,6 +518,10 @@ void measurement_free(measurement *m)
     free(m->d2h.s);
     free(m->total.s);
     free(m->call.s);
+    free(m->own.s);
+    free(m->link.s);
+    free(m->wait.s);
+    free(m->ranks);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
     watched_free(&m->watched);

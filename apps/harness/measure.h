@@ -6,6 +6,7 @@
 
 #include "backends.h"
 #include "disturbance.h"
+#include "group.h"
 #include "verdict.h"
 #include "watch.h"
 
@@ -44,6 +45,7 @@ typedef struct exercise {
      * that passes have the same result; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
     bool guarded;
+    int64_t rows;   /* of several ranks: the length of the first dimension of all of them together */
     void *expected; /* what results are compared with; the kind's */
 } exercise;
 
@@ -65,6 +67,14 @@ typedef struct samples {
     int count;
 } samples;
 
+/* What one of several ranks did, in medians of its passes. */
+typedef struct rank_facts {
+    char host[64], resource[48];
+    int64_t first, share;            /* of the first dimension */
+    double kernel_s, link_s, wait_s; /* of its own clock; link and wait are parts of kernel */
+    double link_bytes;               /* to other ranks in a pass */
+} rank_facts;
+
 /* The times and results of an exercise on a backend. Free with measurement_free. */
 struct measurement {
     const char *requested; /* the backend as the user named it */
@@ -78,6 +88,9 @@ struct measurement {
     bool first_counts;                /* only the first pass was timed: it is a sample of kernel and total */
     bool tuned;                       /* a saved sweep found variant and block */
     watched watched;                  /* where exercise.begins is not NULL */
+    samples own, link, wait;          /* of several ranks: this one's kernel, and the exchanges and waits within it */
+    fl_group_timing cost;             /* of this rank's last pass */
+    rank_facts *ranks;                /* of each rank; NULL: there is one */
     compare_result check;
     char check_method[96];
 };

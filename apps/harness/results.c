@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
 #include "ceilings.h"
+#include "group.h"
 #include "machine.h"
 
 #include "support/fail.h"
@@ -135,6 +136,63 @@ static void say_disturbed(const measurement *m, char *text, size_t size)
         disturbance_say(text, size, m->disturbed, kernel.spread / kernel.median, kernel.median, total);
 }
 
+static json_t *json_shape(const exercise *e, int ndim, const int64_t *shape)
+{
+    int64_t whole[FL_MAX_DIMS];
+
+    exercise_whole(e, ndim, shape, whole);
+    return json_wholes(whole, ndim);
+}
+
+/* Of all ranks. */
+static int64_t whole_elements(const exercise *e)
+{
+    int64_t elements = e->rows;
+
+    for (int d = 1; d < e->outputs[0].ndim; d++)
+        elements *= e->outputs[0].shape[d];
+    return elements;
+}
+
+/* "ranks", "imbalance", "link", "per_rank". */
+static void put_ranks(json_t *row, const measurement *m)
+{
+    const fl_group_info *group = group_info();
+    json_t *link = json_new_object(), *list = json_new_list();
+    double busy = 0, busiest = 0, bytes = 0, link_s = 0, wait_s = 0;
+
+    for (int r = 0; r < group->size; r++) {
+        const rank_facts *f = &m->ranks[r];
+        const double own = f->kernel_s - f->link_s - f->wait_s;
+        json_t *entry = json_new_object();
+        busy += own / group->size;
+        busiest = fmax(busiest, own);
+        bytes += f->link_bytes;
+        link_s = fmax(link_s, f->link_s);
+        wait_s = fmax(wait_s, f->wait_s);
+        json_put(entry, "rank", json_whole(r));
+        json_put(entry, "host", json_text(f->host));
+        json_put(entry, "resource", json_text(f->resource));
+        json_put(entry, "first", json_whole(f->first));
+        json_put(entry, "share", json_whole(f->share));
+        json_put(entry, "kernel_s", json_number(f->kernel_s));
+        json_put(entry, "link_s", json_number(f->link_s));
+        json_put(entry, "wait_s", json_number(f->wait_s));
+        json_put(entry, "link_bytes", json_number(f->link_bytes));
+        json_append(list, entry);
+    }
+    json_put(link, "name", json_text(group->link));
+    json_put(link, "library", json_text(group->library));
+    json_put(link, "path", json_text(m->device.host_memory ? "host" : "staged"));
+    json_put(link, "bytes", json_number(bytes));
+    json_put(link, "link_s", json_number(link_s));
+    json_put(link, "wait_s", json_number(wait_s));
+    json_put(row, "ranks", json_whole(group->size));
+    json_put(row, "imbalance", json_number(busiest / busy));
+    json_put(row, "link", link);
+    json_put(row, "per_rank", list);
+}
+
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     json_t *row = json_new_object(), *inputs = json_new_list();
@@ -145,11 +203,11 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
-    json_put(row, "shape", json_wholes(m->results[0].shape, m->results[0].ndim));
+    json_put(row, "shape", json_shape(e, m->results[0].ndim, m->results[0].shape));
     for (int i = 0; i < e->input_count; i++)
-        json_append(inputs, json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
+        json_append(inputs, json_shape(e, e->inputs[i].ndim, e->inputs[i].shape));
     json_put(row, "input_shapes", inputs);
-    json_put(row, "elements", json_whole(exercise_elements(e)));
+    json_put(row, "elements", json_whole(group_is_parted() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
     json_put(row, "host_memory",
              json_text(m->device.host_memory       ? "in place"
@@ -157,6 +215,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
                                                    : "pinned"));
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
+    if (m->ranks)
+        put_ranks(row, m);
     say_disturbed(m, disturbed, sizeof disturbed);
     json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);
@@ -211,7 +271,7 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
-enum { SINGULAR_VALUES = 3 };
+enum { SINGULAR_VALUES = 3, RANKS = 9, OF_RANKS = 4 /* columns, of several ranks */ };
 
 static const column columns[] = {
     {"backend", "resource", AS_TEXT, NULL},
@@ -223,6 +283,10 @@ static const column columns[] = {
     {"cold", "cold_s", AS_SECONDS, NULL},
     {"h2d", "h2d_s", AS_SECONDS, NULL},
     {"kernel", "kernel_s", AS_SECONDS, NULL},
+    [RANKS] = {"ranks", "ranks", AS_COUNT, NULL},
+    {"link", "link.link_s", AS_SECONDS, NULL},
+    {"wait", "link.wait_s", AS_SECONDS, NULL},
+    {"imbalance", "imbalance", AS_FACTOR, NULL},
     {"d2h", "d2h_s", AS_SECONDS, NULL},
     {"total", "total_s", AS_SECONDS, NULL},
     {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
@@ -271,17 +335,18 @@ void results_print_skipped(const backend_list *backends)
         text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
-/* How many singular values a row has is told where the rows differ in it. */
+/* How many singular values a row has is told where the rows differ in it; the ranks, where there are several. */
 static void show_rows(const json_t *rows)
 {
     enum { COLUMNS = sizeof columns / sizeof *columns };
     json_t *ranks = rows_grouped(rows, (const char *const[]){"singular_values", NULL});
+    const bool differ = json_object_size(ranks) > 1;
     column shown[COLUMNS];
+    int count = 0;
 
-    memcpy(shown, columns, sizeof columns);
-    if (json_object_size(ranks) < 2)
-        memmove(&shown[SINGULAR_VALUES], &columns[SINGULAR_VALUES + 1],
-                (COLUMNS - SINGULAR_VALUES - 1) * sizeof *columns);
+    for (int i = 0; i < COLUMNS; i++)
+        if ((i != SINGULAR_VALUES || differ) && (i < RANKS || i >= RANKS + OF_RANKS || group_is_parted()))
+            shown[count++] = columns[i];
     columns_print(shown, rows, TABLE_TEXT, stdout);
     json_decref(ranks);
 }

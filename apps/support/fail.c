@@ -10,7 +10,21 @@
 #include <unistd.h>
 
 static const char *command = "flynn";
-static bool be_quiet;
+static bool be_quiet, is_part;
+static bool (*share)(int exit_code, char *text, size_t size);
+static int (*leave_group)(int exit_code);
+
+void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int (*leaves)(int exit_code))
+{
+    share = shares;
+    leave_group = leaves;
+}
+
+void fail_set_quiet_part(bool quiet)
+{
+    is_part = quiet;
+    progress_set_quiet(quiet);
+}
 
 void fail_set_command(const char *name)
 {
@@ -25,16 +39,24 @@ const char *fail_command(void)
 void fail_set_quiet(bool quiet)
 {
     be_quiet = quiet;
-    progress_set_quiet(quiet);
+    progress_set_quiet(quiet || is_part);
+}
+
+static void print_text(const char *text)
+{
+    char line[sizeof((problem *)0)->text];
+
+    text_show(line, sizeof line, text);
+    progress_end();
+    fprintf(stderr, text_has_colour(stderr) ? "\033[33m%s: %s\033[0m\n" : "%s: %s\n", command, line);
 }
 
 static void print_line(const char *format, va_list arguments)
 {
-    char text[sizeof((problem *)0)->text], line[sizeof text];
+    char text[sizeof((problem *)0)->text];
+
     vsnprintf(text, sizeof text, format, arguments);
-    text_show(line, sizeof line, text);
-    progress_end();
-    fprintf(stderr, text_has_colour(stderr) ? "\033[33m%s: %s\033[0m\n" : "%s: %s\n", command, line);
+    print_text(text);
 }
 
 /* The exit code that the command chose; -1: none yet. */
@@ -61,14 +83,15 @@ bool fail_is_told(void)
 
 noreturn void leave(int exit_code)
 {
-    chosen = exit_code;
-    exit(exit_code);
+    chosen = leave_group ? leave_group(exit_code) : exit_code;
+    exit(chosen);
 }
 
 noreturn void fail(int exit_code, const char *format, ...)
 {
     static atomic_flag ends = ATOMIC_FLAG_INIT;
     static _Thread_local bool here;
+    char text[sizeof((problem *)0)->text];
     va_list arguments;
 
     if (here) /* within exit */
@@ -77,8 +100,10 @@ noreturn void fail(int exit_code, const char *format, ...)
     while (atomic_flag_test_and_set(&ends)) /* another thread ends the process: a second exit would cut that short */
         pause();
     va_start(arguments, format);
-    print_line(format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (!share || share(exit_code, text, sizeof text))
+        print_text(text);
     told = true;
     leave(exit_code);
 }
@@ -135,7 +160,7 @@ void must(fl_status status)
 
 void note(const char *format, ...)
 {
-    if (be_quiet)
+    if (be_quiet || is_part)
         return;
     va_list arguments;
     va_start(arguments, format);

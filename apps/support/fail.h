@@ -22,6 +22,12 @@ void fail_set_quiet(bool quiet);
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For a process that is one of a group: `shares` lets the others know of a failure before its line is printed, may
+ * change the text, and says whether this process prints it; `leaves` is called at the end and returns the exit code. */
+void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int (*leaves)(int exit_code));
+/* true: this process prints no notes and no progress, since another one of its group does. */
+void fail_set_quiet_part(bool quiet);
+
 /* Ends the process. Libraries that end it themselves where memory or threads are short (libgomp, libgfortran) do so
  * with exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */
 void fail_start(void);

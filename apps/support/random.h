@@ -13,6 +13,8 @@ typedef struct random_state {
 
 random_state random_start(uint64_t seed);
 uint64_t random_next(random_state *state);
+/* As after `count` calls of random_next. */
+void random_skip(random_state *state, uint64_t count);
 /* 0 to limit - 1 (limit > 0); probabilities differ by at most limit / 2^64. */
 int64_t random_below(random_state *state, int64_t limit);
 /* Fills `signs` with 1 and -1. */

@@ -122,6 +122,9 @@ const own_option shared_options[SHARED] = {
      .help = "Begin no pass after this time, and show what there is"},
     {"function", OPTION_TEXT, COMMON(function), "FUNCTION", .group = GROUP_WHAT,
      .help = "Of map: an expression, or a file of C"},
+    {"ranks", OPTION_INTEGER, COMMON(ranks), "N", .group = GROUP_WHAT, .least = 1, .most = 1 << 20,
+     .help = "Run N processes, each with its share (MPI, Slurm)\vAs mpirun -n N flynn ..., or in an allocation of "
+             "Slurm's srun -n N flynn ...; see docs/cluster.md."},
 };
 
 void shared_options_default(common_options *common)

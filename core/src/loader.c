@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char rebuild[] = "rebuild the plugin with the headers of this libflynn";
+static const char rebuild[] = "rebuild it with the headers of this libflynn";
 
 /* --------------------------------------------------------------------------------------------- its file ---- */
 
@@ -39,28 +39,26 @@ static bool cannot_load(const char *path, const char *words, core_fault *fault)
                           "%s", words);
 }
 
-/* False if the plugin was built for another core. */
-static bool fits(core_plugin_version version, core_fault *fault)
+/* False if it was built for another core. */
+static bool fits(const core_loadable *what, core_plugin_version version, core_fault *fault)
 {
-    if (version.abi != FL_PLUGIN_ABI)
-        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "built for plugin ABI %u, this libflynn has ABI %u",
-                              version.abi, FL_PLUGIN_ABI);
-    if (version.size < sizeof(fl_plugin))
-        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild,
-                              "its flynn_plugin has %u bytes, plugin ABI %u needs %zu", version.size, FL_PLUGIN_ABI,
-                              sizeof(fl_plugin));
+    if (version.abi != what->abi)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "built for %s ABI %u, this libflynn has ABI %u",
+                              what->kind, version.abi, what->abi);
+    if (version.size < what->size)
+        return core_fault_set(fault, FL_E_UNAVAILABLE, rebuild, "its %s has %u bytes, %s ABI %u needs %u", what->symbol,
+                              version.size, what->kind, what->abi, what->size);
     return true;
 }
 
-/* The plugin's data; NULL with `fault` filled. The version is read from the file first, so that no constructor of a
- * plugin for another core runs, and so that the file can be replaced: what is loaded stays loaded. */
-static const fl_plugin *load(const char *path, core_fault *fault)
+const void *core_load(const core_loadable *what, const char *path, core_fault *fault)
 {
     core_plugin_version version;
-    const fl_plugin *plugin;
+    const void *data;
     void *library;
 
-    if (!core_plugin_file_check(path, &version, fault) || (version.abi != 0 && !fits(version, fault)))
+    if (!core_plugin_file_check(path, what->symbol, &version, fault) ||
+        (version.abi != 0 && !fits(what, version, fault)))
         return NULL;
     /* Never closed: runtimes of OpenMP and GPUs leave threads and exit handlers, which crash after an unload. Not
      * NODELETE, with which glibc keeps what it had loaded when memory was short, and gives that out at the next try. */
@@ -70,13 +68,14 @@ static const fl_plugin *load(const char *path, core_fault *fault)
         cannot_load(path, words ? words : "out of memory", fault);
         return NULL;
     }
-    plugin = dlsym(library, "flynn_plugin");
-    if (!plugin)
-        core_fault_set(fault, FL_E_UNAVAILABLE, "build it as plugin.h describes",
-                       "the file has no symbol flynn_plugin");
-    else if (fits((core_plugin_version){plugin->abi, plugin->size}, fault))
-        return plugin;
-    return NULL;
+    data = dlsym(library, what->symbol);
+    if (!data) {
+        core_fault_set(fault, FL_E_UNAVAILABLE, "build it as its header describes", "the file has no symbol %s",
+                       what->symbol);
+        return NULL;
+    }
+    memcpy(&version, data, sizeof version);
+    return fits(what, version, fault) ? data : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------- its fields ---- */
@@ -175,7 +174,8 @@ static bool may_load(core_plugin *p, core_fault *fault)
 
 static bool try_load(core_plugin *p, core_fault *fault)
 {
-    const fl_plugin *plugin = may_load(p, fault) ? load(p->info.path, fault) : NULL;
+    static const core_loadable what = {"plugin", "flynn_plugin", FL_PLUGIN_ABI, sizeof(fl_plugin)};
+    const fl_plugin *plugin = may_load(p, fault) ? core_load(&what, p->info.path, fault) : NULL;
 
     if (!plugin || !take_fields(p, plugin, fault))
         return false;

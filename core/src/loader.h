@@ -27,6 +27,17 @@ typedef struct core_plugin {
  * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and cure. Called once for each. */
 void core_plugin_load(core_plugin *plugin);
 
+/* A shared object's exported data, which begins with its version. */
+typedef struct core_loadable {
+    const char *kind, *symbol; /* "plugin", "flynn_plugin" */
+    uint32_t abi, size;        /* that this libflynn has, and at least needs */
+} core_loadable;
+
+/* Loads the file; returns its data, or NULL with `fault` filled. The version is read from the file first, so that no
+ * constructor of what was built for another core runs, and so that the file can be replaced: what is loaded stays
+ * loaded. */
+const void *core_load(const core_loadable *what, const char *path, core_fault *fault);
+
 /* A plugin that has not been tried, with copies of the texts; NULL: out of memory. */
 core_plugin *core_plugin_new(const char *name, const char *path, bool named, bool note);
 void core_plugin_free(core_plugin *plugin);

@@ -125,7 +125,7 @@ static bool is_whole(elf_file *f, core_fault *fault)
     return f->sections != NULL;
 }
 
-/* Reads the version at the address of flynn_plugin: two numbers, which need no relocation. */
+/* Reads the version at the address: two numbers, which need no relocation. */
 static bool read_version(const elf_file *f, uint64_t address, core_plugin_version *version, core_fault *fault)
 {
     for (int i = 0; i < f->header.e_phnum; i++) {
@@ -141,9 +141,10 @@ static bool read_version(const elf_file *f, uint64_t address, core_plugin_versio
     return true;
 }
 
-static bool find_in(const elf_file *f, const elf_section *table, core_plugin_version *version, core_fault *fault)
+static bool find_in(const elf_file *f, const elf_section *table, const char *wanted, core_plugin_version *version,
+                    core_fault *fault)
 {
-    static const char wanted[] = "flynn_plugin";
+    const size_t length = strlen(wanted) + 1;
     const elf_section *names = table->sh_link < f->header.e_shnum ? &f->sections[table->sh_link] : NULL;
     elf_symbol *symbols = names ? read_part(f, table->sh_offset, table->sh_size, fault) : NULL;
     char *text = symbols ? read_part(f, names->sh_offset, names->sh_size, fault) : NULL;
@@ -151,8 +152,8 @@ static bool find_in(const elf_file *f, const elf_section *table, core_plugin_ver
 
     for (uint64_t i = 0; text && read && i < table->sh_size / sizeof *symbols; i++) {
         const elf_symbol *s = &symbols[i];
-        if (s->st_shndx != SHN_UNDEF && lies_within(names->sh_size, s->st_name, sizeof wanted) &&
-            memcmp(text + s->st_name, wanted, sizeof wanted) == 0)
+        if (s->st_shndx != SHN_UNDEF && lies_within(names->sh_size, s->st_name, length) &&
+            memcmp(text + s->st_name, wanted, length) == 0)
             read = read_version(f, s->st_value, version, fault);
     }
     free(symbols);
@@ -160,10 +161,10 @@ static bool find_in(const elf_file *f, const elf_section *table, core_plugin_ver
     return read;
 }
 
-static bool find_version(const elf_file *f, core_plugin_version *version, core_fault *fault)
+static bool find_version(const elf_file *f, const char *symbol, core_plugin_version *version, core_fault *fault)
 {
     for (int i = 0; i < f->header.e_shnum; i++)
-        if (f->sections[i].sh_type == SHT_DYNSYM && !find_in(f, &f->sections[i], version, fault))
+        if (f->sections[i].sh_type == SHT_DYNSYM && !find_in(f, &f->sections[i], symbol, version, fault))
             return false;
     return true;
 }
@@ -175,7 +176,7 @@ static bool is_native(const elf_header *h)
            h->e_phentsize == sizeof(elf_segment) && (h->e_shnum == 0 || h->e_shentsize == sizeof(elf_section));
 }
 
-bool core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault)
+bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version, core_fault *fault)
 {
     elf_file f = {.file = core_plugin_file_open(path, fault)};
     struct stat status;
@@ -187,7 +188,7 @@ bool core_plugin_file_check(const char *path, core_plugin_version *version, core
     if (fstat(f.file, &status) == 0)
         f.bytes = (uint64_t)status.st_size;
     if (pread(f.file, &f.header, sizeof f.header, 0) == (ssize_t)sizeof f.header && is_native(&f.header))
-        good = is_whole(&f, fault) && find_version(&f, version, fault);
+        good = is_whole(&f, fault) && find_version(&f, symbol, version, fault);
     free(f.segments);
     free(f.sections);
     close(f.file);

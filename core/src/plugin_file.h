@@ -21,15 +21,15 @@ bool core_fault_set(core_fault *fault, fl_status status, const char *cure, const
  * device would block or act) or cannot be opened. */
 int core_plugin_file_open(const char *path, core_fault *fault);
 
-/* The first two fields of a plugin. */
+/* The first two fields of a plugin's exported data. */
 typedef struct core_plugin_version {
     uint32_t abi, size; /* 0: the file does not have them where they are looked for */
 } core_plugin_version;
 
-/* Reads the version without loading the file. False with `fault` filled if the file ends before its ELF tables say
- * (the loader would map it, and its first access past the end would be a SIGBUS). What else is wrong with the file is
- * left to the loader, which has words for it. */
-bool core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault);
+/* Reads the version at `symbol` without loading the file. False with `fault` filled if the file ends before its ELF
+ * tables say (the loader would map it, and its first access past the end would be a SIGBUS). What else is wrong with
+ * the file is left to the loader, which has words for it. */
+bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version, core_fault *fault);
 
 /* False with `fault` filled if someone else can have written the plugin or can replace it: the file and its folder must
  * belong to root, to the user who runs the process or to the owner of libflynn, and no one else may write to them.

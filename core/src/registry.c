@@ -2,12 +2,11 @@
 #include "registry.h"
 
 #include "names.h"
+#include "plugin_folders.h"
 #include "status.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +32,9 @@ static core_plugin **known(const char *name)
     return NULL;
 }
 
-/* A folder that is searched. */
-typedef struct searched_folder {
-    const char *path;
-    bool named; /* by FLYNN_PLUGIN_PATH */
-} searched_folder;
-
 /* Adds folder/flynn-<name><suffix> to the registry unless an earlier folder had a plugin of that name; false: out of
  * memory. */
-static bool take(searched_folder folder, const char *file, const char *suffix)
+static bool take(core_plugin_folder folder, const char *file, const char *suffix)
 {
     size_t length = strlen(file), end = strlen(suffix), start = strlen("flynn-");
     char *name, *path = NULL;
@@ -68,13 +61,14 @@ static bool take(searched_folder folder, const char *file, const char *suffix)
 
 /* In alphabetical order, plugins before notes, so that the result does not depend on the file system. False with errno
  * set if memory or file descriptors were short; a folder that is not there, or not for this user, has no plugins. */
-static bool search(searched_folder folder)
+static bool search(core_plugin_folder folder, void *unused)
 {
     static const char *const suffixes[] = {".so", ".missing"};
     struct dirent **entries;
     int count = scandir(folder.path, &entries, NULL, alphasort), error = errno;
     bool all = count >= 0 || (error != ENOMEM && error != EMFILE && error != ENFILE);
 
+    (void)unused;
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < count; i++)
             if (all && !take(folder, entries[i]->d_name, suffixes[s])) {
@@ -89,41 +83,13 @@ static bool search(searched_folder folder)
     return all;
 }
 
-/* Searches FLYNN_PLUGIN_PATH, the folder of libflynn, then flynn/ in that folder, where `make install` puts plugins. An
- * empty entry would mean the current folder, which is never searched. secure_getenv returns NULL in a set-uid program.
- */
-static bool search_all(void)
-{
-    const char *path = secure_getenv("FLYNN_PLUGIN_PATH");
-    char folder[PATH_MAX], installed[PATH_MAX + 8];
-    bool all = true;
-    Dl_info self;
-
-    while (all && path && *path) {
-        size_t length = strcspn(path, ":");
-        if (length > 0 && length < sizeof folder) {
-            snprintf(folder, sizeof folder, "%.*s", (int)length, path);
-            all = search((searched_folder){folder, true});
-        }
-        path += length + (path[length] == ':');
-    }
-    if (!all || !dladdr((const void *)&registry, &self))
-        return all;
-    if (realpath(self.dli_fname, folder)) {
-        *strrchr(folder, '/') = '\0';
-        snprintf(installed, sizeof installed, "%s/flynn", folder);
-        return search((searched_folder){folder, false}) && search((searched_folder){installed, false});
-    }
-    return errno != ENOMEM;
-}
-
 /* FL_E_MEMORY: nothing was found, and the next call searches again. Without all folders a name could mean another
  * plugin. */
 static fl_status scan_once(void)
 {
     if (registry.scanned)
         return FL_OK;
-    registry.scanned = search_all();
+    registry.scanned = core_plugin_folders_visit(search, NULL);
     if (registry.scanned)
         return FL_OK;
     const int error = errno;

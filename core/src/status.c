@@ -19,6 +19,11 @@ fl_status(core_fail)(fl_status status, const char *format, ...)
     return status;
 }
 
+fl_status fl_set_error(fl_status status, const char *text)
+{
+    return core_fail(status, "%s", text);
+}
+
 const char *fl_last_error(void)
 {
     return message;

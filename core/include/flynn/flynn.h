@@ -70,6 +70,9 @@ FL_API const char *fl_status_name(fl_status status);
 /* The error message of this thread's last failed call: one line without a newline; "" if no call failed. Valid until
  * the thread's next failing call. */
 FL_API const char *fl_last_error(void);
+/* For libraries on top of this one: keeps the message for this thread's fl_last_error, cut to fit, and returns `status`.
+ */
+FL_API fl_status fl_set_error(fl_status status, const char *message);
 
 /* The version of the loaded library, "major.minor.patch". */
 FL_API const char *fl_version(void);

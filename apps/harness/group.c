@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "group.h"
+
+#include "support/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static fl_group *group;
+static fl_group_timing timing;
+static pthread_t opened_by;
+
+fl_group *group_of_all(void)
+{
+    return group;
+}
+
+const fl_group_info *group_info(void)
+{
+    return fl_group_describe(group);
+}
+
+bool group_is_parted(void)
+{
+    return group && group_info()->size > 1;
+}
+
+bool group_prints(void)
+{
+    return !group_is_parted() || group_info()->rank == 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- failures ---- */
+
+static fl_status status_of(int exit_code)
+{
+    switch (exit_code) {
+    case EXIT_BAD_INPUT: return FL_E_ARGUMENT;
+    case EXIT_CANNOT_RUN: return FL_E_UNAVAILABLE;
+    default: return FL_E_DEVICE;
+    }
+}
+
+/* Agrees with the others that this process fails, unless its failure is the one that was agreed on. */
+static bool share_failure(int exit_code, char *text, size_t size)
+{
+    if (!group_is_parted())
+        return true;
+    if (fl_group_failed(group) == FL_OK) {
+        if (!pthread_equal(pthread_self(), opened_by)) { /* another thread may be in a call of the group */
+            fprintf(stderr, "flynn: rank %d (%s): %s\n", group_info()->rank, group_info()->host, text);
+            fl_group_end(group, exit_code);
+        }
+        (void)fl_group_agree(group, status_of(exit_code), text);
+        snprintf(text, size, "%s", fl_last_error());
+    }
+    return group_prints();
+}
+
+/* At the end of the process. Another one may fail now, such as by a full disk. */
+static int leave_group(int exit_code)
+{
+    const bool agreed = group && fl_group_failed(group) != FL_OK, prints = group_prints();
+    fl_group *left = group;
+    const fl_status status = fl_group_close(left);
+
+    group = NULL;
+    if (status == FL_OK || agreed)
+        return exit_code;
+    if (prints)
+        print_error("%s", fl_last_error());
+    return exit_code_of(status);
+}
+
+void group_start(void)
+{
+    opened_by = pthread_self();
+    must(fl_group_open(&group));
+    fail_set_group(share_failure, leave_group);
+    if (!group_prints() && !freopen("/dev/null", "w", stdout))
+        fail(EXIT_BROKEN, "/dev/null: %s", strerror(errno));
+    if (group_prints() && *group_info()->remark)
+        note("%s", group_info()->remark);
+    fail_set_quiet_part(!group_prints());
+}
+
+/* ------------------------------------------------------------------------------------------------- calls ---- */
+
+int64_t group_part(int ndim, int64_t *shape)
+{
+    int64_t first = 0, share, row = 1;
+
+    if (!group_is_parted())
+        return 0;
+    for (int d = 1; d < ndim; d++)
+        row *= shape[d];
+    fl_group_share(group, shape[0], group_info()->rank, &first, &share);
+    shape[0] = share;
+    return first * row;
+}
+
+void group_wait(void)
+{
+    if (group_is_parted())
+        must(fl_group_agree(group, FL_OK, NULL));
+}
+
+static double reduced(double own, fl_reduction how)
+{
+    if (group_is_parted())
+        must(fl_group_reduce(group, &own, 1, FL_F64, how));
+    return own;
+}
+
+double group_most(double own)
+{
+    return reduced(own, FL_MOST);
+}
+
+double group_sum(double own)
+{
+    return reduced(own, FL_SUM);
+}
+
+int64_t group_count(int64_t own)
+{
+    if (group_is_parted())
+        must(fl_group_reduce(group, &own, 1, FL_I64, FL_SUM));
+    return own;
+}
+
+bool group_decides(bool first)
+{
+    return group_is_parted() ? group_count(group_info()->rank == 0 && first) > 0 : first;
+}
+
+void group_gather(const void *mine, void *all, size_t bytes)
+{
+    if (group_is_parted())
+        must(fl_group_gather(group, mine, all, (int64_t)bytes));
+    else
+        memcpy(all, mine, bytes);
+}
+
+fl_group_timing *group_timing(void)
+{
+    return &timing;
+}
+
+/* ---------------------------------------------------------------------------------------------- launching ---- */
+
+/* How a link's processes are begun. */
+static const struct launcher {
+    const char *link, *program, *package;
+} launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin"}, {"mpich", "mpirun.mpich", "mpich"}};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers, MOST_WORDS = 16 };
+
+static bool has_link(const char *name)
+{
+    const char *there;
+
+    for (size_t i = 0; (there = fl_link_name(i)); i++)
+        if (strcmp(there, name) == 0)
+            return true;
+    return false;
+}
+
+/* In the PATH. */
+static bool is_installed(const char *program)
+{
+    const char *path = getenv("PATH");
+    char file[4096];
+
+    for (; path && *path; path += strcspn(path, ":"), path += *path == ':') {
+        snprintf(file, sizeof file, "%.*s/%s", (int)strcspn(path, ":"), path, program);
+        if (access(file, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct launcher *find_launcher(void)
+{
+    const char *wanted = getenv("FLYNN_LINK");
+
+    for (int i = 0; i < LAUNCHERS; i++)
+        if ((!wanted || strcmp(wanted, launchers[i].link) == 0) && has_link(launchers[i].link) &&
+            is_installed(launchers[i].program))
+            return &launchers[i];
+    fail(EXIT_CANNOT_RUN,
+         "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
+         "headers, and build flynn again",
+         wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
+}
+
+static void refuse_root(const struct launcher *launcher)
+{
+    if (geteuid() == 0 && strcmp(launcher->link, "openmpi") == 0 && !getenv("OMPI_ALLOW_RUN_AS_ROOT"))
+        fail(EXIT_CANNOT_RUN,
+             "--ranks: Open MPI's mpirun does not run as root; run flynn as another user (in a container "
+             "set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)");
+}
+
+/* The launcher's words before the command; their number. */
+static int launcher_words(const char **words, const char *count, int64_t ranks)
+{
+    const char *const step[] = {"srun", "-n", count, "-K1", "--mpi=pmix"};
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct launcher *launcher;
+    int used = 0;
+
+    if (getenv("SLURM_JOB_ID")) {
+        const char *wanted = getenv("FLYNN_LINK");
+        memcpy(words, step, sizeof step);
+        if (wanted && strcmp(wanted, "mpich") == 0)
+            words[4] = "--mpi=pmi2";
+        return sizeof step / sizeof *step;
+    }
+    launcher = find_launcher();
+    refuse_root(launcher);
+    words[used++] = launcher->program;
+    words[used++] = "-n";
+    words[used++] = count;
+    if (ranks > cores)
+        note("--ranks: %lld processes share %ld processors: their times say little", (long long)ranks, cores);
+    if (ranks > cores && strcmp(launcher->link, "openmpi") == 0) {
+        words[used++] = "--oversubscribe";
+        words[used++] = "--bind-to";
+        words[used++] = "none";
+    }
+    return used;
+}
+
+static noreturn void launch(int64_t ranks, int argc, char **argv)
+{
+    const char **words = memory_zeroed((size_t)argc + MOST_WORDS, sizeof *words);
+    char count[24], self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    int used, status = 0, error;
+    pid_t child;
+
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(count, sizeof count, "%lld", (long long)ranks);
+    used = launcher_words(words, count, ranks);
+    words[used++] = self;
+    for (int i = 0; i < argc; i++)
+        words[used++] = argv[i];
+    error = posix_spawnp(&child, words[0], NULL, NULL, (char *const *)words, environ);
+    if (error != 0)
+        fail(EXIT_CANNOT_RUN, "--ranks: %s cannot be run: %s", words[0], strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    free(words);
+    leave(WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BROKEN ? WEXITSTATUS(status) : EXIT_BROKEN);
+}
+
+void group_require(int64_t ranks, int argc, char **argv)
+{
+    if (!*group_info()->link && ranks > 1)
+        launch(ranks, argc, argv);
+    if (group_info()->size != ranks)
+        fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",
+             (long long)ranks, group_info()->size);
+}

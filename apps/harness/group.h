@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * group.h - the processes that a launcher began (mpirun, srun): each runs the same command with its share of the data.
+ * Alone, a process is a group of one, and nothing here costs anything.
+ *
+ * All ranks call these functions in the same order. A failure of one, which ends it by fail(), ends all others at their
+ * next call here with the same exit code, and rank 0 prints the line.
+ */
+#pragma once
+
+#include "support/fail.h"
+#include "support/host_array.h"
+
+#include <flynn/dist.h>
+
+/* Joins the group: first of all in main. Ranks but 0 print no results. */
+void group_start(void);
+
+fl_group *group_of_all(void);
+const fl_group_info *group_info(void);
+/* More than one process? */
+bool group_is_parted(void);
+bool group_prints(void); /* this process prints results and writes files */
+
+/* Replaces the first dimension by this rank's share of it; returns the elements of lower ranks. */
+int64_t group_part(int ndim, int64_t *shape);
+
+void group_wait(void); /* for all */
+double group_most(double own);
+double group_sum(double own);
+int64_t group_count(int64_t own); /* the sum */
+bool group_decides(bool first);   /* what rank 0 decides */
+void group_gather(const void *mine, void *all, size_t bytes);
+
+/* What the distributed calls of this process cost since it was cleared. */
+fl_group_timing *group_timing(void);
+
+/* --ranks=N: unless this is one of N processes, begins them with a launcher, waits for them and ends with their exit
+ * code. `argv` is the command's, without "flynn". */
+void group_require(int64_t ranks, int argc, char **argv);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "group.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A rank's failure, as the others get it. */
+typedef struct report {
+    int32_t status;
+    char message[sizeof((fl_group *)0)->message - 100]; /* there is room for the rank and its host before it */
+} report;
+
+double dist_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+fl_status dist_fail(fl_status status, const char *format, ...)
+{
+    char text[sizeof((fl_group *)0)->message];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return fl_set_error(status, text);
+}
+
+/* ------------------------------------------------------------------------------------------ open, close ---- */
+
+fl_status fl_group_open(fl_group **group)
+{
+    fl_group *g = calloc(1, sizeof *g);
+    fl_status status;
+
+    *group = NULL;
+    if (!g)
+        return dist_fail(FL_E_MEMORY, "out of host memory");
+    status = fl_link_open(&g->link, &g->launch);
+    if (status != FL_OK) {
+        free(g);
+        return status;
+    }
+    g->info = (fl_group_info){g->launch.rank,       g->launch.size,  g->launch.local_rank,
+                              g->launch.local_size, g->launch.host,  g->link ? g->link->name : "",
+                              g->launch.library,    g->launch.remark};
+    *group = g;
+    return FL_OK;
+}
+
+fl_status fl_group_close(fl_group *group)
+{
+    fl_status status;
+
+    if (!group)
+        return FL_OK;
+    status = fl_group_agree(group, FL_OK, "");
+    if (group->link)
+        group->link->close();
+    free(group);
+    return status;
+}
+
+const fl_group_info *fl_group_describe(const fl_group *group)
+{
+    return &group->info;
+}
+
+void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t *first, int64_t *share)
+{
+    const int64_t size = group->info.size, each = count / size, more = count % size;
+
+    *first = rank * each + (rank < more ? rank : more);
+    *share = each + (rank < more);
+}
+
+/* ------------------------------------------------------------------------------------------------ agree ---- */
+
+/* Takes the reports of all; the group's failure is that of the lowest rank that failed. Where all failed in the same
+ * way, such as by a wrong option, none is named. */
+static void take_reports(fl_group *g, const report *all, const char (*hosts)[sizeof g->launch.host])
+{
+    int lowest = -1;
+    bool same = true;
+
+    for (int r = g->info.size; r-- > 0;) {
+        lowest = all[r].status != FL_OK ? r : lowest;
+        same = same && all[r].status != FL_OK && strcmp(all[r].message, all[0].message) == 0;
+    }
+    g->failed = (fl_status)all[lowest].status;
+    if (same)
+        snprintf(g->message, sizeof g->message, "%s", all[lowest].message);
+    else
+        snprintf(g->message, sizeof g->message, "rank %d (%s): %s", lowest, hosts[lowest], all[lowest].message);
+}
+
+static fl_status gather_reports(fl_group *g, fl_status status, const char *message)
+{
+    report mine = {.status = (int32_t)status}, *all = calloc((size_t)g->info.size, sizeof *all);
+    char(*hosts)[sizeof g->launch.host] = calloc((size_t)g->info.size, sizeof *hosts);
+    fl_status linked = all && hosts ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+
+    snprintf(mine.message, sizeof mine.message, "%s", message ? message : "");
+    if (linked == FL_OK)
+        linked = g->link->gather(&mine, all, sizeof mine);
+    if (linked == FL_OK)
+        linked = g->link->gather(g->launch.host, hosts, sizeof g->launch.host);
+    if (linked == FL_OK)
+        take_reports(g, all, (const char(*)[sizeof g->launch.host])hosts);
+    free(all);
+    free(hosts);
+    return linked;
+}
+
+fl_status fl_group_agree(fl_group *group, fl_status status, const char *message)
+{
+    int64_t most = status;
+    fl_status linked = FL_OK;
+
+    if (group->failed != FL_OK)
+        return fl_set_error(group->failed, group->message);
+    if (!group->link)
+        return status == FL_OK ? FL_OK : fl_set_error(status, message ? message : "");
+    linked = group->link->reduce(&most, 1, FL_I64, FL_MOST);
+    if (linked == FL_OK && most == FL_OK)
+        return FL_OK;
+    if (linked == FL_OK)
+        linked = gather_reports(group, status, message);
+    if (linked != FL_OK) { /* the link itself fails: nothing can be agreed on any more */
+        fprintf(stderr, "flynn: rank %d (%s): %s\n", group->info.rank, group->info.host, fl_last_error());
+        group->link->end(4);
+    }
+    return fl_set_error(group->failed, group->message);
+}
+
+fl_status fl_group_failed(const fl_group *group)
+{
+    return group->failed;
+}
+
+void fl_group_end(const fl_group *group, int exit_code)
+{
+    if (group->link)
+        group->link->end(exit_code);
+}
+
+/* ------------------------------------------------------------------------------------------------ calls ---- */
+
+fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction)
+{
+    fl_status status = fl_group_agree(group, FL_OK, NULL);
+
+    if (status != FL_OK || !group->link)
+        return status;
+    return group->link->reduce(x, count, dtype, reduction);
+}
+
+fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes)
+{
+    fl_status status = fl_group_agree(group, FL_OK, NULL);
+
+    if (status != FL_OK)
+        return status;
+    if (group->link)
+        return group->link->gather(mine, all, bytes);
+    memcpy(all, mine, (size_t)bytes);
+    return FL_OK;
+}
+
+fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from)
+{
+    fl_status status = fl_group_agree(group, FL_OK, NULL);
+
+    if (status != FL_OK)
+        return status;
+    if (group->link)
+        return group->link->exchange(to, from);
+    if (to[0].bytes > 0)
+        memmove(from[0].data, to[0].data, (size_t)to[0].bytes);
+    return FL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- device ---- */
+
+/* How many GPUs of a family, or of a plugin, can be used here; 0: it is none of GPUs. */
+static int gpus_of(const char *name)
+{
+    const fl_backend_info *info;
+    int count = 0;
+
+    for (size_t i = 0; (info = fl_backend_get(i)); i++) {
+        const bool named = strcmp(name, info->name) == 0 || (!info->emulation && strcmp(name, info->family) == 0);
+        if (named && info->usable && strcmp(info->flynn_class, "SIMT") == 0 && count == 0)
+            count = info->probe.device_count;
+    }
+    return count;
+}
+
+fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device)
+{
+    const int gpus = gpus_of(resource);
+    char numbered[80];
+    fl_status status;
+
+    if (gpus > 1) {
+        snprintf(numbered, sizeof numbered, "%.60s:%d", resource, group->info.local_rank % gpus);
+        resource = numbered;
+    }
+    status = fl_device_open(resource, device);
+    return fl_group_agree(group, status, status == FL_OK ? NULL : fl_last_error());
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dist.h - operations of several processes (libflynn-dist), each with a device of its own and a part of the data.
+ *
+ * A launcher (mpirun, srun) begins the same program several times; the processes are the ranks of a group, 0 to size
+ * - 1. An array's first dimension is parted in blocks, one for each rank: fl_group_share says which. No rank holds more
+ * than its share.
+ *
+ * Unless a comment says otherwise a call is made by all ranks in the same order, from the thread that opened the group,
+ * and ends in the same status for all: FL_OK, or the status of the lowest rank that failed, whose message each rank's
+ * fl_last_error has: "rank 3 (node7): ...". A rank that fails by itself calls fl_group_fail, and all others' next call
+ * of the group returns the same.
+ */
+#ifndef FLYNN_DIST_H
+#define FLYNN_DIST_H
+
+#include <flynn/link.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fl_group fl_group;
+
+typedef struct fl_group_info {
+    int32_t rank, size;
+    int32_t local_rank, local_size; /* among the ranks of this host */
+    const char *host;               /* "node7" */
+    const char *link;               /* "openmpi"; "": no launcher began this process, which is a group of one */
+    const char *library;            /* "Open MPI v4.1.4" */
+    const char *remark;             /* "": none */
+} fl_group_info;
+
+/* Joins the launch that this process belongs to; once in a process, and before it begins threads or opens a device.
+ * Without a launcher: a group of one, which loads no link. Errors as fl_link_open; FL_E_MEMORY. */
+FL_API fl_status fl_group_open(fl_group **group);
+/* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. */
+FL_API fl_status fl_group_close(fl_group *group);
+/* Valid as long as the group. Not collective. */
+FL_API const fl_group_info *fl_group_describe(const fl_group *group);
+
+/* The part of `count` elements, or rows, that a rank has: `share` of them from `first` on. The lower ranks have one
+ * more where the count is no multiple of the size. Not collective. */
+FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t *first, int64_t *share);
+
+/* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,
+ * modulo their number; else as fl_device_open. */
+FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
+
+/* Do all go on? The lowest rank's status that is not FL_OK, with its message. Every other call of a group begins so. */
+FL_API fl_status fl_group_agree(fl_group *group, fl_status status, const char *message);
+/* The status that was agreed on and ended the group's work; FL_OK: none. Not collective. */
+FL_API fl_status fl_group_failed(const fl_group *group);
+/* Ends all ranks at once, with a link's means: for an error of a thread that cannot agree. Not collective. */
+FL_API void fl_group_end(const fl_group *group, int exit_code);
+
+/* The sum, least or most of all ranks' x[i]: `count` numbers of i64 or f64, in place. A sum of f64 depends on the
+ * number of ranks. */
+FL_API fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction);
+/* all = the `bytes` of rank 0, those of rank 1 ... */
+FL_API fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes);
+/* Sends to[r] to rank r and receives from[r] from it; both have `size` elements, in host memory. */
+FL_API fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from);
+
+/* What a distributed operation cost this rank. */
+typedef struct fl_group_timing {
+    double local_s; /* on its device */
+    double stage_s; /* copies between the device and the host for the link */
+    double link_s;  /* exchanges, once all were ready for them */
+    double wait_s;  /* until the slowest rank was */
+    double bytes;   /* that went to other ranks */
+} fl_group_timing;
+
+/* out = all ranks' `in`, sorted as fl_sort does: rank 0 has the least elements. Both 1-D, of one dtype, with this
+ * rank's share of the whole length each; they share no memory, or are the same array. `run` is that of the local sorts
+ * (its stream is waited for); NULL: auto. `timing` may be NULL.
+ *
+ * Each rank sorts its elements, the exact cuts between the ranks' shares are found by bisection over the keys, the
+ * pieces are exchanged through host memory, and each rank sorts what it got. */
+FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, const fl_run *run,
+                               fl_group_timing *timing);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
