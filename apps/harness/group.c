@@ -227,6 +227,8 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
     launcher = find_launcher();
     refuse_root(launcher);
     words[used++] = launcher->program;
+    if (strcmp(launcher->link, "openmpi") == 0)
+        words[used++] = "--quiet"; /* the exit code says that a process failed */
     words[used++] = "-n";
     words[used++] = count;
     if (ranks > cores)

@@ -61,7 +61,7 @@ fl_status fl_group_close(fl_group *group)
 
     if (!group)
         return FL_OK;
-    status = fl_group_agree(group, FL_OK, "");
+    status = group->failed == FL_OK ? fl_group_agree(group, FL_OK, NULL) : FL_OK;
     if (group->link)
         group->link->close();
     free(group);
@@ -124,8 +124,7 @@ fl_status fl_group_agree(fl_group *group, fl_status status, const char *message)
     int64_t most = status;
     fl_status linked = FL_OK;
 
-    if (group->failed != FL_OK)
-        return fl_set_error(group->failed, group->message);
+    group->failed = FL_OK;
     if (!group->link)
         return status == FL_OK ? FL_OK : fl_set_error(status, message ? message : "");
     linked = group->link->reduce(&most, 1, FL_I64, FL_MOST);

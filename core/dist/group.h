@@ -9,7 +9,7 @@ struct fl_group {
     const fl_link *link; /* NULL: a group of one */
     fl_link_info launch;
     fl_group_info info;
-    fl_status failed; /* agreed */
+    fl_status failed; /* of the last call: the status that was agreed on */
     char message[800];
 };
 

@@ -96,6 +96,7 @@ static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
                 .all_equal = calloc(size * size, sizeof *c->all_equal)};
     if (!c->first || !c->key || !c->lower || !c->own || !c->equal || !c->all_equal) {
         cuts_free(c);
+        *c = (cuts){0};
         return false;
     }
     for (int i = 0; i < c->count; i++)
@@ -247,9 +248,8 @@ static fl_status exchange_all(sorting *s, const sorted *own, int64_t whole)
     cuts c;
 
     status = fl_group_agree(s->group, cuts_create(&c, s->group, whole) ? FL_OK : FL_E_MEMORY, "out of host memory");
-    if (status != FL_OK)
-        return status;
-    status = find_keys(s->group, &c, own);
+    if (status == FL_OK)
+        status = find_keys(s->group, &c, own);
     if (status == FL_OK)
         status = place_cuts(s->group, &c, own);
     if (status == FL_OK)

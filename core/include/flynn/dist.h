@@ -8,7 +8,7 @@
  *
  * Unless a comment says otherwise a call is made by all ranks in the same order, from the thread that opened the group,
  * and ends in the same status for all: FL_OK, or the status of the lowest rank that failed, whose message each rank's
- * fl_last_error has: "rank 3 (node7): ...". A rank that fails by itself calls fl_group_fail, and all others' next call
+ * fl_last_error has: "rank 3 (node7): ...". A rank that fails by itself calls fl_group_agree, and all others' next call
  * of the group returns the same.
  */
 #ifndef FLYNN_DIST_H
@@ -34,7 +34,8 @@ typedef struct fl_group_info {
 /* Joins the launch that this process belongs to; once in a process, and before it begins threads or opens a device.
  * Without a launcher: a group of one, which loads no link. Errors as fl_link_open; FL_E_MEMORY. */
 FL_API fl_status fl_group_open(fl_group **group);
-/* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. */
+/* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. After a call that
+ * failed the group can be closed at once. */
 FL_API fl_status fl_group_close(fl_group *group);
 /* Valid as long as the group. Not collective. */
 FL_API const fl_group_info *fl_group_describe(const fl_group *group);
@@ -47,9 +48,10 @@ FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, i
  * modulo their number; else as fl_device_open. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
 
-/* Do all go on? The lowest rank's status that is not FL_OK, with its message. Every other call of a group begins so. */
+/* Do all go on? The lowest rank's status that is not FL_OK, with its message. Every other call of a group begins so. A
+ * failure does not end the group. */
 FL_API fl_status fl_group_agree(fl_group *group, fl_status status, const char *message);
-/* The status that was agreed on and ended the group's work; FL_OK: none. Not collective. */
+/* The status that the group's last call agreed on. Not collective. */
 FL_API fl_status fl_group_failed(const fl_group *group);
 /* Ends all ranks at once, with a link's means: for an error of a thread that cannot agree. Not collective. */
 FL_API void fl_group_end(const fl_group *group, int exit_code);

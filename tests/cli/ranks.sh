@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn on several processes, begun by the mpirun of each MPI that is here and by --ranks: results, exit codes, failures
+# of one rank. The same for libflynn-dist by tests/dist/cases.c.
+# shellcheck source=harness.sh
+dist=${FLYNN_TEST_DIST:-}
+. "$(dirname "$0")/harness.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
+quick=(--repeat=2 --warmup=0)
+
+links=$(dirname "$flynn")/../lib/links
+mpis=
+for mpi in openmpi mpich; do
+    if [ -f "$links/flynn-link-$mpi.so" ] && command -v mpirun.$mpi >/dev/null; then
+        mpis="$mpis $mpi"
+    else
+        echo "$mpi is skipped: its mpirun or flynn's link to it is not here"
+    fi
+done
+OMPI_COMM_WORLD_SIZE=2 FLYNN_LINK=nothing refused "a launcher, and no such link" 2 "'nothing' is not a link" info
+OMPI_COMM_WORLD_SIZE=2 FLYNN_LINK_TIMEOUT=soon refused "a timeout" 2 "'soon' is not a number of seconds" info
+if [ -z "$mpis" ]; then
+    refused "--ranks without an MPI" 3 "no MPI is there" sort --ranks=2
+    echo "no MPI is here: install one (make deps-mpi)"
+    exit 77
+fi
+
+# ranked MPI N ARGUMENT...: as run, N processes. Open MPI's words about a process that failed are left out.
+ranked() {
+    local mpi=$1 count=$2 quiet=
+    shift 2
+    last=("$mpi:$count" "$@")
+    [ "$mpi" = mpich ] || quiet=--quiet
+    timeout -k 10 $seconds mpirun.$mpi $quiet -n "$count" ${program:-"$flynn"} "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+is_done() { [ "$status" = 0 ]; }
+# A single line with the words; the others of the launcher are left out.
+told() {
+    [ "$(grep -c '^flynn' "$work/err")" = 1 ] || { echo "expected one line of flynn's"; return 1; }
+    grep -qF -- "$1" "$work/err"
+}
+one_table() { [ "$(grep -c "^$1:" "$work/out")" = 1 ]; }
+
+# On rank 1 alone, with another environment; the others as they are.
+cat >"$work/on_rank_1" <<'END'
+#!/bin/sh
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then exec env $ON_RANK_1 "$@"; fi
+exec "$@"
+END
+chmod +x "$work/on_rank_1"
+
+for mpi in $mpis; do
+    for count in 1 2 3 4; do
+        program=$dist ranked "$mpi" $count serial omp
+        check "the calls of libflynn-dist on $count ranks, $mpi" is_done
+        check "cases on $count ranks, $mpi" grep -qE '[0-9]{3} cases of .* ranks, 0 failed' "$work/out"
+    done
+
+    for exercise in sort increment sqrt maximum log_of_sum; do
+        ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json
+        check "$exercise on three ranks, $mpi" is_done
+        check "$exercise: shares" json parted.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
+            r['check']['compared'] == r['elements'] and len(r['per_rank']) == 3 and
+            sum(p['share'] for p in r['per_rank']) == r['shape'][0] and
+            all(p['first'] == sum(q['share'] for q in r['per_rank'][:i]) for i, p in enumerate(r['per_rank'])))(d['results'][0])"
+    done
+    ranked "$mpi" 2 sort --size=10000 --dtype=i64 -b simd "${quick[@]}" --json=parted.json
+    check "half of the elements change their rank" json parted.json "35e3 < d['results'][0]['link']['bytes'] < 45e3 and
+        d['results'][0]['link']['name'] == '$mpi'"
+    ranked "$mpi" 2 sort --size=1000 "${quick[@]}"
+    check "one table" one_table sort
+    ranked "$mpi" 4 sort --size=2 -b serial "${quick[@]}"
+    check "fewer elements than ranks" is_done
+
+    ranked "$mpi" 2 info
+    check "a line a rank" [ "$(grep -c '^rank [01]: ' "$work/out")" = 2 ]
+    check "the library" grep -q "^2 ranks, joined by $mpi (" "$work/out"
+
+    # What can be foreseen: one line, one exit code.
+    for words in "svd" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "sort -o x.npy" "sort --ranks=3"; do
+        # shellcheck disable=SC2086 # words
+        ranked "$mpi" 2 $words
+        check "$words: exit code 2, $mpi" [ "$status" = 2 ]
+        check "$words: one line" told ""
+    done
+    export ON_RANK_1=FLYNN_BACKEND=nothing
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 sort --size=1000 "${quick[@]}"
+    check "a wrong backend on one rank: exit code 2, $mpi" [ "$status" = 2 ]
+    check "which rank" told "rank 1 ("
+    export ON_RANK_1=FLYNN_MAX_TIME=nonsense
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 3 sort --size=1000 "${quick[@]}"
+    check "a wrong variable on one rank: exit code 2, $mpi" [ "$status" = 2 ]
+    check "which rank" told "rank 1 ("
+
+    # What cannot: all end soon, and not with 0. A killed rank, and one that hangs.
+    cat >"$work/kills_rank_1" <<'END'
+#!/bin/sh
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then (sleep 2; kill -"$SIGNAL" $$) & fi
+exec "$@"
+END
+    chmod +x "$work/kills_rank_1"
+    export SIGNAL=KILL FLYNN_LINK_TIMEOUT=3
+    program="$work/kills_rank_1 $flynn" ranked "$mpi" 2 sort --size=4M -b serial --min-time=60
+    check "a killed rank, $mpi" [ "$status" != 0 ]
+    check "within the time" [ "$status" != 124 ]
+    export SIGNAL=STOP
+    program="$work/kills_rank_1 $flynn" ranked "$mpi" 2 sort --size=4M -b serial --min-time=60
+    check "a stopped rank, $mpi" [ "$status" != 0 ]
+    check "within the time" [ "$status" != 124 ]
+    check "which rank" grep -q 'rank 1 (.*) was not heard of for 3 s' "$work/err"
+    unset SIGNAL FLYNN_LINK_TIMEOUT ON_RANK_1
+done
+
+# --ranks begins the launcher itself, and hands its exit code on.
+mpi=${mpis##* }
+ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
+check "two ranks" grep -q "checked against: order" "$work/out"
+run sort --ranks=2 -b nothing
+check "the exit code" [ "$status" = 2 ]
+refused "a command of one process" 2 "--ranks" svd --ranks=2
+FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
+ok "no launcher, no link" info
+check "no library of MPI is mapped" [ "$(LD_DEBUG=libs "$flynn" info 2>&1 | grep -c 'calling init.*/libmpi')" = 0 ]
+summary

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cases - the calls of dist.h on all ranks that a launcher began: tests/cli/ranks.sh runs it. Every rank makes the
+ * whole of the input, sorts it by qsort and compares its share with what fl_group_sort gave it. Ends with a line of
+ * totals on rank 0 and exit code 1 where a case of any rank failed.
+ */
+#include <flynn/dist.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fl_group *group;
+static int rank, size, cases, failed;
+
+static void check(bool good, const char *what, const char *of, int64_t number)
+{
+    cases++;
+    if (good)
+        return;
+    failed++;
+    fprintf(stderr, "rank %d of %d: %s: %s %" PRId64 "; the last error is: %s\n", rank, size, what, of, number,
+            fl_last_error());
+}
+
+/* ------------------------------------------------------------------------------------------------- sort ---- */
+
+enum pattern { RANDOM, EQUAL, FALLING, SPECIAL, PATTERNS };
+static const char *const patterns[] = {"random", "equal", "falling", "special"};
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Element i of n. Special: few values, among them both zeros, infinities, NaN and the ends of the integers. */
+static double value_of(enum pattern pattern, fl_dtype dtype, int64_t i, int64_t n)
+{
+    const double specials[] = {0., -0., INFINITY, -INFINITY, NAN, 1, -1, 1};
+    const double ends[] = {0, -2147483648., 2147483647., 1, -1, 7, 7, 0};
+
+    switch (pattern) {
+    case RANDOM: return (double)(int64_t)(mix((uint64_t)i) >> 34) - 0x1p29;
+    case EQUAL: return 3;
+    case FALLING: return (double)(n - i);
+    default: return (fl_dtype_is_float(dtype) ? specials : ends)[mix((uint64_t)i) % 8];
+    }
+}
+
+static void put(void *data, fl_dtype dtype, int64_t i, double value)
+{
+    switch (dtype) {
+    case FL_F32: ((float *)data)[i] = (float)value; break;
+    case FL_F64: ((double *)data)[i] = value; break;
+    case FL_I32: ((int32_t *)data)[i] = (int32_t)value; break;
+    default: ((int64_t *)data)[i] = (int64_t)value * (INT64_C(1) << 31); break;
+    }
+}
+
+/* In the order of numpy.sort: NaN last, -0 equal to 0. */
+#define COMPARE(type) \
+    static int compare_##type(const void *a, const void *b) \
+    { \
+        const type x = *(const type *)a, y = *(const type *)b; \
+        return x < y || (x == x && y != y) ? -1 : x > y || (x != x && y == y) ? 1 : 0; \
+    }
+COMPARE(float)
+COMPARE(double)
+COMPARE(int32_t)
+COMPARE(int64_t)
+
+static int (*comparison(fl_dtype dtype))(const void *, const void *)
+{
+    return dtype == FL_F32   ? compare_float
+           : dtype == FL_F64 ? compare_double
+           : dtype == FL_I32 ? compare_int32_t
+                             : compare_int64_t;
+}
+
+/* Is this rank's share of the result what it is in the whole that one process sorts? */
+static void try_sort(fl_device *device, fl_dtype dtype, enum pattern pattern, int64_t n, bool in_place)
+{
+    const size_t item = fl_dtype_size(dtype);
+    char *whole = malloc((size_t)n * item + 1), *got;
+    int64_t first, share;
+    fl_array *in, *out;
+    bool right = true;
+
+    for (int64_t i = 0; i < n; i++)
+        put(whole, dtype, i, value_of(pattern, dtype, i, n));
+    fl_group_share(group, n, rank, &first, &share);
+    got = malloc((size_t)share * item + 1);
+    right = fl_array_from_host(device, dtype, 1, &share, whole + (size_t)first * item, &in) == FL_OK &&
+            fl_array_create(device, dtype, 1, &share, &out) == FL_OK;
+    right = right && fl_group_sort(group, device, in, in_place ? in : out, NULL, NULL) == FL_OK;
+    right = right && fl_array_to_host(in_place ? in : out, got) == FL_OK;
+    qsort(whole, (size_t)n, item, comparison(dtype));
+    for (int64_t i = 0; i < share && right; i++)
+        right = comparison(dtype)(whole + (size_t)(first + i) * item, got + (size_t)i * item) == 0;
+    check(right, fl_dtype_name(dtype), patterns[pattern], n);
+    fl_array_free(in);
+    fl_array_free(out);
+    free(whole);
+    free(got);
+}
+
+static void try_sorts(const char *resource)
+{
+    static const fl_dtype dtypes[] = {FL_F32, FL_F64, FL_I32, FL_I64};
+    static const int64_t lengths[] = {0, 1, 2, 3, 5, 64, 1001, 20000};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK) {
+        check(false, "fl_group_device", resource, 0);
+        return;
+    }
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (enum pattern p = RANDOM; p < PATTERNS; p++)
+                try_sort(device, dtypes[d], p, lengths[l], (l + p) % 3 == 0);
+    fl_device_close(device);
+}
+
+/* ------------------------------------------------------------------------------------------------ calls ---- */
+
+static void try_share(void)
+{
+    for (int64_t n = 0; n < 20; n++) {
+        int64_t first, share, next = 0, most = 0, least = n;
+        for (int r = 0; r < size; r++) {
+            fl_group_share(group, n, r, &first, &share);
+            check(first == next, "fl_group_share", "begins elsewhere for", n);
+            next += share;
+            most = share > most ? share : most;
+            least = share < least ? share : least;
+        }
+        check(next == n && most - least <= 1, "fl_group_share", "of", n);
+    }
+}
+
+static void try_numbers(void)
+{
+    int64_t all[64] = {0}, own = 10 * rank + 1, x[] = {rank, -rank, 1};
+    double most[] = {rank, -rank};
+
+    check(fl_group_reduce(group, x, 3, FL_I64, FL_SUM) == FL_OK && x[0] == size * (size - 1) / 2 && x[1] == -x[0] &&
+              x[2] == size,
+          "fl_group_reduce", "sum", x[0]);
+    check(fl_group_reduce(group, most, 2, FL_F64, FL_MOST) == FL_OK && most[0] == size - 1 && most[1] == 0,
+          "fl_group_reduce", "most", (int64_t)most[0]);
+    most[0] = rank;
+    check(fl_group_reduce(group, most, 1, FL_F64, FL_LEAST) == FL_OK && most[0] == 0, "fl_group_reduce", "least", 0);
+    check(fl_group_gather(group, &own, all, sizeof own) == FL_OK, "fl_group_gather", "", 0);
+    for (int r = 0; r < size; r++)
+        check(all[r] == 10 * r + 1, "fl_group_gather", "rank", r);
+}
+
+/* Rank a sends b * 1000 + a bytes of value 16 a + b to rank b; none to rank 0. */
+static void try_exchange(void)
+{
+    fl_piece to[64] = {{0}}, from[64] = {{0}};
+
+    for (int r = 0; r < size; r++) {
+        to[r].bytes = r ? r * 1000 + rank : 0;
+        to[r].data = malloc((size_t)to[r].bytes + 1);
+        memset(to[r].data, 16 * rank + r, (size_t)to[r].bytes);
+        from[r].bytes = rank ? rank * 1000 + r : 0;
+        from[r].data = calloc((size_t)from[r].bytes + 1, 1);
+    }
+    check(fl_group_exchange(group, to, from) == FL_OK, "fl_group_exchange", "", 0);
+    for (int r = 0; r < size; r++) {
+        bool right = true;
+        for (int64_t i = 0; i < from[r].bytes; i++)
+            right = right && ((unsigned char *)from[r].data)[i] == 16 * r + rank;
+        check(right && ((unsigned char *)from[r].data)[from[r].bytes] == 0, "fl_group_exchange", "from rank", r);
+        free(to[r].data);
+        free(from[r].data);
+    }
+}
+
+/* A rank that fails makes all others' next call fail, whichever it is; the group goes on after that. */
+static void try_failure(void)
+{
+    int64_t one = 1;
+    const int bad = size - 1;
+    char expected[32];
+    const fl_status status = rank == bad ? fl_group_agree(group, FL_E_MEMORY, "all is full")
+                                         : fl_group_reduce(group, &one, 1, FL_I64, FL_SUM);
+
+    snprintf(expected, sizeof expected, "rank %d (", bad);
+    check(status == FL_E_MEMORY && fl_group_failed(group) == FL_E_MEMORY, "a failure", "of rank", bad);
+    check(strstr(fl_last_error(), "all is full") &&
+              (size == 1 || strncmp(fl_last_error(), expected, strlen(expected)) == 0),
+          "its message", "of rank", bad);
+    check(fl_group_agree(group, FL_E_ARGUMENT, "no such thing") == FL_E_ARGUMENT &&
+              strcmp(fl_last_error(), "no such thing") == 0,
+          "a failure", "of all", 0);
+    check(fl_group_reduce(group, &one, 1, FL_I64, FL_SUM) == FL_OK && fl_group_failed(group) == FL_OK, "the next call",
+          "", 0);
+}
+
+static void try_wrong_arguments(void)
+{
+    fl_device *device;
+    fl_array *a, *b;
+    int64_t lengths[] = {4, 4};
+
+    if (fl_group_device(group, "serial", &device) != FL_OK)
+        return;
+    if (rank == size - 1)
+        lengths[0] = 9;
+    check(fl_array_create(device, FL_F32, 1, &lengths[0], &a) == FL_OK &&
+              fl_array_create(device, FL_F32, 1, &lengths[1], &b) == FL_OK,
+          "arrays", "", 0);
+    check(fl_group_sort(group, device, a, b, NULL, NULL) == FL_E_ARGUMENT, "two lengths", "on rank", size - 1);
+    check(size == 1 || fl_group_sort(group, device, a, a, NULL, NULL) == FL_E_ARGUMENT, "no share", "on rank",
+          size - 1);
+    fl_array_free(a);
+    fl_array_free(b);
+    fl_device_close(device);
+}
+
+int main(int argc, char **argv)
+{
+    int64_t sums[2];
+
+    if (fl_group_open(&group) != FL_OK) {
+        fprintf(stderr, "%s\n", fl_last_error());
+        return 3;
+    }
+    rank = fl_group_describe(group)->rank;
+    size = fl_group_describe(group)->size;
+    try_share();
+    try_numbers();
+    try_exchange();
+    try_wrong_arguments();
+    try_failure();
+    for (int i = 1; i < argc; i++)
+        try_sorts(argv[i]);
+    sums[0] = cases;
+    sums[1] = failed;
+    if (fl_group_reduce(group, sums, 2, FL_I64, FL_SUM) != FL_OK)
+        return 1;
+    if (rank == 0)
+        printf("%" PRId64 " cases of %d ranks, %" PRId64 " failed\n", sums[0], size, sums[1]);
+    return fl_group_close(group) == FL_OK && sums[1] == 0 ? 0 : 1;
+}
