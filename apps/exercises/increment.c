@@ -77,6 +77,6 @@ const exercise_kind increment_exercise = {
     .laws = {1 << 24, 1, NULL},
     .steady = true,
     .settle = settle,
-    .parted = true,
+    .parted = 1,
     .steps = {make, plan, call, NULL, NULL, NULL},
 };

@@ -26,6 +26,16 @@ static const own_option options[] = {
     {0},
 };
 
+static void settle(exercise *e)
+{
+    const reconstruct_options *own = e->own;
+
+    if (group_is_parted() && own->batch)
+        fail(EXIT_BAD_INPUT, "--batch: several ranks share the rows of one matrix");
+    if (group_is_parted() && own->ranks.count > 1)
+        fail(EXIT_BAD_INPUT, "--rank: expected one number where several ranks run");
+}
+
 /* u and vt are random; s falls from 1 to 1 / rank. */
 static host_array make(const exercise *e, int i)
 {
@@ -80,7 +90,7 @@ static void plan(exercise *e)
     const int64_t k = u->shape[u->ndim - 1];
     const fl_dtype dtype = exercise_float_dtype(e);
     const integer_list *ranks = &((const reconstruct_options *)e->own)->ranks;
-    int64_t shape[FL_MAX_DIMS];
+    int64_t shape[FL_MAX_DIMS], whole_u[FL_MAX_DIMS], whole[FL_MAX_DIMS];
 
     check_shapes(e);
     for (int i = 0; i < ranks->count && !made; i++)
@@ -91,13 +101,15 @@ static void plan(exercise *e)
     for (int d = 0; d < u->ndim; d++)
         shape[d] = d == u->ndim - 1 ? vt->shape[d] : u->shape[d];
     exercise_output(e, dtype, u->ndim, shape);
+    exercise_whole(e, u->ndim, shape, whole);
+    exercise_whole(e, u->ndim, u->shape, whole_u);
     if (ranks->count > 1)
-        exercise_title(e, "reconstruct: %d ranks, result %s %s", ranks->count, format_shape(u->ndim, shape).text,
+        exercise_title(e, "reconstruct: %d ranks, result %s %s", ranks->count, format_shape(u->ndim, whole).text,
                        fl_dtype_name(dtype));
     else
         exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
-                       format_shape(u->ndim, u->shape).text, format_shape(vt->ndim, vt->shape).text, e->rank,
-                       format_shape(u->ndim, shape).text, fl_dtype_name(dtype));
+                       format_shape(u->ndim, whole_u).text, format_shape(vt->ndim, vt->shape).text, e->rank,
+                       format_shape(u->ndim, whole).text, fl_dtype_name(dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -156,6 +168,8 @@ const exercise_kind reconstruct_exercise = {
     .largest = 1 << 20,
     .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
+    .parted = 1, /* u */
+    .settle = settle,
     .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
 };

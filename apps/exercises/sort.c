@@ -85,6 +85,6 @@ const exercise_kind sort_exercise = {
     .made = "the random numbers",
     .size = 4096 * 4096,
     .laws = {1 << 22, 1, NULL},
-    .parted = true,
+    .parted = 1,
     .steps = {make, plan, call, NULL, check, NULL},
 };

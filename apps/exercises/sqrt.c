@@ -40,6 +40,6 @@ const exercise_kind sqrt_exercise = {
     .made = "the course's range",
     .size = 4096,
     .laws = {1 << 24, 1, NULL},
-    .parted = true,
+    .parted = 1,
     .steps = {make, elementwise_float_plan, call, NULL, NULL, NULL},
 };

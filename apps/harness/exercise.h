@@ -66,7 +66,9 @@ struct exercise_kind {
     bool only_alone;        /* not among the exercises of compare, sweep and laws */
 
     bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
-    bool parted;  /* it runs on several ranks (group.h), each with its share of the first dimension of all arrays */
+    /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs in
+     * this mask, and with all of the other inputs; 0: it does not. */
+    unsigned parted;
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 

@@ -36,7 +36,9 @@ fl_dtype exercise_dtype(const exercise *e, fl_dtype usual)
     return e->common.has_dtype ? e->common.dtype : usual;
 }
 
-/* This rank's share of an array, and the elements before it. */
+static bool parting; /* the input that is made is shared out */
+
+/* This rank's share of an array, or all of it, and the elements before it. */
 static host_array make_part(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first)
 {
     int64_t own[FL_MAX_DIMS] = {1};
@@ -45,7 +47,7 @@ static host_array make_part(fl_dtype dtype, int ndim, const int64_t *shape, int6
 
     for (int d = 0; d < ndim; d++)
         own[d] = shape[d];
-    *first = group_part(ndim, own);
+    *first = parting ? group_part(ndim, own) : 0;
     must_do(host_array_create(&array, dtype, ndim, own, "--size", &why), &why);
     return array;
 }
@@ -161,7 +163,9 @@ void exercise_take_inputs(exercise *e)
             e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
             check_dtype(e, &e->inputs[i], argument_of(e, i));
         } else if (!number[i]) {
+            parting = e->kind->parted & 1u << i;
             e->inputs[i] = e->kind->steps.make(e, i);
+            parting = false;
         }
     }
     for (int i = 0; i < e->input_count; i++) {

@@ -205,7 +205,8 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
     json_put(row, "shape", json_shape(e, m->results[0].ndim, m->results[0].shape));
     for (int i = 0; i < e->input_count; i++)
-        json_append(inputs, json_shape(e, e->inputs[i].ndim, e->inputs[i].shape));
+        json_append(inputs, e->kind->parted & 1u << i ? json_shape(e, e->inputs[i].ndim, e->inputs[i].shape)
+                                                      : json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(group_is_parted() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));

@@ -58,7 +58,7 @@ for mpi in $mpis; do
         check "cases on $count ranks, $mpi" grep -qE '[0-9]{3} cases of .* ranks, 0 failed' "$work/out"
     done
 
-    for exercise in sort increment sqrt maximum log_of_sum; do
+    for exercise in sort increment sqrt maximum log_of_sum reconstruct; do
         ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json
         check "$exercise on three ranks, $mpi" is_done
         check "$exercise: shares" json parted.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
