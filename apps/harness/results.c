@@ -85,12 +85,12 @@ void results_put_device(json_t *row, const char *requested, const fl_device_info
 }
 
 /* How near the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
- * ceiling is not known. An emulation has none. */
+ * ceiling is not known. An emulation has none, nor have several ranks, which may share a memory. */
 static double percent_of_ceiling(const measurement *m)
 {
     ceilings c = ceilings_load(&m->device);
 
-    if (m->device.emulation)
+    if (m->device.emulation || m->ranks)
         return NAN;
     return 100 * ceilings_least_s(&c, m->results[0].dtype, m->timing.bytes, m->timing.flops) / m->timing.kernel_s;
 }

@@ -126,6 +126,82 @@ static void try_sorts(const char *resource)
     fl_device_close(device);
 }
 
+/* --------------------------------------------------------------------------------------------- convolve ---- */
+
+/* This rank's rows of a matrix. */
+static fl_array *rows_here(fl_device *device, fl_dtype dtype, const int64_t *shape, const void *whole)
+{
+    int64_t first, own[] = {0, shape[1]};
+    fl_array *array = NULL;
+
+    fl_group_share(group, shape[0], rank, &first, &own[0]);
+    if (fl_array_from_host(device, dtype, 2, own,
+                           (const char *)whole + (size_t)(first * shape[1]) * fl_dtype_size(dtype), &array) != FL_OK)
+        check(false, "an array", "of rows", own[0]);
+    return array;
+}
+
+/* The result has the bits of one device that has the whole image. */
+static void try_convolution(fl_device *device, fl_dtype dtype, const int64_t *image, const int64_t *kernel,
+                            fl_mode mode)
+{
+    const int64_t item = (int64_t)fl_dtype_size(dtype);
+    const fl_run run = {.variant = "naive"};
+    int64_t shape[2] = {0}, first, own[2];
+    char *pixels, *taps, *expected, *got;
+    fl_array *whole, *weights, *all, *in, *out;
+    bool right;
+
+    if (fl_convolve_shape(image, kernel, mode, shape) != FL_OK)
+        return;
+    pixels = malloc((size_t)(image[0] * image[1] * item));
+    taps = malloc((size_t)(kernel[0] * kernel[1] * item));
+    expected = calloc((size_t)(shape[0] * shape[1] * item) + 1, 1);
+    for (int64_t i = 0; i < image[0] * image[1]; i++)
+        put(pixels, dtype, i, value_of(RANDOM, dtype, i, 0) * 0x1p-29);
+    for (int64_t i = 0; i < kernel[0] * kernel[1]; i++)
+        put(taps, dtype, i, value_of(RANDOM, dtype, 1000 + i, 0) * 0x1p-29);
+    right = fl_array_from_host(device, dtype, 2, image, pixels, &whole) == FL_OK &&
+            fl_array_from_host(device, dtype, 2, kernel, taps, &weights) == FL_OK &&
+            fl_array_create(device, dtype, 2, shape, &all) == FL_OK &&
+            fl_convolve(device, whole, weights, mode, all, &run) == FL_OK && fl_array_to_host(all, expected) == FL_OK;
+    in = rows_here(device, dtype, image, pixels);
+    fl_group_share(group, shape[0], rank, &first, &own[0]);
+    own[1] = shape[1];
+    got = calloc((size_t)(own[0] * own[1] * item) + 1, 1);
+    right = fl_array_create(device, dtype, 2, own, &out) == FL_OK && right;
+    right = fl_group_convolve(group, device, in, weights, mode, out, &run, NULL) == FL_OK &&
+            fl_array_to_host(out, got) == FL_OK && right;
+    right = right && memcmp(got, expected + first * shape[1] * item, (size_t)(own[0] * own[1] * item)) == 0;
+    check(right, "fl_group_convolve", fl_dtype_name(dtype), image[0] * 1000000 + kernel[0] * 1000 + (int64_t)mode);
+    fl_array_free(whole);
+    fl_array_free(weights);
+    fl_array_free(all);
+    fl_array_free(in);
+    fl_array_free(out);
+    free(pixels);
+    free(taps);
+    free(expected);
+    free(got);
+}
+
+/* Images with fewer rows than ranks, kernels that reach over several ranks, and larger ones than the image. */
+static void try_convolutions(const char *resource)
+{
+    static const int64_t images[][2] = {{1, 5}, {2, 3}, {3, 7}, {5, 4}, {8, 9}, {17, 6}, {64, 33}};
+    static const int64_t kernels[][2] = {{1, 1}, {3, 3}, {2, 4}, {15, 5}, {40, 1}};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+            for (fl_mode mode = FL_FULL; mode <= FL_VALID; mode++)
+                if (mode != FL_VALID || (images[i][0] >= kernels[k][0] && images[i][1] >= kernels[k][1]))
+                    try_convolution(device, (i + k) % 2 ? FL_F32 : FL_F64, images[i], kernels[k], mode);
+    fl_device_close(device);
+}
+
 /* ------------------------------------------------------------------------------------------------ calls ---- */
 
 static void try_share(void)
@@ -240,8 +316,10 @@ int main(int argc, char **argv)
     try_exchange();
     try_wrong_arguments();
     try_failure();
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
         try_sorts(argv[i]);
+        try_convolutions(argv[i]);
+    }
     sums[0] = cases;
     sums[1] = failed;
     if (fl_group_reduce(group, sums, 2, FL_I64, FL_SUM) != FL_OK)

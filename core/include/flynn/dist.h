@@ -73,6 +73,18 @@ typedef struct fl_group_timing {
     double bytes;   /* that went to other ranks */
 } fl_group_timing;
 
+/* out = all ranks' `image`, convolved with `kernel` as fl_convolve does, of which this rank gets its share of rows.
+ * image: this rank's share of rows of an image with at least one element; kernel: the same array on every rank, with at
+ * least one element; out: this rank's share of the rows of fl_convolve_shape. Each element has the bits of fl_convolve,
+ * in variants whose sums have the same order everywhere (all but `separable`, whose order depends on the block's edge,
+ * and `fft`). In mode valid the image contains the kernel. `run` and `timing` as for fl_group_sort; the bytes of
+ * `run`'s timing are the interior's.
+ *
+ * A rank needs rows of others on both sides (the halo). It queues the rows of the result that need none (the interior),
+ * receives the halo meanwhile, and computes the rest from that and its own rows at the edge. */
+FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
+                                   fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
+
 /* out = all ranks' `in`, sorted as fl_sort does: rank 0 has the least elements. Both 1-D, of one dtype, with this
  * rank's share of the whole length each; they share no memory, or are the same array. `run` is that of the local sorts
  * (its stream is waited for); NULL: auto. `timing` may be NULL.

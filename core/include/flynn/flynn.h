@@ -70,7 +70,8 @@ FL_API const char *fl_status_name(fl_status status);
 /* The error message of this thread's last failed call: one line without a newline; "" if no call failed. Valid until
  * the thread's next failing call. */
 FL_API const char *fl_last_error(void);
-/* For libraries on top of this one: keeps the message for this thread's fl_last_error, cut to fit, and returns `status`.
+/* For libraries on top of this one: keeps the message for this thread's fl_last_error, cut to fit, and returns
+ * `status`.
  */
 FL_API fl_status fl_set_error(fl_status status, const char *message);
 
@@ -390,6 +391,10 @@ FL_API fl_status fl_convolve_shape(const int64_t *image, const int64_t *kernel, 
  * FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
                              fl_array *out, const fl_run *run);
+/* A window of the result of mode full, which is not computed as a whole: out[i, j] is its element [i + origin[0],
+ * j + origin[1]]. out: 2-D, of any shape for which all of those exist. Otherwise as fl_convolve. */
+FL_API fl_status fl_convolve_window(fl_device *device, const fl_array *image, const fl_array *kernel,
+                                    const int64_t *origin, fl_array *out, const fl_run *run);
 
 /* The length of the convolution of lengths `signal` and `kernel`: full: signal + kernel - 1; same: signal; valid:
  * longer - shorter + 1. */

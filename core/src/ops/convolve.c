@@ -70,22 +70,23 @@ static fl_dtype compute_dtype(const fl_array *image, const fl_array *kernel)
     return fl_dtype_float_result((fl_dtype[]){image->buffer.dtype, kernel->buffer.dtype}, 2);
 }
 
-static fl_status check(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode,
-                       const fl_array *out)
+static fl_status check_arrays(fl_device *device, const fl_array *image, const fl_array *kernel, const fl_array *out)
 {
     const core_argument arrays[] = {{"image", image}, {"kernel", kernel}, {"out", out}};
     fl_status status = core_check_arguments(name, device, arrays, 3);
-    int64_t shape[2];
 
     for (int i = 0; i < 2 && status == FL_OK; i++)
         status = core_check_matrix(name, arrays[i].name, arrays[i].array);
-    if (status == FL_OK)
-        status = find_shape(image->buffer.shape, kernel->buffer.shape, mode, shape);
-    if (status == FL_OK)
-        status = core_check_like(name, "out", out, compute_dtype(image, kernel), 2, shape);
-    for (int i = 0; i < 2 && status == FL_OK; i++)
-        status = core_check_apart(name, "out", out, arrays[i].name, arrays[i].array);
     return status;
+}
+
+static fl_status check_out(const fl_array *image, const fl_array *kernel, const fl_array *out, const int64_t *shape)
+{
+    fl_status status = core_check_like(name, "out", out, compute_dtype(image, kernel), 2, shape);
+
+    if (status == FL_OK)
+        status = core_check_apart(name, "out", out, "image", image);
+    return status == FL_OK ? core_check_apart(name, "out", out, "kernel", kernel) : status;
 }
 
 /* In mode valid the input that contains the other is the image, as in SciPy. The other modes do not swap the inputs,
@@ -100,24 +101,56 @@ static void put_larger_first(fl_convolve_args *args)
     }
 }
 
-fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out,
-                      const fl_run *run)
+/* Arrays that fit. */
+static fl_status queue(fl_device *device, const fl_array *image, const fl_array *kernel, const int64_t *at,
+                       bool larger_first, fl_array *out, const fl_run *run)
 {
-    fl_convolve_args args;
-    core_step step = {FL_OP_CONVOLVE, FL_F32, &args};
-    fl_status status = check(device, image, kernel, mode, out);
+    fl_convolve_args args = {
+        .image = image->buffer, .kernel = kernel->buffer, .out = out->buffer, .origin = {at[0], at[1]}};
+    const core_step step = {FL_OP_CONVOLVE, compute_dtype(image, kernel), &args};
 
-    if (status != FL_OK)
-        return status;
-    step.dtype = compute_dtype(image, kernel);
     if (fl_array_size(image) == 0 || fl_array_size(kernel) == 0 || fl_array_size(out) == 0)
         return core_call_empty(name, device, run, &step, out);
-    args = (fl_convolve_args){.image = image->buffer, .kernel = kernel->buffer, .out = out->buffer};
-    for (int d = 0; d < 2; d++)
-        args.origin[d] = origin(mode, image->buffer.shape[d], kernel->buffer.shape[d]);
-    if (mode == FL_VALID)
+    if (larger_first)
         put_larger_first(&args);
     return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.image, &args.kernel}, 2,
                          core_buffer_bytes(&image->buffer) + core_buffer_bytes(&kernel->buffer) +
                              core_buffer_bytes(&out->buffer));
+}
+
+fl_status fl_convolve(fl_device *device, const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out,
+                      const fl_run *run)
+{
+    fl_status status = check_arrays(device, image, kernel, out);
+    int64_t shape[2], at[2];
+
+    if (status == FL_OK)
+        status = find_shape(image->buffer.shape, kernel->buffer.shape, mode, shape);
+    if (status == FL_OK)
+        status = check_out(image, kernel, out, shape);
+    if (status != FL_OK)
+        return status;
+    for (int d = 0; d < 2; d++)
+        at[d] = origin(mode, image->buffer.shape[d], kernel->buffer.shape[d]);
+    return queue(device, image, kernel, at, mode == FL_VALID, out, run);
+}
+
+fl_status fl_convolve_window(fl_device *device, const fl_array *image, const fl_array *kernel, const int64_t *at,
+                             fl_array *out, const fl_run *run)
+{
+    fl_status status =
+        at ? check_arrays(device, image, kernel, out) : core_fail(FL_E_ARGUMENT, "fl_convolve_window: origin is NULL");
+    int64_t full[2];
+
+    if (status == FL_OK)
+        status = find_shape(image->buffer.shape, kernel->buffer.shape, FL_FULL, full);
+    for (int d = 0; d < 2 && status == FL_OK; d++)
+        if (at[d] < 0 || at[d] > full[d] || fl_array_shape(out, d) > full[d] - at[d])
+            status = core_fail(FL_E_ARGUMENT,
+                               "%s: the window begins at %lld and has %lld elements in dimension %d; the full result "
+                               "has %lld",
+                               name, (long long)at[d], (long long)fl_array_shape(out, d), d, (long long)full[d]);
+    if (status == FL_OK)
+        status = check_out(image, kernel, out, (const int64_t[]){fl_array_shape(out, 0), fl_array_shape(out, 1)});
+    return status == FL_OK ? queue(device, image, kernel, at, false, out, run) : status;
 }
