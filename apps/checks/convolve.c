@@ -26,6 +26,7 @@ struct convolve_oracle {
     int ndim;
     int64_t shape[2];  /* of the result; a signal is a single row */
     int64_t origin[2]; /* of the result in the full one */
+    bool window;       /* the result is any window of the full one, in no mode */
     int64_t terms;     /* of an element's sum, at most */
     double fft_error;  /* what the variant fft may add to each bound */
     int64_t work;      /* multiply-adds that were done */
@@ -54,6 +55,7 @@ static host_array by_reference(const convolve_oracle *o, const host_array *input
                                bool absolute)
 {
     const bool line = o->ndim == 1;
+    const fl_run run = {.variant = "reference"};
     fl_device *device = reference_device(line ? "convolve1d" : "convolve", "reference");
     fl_array *in[2], *out;
     host_array values;
@@ -61,7 +63,10 @@ static host_array by_reference(const convolve_oracle *o, const host_array *input
     for (int i = 0; i < 2; i++)
         in[i] = reference_upload(device, &inputs[i], absolute);
     must(fl_array_create(device, dtype, o->ndim, o->shape + line, &out));
-    must((line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], mode, out, &(fl_run){.variant = "reference"}));
+    if (o->window)
+        must(fl_convolve_window(device, in[0], in[1], o->origin, out, &run));
+    else
+        must((line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], mode, out, &run));
     values = reference_fetch(out);
     for (int i = 0; i < 2; i++)
         fl_array_free(in[i]);
@@ -230,18 +235,16 @@ static void measure_result(convolve_oracle *o, const host_array *image, const ho
         o->origin[d + skip] = origin_of(mode, image->shape[d], kernel->shape[d]);
 }
 
-convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
-                                        check_choice choice, uint64_t seed)
+/* For the result that `o` describes. */
+static convolve_oracle *compute(convolve_oracle *o, const host_array *image, const host_array *kernel, fl_mode mode,
+                                check_choice choice, uint64_t seed)
 {
     const host_array inputs[] = {*image, *kernel};
     const fl_dtype dtype = fl_dtype_float_result((fl_dtype[]){image->dtype, kernel->dtype}, 2);
     const bool negative = has_negative_element(image) || has_negative_element(kernel);
-    convolve_oracle *o = memory_zeroed(1, sizeof *o);
     double work;
 
-    o->ndim = image->ndim;
     o->terms = int64_smaller(host_array_size(image), host_array_size(kernel));
-    measure_result(o, image, kernel, mode);
     o->fft_error = o->ndim == 1 ? fft_error(image, kernel, dtype) : 0;
     /* The reference multiplies each tap of an image's kernel, also where it meets the border. */
     work = (double)o->shape[0] * (double)o->shape[1] * (negative ? 2 : 1) *
@@ -257,6 +260,28 @@ convolve_oracle *convolve_oracle_create(const host_array *image, const host_arra
     for (int64_t n = 0; n < o->count; n++)
         ((double *)o->bound.data)[n] *= (double)(o->terms + 16) * unit_roundoff(dtype);
     return o;
+}
+
+convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
+                                        check_choice choice, uint64_t seed)
+{
+    convolve_oracle *o = memory_zeroed(1, sizeof *o);
+
+    o->ndim = image->ndim;
+    measure_result(o, image, kernel, mode);
+    return compute(o, image, kernel, mode, choice, seed);
+}
+
+convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_array *kernel, const int64_t *origin,
+                                           const int64_t *shape, check_choice choice, uint64_t seed)
+{
+    convolve_oracle *o = memory_zeroed(1, sizeof *o);
+
+    o->ndim = 2;
+    o->window = true;
+    memcpy(o->origin, origin, sizeof o->origin);
+    memcpy(o->shape, shape, sizeof o->shape);
+    return compute(o, image, kernel, FL_FULL, choice, seed);
 }
 
 void convolve_oracle_free(convolve_oracle *o)

@@ -23,6 +23,9 @@ typedef struct convolve_oracle convolve_oracle;
  * here has the variant. */
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed);
+/* The same for a window of the full result of two matrices, as fl_convolve_window computes it. */
+convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_array *kernel, const int64_t *origin,
+                                           const int64_t *shape, check_choice choice, uint64_t seed);
 void convolve_oracle_free(convolve_oracle *oracle);
 
 /* The multiply-adds that the expected values have cost, and how many elements they are: the tests compare them with

@@ -26,6 +26,10 @@ extern const char *const convolution_modes[], *const convolution_gaussians[];
 
 fl_mode convolution_mode(const exercise *e);
 
+/* Rows of the made image, for ranks (group.h) that check what they got from others: they make it anew. */
+typedef host_array (*convolution_maker)(const exercise *e, int64_t first, int64_t rows);
+void convolution_expect_rows(exercise *e, convolution_maker make);
+
 /* exercise_kind.expect, .check and .release: checks/convolve.h. */
 void convolution_expect(exercise *e);
 compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size);

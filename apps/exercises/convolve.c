@@ -10,6 +10,7 @@
 #include "support/fail.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct convolve_options {
     convolution_options shared;
@@ -29,10 +30,24 @@ static const own_option options[] = {
     {0},
 };
 
+static void settle(exercise *e)
+{
+    if (group_is_parted() && ((const convolve_options *)e->own)->png)
+        fail(EXIT_BAD_INPUT, "--png: several ranks do not take it");
+}
+
+static host_array make_rows(const exercise *e, int64_t first, int64_t rows)
+{
+    return course_image_rows(exercise_size(e), first, rows, exercise_dtype(e, FL_F64));
+}
+
 static host_array make(const exercise *e, int i)
 {
+    int64_t rows = exercise_size(e);
+    const int64_t first = i == 0 ? group_part(1, &rows) : 0;
+
     if (i == 0)
-        return course_image(exercise_size(e), exercise_dtype(e, FL_F64));
+        return make_rows(e, first, rows);
     return course_gaussian(((const convolve_options *)e->own)->shared.gaussian, e->inputs[0].dtype);
 }
 
@@ -41,19 +56,37 @@ static void plan(exercise *e)
 {
     const host_array *image = &e->inputs[0], *kernel = &e->inputs[1];
     const fl_dtype dtype = exercise_float_dtype(e);
-    int64_t shape[2];
+    int64_t whole[2], shape[2], share[2];
 
-    must(fl_convolve_shape(image->shape, kernel->shape, convolution_mode(e), shape));
-    exercise_output(e, dtype, 2, shape);
+    exercise_whole(e->rows, 2, image->shape, whole);
+    must(fl_convolve_shape(whole, kernel->shape, convolution_mode(e), shape));
+    memcpy(share, shape, sizeof share);
+    group_part(2, share);
+    exercise_output(e, dtype, 2, share);
     exercise_title(e, "convolve %s: image %s %s, kernel %s %s, result %s %s", convolution_modes[convolution_mode(e)],
-                   format_shape(2, image->shape).text, fl_dtype_name(image->dtype), format_shape(2, kernel->shape).text,
+                   format_shape(2, whole).text, fl_dtype_name(image->dtype), format_shape(2, kernel->shape).text,
                    fl_dtype_name(kernel->dtype), format_shape(2, shape).text, fl_dtype_name(dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_convolve(device, in[0], in[1], convolution_mode(e), out[0], run);
+    fl_group_timing cost;
+    fl_status status;
+
+    if (!group_is_parted())
+        return fl_convolve(device, in[0], in[1], convolution_mode(e), out[0], run);
+    status = fl_group_convolve(group_of_all(), device, in[0], in[1], convolution_mode(e), out[0], run, &cost);
+    group_add_cost(&cost);
+    return status;
+}
+
+static void expect(exercise *e)
+{
+    if (group_is_parted())
+        convolution_expect_rows(e, make_rows);
+    else
+        convolution_expect(e);
 }
 
 static bool draw(const exercise *e, const result_list *results)
@@ -95,6 +128,8 @@ const exercise_kind convolve_exercise = {
     .largest = 1 << 20,
     .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
-    .steps = {make, plan, call, convolution_expect, convolution_check, convolution_release},
+    .parted = 1, /* the image */
+    .settle = settle,
+    .steps = {make, plan, call, expect, convolution_check, convolution_release},
     .write = draw,
 };

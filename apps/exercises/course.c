@@ -16,14 +16,19 @@ static host_array zeros(fl_dtype dtype, int ndim, const int64_t *shape)
     return array;
 }
 
-host_array course_image(int64_t edge, fl_dtype dtype)
+host_array course_image_rows(int64_t edge, int64_t first, int64_t rows, fl_dtype dtype)
 {
-    host_array image = zeros(dtype, 2, (int64_t[]){edge, edge});
+    host_array image = zeros(dtype, 2, (int64_t[]){rows, edge});
 
-    for (int64_t y = IMPULSE; y < edge; y += TILE)
-        for (int64_t x = IMPULSE; x < edge; x += TILE)
+    for (int64_t y = 0; y < rows; y++)
+        for (int64_t x = IMPULSE; x < edge && (first + y) % TILE == IMPULSE; x += TILE)
             host_array_set(&image, y * edge + x, 1);
     return image;
+}
+
+host_array course_image(int64_t edge, fl_dtype dtype)
+{
+    return course_image_rows(edge, 0, edge, dtype);
 }
 
 host_array course_signal(int64_t size, fl_dtype dtype)

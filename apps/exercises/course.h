@@ -9,6 +9,8 @@
 /* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the
  * bottom. f32 or f64. */
 host_array course_image(int64_t edge, fl_dtype dtype);
+/* Its rows from `first` on. */
+host_array course_image_rows(int64_t edge, int64_t first, int64_t rows, fl_dtype dtype);
 
 enum { GAUSSIAN_WIDE, GAUSSIAN_NARROW };
 

@@ -10,7 +10,8 @@ host_array elementwise_random(const exercise *e, int ndim, int i)
     const int64_t edge = exercise_size(e), shape[FL_MAX_DIMS] = {edge, edge, edge, edge};
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
 
-    return exercise_random(dtype, ndim, shape, 0, fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed + (uint64_t)i);
+    return exercise_random_share(dtype, ndim, shape, 0, fl_dtype_is_float(dtype) ? 1 : 100,
+                                 e->common.seed + (uint64_t)i);
 }
 
 /* "maximum: 256x256x256 f32, f32" */
@@ -22,7 +23,7 @@ static void plan(exercise *e, fl_dtype (*result)(const fl_dtype *inputs, int cou
 
     exercise_one_shape(e);
     exercise_output(e, result((fl_dtype[]){x->dtype, y->dtype}, e->input_count), x->ndim, x->shape);
-    exercise_whole(e, x->ndim, x->shape, whole);
+    exercise_whole(e->rows, x->ndim, x->shape, whole);
     exercise_title(e, "%s: %s %s%s%s%s", e->kind->name, format_shape(x->ndim, whole).text, fl_dtype_name(x->dtype),
                    two ? ", " : "", two ? fl_dtype_name(y->dtype) : "", e->in_place ? " in place" : "");
 }

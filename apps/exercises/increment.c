@@ -31,12 +31,13 @@ static host_array make(const exercise *e, int i)
 {
     const increment_options *own = e->own;
     const int64_t line = exercise_size(e);
+    int64_t first;
     int ndim = 0;
     host_array ones;
 
     while (ndim < FL_MAX_DIMS && own->shape[ndim])
         ndim++;
-    ones = exercise_array(exercise_dtype(e, FL_F64), ndim ? ndim : 1, ndim ? own->shape : &line);
+    ones = exercise_share(exercise_dtype(e, FL_F64), ndim ? ndim : 1, ndim ? own->shape : &line, &first);
     for (int64_t n = i; n < host_array_size(&ones); n++)
         host_array_set(&ones, n, 1);
     return ones;

@@ -54,7 +54,8 @@ static host_array make(const exercise *e, int i)
                  "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %" PRId64 "x%" PRId64 " matrix",
                  own->ranks.value[r], edge, edge, edge);
     if (i != 1)
-        return exercise_random(dtype, 3 - skip, shapes[i] + skip, -1, 1, e->common.seed + (i == 2 ? 1 : 0));
+        return (i == 0 ? exercise_random_share : exercise_random)(dtype, 3 - skip, shapes[i] + skip, -1, 1,
+                                                                  e->common.seed + (i == 2 ? 1 : 0));
     s = exercise_array(dtype, 2 - skip, shapes[1] + skip);
     for (int64_t n = 0; n < batch * rank; n++)
         host_array_set(&s, n, (double)(rank - n % rank) / (double)rank);
@@ -101,8 +102,8 @@ static void plan(exercise *e)
     for (int d = 0; d < u->ndim; d++)
         shape[d] = d == u->ndim - 1 ? vt->shape[d] : u->shape[d];
     exercise_output(e, dtype, u->ndim, shape);
-    exercise_whole(e, u->ndim, shape, whole);
-    exercise_whole(e, u->ndim, u->shape, whole_u);
+    exercise_whole(e->rows, u->ndim, shape, whole);
+    exercise_whole(e->rows, u->ndim, u->shape, whole_u);
     if (ranks->count > 1)
         exercise_title(e, "reconstruct: %d ranks, result %s %s", ranks->count, format_shape(u->ndim, whole).text,
                        fl_dtype_name(dtype));

@@ -25,7 +25,7 @@ static host_array make(const exercise *e, int i)
     const double end = dtype == FL_I32 ? 0x1p31 : dtype == FL_I64 ? 0x1p63 : 1;
 
     (void)i;
-    return exercise_random(dtype, 1, &size, end == 1 ? 0 : -end, end, e->common.seed);
+    return exercise_random_share(dtype, 1, &size, end == 1 ? 0 : -end, end, e->common.seed);
 }
 
 static void plan(exercise *e)
@@ -37,24 +37,21 @@ static void plan(exercise *e)
 
     e->in_place = own->in_place;
     exercise_output(e, numbers->dtype, 1, numbers->shape);
-    exercise_whole(e, 1, numbers->shape, &whole);
+    exercise_whole(e->rows, 1, numbers->shape, &whole);
     exercise_title(e, "sort: %" PRId64 " %s%s", whole, fl_dtype_name(numbers->dtype), own->in_place ? " in place" : "");
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    fl_group_timing once = {0}, *sum = group_timing();
+    fl_group_timing cost;
     fl_status status;
 
     (void)e;
     if (!group_is_parted())
         return fl_sort(device, in[0], out[0], run);
-    status = fl_group_sort(group_of_all(), device, in[0], out[0], run, &once);
-    sum->link_s += once.link_s;
-    sum->stage_s += once.stage_s;
-    sum->wait_s += once.wait_s;
-    sum->bytes += once.bytes;
+    status = fl_group_sort(group_of_all(), device, in[0], out[0], run, &cost);
+    group_add_cost(&cost);
     return status;
 }
 

@@ -7,11 +7,10 @@
 static host_array make(const exercise *e, int i)
 {
     const int64_t size = exercise_size(e);
-    host_array range = exercise_array(exercise_dtype(e, FL_F32), 1, &size);
-    int64_t share = size;
-    const int64_t first = group_part(1, &share);
+    int64_t first;
+    host_array range = exercise_share(exercise_dtype(e, FL_F32), 1, &size, &first);
 
-    for (int64_t n = i; n < share; n++)
+    for (int64_t n = i; n < host_array_size(&range); n++)
         host_array_set(&range, n, (double)(first + n));
     return range;
 }

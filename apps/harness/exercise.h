@@ -65,9 +65,9 @@ struct exercise_kind {
     bool not_everywhere;    /* some backends do not have the operation `name`: they are left out */
     bool only_alone;        /* not among the exercises of compare, sweep and laws */
 
-    bool steady;  /* takes as long on its own output: short calls in place may be queued many times */
-    /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs in
-     * this mask, and with all of the other inputs; 0: it does not. */
+    bool steady; /* takes as long on its own output: short calls in place may be queued many times */
+    /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
+     * in this mask, and with all of the other inputs; 0: it does not. */
     unsigned parted;
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
@@ -98,8 +98,8 @@ void exercise_free(exercise *e);
 
 /* ------------------------------------------------------------------------------------ for the exercises ---- */
 
-/* The shape of an array of all ranks of which this one's share has that shape. */
-void exercise_whole(const exercise *e, int ndim, const int64_t *share, int64_t *whole);
+/* The shape of an array with so many rows on all ranks, of which this one's share has the shape `share`. */
+void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole);
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);
 

@@ -15,7 +15,7 @@
 extern char **environ;
 
 static fl_group *group;
-static fl_group_timing timing;
+static fl_group_timing cost;
 static pthread_t opened_by;
 
 fl_group *group_of_all(void)
@@ -150,9 +150,21 @@ void group_gather(const void *mine, void *all, size_t bytes)
         memcpy(all, mine, bytes);
 }
 
-fl_group_timing *group_timing(void)
+void group_add_cost(const fl_group_timing *of_call)
 {
-    return &timing;
+    cost.local_s += of_call->local_s;
+    cost.stage_s += of_call->stage_s;
+    cost.link_s += of_call->link_s;
+    cost.wait_s += of_call->wait_s;
+    cost.bytes += of_call->bytes;
+}
+
+fl_group_timing group_take_cost(void)
+{
+    const fl_group_timing taken = cost;
+
+    cost = (fl_group_timing){0};
+    return taken;
 }
 
 /* ---------------------------------------------------------------------------------------------- launching ---- */

@@ -32,8 +32,9 @@ int64_t group_count(int64_t own); /* the sum */
 bool group_decides(bool first);   /* what rank 0 decides */
 void group_gather(const void *mine, void *all, size_t bytes);
 
-/* What the distributed calls of this process cost since it was cleared. */
-fl_group_timing *group_timing(void);
+/* Adds what a distributed call cost this process; takes what was added since the last time. */
+void group_add_cost(const fl_group_timing *of_call);
+fl_group_timing group_take_cost(void);
 
 /* --ranks=N: unless this is one of N processes, begins them with a launcher, waits for them and ends with their exit
  * code. `argv` is the command's, without "flynn". */

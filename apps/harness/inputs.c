@@ -36,41 +36,51 @@ fl_dtype exercise_dtype(const exercise *e, fl_dtype usual)
     return e->common.has_dtype ? e->common.dtype : usual;
 }
 
-static bool parting; /* the input that is made is shared out */
-
-/* This rank's share of an array, or all of it, and the elements before it. */
-static host_array make_part(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first)
+host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
 {
-    int64_t own[FL_MAX_DIMS] = {1};
     host_array array;
     problem why;
 
-    for (int d = 0; d < ndim; d++)
-        own[d] = shape[d];
-    *first = parting ? group_part(ndim, own) : 0;
-    must_do(host_array_create(&array, dtype, ndim, own, "--size", &why), &why);
+    must_do(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
     return array;
 }
 
-host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
+host_array exercise_share(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first)
 {
-    int64_t first;
+    int64_t own[FL_MAX_DIMS];
 
-    return make_part(dtype, ndim, shape, &first);
+    for (int d = 0; d < ndim; d++)
+        own[d] = shape[d];
+    *first = group_part(ndim, own);
+    return exercise_array(dtype, ndim, own);
+}
+
+static void fill(host_array *array, int64_t first, double low, double high, uint64_t seed)
+{
+    random_state random = random_start(seed);
+
+    random_skip(&random, (uint64_t)first);
+    for (int64_t i = 0, n = host_array_size(array); i < n; i++) {
+        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
+        double value = low + unit * (high - low);
+        host_array_set(array, i, array->dtype == FL_F32 || array->dtype == FL_F64 ? value : floor(value));
+    }
 }
 
 host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
 {
-    int64_t first;
-    host_array array = make_part(dtype, ndim, shape, &first);
-    random_state random = random_start(seed);
+    host_array array = exercise_array(dtype, ndim, shape);
 
-    random_skip(&random, (uint64_t)first);
-    for (int64_t i = 0, n = host_array_size(&array); i < n; i++) {
-        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
-        double value = low + unit * (high - low);
-        host_array_set(&array, i, dtype == FL_F32 || dtype == FL_F64 ? value : floor(value));
-    }
+    fill(&array, 0, low, high, seed);
+    return array;
+}
+
+host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
+{
+    int64_t first;
+    host_array array = exercise_share(dtype, ndim, shape, &first);
+
+    fill(&array, first, low, high, seed);
     return array;
 }
 
@@ -163,9 +173,7 @@ void exercise_take_inputs(exercise *e)
             e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
             check_dtype(e, &e->inputs[i], argument_of(e, i));
         } else if (!number[i]) {
-            parting = e->kind->parted & 1u << i;
             e->inputs[i] = e->kind->steps.make(e, i);
-            parting = false;
         }
     }
     for (int i = 0; i < e->input_count; i++) {

@@ -37,11 +37,15 @@ int64_t exercise_size(const exercise *e);
 /* --dtype, or `usual`. */
 fl_dtype exercise_dtype(const exercise *e, fl_dtype usual);
 
-/* An array, or this rank's share of it (group.h); --size is to blame when it is too large. */
+/* An array; --size is to blame when it is too large. */
 host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape);
 /* One of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order from
  * one seed. */
 host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed);
+/* The same of arrays that the ranks share (group.h): this rank's part. *first: the elements of lower ranks. */
+host_array exercise_share(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first);
+host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high,
+                                 uint64_t seed);
 
 /* f32 if all inputs are of f32, else f64. */
 fl_dtype exercise_float_dtype(const exercise *e);

@@ -273,7 +273,7 @@ static void event_pass(measuring *s, int launches, double *h2d, double *kernel, 
 {
     restore(s);
     group_wait();
-    *group_timing() = (fl_group_timing){0};
+    (void)group_take_cost();
     must(fl_event_record(s->event[0], s->stream));
     if (s->copies)
         queue_inputs(s);
@@ -370,7 +370,7 @@ static int launches_for(const exercise *e, double kernel)
 /* What this rank's clock shows of a pass. */
 static void take_own(measurement *m, double kernel, int launches)
 {
-    m->cost = *group_timing();
+    m->cost = group_take_cost();
     samples_add(&m->own, kernel);
     samples_add(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
     samples_add(&m->wait, m->cost.wait_s / launches);
@@ -487,7 +487,7 @@ static void gather_ranks(const exercise *e, measurement *m)
 
     snprintf(own.host, sizeof own.host, "%s", group_info()->host);
     snprintf(own.resource, sizeof own.resource, "%s", m->device.resource);
-    fl_group_share(group_of_all(), e->rows, group_info()->rank, &own.first, &own.share);
+    fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &own.first, &own.share);
     m->ranks = memory_zeroed((size_t)group_info()->size, sizeof *m->ranks);
     group_gather(&own, m->ranks, sizeof own);
     m->timing.bytes = group_sum(m->timing.bytes);

@@ -45,8 +45,8 @@ typedef struct exercise {
      * that passes have the same result; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
     bool guarded;
-    int64_t rows;   /* of several ranks: the length of the first dimension of all of them together */
-    void *expected; /* what results are compared with; the kind's */
+    int64_t rows, output_rows; /* the first dimension of the first input and output, of all ranks together */
+    void *expected;            /* what results are compared with; the kind's */
 } exercise;
 
 typedef struct measure_plan {
@@ -70,7 +70,7 @@ typedef struct samples {
 /* What one of several ranks did, in medians of its passes. */
 typedef struct rank_facts {
     char host[64], resource[48];
-    int64_t first, share;            /* of the first dimension */
+    int64_t first, share;            /* of the first output's first dimension */
     double kernel_s, link_s, wait_s; /* of its own clock; link and wait are parts of kernel */
     double link_bytes;               /* to other ranks in a pass */
 } rank_facts;

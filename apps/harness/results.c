@@ -136,18 +136,18 @@ static void say_disturbed(const measurement *m, char *text, size_t size)
         disturbance_say(text, size, m->disturbed, kernel.spread / kernel.median, kernel.median, total);
 }
 
-static json_t *json_shape(const exercise *e, int ndim, const int64_t *shape)
+static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
 {
     int64_t whole[FL_MAX_DIMS];
 
-    exercise_whole(e, ndim, shape, whole);
+    exercise_whole(rows, ndim, share, whole);
     return json_wholes(whole, ndim);
 }
 
 /* Of all ranks. */
 static int64_t whole_elements(const exercise *e)
 {
-    int64_t elements = e->rows;
+    int64_t elements = e->output_rows;
 
     for (int d = 1; d < e->outputs[0].ndim; d++)
         elements *= e->outputs[0].shape[d];
@@ -195,6 +195,8 @@ static void put_ranks(json_t *row, const measurement *m)
 
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
+    /* A counted result is cut to its count. */
+    const int64_t rows = group_is_parted() ? e->output_rows : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
     char disturbed[400];
 
@@ -203,10 +205,10 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
-    json_put(row, "shape", json_shape(e, m->results[0].ndim, m->results[0].shape));
+    json_put(row, "shape", json_shape(rows, m->results[0].ndim, m->results[0].shape));
     for (int i = 0; i < e->input_count; i++)
-        json_append(inputs, e->kind->parted & 1u << i ? json_shape(e, e->inputs[i].ndim, e->inputs[i].shape)
-                                                      : json_wholes(e->inputs[i].shape, e->inputs[i].ndim));
+        json_append(inputs, json_shape(e->kind->parted & 1u << i ? e->rows : e->inputs[i].shape[0], e->inputs[i].ndim,
+                                       e->inputs[i].shape));
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(group_is_parted() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
