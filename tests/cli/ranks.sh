@@ -58,12 +58,12 @@ for mpi in $mpis; do
         check "cases on $count ranks, $mpi" grep -qE '[0-9]{3} cases of .* ranks, 0 failed' "$work/out"
     done
 
-    for exercise in sort increment sqrt maximum log_of_sum reconstruct; do
+    for exercise in sort increment sqrt maximum log_of_sum reconstruct convolve; do
         ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json
         check "$exercise on three ranks, $mpi" is_done
         check "$exercise: shares" json parted.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
             r['check']['compared'] == r['elements'] and len(r['per_rank']) == 3 and
-            sum(p['share'] for p in r['per_rank']) == r['shape'][0] and
+            sum(p['share'] for p in r['per_rank']) == r['shape'][0] and r['elements'] >= 40 and
             all(p['first'] == sum(q['share'] for q in r['per_rank'][:i]) for i, p in enumerate(r['per_rank'])))(d['results'][0])"
     done
     ranked "$mpi" 2 sort --size=10000 --dtype=i64 -b simd "${quick[@]}" --json=parted.json
@@ -77,6 +77,18 @@ for mpi in $mpis; do
     ranked "$mpi" 2 info
     check "a line a rank" [ "$(grep -c '^rank [01]: ' "$work/out")" = 2 ]
     check "the library" grep -q "^2 ranks, joined by $mpi (" "$work/out"
+
+    # A wrong element of one rank is told, with its place in the whole.
+    export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
+    for words in "sort sort.out" "sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y"; do
+        read -r exercise place <<<"$words"
+        export ON_RANK_1="FAULT_PLACE=$place:first"
+        program="$work/on_rank_1 $flynn" ranked "$mpi" 2 "$exercise" --size=94 -b one-wrong "${quick[@]}" --json=parted.json
+        check "$exercise with a wrong element on rank 1: exit code 1, $mpi" [ "$status" = 1 ]
+        check "its place" json parted.json "(lambda r: not r['check']['ok'] and (
+            '$exercise' == 'sort' or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
+    done
+    unset FLYNN_PLUGIN_PATH
 
     # What can be foreseen: one line, one exit code.
     for words in "svd" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "sort -o x.npy" "sort --ranks=3"; do
