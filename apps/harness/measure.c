@@ -277,6 +277,10 @@ static void event_pass(measuring *s, int launches, double *h2d, double *kernel, 
     must(fl_event_record(s->event[0], s->stream));
     if (s->copies)
         queue_inputs(s);
+    if (group_is_parted()) { /* what its exchanges take does not contain the copies */
+        must(fl_stream_wait(s->stream));
+        group_wait();
+    }
     must(fl_event_record(s->event[1], s->stream));
     for (int i = 0; i < launches; i++)
         queue_call(s, &s->run);

@@ -163,7 +163,7 @@ static void put_ranks(json_t *row, const measurement *m)
 
     for (int r = 0; r < group->size; r++) {
         const rank_facts *f = &m->ranks[r];
-        const double own = f->kernel_s - f->link_s - f->wait_s;
+        const double own = fmax(f->kernel_s - f->link_s - f->wait_s, 0);
         json_t *entry = json_new_object();
         busy += own / group->size;
         busiest = fmax(busiest, own);
@@ -188,7 +188,7 @@ static void put_ranks(json_t *row, const measurement *m)
     json_put(link, "link_s", json_number(link_s));
     json_put(link, "wait_s", json_number(wait_s));
     json_put(row, "ranks", json_whole(group->size));
-    json_put(row, "imbalance", json_number(busiest / busy));
+    json_put(row, "imbalance", json_number(busy > 0 ? busiest / busy : NAN));
     json_put(row, "link", link);
     json_put(row, "per_rank", list);
 }

@@ -128,8 +128,8 @@ static fl_status exchange(convolving *c)
     double start = dist_now();
     fl_status status;
 
-    c->above = malloc((size_t)count_of(c->halo_above) * c->line + 1);
-    c->below = malloc((size_t)count_of(c->halo_below) * c->line + 1);
+    c->above = dist_scratch(c->group, 0, (size_t)count_of(c->halo_above) * c->line);
+    c->below = dist_scratch(c->group, 1, (size_t)count_of(c->halo_below) * c->line);
     status = to && from && c->above && c->below ? pack(c, to) : dist_fail(FL_E_MEMORY, "out of host memory");
     c->cost.stage_s += dist_now() - start;
     start = dist_now();
@@ -171,11 +171,11 @@ static fl_status assemble(convolving *c, rows part, fl_array **edge)
 {
     const int64_t shape[] = {count_of(part), fl_array_shape(c->image, 1)};
     const rows above = both(part, c->halo_above), own = both(part, c->own), below = both(part, c->halo_below);
-    char *host = malloc((size_t)shape[0] * c->line + 1);
+    char *host = dist_scratch(c->group, 2, (size_t)shape[0] * c->line);
     fl_status status = FL_OK;
 
     if (!host)
-        return dist_fail(FL_E_MEMORY, "out of host memory");
+        return FL_E_MEMORY;
     if (count_of(above) > 0)
         memcpy(host + (above.first - part.first) * (int64_t)c->line,
                c->above + (above.first - c->halo_above.first) * (int64_t)c->line, (size_t)count_of(above) * c->line);
@@ -186,7 +186,6 @@ static fl_status assemble(convolving *c, rows part, fl_array **edge)
         status = read_rows(c, own, host + (own.first - part.first) * (int64_t)c->line);
     if (status == FL_OK)
         status = fl_array_from_host(c->device, c->dtype, 2, shape, host, edge);
-    free(host);
     return status;
 }
 
@@ -310,8 +309,6 @@ fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *
             status = compute(&c);
         for (int i = 0; i < 2; i++)
             fl_array_free(c.edge[i]);
-        free(c.above);
-        free(c.below);
     }
     if (timing)
         *timing = c.cost;

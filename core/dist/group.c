@@ -33,6 +33,18 @@ fl_status dist_fail(fl_status status, const char *format, ...)
     return fl_set_error(status, text);
 }
 
+void *dist_scratch(fl_group *group, int i, size_t bytes)
+{
+    if (bytes > group->bytes[i] || !group->scratch[i]) {
+        free(group->scratch[i]);
+        group->scratch[i] = malloc(bytes ? bytes : 1);
+        group->bytes[i] = group->scratch[i] ? bytes : 0;
+    }
+    if (!group->scratch[i])
+        fl_set_error(FL_E_MEMORY, "out of host memory");
+    return group->scratch[i];
+}
+
 /* ------------------------------------------------------------------------------------------ open, close ---- */
 
 fl_status fl_group_open(fl_group **group)
@@ -64,6 +76,8 @@ fl_status fl_group_close(fl_group *group)
     status = group->failed == FL_OK ? fl_group_agree(group, FL_OK, NULL) : FL_OK;
     if (group->link)
         group->link->close();
+    for (int i = 0; i < DIST_SCRATCH; i++)
+        free(group->scratch[i]);
     free(group);
     return status;
 }
@@ -188,28 +202,28 @@ fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece 
 
 /* ----------------------------------------------------------------------------------------------- device ---- */
 
-/* How many GPUs of a family, or of a plugin, can be used here; 0: it is none of GPUs. */
-static int gpus_of(const char *name)
+/* The backend that a name without items opens: the first that can be used, as the best one is listed first; NULL: none,
+ * or it is not the name of one. */
+static const fl_backend_info *backend_of(const char *name)
 {
     const fl_backend_info *info;
-    int count = 0;
 
     for (size_t i = 0; (info = fl_backend_get(i)); i++) {
-        const bool named = strcmp(name, info->name) == 0 || (!info->emulation && strcmp(name, info->family) == 0);
-        if (named && info->usable && strcmp(info->flynn_class, "SIMT") == 0 && count == 0)
-            count = info->probe.device_count;
+        const bool any = strcmp(name, "auto") == 0 || strcmp(name, info->family) == 0;
+        if (info->usable && (strcmp(name, info->name) == 0 || (any && !info->emulation)))
+            return info;
     }
-    return count;
+    return NULL;
 }
 
 fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device)
 {
-    const int gpus = gpus_of(resource);
+    const fl_backend_info *info = group->info.size > 1 ? backend_of(resource) : NULL;
     char numbered[80];
     fl_status status;
 
-    if (gpus > 1) {
-        snprintf(numbered, sizeof numbered, "%.60s:%d", resource, group->info.local_rank % gpus);
+    if (info && strcmp(info->flynn_class, "SIMT") == 0 && info->probe.device_count > 1) {
+        snprintf(numbered, sizeof numbered, "%.60s:%d", info->name, group->info.local_rank % info->probe.device_count);
         resource = numbered;
     }
     status = fl_device_open(resource, device);

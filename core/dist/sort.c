@@ -227,10 +227,9 @@ static fl_status prepare(sorting *s, const fl_array *in, sorted *own)
     fl_status status = sort_here(s, in, s->run->timing);
     double start;
 
-    if (status == FL_OK)
-        status = fl_host_alloc(s->device, s->bytes, &s->got);
-    if (status == FL_OK && !s->in_host)
-        status = fl_host_alloc(s->device, s->bytes, &s->staged);
+    if (status == FL_OK && (!(s->got = dist_scratch(s->group, 0, s->bytes)) ||
+                            (!s->in_host && !(s->staged = dist_scratch(s->group, 1, s->bytes)))))
+        status = FL_E_MEMORY;
     start = dist_now();
     if (status == FL_OK && !s->in_host)
         status = fl_array_read(s->out, s->staged, s->run->stream);
@@ -327,8 +326,6 @@ fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, 
             status = finish(&s);
             status = fl_group_agree(group, status, fl_last_error());
         }
-        fl_host_free(device, s.got);
-        fl_host_free(device, s.staged);
     }
     if (timing)
         *timing = s.cost;
