@@ -6,7 +6,6 @@
 
 #include "expression.h"
 #include "status.h"
-#include "user_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ fl_status fl_function_read(const char *source, const char *shown_as, const fl_dt
 }
 
 /* Compiles `clean`, which was made of the text. */
-static fl_status compile(fl_function *f, const char *clean, const core_user_text *text)
+static fl_status compile(fl_function *f, fl_device *device, const char *clean, const core_user_text *text)
 {
     const core_signature *signature = &f->signature;
     fl_source described = {.size = sizeof described,
@@ -77,7 +76,7 @@ static fl_status compile(fl_function *f, const char *clean, const core_user_text
              signature->own_min ? "#undef min\n" : "");
     described.before = own;
     memcpy(described.inputs, f->info.inputs, sizeof described.inputs);
-    return core_user_text_compile(text, f->device, &described, !*f->info.name, &f->code);
+    return core_user_text_compile(text, device, &described, !*f->info.name, &f->compiled);
 }
 
 fl_status fl_function_create(fl_device *device, const char *source, const char *shown_as, const fl_dtype *inputs,
@@ -98,15 +97,13 @@ fl_status fl_function_create(fl_device *device, const char *source, const char *
     status = read_text(call, &text, inputs, count, &f->signature, &clean);
     if (status == FL_OK) {
         describe(&f->signature, inputs, &f->info);
-        f->device = device;
-        status = compile(f, clean, &text);
+        status = compile(f, device, clean, &text);
     }
     free(clean);
     if (status != FL_OK) {
         free(f);
         return status;
     }
-    core_device_keep(device);
     *function = f;
     return FL_OK;
 }
@@ -118,12 +115,8 @@ const fl_function_info *fl_function_describe(const fl_function *function)
 
 void fl_function_free(fl_function *function)
 {
-    const fl_plugin_device *plugin = function ? &function->device->plugin : NULL;
-
     if (!function)
         return;
-    plugin->api->synchronize(plugin->self);
-    plugin->api->code_free(plugin->self, function->code);
-    core_device_drop(function->device);
+    core_user_code_free(&function->compiled);
     free(function);
 }

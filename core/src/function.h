@@ -3,14 +3,13 @@
 #ifndef FLYNN_CORE_FUNCTION_H
 #define FLYNN_CORE_FUNCTION_H
 
-#include "device.h"
 #include "signature.h"
+#include "user_text.h"
 
 struct fl_function {
-    fl_device *device; /* a reference */
+    core_user_code compiled;
     core_signature signature;
     fl_function_info info; /* whose name is the signature's */
-    void *code;            /* the plugin's */
 };
 
 #endif

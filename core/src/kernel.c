@@ -7,7 +7,6 @@
 #include "array.h"
 #include "status.h"
 #include "stream.h"
-#include "user_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -89,7 +88,6 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
     k = calloc(1, sizeof *k);
     if (!k)
         return core_fail(FL_E_MEMORY, "out of host memory");
-    k->device = device;
     status = check_defines(call, defines);
     if (status == FL_OK)
         status = read_text(call, &text, entry, &k->signature, &clean);
@@ -100,7 +98,7 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
         described.text = clean;
         described.before = k->signature.declaration;
         described.name = k->signature.name;
-        status = core_user_text_compile(&text, device, &described, false, &k->code);
+        status = core_user_text_compile(&text, device, &described, false, &k->compiled);
     }
     free(k->signature.declaration);
     free(clean);
@@ -109,7 +107,6 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
         return status;
     }
     describe(&k->signature, &k->info);
-    core_device_keep(device);
     *kernel = k;
     return FL_OK;
 }
@@ -121,13 +118,9 @@ const fl_kernel_info *fl_kernel_describe(const fl_kernel *kernel)
 
 void fl_kernel_free(fl_kernel *kernel)
 {
-    const fl_plugin_device *plugin = kernel ? &kernel->device->plugin : NULL;
-
     if (!kernel)
         return;
-    plugin->api->synchronize(plugin->self);
-    plugin->api->code_free(plugin->self, kernel->code);
-    core_device_drop(kernel->device);
+    core_user_code_free(&kernel->compiled);
     free(kernel);
 }
 
@@ -163,23 +156,25 @@ fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const fl_array
 {
     const char *const call = "fl_kernel_constant";
     const fl_plugin_device *plugin;
+    fl_device *device;
     void *address;
     size_t bytes, given;
     fl_status status;
 
     if (!kernel || !name)
         return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, kernel ? "name" : "kernel");
-    plugin = &kernel->device->plugin;
-    status = core_kernel_check_array(call, "array", array, kernel->device);
+    device = kernel->compiled.device;
+    plugin = &device->plugin;
+    status = core_kernel_check_array(call, "array", array, device);
     if (status == FL_OK)
-        status = plugin->api->code_symbol(plugin->self, kernel->code, name, &address, &bytes);
+        status = plugin->api->code_symbol(plugin->self, kernel->compiled.code, name, &address, &bytes);
     if (status != FL_OK)
         return status;
     given = (size_t)fl_array_size(array) * fl_dtype_size(array->buffer.dtype);
     if (given > bytes)
         return core_fail(FL_E_ARGUMENT, "%s: %s has %zu bytes, and the array %zu", call, name, bytes, given);
-    status = fl_device_wait(kernel->device);
+    status = fl_device_wait(device);
     if (status == FL_OK && given > 0)
-        status = copy(plugin, kernel->device->default_stream, address, array->buffer.data, given);
+        status = copy(plugin, device->default_stream, address, array->buffer.data, given);
     return status;
 }

@@ -3,14 +3,13 @@
 #ifndef FLYNN_CORE_KERNEL_H
 #define FLYNN_CORE_KERNEL_H
 
-#include "device.h"
 #include "kernel_signature.h"
+#include "user_text.h"
 
 struct fl_kernel {
-    fl_device *device; /* a reference */
+    core_user_code compiled;
     core_kernel_signature signature;
     fl_kernel_info info; /* whose names are the signature's */
-    void *code;          /* the plugin's */
 };
 
 /* Checks an array that a kernel shall see: not NULL, on its device, its elements one after the other. */

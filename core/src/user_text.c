@@ -41,7 +41,7 @@ static fl_status refuse_compiled(const core_user_text *text, const char *compile
 }
 
 fl_status core_user_text_compile(const core_user_text *text, fl_device *device, const fl_source *source,
-                                 bool is_expression, void **code)
+                                 bool is_expression, core_user_code *compiled)
 {
     const fl_device_api *api = device->plugin.api;
     char *output;
@@ -52,9 +52,24 @@ fl_status core_user_text_compile(const core_user_text *text, fl_device *device, 
     output = calloc(1, OUTPUT);
     if (!output)
         return core_fail(FL_E_MEMORY, "out of host memory");
-    status = api->compile(device->plugin.self, source, output, OUTPUT, code);
+    status = api->compile(device->plugin.self, source, output, OUTPUT, &compiled->code);
     if (status == FL_E_SOURCE)
         status = refuse_compiled(text, source->text, is_expression, output);
+    if (status == FL_OK) {
+        core_device_keep(device);
+        compiled->device = device;
+    }
     free(output);
     return status;
+}
+
+void core_user_code_free(core_user_code *compiled)
+{
+    const fl_plugin_device *plugin = compiled->device ? &compiled->device->plugin : NULL;
+
+    if (!plugin)
+        return;
+    plugin->api->synchronize(plugin->self);
+    plugin->api->code_free(plugin->self, compiled->code);
+    core_device_drop(compiled->device);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A text of the user's, of a function or a kernel: its compilation for a device, and its errors. */
+ * A text of the user's, of a function or a kernel: its errors, and its code for a device. */
 #ifndef FLYNN_CORE_USER_TEXT_H
 #define FLYNN_CORE_USER_TEXT_H
 
@@ -19,8 +19,17 @@ fl_status core_user_text_check(const char *call, const core_user_text *text);
 /* FL_E_SOURCE at a place of the text, which the log shows. */
 fl_status core_user_text_refuse(const core_user_text *text, const core_text_error *error);
 
+/* A text that a device compiled: what a function and a kernel both are. */
+typedef struct core_user_code {
+    fl_device *device; /* a reference; NULL: not compiled */
+    void *code;        /* the plugin's */
+} core_user_code;
+
 /* Lets the device compile what was made of the text. An error is told at its place in the text. */
 fl_status core_user_text_compile(const core_user_text *text, fl_device *device, const fl_source *source,
-                                 bool is_expression, void **code);
+                                 bool is_expression, core_user_code *compiled);
+
+/* Waits for the device's work, which may use the code. */
+void core_user_code_free(core_user_code *compiled);
 
 #endif

@@ -58,7 +58,7 @@ static fl_status take_number(const core_parameter *p, const fl_argument *argumen
 
 static fl_status take_array(const fl_kernel *kernel, const core_parameter *p, fl_array *array, value *taken)
 {
-    fl_status status = core_kernel_check_array("kernel", p->name, array, kernel->device);
+    fl_status status = core_kernel_check_array("kernel", p->name, array, kernel->compiled.device);
 
     if (status == FL_OK && array->buffer.dtype != p->dtype)
         return core_fail(FL_E_ARGUMENT, "kernel: %s has dtype %s; the kernel takes %s", p->name,
@@ -94,7 +94,7 @@ static fl_status check(const fl_kernel *kernel, const int64_t *grid, int64_t sha
                          signature->count, signature->count == 1 ? "" : "s");
     if (shared_bytes < 0)
         return core_fail(FL_E_ARGUMENT, "kernel: shared_bytes is %" PRId64 "; expected at least 0", shared_bytes);
-    *l = (launch){.args = {.code = kernel->code, .shared_bytes = shared_bytes, .count = count},
+    *l = (launch){.args = {.code = kernel->compiled.code, .shared_bytes = shared_bytes, .count = count},
                   .dtype = dtype_of(signature)};
     for (int i = 0; i < 3; i++) {
         l->args.grid[i] = grid[i];
@@ -119,5 +119,5 @@ fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t sha
     fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l);
     const core_step step = {FL_OP_KERNEL, status == FL_OK ? l.dtype : FL_U8, &l.args};
 
-    return status == FL_OK ? core_call_run("kernel", kernel->device, run, &step, NULL, 0, l.bytes) : status;
+    return status == FL_OK ? core_call_run("kernel", kernel->compiled.device, run, &step, NULL, 0, l.bytes) : status;
 }

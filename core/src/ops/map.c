@@ -85,7 +85,7 @@ static fl_status check(const arguments *a, fl_map_args *args)
                          !a->device     ? "device"
                          : !a->function ? "function"
                                         : "inputs");
-    if (a->function->device != a->device)
+    if (a->function->compiled.device != a->device)
         return core_fail(FL_E_WRONG_DEVICE, "map: the function was compiled for another device; fl_function_create "
                                             "compiles it for this one");
     if (a->count != info->count)
@@ -97,7 +97,7 @@ static fl_status check(const arguments *a, fl_map_args *args)
                            fl_dtype_name(a->out->buffer.dtype), fl_dtype_name(info->result));
     if (status != FL_OK)
         return status;
-    *args = (fl_map_args){.code = a->function->code, .inputs = a->count, .out = a->out->buffer};
+    *args = (fl_map_args){.code = a->function->compiled.code, .inputs = a->count, .out = a->out->buffer};
     for (int i = 0; i < a->count && status == FL_OK; i++)
         status = check_input(a, i, &args->in[i]);
     return status;
