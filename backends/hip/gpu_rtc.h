@@ -200,46 +200,31 @@ static inline void gpu_rtc_options(const char *architecture, bool contract, std:
                 contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
 }
 
-/* All of it, or false. */
-static inline bool gpu_rtc_write(int to, const void *data, size_t bytes)
+/* `move` is read or write. False: the other end was closed before all was moved. */
+template <typename Move>
+static inline bool gpu_rtc_move_bytes(Move move, int pipe, void *data, size_t bytes)
 {
-    const char *at = static_cast<const char *>(data);
-    while (bytes > 0) {
-        const ssize_t written = write(to, at, bytes);
-        if (written < 0 && errno != EINTR)
+    for (char *at = static_cast<char *>(data); bytes > 0;) {
+        const ssize_t moved = move(pipe, at, bytes);
+        if (moved == 0 || (moved < 0 && errno != EINTR))
             return false;
-        at += written > 0 ? written : 0;
-        bytes -= written > 0 ? (size_t)written : 0;
+        at += moved > 0 ? moved : 0;
+        bytes -= moved > 0 ? (size_t)moved : 0;
     }
     return true;
 }
 
-static inline bool gpu_rtc_read(int from, void *data, size_t bytes)
+template <typename Move>
+static inline bool gpu_rtc_move(Move move, int pipe, gpu_rtc_result *result)
 {
-    char *at = static_cast<char *>(data);
-    while (bytes > 0) {
-        const ssize_t got = read(from, at, bytes);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        at += got > 0 ? got : 0;
-        bytes -= got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
-static inline bool gpu_rtc_write_text(int to, const std::string &text)
-{
-    const size_t size = text.size();
-    return gpu_rtc_write(to, &size, sizeof size) && gpu_rtc_write(to, text.data(), size);
-}
-
-static inline bool gpu_rtc_read_text(int from, std::string *text)
-{
-    size_t size;
-    if (!gpu_rtc_read(from, &size, sizeof size))
+    size_t sizes[] = {result->log.size(), result->code.size()};
+    if (!gpu_rtc_move_bytes(move, pipe, &result->error, sizeof result->error) ||
+        !gpu_rtc_move_bytes(move, pipe, sizes, sizeof sizes))
         return false;
-    text->resize(size);
-    return gpu_rtc_read(from, &(*text)[0], size);
+    result->log.resize(sizes[0]);
+    result->code.resize(sizes[1]);
+    return gpu_rtc_move_bytes(move, pipe, &result->log[0], sizes[0]) &&
+           gpu_rtc_move_bytes(move, pipe, &result->code[0], sizes[1]);
 }
 
 /* In a child process: for an architecture that it does not know, or a text that its compiler cannot translate, hiprtc
@@ -256,14 +241,10 @@ static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *tex
     if (child == 0) {
         alarm(most_seconds); /* another thread may have held a lock that the compiler needs */
         result = gpu_rtc_compile_here(rtc, text, options);
-        _exit(gpu_rtc_write(pipes[1], &result.error, sizeof result.error) && gpu_rtc_write_text(pipes[1], result.log) &&
-                      gpu_rtc_write_text(pipes[1], result.code)
-                  ? 0
-                  : 1);
+        _exit(gpu_rtc_move(write, pipes[1], &result) ? 0 : 1);
     }
     close(pipes[1]);
-    const bool complete = child > 0 && gpu_rtc_read(pipes[0], &result.error, sizeof result.error) &&
-                          gpu_rtc_read_text(pipes[0], &result.log) && gpu_rtc_read_text(pipes[0], &result.code);
+    const bool complete = child > 0 && gpu_rtc_move(read, pipes[0], &result);
     close(pipes[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
