@@ -17,3 +17,15 @@ const char *const @name@[] = {
     0};
 ")
 endfunction()
+
+# flynn_embed_preludes(<list> <text>...): embeds backends/<text>.h, which is compiled at run time before a text of the user's, and
+# appends the C files to the list. The lines of hip/map_prelude.h are hip_map_prelude; those of shared/map_math.h, map_math.
+function(flynn_embed_preludes list)
+    foreach(text IN LISTS ARGN)
+        string(REGEX REPLACE "^shared/" "" name ${text})
+        string(REPLACE "/" "_" name ${name})
+        flynn_embed(${PROJECT_SOURCE_DIR}/backends/${text}.h ${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+        list(APPEND ${list} ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    endforeach()
+    set(${list} ${${list}} PARENT_SCOPE)
+endfunction()

@@ -20,12 +20,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPER
     COMPILE_OPTIONS "-fopenmp-simd;-Wno-unknown-pragmas")
 
 # The texts that are compiled at run time around a function of the user's.
-foreach(text IN ITEMS shared/code_numbers hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
-    string(REGEX REPLACE "/" "_" name ${text})
-    string(REGEX REPLACE "^shared_" "" name ${name})
-    flynn_embed(${PROJECT_SOURCE_DIR}/backends/${text}.h ${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
-    list(APPEND FLYNN_HIP_C_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
-endforeach()
+flynn_embed_preludes(FLYNN_HIP_C_SOURCES
+    shared/code_numbers shared/map_math hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
 
 # flynn_describe_hip_plugin(<name> <text>): sets the plugin's built_with.
 function(flynn_describe_hip_plugin name text)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char *const cpu_map_prelude[]; /* lines of map_prelude.h */
+extern const char *const cpu_map_prelude[], *const map_math[]; /* lines of map_prelude.h and map_math.h */
 
 static const char *type_of(fl_dtype dtype)
 {
@@ -59,16 +59,16 @@ static void add_loop(compiler_text *to, const fl_source *s, bool apart)
 static char *make_text(const fl_source *s)
 {
     enum { OF_LOOPS = 4096 }; /* more than both loops need */
-    const char *const *const preludes[] = {code_numbers, cpu_map_prelude};
+    const char *const *const preludes[] = {code_numbers, cpu_map_prelude, map_math};
     compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS};
 
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof preludes / sizeof *preludes; i++)
         for (const char *const *line = preludes[i]; *line; line++)
             text.size += strlen(*line);
     text.bytes = malloc(text.size);
     if (!text.bytes)
         return NULL;
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof preludes / sizeof *preludes; i++)
         for (const char *const *line = preludes[i]; *line; line++)
             compiler_add(&text, "%s", *line);
     compiler_add(&text, "%s#line 1 \"" FL_SOURCE_NAME "\"\n%s\n#line 1 \"flynn\"\n", s->before, s->text);

@@ -95,16 +95,13 @@ function(flynn_add_cpu_plugin name)
     endif()
 
     # What a function of the user's sees before its own text.
-    set(prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c ${CMAKE_CURRENT_BINARY_DIR}/code_numbers.c)
-    flynn_embed(${PROJECT_SOURCE_DIR}/backends/shared/code_numbers.h code_numbers
-        ${CMAKE_CURRENT_BINARY_DIR}/code_numbers.c)
-    flynn_embed(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/map_prelude.h cpu_map_prelude ${CMAKE_CURRENT_BINARY_DIR}/map_prelude.c)
+    flynn_embed_preludes(preludes shared/code_numbers shared/map_math cpu/map_prelude)
 
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
     flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
-        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c ${prelude} ${objects})
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c ${preludes} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

@@ -295,15 +295,7 @@ FLYNN_WHOLE(long long) FLYNN_WHOLE(unsigned long long)
         return __builtin_##name((double)x, (double)y); \
     }
     /* clang-format off */
-FLYNN_REAL(acos) FLYNN_REAL(acosh) FLYNN_REAL(asin) FLYNN_REAL(asinh) FLYNN_REAL(atan) FLYNN_REAL(atanh)
-FLYNN_REAL(cbrt) FLYNN_REAL(ceil) FLYNN_REAL(cos) FLYNN_REAL(cosh) FLYNN_REAL(erf) FLYNN_REAL(erfc) FLYNN_REAL(exp) FLYNN_REAL(exp2)
-FLYNN_REAL(expm1) FLYNN_REAL(fabs) FLYNN_REAL(floor) FLYNN_REAL(lgamma) FLYNN_REAL(log) FLYNN_REAL(log10)
-FLYNN_REAL(log1p) FLYNN_REAL(log2) FLYNN_REAL(logb) FLYNN_REAL(nearbyint) FLYNN_REAL(rint) FLYNN_REAL(round)
-FLYNN_REAL(sin) FLYNN_REAL(sinh) FLYNN_REAL(sqrt) FLYNN_REAL(tan) FLYNN_REAL(tanh) FLYNN_REAL(tgamma) FLYNN_REAL(trunc)
-FLYNN_TO(ilogb, int) FLYNN_TO(lrint, long) FLYNN_TO(lround, long) FLYNN_TO(llrint, long long)
-FLYNN_TO(llround, long long)
-FLYNN_REAL2(atan2) FLYNN_REAL2(copysign) FLYNN_REAL2(fdim) FLYNN_REAL2(fmax) FLYNN_REAL2(fmin) FLYNN_REAL2(fmod)
-FLYNN_REAL2(hypot) FLYNN_REAL2(nextafter) FLYNN_REAL2(pow) FLYNN_REAL2(remainder)
+FLYNN_MATH_OF_ONE(FLYNN_REAL) FLYNN_MATH_OF_TWO(FLYNN_REAL2) FLYNN_MATH_TO(FLYNN_TO)
     /* clang-format on */
 
     FLYNN_INLINE float fma(float x, float y, float z)

@@ -14,6 +14,7 @@
 /* The lines of the files of these names, from the build. */
 extern "C" {
 extern const char *const hip_map_prelude[];
+extern const char *const map_math[];
 extern const char *const hip_walk_kernels[];
 extern const char *const hip_map_kernels[];
 }
@@ -83,6 +84,7 @@ std::string text_of(const fl_source *source)
 {
     std::string text;
     add_lines(&text, hip_map_prelude);
+    add_lines(&text, map_math);
     add_lines(&text, hip_walk_kernels);
     text += source->before;
     text += before_text;

@@ -127,8 +127,20 @@ lessons() {
     check "every kernel there was tried" test "$tried" = "$(find "$kernels" -name '*.hip' | wc -l)"
     check "the wrong ones are marked" test "$(grep -l "^/\* WRONG: " "$kernels"/*.hip | wc -l)" = "$(grep -c '^    wrong ' "$0")"
 }
+# Each function of the lists in code_numbers.h takes an integer as a double, and float's has its name, too.
+awk 'BEGIN { print "__global__ void functions(int *wrong, int n)\n{\n    const double x = n;\n    const float y = n;" }
+    function call(name, value) { return name "(" value (two ? ", " value : "") ")" }
+    /^#define FLYNN_MATH_/ { two = /OF_TWO/ }
+    /^    F\(/ { while (match($0, /F\([a-z0-9]+/)) {
+        name = substr($0, RSTART + 2, RLENGTH - 2)
+        $0 = substr($0, RSTART + RLENGTH)
+        print "    *wrong += " call(name, "n") " != " call(name, "x") ";"
+        print "    *wrong += " call(name, "y") " != " call(name "f", "y") ";" } }
+    END { print "}" }' "$here/../../backends/shared/code_numbers.h" >functions.hip
+check "all 48 functions are there" test "$(grep -c '[(]n' functions.hip)" = 48
 for name in $gpus; do
     lessons "$name"
+    ok "$name: functions of math.h" kernel functions.hip out=1 1 --expect=0 --block=1 --grid=1 --backend="$name" "${quick[@]}"
 done
 case $gpus in
 *hip-cpu*) ;;
