@@ -91,21 +91,39 @@ static char *make_text(const fl_source *s)
 
 /* What every function is compiled with. A misspelt function is an error here, and not when the object is loaded.
  * Columns are counted in characters. */
-#define COMMON \
-    "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-fwrapv", "-fno-strict-aliasing", "-nostdlib", \
-        "-Werror=implicit-function-declaration", "-Werror=implicit-int", "-Werror=return-type", "-ftabstop=1"
+static const char *const common[] = {"-std=gnu11",
+                                     "-shared",
+                                     "-fPIC",
+                                     "-fvisibility=hidden",
+                                     "-fwrapv",
+                                     "-fno-strict-aliasing",
+                                     "-nostdlib",
+                                     "-Werror=implicit-function-declaration",
+                                     "-Werror=implicit-int",
+                                     "-Werror=return-type",
+                                     "-ftabstop=1",
+                                     VECTOR_MATH};
+enum { COMMON = sizeof common / sizeof *common };
 
-/* Compiles a text of make_text with these flags. */
-static fl_status load(const fl_host *host, const char *text, const char *const *flags, char *output, size_t size,
-                      cpu_code **made)
+/* Compiles a text of make_text with these flags, too. `exact`: no products are fused with sums. */
+static fl_status load(const fl_host *host, const char *text, const char *const *flags, bool exact, char *output,
+                      size_t size, cpu_code **made)
 {
     static const char *const libraries[] = {MATH_LIBRARIES, "-lgcc", NULL};
+    const char *all[COMMON + CPU_MOST_FLAGS + 2];
+    int count = COMMON;
     cpu_code *code = calloc(1, sizeof *code);
     fl_status status;
 
     if (!code)
         return host->error(FL_E_MEMORY, "out of host memory");
-    status = compiler_load(host, &(compiler_job){"c", flags, libraries, text, output, size}, &code->handle);
+    memcpy(all, common, sizeof common);
+    while (*flags)
+        all[count++] = *flags++;
+    if (exact)
+        all[count++] = "-ffp-contract=off";
+    all[count] = NULL;
+    status = compiler_load(host, &(compiler_job){"c", all, libraries, text, output, size}, &code->handle);
     if (status != FL_OK) {
         free(code);
         return status;
@@ -122,38 +140,6 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     return FL_OK;
 }
 
-/* The plugin's own flags. */
-static fl_status load_for(const cpu_table *table, const fl_host *host, const fl_source *source, const char *text,
-                          char *output, size_t size, cpu_code **made)
-{
-    static const char *const scalar[] = {
-        COMMON, "-O3", "-funroll-loops", "-ffp-contract=off", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
-    char level[32];
-    const char *vector[] = {COMMON,
-                            "-O3",
-                            "-fno-math-errno",
-                            "-fopenmp-simd",
-                            VECTOR_MATH,
-                            source->exact ? "-ffp-contract=off" : "-ffp-contract=fast",
-                            NULL,
-                            NULL,
-                            NULL};
-    int count = sizeof vector / sizeof *vector - 3;
-
-#ifdef CPU_ARM_LEVELS
-    if (strcmp(table->isa, "sve") == 0) {
-        snprintf(level, sizeof level, "-march=armv8.2-a+sve");
-#else
-    if (strcmp(table->isa, "base") != 0) {
-        snprintf(level, sizeof level, "-march=x86-64-%s", table->isa);
-#endif
-        vector[count++] = level;
-    }
-    if (table->vector_bits == 512)
-        vector[count++] = "-mprefer-vector-width=512";
-    return load(host, text, table->vector_bits > 64 ? vector : scalar, output, size, made);
-}
-
 fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code)
 {
     const cpu_device *device = self;
@@ -163,7 +149,7 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
 
     if (!text)
         return device->host->error(FL_E_MEMORY, "out of host memory");
-    status = load_for(device->table, device->host, source, text, output, size, &made);
+    status = load(device->host, text, device->table->flags, source->exact, output, size, &made);
     if (status != FL_OK || device->table->vector_bits > 64) { /* only the oracle compiles it again */
         free(text);
         text = NULL;
@@ -178,13 +164,13 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
 
 fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **plain)
 {
-    static const char *const flags[] = {COMMON, "-O0", "-ffp-contract=off", NULL};
+    static const char *const flags[] = {"-O0", NULL};
     char output[1024];
     fl_status status = FL_OK;
 
     pthread_mutex_lock(&code->lock);
     if (!code->plain)
-        status = load(host, code->text, flags, output, sizeof output, &code->plain);
+        status = load(host, code->text, flags, true, output, sizeof output, &code->plain);
     pthread_mutex_unlock(&code->lock);
     if (status == FL_E_SOURCE) /* it did compile with other flags: the machine fails, not the text */
         return host->error(FL_E_MEMORY, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),

@@ -24,6 +24,8 @@
 #define CPU_NAME(name) CPU_JOIN2(name, CPU_ISA)
 #define CPU_TYPED(name, type) CPU_JOIN3(name, type, CPU_ISA)
 
+enum { CPU_MOST_FLAGS = 16 }; /* of cpu_table.flags */
+
 /* Bytes of a cache line. */
 #define CPU_LINE 64
 
@@ -40,6 +42,7 @@ typedef struct cpu_operation {
 typedef struct cpu_table {
     const char *isa; /* "v3"; "base": the compiler's default */
     int vector_bits;
+    const char *const *flags; /* that its operations are compiled with, and functions of the user's; NULL at the end */
     const cpu_operation *const *operations;
     size_t operation_count;
 } cpu_table;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Builds plugins from the sources of this folder; the plugins differ in their flags.
 
-include_guard(GLOBAL)
+include_guard(DIRECTORY)
 include(CheckCSourceCompiles)
 
 check_c_source_compiles("
@@ -40,13 +40,18 @@ check_c_source_compiles("
 unset(CMAKE_REQUIRED_FLAGS)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
-# The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag>...); `any`: see below
+# ISA_FLAGS of `simd` and `omp`, which share compiled functions of the user's in the cache.
+set(FLYNN_VECTOR_FLAGS -O3 -fopenmp-simd -ffp-contract=fast -fno-math-errno)
+
+# The operations for one instruction set: _flynn_cpu_table(<plugin> <isa> <vector bits> <flag of the set>...); `flags`, `any`: see below
 function(_flynn_cpu_table plugin isa bits)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/*.c)
     list(REMOVE_ITEM sources ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/host_svd.c) # host_svd.c: for GPUs
     add_library(${plugin}-${isa} OBJECT ${sources})
-    target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits})
-    target_compile_options(${plugin}-${isa} PRIVATE ${ARGN})
+    set(user_flags ${arg_ISA_FLAGS} ${ARGN}) # of a user's function
+    list(JOIN user_flags "\", \"" user_flags)
+    target_compile_definitions(${plugin}-${isa} PRIVATE CPU_ISA=${isa} CPU_VECTOR_BITS=${bits} "CPU_FLAGS=\"${user_flags}\"")
+    target_compile_options(${plugin}-${isa} PRIVATE ${flags} ${ARGN})
     # Contraction would change which numbers are close.
     set_source_files_properties(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/allclose.c PROPERTIES
         COMPILE_OPTIONS -ffp-contract=off)
@@ -54,7 +59,7 @@ function(_flynn_cpu_table plugin isa bits)
 endfunction()
 
 # flynn_add_cpu_plugin(<name> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
-#   FLAGS: for all files;  ISA_FLAGS: for the operations only
+#   FLAGS: for all files;  ISA_FLAGS: for the operations, and for functions of the user's
 #   LEVELS: builds the operations for x86-64-v2, v3 and v4, or on Arm for NEON and SVE, from which `open` chooses.
 #           Without LEVELS, or if the compiler cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
@@ -66,30 +71,31 @@ function(flynn_add_cpu_plugin name)
     # A short loop that lies across two of the processor's fetch blocks is slower by up to a fifth (the sieve of omp),
     # and any flag, such as one of FlynnMachineCode.cmake, moves it there.
     set(flags ${arg_FLAGS} ${arg_ISA_FLAGS} -fno-lto -falign-loops=32)
+    list(REMOVE_DUPLICATES flags)
     if(CMAKE_C_COMPILER_ID MATCHES Clang)
         list(APPEND flags -Wno-pass-failed) # a loop that this compiler does not vectorize is slower, not wrong
     endif()
 
     if(arg_LEVELS AND FLYNN_HAVE_X86_64_LEVELS)
         set(isas v2 v3 v4)
-        _flynn_cpu_table(${name} v2 128 ${flags} -march=x86-64-v2)
-        _flynn_cpu_table(${name} v3 256 ${flags} -march=x86-64-v3)
-        _flynn_cpu_table(${name} v4 512 ${flags} -march=x86-64-v4 -mprefer-vector-width=512)
+        _flynn_cpu_table(${name} v2 128 -march=x86-64-v2)
+        _flynn_cpu_table(${name} v3 256 -march=x86-64-v3)
+        _flynn_cpu_table(${name} v4 512 -march=x86-64-v4 -mprefer-vector-width=512)
         set(levels ", for x86-64-v2, v3 and v4")
         set(choice CPU_LEVELS)
     elseif(arg_LEVELS AND FLYNN_HAVE_ARM_SVE)
         set(isas neon sve)
-        _flynn_cpu_table(${name} neon 128 ${flags})
+        _flynn_cpu_table(${name} neon 128)
         # The compiler's loops have the processor's vector length; 128 bits are those of the sources' own vectors.
-        _flynn_cpu_table(${name} sve 128 ${flags} -march=armv8.2-a+sve)
+        _flynn_cpu_table(${name} sve 128 -march=armv8.2-a+sve)
         set(levels ", for NEON and SVE")
         set(choice CPU_ARM_LEVELS)
     else()
         set(isas base)
         if(arg_LEVELS)
-            _flynn_cpu_table(${name} base 128 ${flags})
+            _flynn_cpu_table(${name} base 128)
         else()
-            _flynn_cpu_table(${name} base 64 ${flags})
+            _flynn_cpu_table(${name} base 64)
         endif()
         set(levels "")
     endif()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - all operations in one instruction set, which the macros CPU_ISA and CPU_VECTOR_BITS name. A new operation
- * is a new file and a line here.
+ * table.c - all operations in one instruction set, which the macros CPU_ISA, CPU_VECTOR_BITS and CPU_FLAGS describe. A
+ * new operation is a new file and a line here.
  */
 #include "cpu.h"
 
@@ -35,9 +35,13 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_svd),
 };
 
+static const char *const flags[] = {CPU_FLAGS, NULL};
+_Static_assert(sizeof flags / sizeof *flags <= CPU_MOST_FLAGS, "compile.c has room for them");
+
 const cpu_table CPU_NAME(cpu_table) = {
     .isa = TEXT(CPU_ISA),
     .vector_bits = CPU_VECTOR_BITS,
+    .flags = flags,
     .operations = operations,
     .operation_count = sizeof operations / sizeof *operations,
 };
