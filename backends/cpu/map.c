@@ -15,6 +15,7 @@ static walk CPU_NAME(map_walk)(const fl_map_args *a)
     buffers[a->inputs] = &a->out;
     w = CPU_NAME(walk_along)(buffers, a->inputs + 1);
     w.uneven = ((const cpu_code *)a->code)->uneven;
+    w.users = true;
     return w;
 }
 

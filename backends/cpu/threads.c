@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c - how many threads a process should use, and whether it gets them. A container or a batch system grants
- * fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of time (cgroups v1 and v2).
+ * threads.c - how many threads a process should use, and whether it gets them; stacks for signals on them. A container
+ * or a batch system grants fewer processors than the machine has, in one of two ways: an affinity mask, or a quota of
+ * time (cgroups v1 and v2).
  */
 #define _GNU_SOURCE
 #include "threads.h"
@@ -10,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,4 +175,27 @@ int cpu_try_threads(int count)
         pthread_join(threads[--started], NULL);
     free(threads);
     return error;
+}
+
+/* ------------------------------------------------------------------------------------------------- signals ---- */
+
+void *cpu_signal_stack_begin(void)
+{
+    enum { BYTES = 64 << 10 };
+    stack_t before, stack = {.ss_size = BYTES};
+
+    if (sigaltstack(NULL, &before) != 0 || !(before.ss_flags & SS_DISABLE))
+        return NULL;
+    stack.ss_sp = malloc(BYTES);
+    if (stack.ss_sp)
+        sigaltstack(&stack, NULL);
+    return stack.ss_sp;
+}
+
+void cpu_signal_stack_end(void *stack)
+{
+    if (!stack)
+        return;
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    free(stack);
 }

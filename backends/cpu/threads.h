@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h - how many threads a process should use, and whether it gets them.
+ * threads.h - how many threads a process should use, and whether it gets them; stacks for signals on them.
  */
 #ifndef FLYNN_CPU_THREADS_H
 #define FLYNN_CPU_THREADS_H
@@ -20,6 +20,11 @@ int cpu_try_threads(int count);
 /* The processor time that the cgroups of this process may use (0.5: half a processor); 0: no limit.
  * Reads <root>/proc/self/cgroup and <root>/sys/fs/cgroup; `root` is "" but for tests. */
 double cpu_cgroup_quota(const char *root);
+
+/* Gives the calling thread a stack on which a signal handler of the program can run when a user's function has used up
+ * the thread's own. NULL: the thread has one, or there is no memory for it. End it on the same thread. */
+void *cpu_signal_stack_begin(void);
+void cpu_signal_stack_end(void *stack);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,7 @@ typedef struct walk {
     int dimensions;          /* at least 1 */
     int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS][WALK_MOST];
     bool uneven; /* some elements may take much longer than others */
+    bool users;  /* the loops are a user's function, which may use up a thread's stack */
 } walk;
 
 static inline int64_t walk_smaller(int64_t a, int64_t b)
@@ -229,17 +230,22 @@ static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_l
     const walk_pieces p = CPU_NAME(walk_cut)(&w);
 
     (void)context, (void)work;
-    if (w.uneven) {
-#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(cpu_team(context, work))
-        for (int64_t row = 0; row < p.rows; row++)
-            for (int64_t i = 0; i < p.width; i += p.piece)
-                CPU_NAME(walk_piece)(&w, loops, &p, row, i);
-        return;
+#pragma omp parallel num_threads(cpu_team(context, work))
+    {
+        void *signals = w.users ? cpu_signal_stack_begin() : NULL;
+        if (w.uneven) {
+#pragma omp for collapse(2) schedule(dynamic) nowait
+            for (int64_t row = 0; row < p.rows; row++)
+                for (int64_t i = 0; i < p.width; i += p.piece)
+                    CPU_NAME(walk_piece)(&w, loops, &p, row, i);
+        } else {
+#pragma omp for collapse(2) schedule(static) nowait
+            for (int64_t row = 0; row < p.rows; row++)
+                for (int64_t i = 0; i < p.width; i += p.piece)
+                    CPU_NAME(walk_piece)(&w, loops, &p, row, i);
+        }
+        cpu_signal_stack_end(signals);
     }
-#pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, work))
-    for (int64_t row = 0; row < p.rows; row++)
-        for (int64_t i = 0; i < p.width; i += p.piece)
-            CPU_NAME(walk_piece)(&w, loops, &p, row, i);
 }
 
 /* ------------------------------------------------------------------------------------- column by column ---- */
@@ -265,12 +271,17 @@ static void CPU_NAME(walk_uncoalesced)(const fl_context *context, walk w, const 
     for (int k = 0; k < w.operands; k++)
         step[k] = folded ? columns * w.stride[0][k] : w.stride[0][k];
     (void)context, (void)work;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, work))
-    for (int64_t column = 0; column < columns; column++) {
-        int64_t length = folded ? (elements - column + columns - 1) / columns : w.shape[0];
-        char *at[WALK_MOST];
-        CPU_NAME(walk_locate)(&w, folded ? 0 : 1, w.dimensions, column, at);
-        loops->column(at, step, length);
+#pragma omp parallel num_threads(cpu_team(context, work))
+    {
+        void *signals = w.users ? cpu_signal_stack_begin() : NULL;
+#pragma omp for schedule(static) nowait
+        for (int64_t column = 0; column < columns; column++) {
+            int64_t length = folded ? (elements - column + columns - 1) / columns : w.shape[0];
+            char *at[WALK_MOST];
+            CPU_NAME(walk_locate)(&w, folded ? 0 : 1, w.dimensions, column, at);
+            loops->column(at, step, length);
+        }
+        cpu_signal_stack_end(signals);
     }
 }
 

@@ -10,12 +10,12 @@
 #ifndef FLYNN_HIP_GPU_CODE_CPU_H
 #define FLYNN_HIP_GPU_CODE_CPU_H
 
+#include "../cpu/threads.h"
 #include "../shared/compiler.h"
 #include "code.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
@@ -62,7 +62,7 @@ struct code_launch {
     std::atomic<bool> out_of_memory{false};
 };
 
-constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096, signal_bytes = 64 << 10;
+constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096;
 
 /* A stack and what runs on it. The page below the stack is not there: a fiber that uses up its stack is a fault. */
 struct fiber {
@@ -85,7 +85,6 @@ struct runner {
     std::vector<int> idle;           /* of them */
     std::vector<int> fiber_of;       /* each thread's */
     std::vector<thread_state> state; /* of each thread */
-    std::unique_ptr<char[]> signals; /* a stack for a handler of the program's */
 
     ~runner()
     {
@@ -222,23 +221,16 @@ void run_blocks(runner &r, code_launch *launch)
         run_block(r, block);
 }
 
-/* On the calling thread, with a stack for a handler of the program's, unless it has one: a fiber may have used up its
- * own. */
+/* On the calling thread. A fiber may use up its stack. */
 void run_here(runner *r, code_launch *launch)
 {
-    stack_t stack = {}, before = {};
+    void *signals = cpu_signal_stack_begin();
     try {
-        r->signals.reset(new char[signal_bytes]);
-        stack.ss_sp = r->signals.get();
-        stack.ss_size = signal_bytes;
-        if (sigaltstack(nullptr, &before) == 0 && before.ss_flags & SS_DISABLE)
-            sigaltstack(&stack, nullptr);
         run_blocks(*r, launch);
     } catch (const std::bad_alloc &) {
         launch->out_of_memory = true;
     }
-    if (before.ss_flags & SS_DISABLE)
-        sigaltstack(&before, nullptr);
+    cpu_signal_stack_end(signals);
 }
 
 /* On as many threads as there are processors, and two on one: blocks run beside each other on every GPU. */

@@ -149,6 +149,13 @@ for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:cal
         check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
     done
 done
+# Of an element that is no sample, so that a thread of omp is the first to compute it.
+printf 'int f(int n) { volatile int a[1] = {0}; return n == 262143 ? a[f(n + a[0]) & 0] : n; }\n' >last.c
+for backend in $every; do
+    [ "${backend%%-*}" = hip ] && [ "$backend" != hip-cpu ] && continue # a GPU's stack is the kernel's to bound
+    refused "$backend: the last element calls itself" 1 "calls itself too often" map last.c 0:262144 --check=sampled \
+        --backend="$backend" "${quick[@]}"
+done
 
 # A function that never ends: Ctrl-C, and --max-time.
 printf 'int f(int n) { while (n != 5) n |= 8; return n; }\n' >endless.c
