@@ -50,7 +50,6 @@ const exercise_kind log_of_sum_exercise = {
     .least_files = 2,
     .numbers = true,
     .dtypes = DTYPES_ALL,
-    .lacks = TAKES_CHECK,
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},

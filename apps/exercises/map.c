@@ -7,13 +7,10 @@
 
 #include "harness/reference.h"
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/options.h"
 #include "view/json.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const own_option options[] = {
@@ -66,64 +63,14 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 /* ------------------------------------------------------------------------------------------------- check ---- */
 
-/* What the unoptimised code gives for some elements, or for all. */
-typedef struct expected_elements {
-    int64_t count, *index; /* row-major, ascending */
-    host_array value;
-    double largest; /* of the finite ones, without sign */
-} expected_elements;
-
-/* All, unless that would take much longer than the work: then as many as are soon done, evenly spread. */
-static int64_t elements_to_check(const exercise *e)
-{
-    enum { SAMPLES = 65536, MOST = 1 << 24 };
-    const int64_t all = output_size(&e->outputs[0]), most = ((const map_options *)e->own)->info.loops ? SAMPLES : MOST;
-
-    if (e->common.check == CHECK_FULL || (e->common.check == CHECK_AUTO && all <= most))
-        return all;
-    return int64_smaller(all, SAMPLES);
-}
-
-/* The elements of one input that those of the output are made of. */
-static fl_array *gather(const exercise *e, int input, const expected_elements *x, fl_device *device)
-{
-    const host_array *in = &e->inputs[input];
-    const size_t size = fl_dtype_size(in->dtype);
-    host_array some = reference_array(in->dtype, 1, &x->count);
-    fl_array *there;
-
-    for (int64_t i = 0; i < x->count; i++)
-        memcpy((char *)some.data + (size_t)i * size,
-               (const char *)in->data + (size_t)map_index_in(e, input, x->index[i]) * size, size);
-    there = reference_upload(device, &some, false);
-    host_array_free(&some);
-    return there;
-}
-
+/* The same text without optimisation. One with loops may take long for each element. */
 static void expect(exercise *e)
 {
-    const int64_t all = output_size(&e->outputs[0]);
-    fl_device *device = reference_device("map", "reference");
-    expected_elements *x = memory_zeroed(1, sizeof *x);
-    fl_array *in[FL_MAX_INPUTS], *out;
+    enum { MOST_OF_LOOPS = 65536 };
+    map_options *own = e->own;
 
-    x->count = elements_to_check(e);
-    x->index = memory_zeroed((size_t)x->count, sizeof *x->index);
-    for (int64_t i = 0; i < x->count; i++)
-        x->index[i] = (int64_t)((double)i / (double)x->count * (double)all);
-    for (int i = 0; i < e->input_count; i++)
-        in[i] = gather(e, i, x, device);
-    must(fl_array_create(device, e->outputs[0].dtype, 1, &x->count, &out));
-    must(call(e, device, in, &out, &(fl_run){.variant = "reference"}));
-    x->value = reference_fetch(out);
-    for (int i = 0; i < e->input_count; i++)
-        fl_array_free(in[i]);
-    fl_device_close(device);
-    for (int64_t i = 0; i < x->count; i++) {
-        const double value = fabs(host_array_get(&x->value, i));
-        x->largest = isfinite(value) && value > x->largest ? value : x->largest;
-    }
-    e->expected = x;
+    reference_expect(e, own->info.loops ? MOST_OF_LOOPS : REFERENCE_MOST);
+    own->largest = reference_largest(e);
 }
 
 /* Another rounding, or another logarithm, changes the last bits of a sum that cancels, so the bound has a part that is
@@ -131,32 +78,19 @@ static void expect(exercise *e)
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const map_options *own = e->own;
-    const expected_elements *x = e->expected;
-    const host_array *result = &m->results[0];
-    const bool real = fl_dtype_is_float(result->dtype), narrow = result->dtype == FL_F32;
+    const fl_dtype dtype = m->results[0].dtype;
+    const bool real = fl_dtype_is_float(dtype), narrow = dtype == FL_F32;
     const double relative = !real ? 0 : own->relative >= 0 ? own->relative : narrow ? 1e-5 : 1e-12;
-    const double absolute = !real ? 0 : own->absolute >= 0 ? own->absolute : (narrow ? 1e-6 : 1e-14) * x->largest;
-    compare_result found = compare_start();
+    const double absolute = !real ? 0 : own->absolute >= 0 ? own->absolute : (narrow ? 1e-6 : 1e-14) * own->largest;
 
     snprintf(method, size, real ? "unoptimised code, %s, rtol %g, atol %.2g" : "unoptimised code, %s, exactly",
-             x->count == host_array_size(result) ? "all elements" : "sampled", relative, absolute);
-    for (int64_t i = 0; i < x->count; i++) {
-        const double wanted = host_array_get(&x->value, i);
-        const double got = reference_got(result, x->index[i], &x->value, i);
-        compare_add(&found, x->index[i], got, wanted, absolute + relative * fabs(wanted));
-    }
-    return found;
+             reference_is_whole(e) ? "all elements" : "sampled", relative, absolute);
+    return reference_compare(e, m, &(reference_bound){.relative = relative, .absolute = absolute});
 }
 
 static void release(exercise *e)
 {
-    expected_elements *x = e->expected;
-
-    if (x) {
-        host_array_free(&x->value);
-        free(x->index);
-        free(x);
-    }
+    reference_free(e);
     user_function_free(&((map_options *)e->own)->function);
 }
 

@@ -246,20 +246,3 @@ int map_broadcast(const exercise *e, int64_t shape[FL_MAX_DIMS])
     }
     return ndim;
 }
-
-int64_t map_index_in(const exercise *e, int input, int64_t index)
-{
-    const output_spec *out = &e->outputs[0];
-    const host_array *in = &e->inputs[input];
-    int64_t place = 0, step = 1;
-
-    for (int d = 1; d <= out->ndim; d++) {
-        const int64_t length = out->shape[out->ndim - d], at = index % length;
-        index /= length;
-        if (d > in->ndim)
-            continue;
-        place += in->shape[in->ndim - d] == 1 ? 0 : at * step;
-        step *= in->shape[in->ndim - d];
-    }
-    return place;
-}

@@ -10,6 +10,7 @@
 typedef struct map_options {
     const char *word;          /* what names the function: an expression, or a file */
     double relative, absolute; /* of the check; -1: not given */
+    double largest;            /* of the expected elements, without sign */
     user_function function;
     fl_function_info info;
 } map_options;
@@ -26,6 +27,3 @@ void map_take(exercise *e);
 
 /* The shape that all inputs are broadcast to, and its dimensions. Ends the command if there is none. */
 int map_broadcast(const exercise *e, int64_t shape[FL_MAX_DIMS]);
-
-/* The element of an input that belongs to an element of the output. */
-int64_t map_index_in(const exercise *e, int input, int64_t index);

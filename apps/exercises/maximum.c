@@ -31,7 +31,6 @@ const exercise_kind maximum_exercise = {
     .least_files = 2,
     .dtypes = DTYPES_SIGNED,
     .file_dtypes = DTYPES_SIGNED,
-    .lacks = TAKES_CHECK,
     .made = "the course's cubes",
     .size = 256,
     .largest = 1 << 20,

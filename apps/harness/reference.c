@@ -109,22 +109,83 @@ double unit_roundoff(fl_dtype dtype)
     return dtype == FL_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
 }
 
-void reference_expect(exercise *e)
+/* ------------------------------------------------------------------------------------- element by element ---- */
+
+/* Where the i-th of `count` elements is, which are spread evenly over all. */
+static int64_t sample(int64_t i, int64_t count, int64_t all)
 {
+    return count == all ? i : (int64_t)((double)i / (double)count * (double)all);
+}
+
+/* The element of an input, broadcast to the output, that belongs to an element of it. */
+static int64_t index_in(const exercise *e, int input, int64_t index)
+{
+    const output_spec *out = &e->outputs[0];
+    const host_array *in = &e->inputs[input];
+    int64_t place = 0, step = 1;
+
+    for (int d = 1; d <= out->ndim; d++) {
+        const int64_t length = out->shape[out->ndim - d], at = index % length;
+        index /= length;
+        if (d > in->ndim)
+            continue;
+        place += in->shape[in->ndim - d] == 1 ? 0 : at * step;
+        step *= in->shape[in->ndim - d];
+    }
+    return place;
+}
+
+/* The elements of one input that those samples are made of. */
+static host_array gather(const exercise *e, int input, int64_t count)
+{
+    const host_array *in = &e->inputs[input];
+    const size_t size = fl_dtype_size(in->dtype);
+    const int64_t all = output_size(&e->outputs[0]);
+    host_array some = reference_array(in->dtype, 1, &count);
+
+    for (int64_t i = 0; i < count; i++)
+        memcpy((char *)some.data + (size_t)i * size,
+               (const char *)in->data + (size_t)index_in(e, input, sample(i, count, all)) * size, size);
+    return some;
+}
+
+void reference_expect(exercise *e, int64_t most)
+{
+    enum { SAMPLES = 65536 };
     const output_spec *o = &e->outputs[0];
+    const int64_t all = output_size(o);
+    const bool whole = e->common.check == CHECK_FULL || all <= (e->common.check == CHECK_AUTO ? most : SAMPLES);
+    const int64_t count = whole ? all : SAMPLES;
     fl_device *device = reference_device(e->kind->name, "reference");
     host_array *expected = memory_zeroed(1, sizeof *expected);
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
 
-    for (int i = 0; i < e->input_count; i++)
-        inputs[i] = reference_upload(device, &e->inputs[i], false);
-    must(fl_array_create(device, o->dtype, o->ndim, o->shape, &out));
+    for (int i = 0; i < e->input_count; i++) {
+        host_array some = {0};
+        if (!whole)
+            some = gather(e, i, count);
+        inputs[i] = reference_upload(device, whole ? &e->inputs[i] : &some, false);
+        host_array_free(&some);
+    }
+    must(fl_array_create(device, o->dtype, whole ? o->ndim : 1, whole ? o->shape : &count, &out));
     must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
     *expected = reference_fetch(out);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);
     fl_device_close(device);
     e->expected = expected;
+}
+
+double reference_largest(const exercise *e)
+{
+    const host_array *expected = e->expected;
+    double largest = 0;
+
+    for (int64_t i = 0, n = host_array_size(expected); i < n; i++) {
+        const double value = fabs(host_array_get(expected, i));
+        largest = isfinite(value) && value > largest ? value : largest;
+    }
+    return largest;
 }
 
 /* From |x| to the next number of that dtype. */
@@ -145,22 +206,37 @@ double reference_got(const host_array *result, int64_t i, const host_array *expe
     return nextafter(value, (double)INFINITY);
 }
 
-compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size)
+compare_result reference_compare(const exercise *e, const measurement *m, const reference_bound *bound)
 {
     const host_array *expected = e->expected, *result = &m->results[0];
-    const double ulps = e->kind->ulps;
+    const int64_t count = host_array_size(expected), all = output_size(&e->outputs[0]);
     compare_result found = compare_start();
 
-    if (ulps > 0)
-        snprintf(method, size, "reference, %g units in the last place", ulps);
-    else
-        snprintf(method, size, "reference, exactly");
-    for (int64_t i = 0, n = host_array_size(expected); (i = compare_skip_equal(&found, result, expected, i)) < n; i++) {
+    for (int64_t i = 0; (i = compare_skip_equal(&found, result, expected, i)) < count; i++) {
         const double wanted = host_array_get(expected, i);
-        compare_add(&found, i, reference_got(result, i, expected, i), wanted,
-                    ulps > 0 ? ulps * unit_in_last_place(expected->dtype, wanted) : 0);
+        const int64_t at = sample(i, count, all);
+        compare_add(&found, at, reference_got(result, at, expected, i), wanted,
+                    bound->ulps > 0 ? bound->ulps * unit_in_last_place(expected->dtype, wanted)
+                                    : bound->absolute + bound->relative * fabs(wanted));
     }
     return found;
+}
+
+bool reference_is_whole(const exercise *e)
+{
+    return host_array_size(e->expected) == output_size(&e->outputs[0]);
+}
+
+compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size)
+{
+    const double ulps = e->kind->ulps;
+    const char *sampled = reference_is_whole(e) ? "" : ", sampled";
+
+    if (ulps > 0)
+        snprintf(method, size, "reference, %g units in the last place%s", ulps, sampled);
+    else
+        snprintf(method, size, "reference, exactly%s", sampled);
+    return reference_compare(e, m, &(reference_bound){.ulps = ulps});
 }
 
 void reference_free(exercise *e)

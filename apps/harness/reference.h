@@ -30,8 +30,23 @@ double unit_roundoff(fl_dtype dtype);
  * different. */
 double reference_got(const host_array *result, int64_t i, const host_array *expected, int64_t k);
 
-/* For kinds without `expect` and `check`: the first output by the `reference` variant, and each element compared with
- * it, which may be off by kind->ulps units in the last place. */
-void reference_expect(exercise *e);
-compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size);
+/* Elements that a check may compare within 1 s of one core, and those where equal bits are expected, which is quicker.
+ */
+enum { REFERENCE_MOST = 1 << 24, REFERENCE_MOST_EQUAL = 1 << 26 };
+
+/* For operations that compute each element of the one output by itself; kinds without `expect` and `check` are such.
+ * The output by the `reference` variant: all elements with --check=full, and with auto if there are at most `most`;
+ * else some, spread evenly. */
+void reference_expect(exercise *e, int64_t most);
+bool reference_is_whole(const exercise *e);  /* all elements are expected */
+double reference_largest(const exercise *e); /* of the expected ones that are finite, without sign */
 void reference_free(exercise *e);
+
+/* Which result is right: by units in the last place of the expected one, or, where those are 0, as np.allclose. */
+typedef struct reference_bound {
+    double ulps, relative, absolute;
+} reference_bound;
+compare_result reference_compare(const exercise *e, const measurement *m, const reference_bound *bound);
+
+/* exercise_steps.check by kind->ulps. */
+compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size);

@@ -88,6 +88,14 @@ check "is NaN" grep -q "= -\?nan" "$work/out"
 ok "log of 0" log_of_sum 0 0 --json "${quick[@]}"
 check "is null in JSON" json "$work/out" 'd["results"][0]["value"] is None'
 
+# How many elements are compared, so that no check takes longer than 1 s.
+for line in "65536:log_of_sum --size=16777217" "70000:log_of_sum --size=70000" "65536:log_of_sum --size=70000 --check=sampled" \
+    "16777217:increment --size=16777217" "70000:sqrt --size=70000 --check=full" "65536:maximum --size=42 --check=sampled"; do
+    read -ra words <<<"${line#*:}"
+    ok "${line#*:}" "${words[@]}" --backend=simd --json --repeat=1 --warmup=0
+    check "compared" json "$work/out" "d['results'][0]['check']['compared'] == ${line%%:*} and d['results'][0]['check']['ok']"
+done
+
 # Bad input.
 refused "u8" 2 "u8" increment bytes.npy
 refused "u8 asked for" 2 "--dtype" maximum --dtype=u8

@@ -132,7 +132,8 @@ RUN_NOTHING = ("report", "list", "info", "doctor", "help")  # their examples
 # Inputs of which each sample has another rounding error, and a small kernel, with which samples are cheap.
 SAMPLED = {"convolve": ("convolve", "noise.npy", "kernel.npy", "--dtype=f32", *SERIAL, *QUICK),
            "convolve1d": ("convolve1d", "noise-line.npy", "taps.npy", "--dtype=f32", *SERIAL, *QUICK),
-           "map": ("map", "--size=70000", *SERIAL, *QUICK)}
+           "maximum": ("maximum", "--size=42", *SERIAL, *QUICK),
+           **{command: (command, "--size=70000", *SERIAL, *QUICK) for command in ("increment", "sqrt", "log_of_sum", "map")}}
 
 
 def example(command):
@@ -843,7 +844,7 @@ VOID = [
     ("laws sort --check=full", "check"),
     ("laws sort --rank=3", "rank"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
-    ("taxonomy maximum --check=full", "check"),
+    ("taxonomy map --block=8x8", "block"),
     *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),
 ]
 
