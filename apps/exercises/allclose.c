@@ -171,7 +171,7 @@ const exercise_kind allclose_exercise = {
             "A and B are .npy or .png files of one shape. Without them: the square roots of 0, 1, 2 ... 4095 (--size) "
             "in f32, computed by the first backend (A) and by the host (B). f32 with f32 is compared in f32, every "
             "other pair in f64.\v"
-            "a.npy b.npy\ttwo arrays of one's own\n"
+            "a.npy b.npy\ttwo of your own arrays\n"
             "a.npy b.npy --rtol=1e-3\twith another tolerance\n",
     .arguments = "[A B]",
     .input_count = 2,

@@ -114,7 +114,7 @@ const exercise_kind convolve_exercise = {
             "computed in f32, every other pair in f64.\v"
             "\tthe course's, on the best backend\n"
             "-b serial,simd,omp --size=1024\tthree backends side by side\n"
-            "in.png -o out.npy\tan image of one's own\n",
+            "in.png -o out.npy\tyour own image\n",
     .arguments = "[IMAGE [KERNEL]]",
     .input_count = 2,
     .inputs = {{"image", 2, 2, true}, {"kernel", 2, 2, true}},

@@ -62,7 +62,7 @@ const exercise_kind convolve1d_exercise = {
             "of it. --dtype=f32|f64 converts both; f32 with f32 is computed in f32, every other pair in f64.\v"
             "\tthe course's, on the best backend\n"
             "-b serial,simd,omp --size=1M\tthree backends side by side\n"
-            "x.npy taps.npy -o out.npy\tarrays of one's own\n",
+            "x.npy taps.npy -o out.npy\tyour own arrays\n",
     .arguments = "[SIGNAL [KERNEL]]",
     .input_count = 2,
     .inputs = {{"signal", 1, 1, false}, {"kernel", 1, 1, false}},

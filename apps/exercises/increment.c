@@ -64,7 +64,7 @@ const exercise_kind increment_exercise = {
             "(--size, --shape, --dtype).\v"
             "\t65,536 ones on the best backend\n"
             "-b serial,simd,omp --size=16M\tthree backends side by side\n"
-            "x.npy -o y.npy\tan array of one's own\n",
+            "x.npy -o y.npy\tyour own array\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, true}},

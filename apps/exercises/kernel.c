@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn kernel: a kernel of one's own.
+ * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
 #include "user_function.h"
@@ -416,7 +416,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 
 const exercise_kind kernel_exercise = {
     .name = "kernel",
-    .summary = "a kernel of one's own",
+    .summary = "launch your own kernel",
     .help =
         "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
         "parameter.\v"

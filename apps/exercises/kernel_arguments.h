@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_arguments.h - the words of `flynn kernel`: its options, and arrays and numbers for the kernel's parameters.
+ * kernel_arguments.h - the options and arguments of `flynn kernel`: arrays and numbers for the kernel's parameters.
  */
 #pragma once
 
@@ -18,19 +18,19 @@ typedef struct kernel_constant {
 
 /* For a parameter: an input, an output, or a number. */
 typedef struct kernel_argument {
-    int input, output; /* their places; -1: it is none */
+    int input, output; /* index among the inputs or outputs; -1: not one */
     int64_t integer;
     double real;
 } kernel_argument;
 
-/* A kernel of a text. */
+/* A source text and the kernel in it. */
 typedef struct kernel_text {
     const char *shown_as, *entry;
     char *text;
     fl_kernel_info info;
 } kernel_text;
 
-/* Its code on a device. */
+/* A kernel compiled for a device. */
 typedef struct kernel_code {
     fl_device *device; /* NULL: none */
     const char *text;
@@ -51,7 +51,7 @@ typedef struct kernel_options {
     kernel_argument arguments[FL_MAX_PARAMETERS];
     const char *outputs[MOST_OUTPUTS]; /* names of their parameters */
     output_spec specs[MOST_OUTPUTS];
-    host_array begins[MOST_OUTPUTS];       /* what outputs begin with */
+    host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
     const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
     kernel_code code[MOST_FUNCTION_DEVICES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn map: a function of one's own for each element.
+ * flynn map: the user's function for each element.
  */
 #include "registry.h"
 #include "map_inputs.h"
@@ -110,7 +110,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 
 const exercise_kind map_exercise = {
     .name = "map",
-    .summary = "a function of one's own for each element",
+    .summary = "your own function for each element",
     .help = "Computes a function for each element: an expression of x, y, z and w, the inputs in their order, or the "
             "last function of a text in C (a file that ends in .c).\v"
             "An INPUT is a .npy or .png file, a number, or a range FIRST:END[:STEP], which is numpy.arange. Shapes are "

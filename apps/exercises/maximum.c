@@ -24,7 +24,7 @@ const exercise_kind maximum_exercise = {
             "two cubes of random f32 with an edge of 256 (--size, --dtype, --seed).\v"
             "\tof two cubes on the best backend\n"
             "-b serial,simd,omp\tthree backends side by side\n"
-            "x.npy y.npy -o most.npy\tarrays of one's own\n",
+            "x.npy y.npy -o most.npy\tyour own arrays\n",
     .arguments = "[X Y]",
     .input_count = 2,
     .inputs = {{"input", 1, FL_MAX_DIMS, true}, {"input", 1, FL_MAX_DIMS, true}},

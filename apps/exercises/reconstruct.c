@@ -154,7 +154,7 @@ const exercise_kind reconstruct_exercise = {
             "converts them; three factors of f32 are computed in f32, all others in f64.\v"
             "\tmade factors on the best backend\n"
             "-b serial,simd,omp --rank=20\tthree backends side by side\n"
-            "u.npy s.npy vt.npy -o out.npy\tfactors of one's own\n",
+            "u.npy s.npy vt.npy -o out.npy\tyour own factors\n",
     .arguments = "[U S VT]",
     .input_count = 3,
     .inputs = {{"u", 2, 3, true}, {"s", 1, 2, true}, {"vt", 2, 3, true}},

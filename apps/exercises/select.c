@@ -110,7 +110,7 @@ const exercise_kind select_exercise = {
             "numbers of --dtype (i32), each of them 0 with a probability of one half, from --seed.\v"
             "\trandom numbers on the best backend\n"
             "-b all --size=1M\tevery backend side by side\n"
-            "x.npy -o kept.npy\tan array of one's own\n",
+            "x.npy -o kept.npy\tyour own array\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, true}},

@@ -70,7 +70,7 @@ const exercise_kind sort_exercise = {
             "numbers of --dtype (f32) from --seed, in 0..1, or for i32 and i64 over their whole range.\v"
             "\trandom numbers on the best backend\n"
             "-b all --size=1M --dtype=i32\tevery backend side by side\n"
-            "x.npy -o sorted.npy\tan array of one's own\n",
+            "x.npy -o sorted.npy\tyour own array\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, 1, true}},

@@ -30,7 +30,7 @@ const exercise_kind sqrt_exercise = {
             "--dtype).\v"
             "\tof 0 to 4095 on the best backend\n"
             "-b all --size=16M\tevery backend side by side\n"
-            "x.npy -o root.npy\tan array of one's own\n",
+            "x.npy -o root.npy\tyour own array\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 1, FL_MAX_DIMS, true}},

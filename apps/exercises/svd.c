@@ -283,7 +283,7 @@ const exercise_kind svd_exercise = {
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
             "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range.\v"
             "--rank=5,20,100\ta made image in three ranks\n"
-            "in.png --rank=20 -o out.png\tan image of one's own\n"
+            "in.png --rank=20 -o out.png\tyour own image\n"
             "in.png --factors=factors\tkeep its singular values and vectors\n",
     .arguments = "[FILE]",
     .input_count = 1,

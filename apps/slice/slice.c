@@ -183,7 +183,7 @@ static const char summary[] =
     "`convert` has). ARRAY is a .npy or .png file; without it, --size x --size random numbers (8192) of --dtype "
     "(f32).\v"
     "-b all\tsome slices on every backend\n"
-    "image.npy --slice=0:4,:\tone of an array of one's own\n";
+    "image.npy --slice=0:4,:\tone slice of your own array\n";
 
 int command_slice(int argc, char **argv)
 {

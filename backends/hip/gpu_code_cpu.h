@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_code_cpu.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text behind
- * code_cpu_prelude.h, and the blocks are spread over a few threads of the processor.
+ * gpu_code_cpu.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles code_cpu_prelude.h and the
+ * text, and a few threads of the processor run the blocks.
  *
- * A block's threads are fibers of one of those. A fiber is left when it ends, at a barrier, and at a memory access now
- * and then: the order of the threads, and where they are left, differ from launch to launch, so that a race of the
- * kernel's gives other results. A kernel without barriers needs few fibers: one that ends makes room for the next.
+ * Each thread of a block is a fiber; one processor thread runs all fibers of a block. It switches to another fiber when
+ * one ends or reaches a barrier, and at some memory accesses. The order of the threads, and the accesses at which they
+ * are switched, differ from launch to launch, so that a race in the kernel changes its results. A kernel without
+ * barriers needs few fibers: a fiber that ends is used for the next thread.
  */
 #ifndef FLYNN_HIP_GPU_CODE_CPU_H
 #define FLYNN_HIP_GPU_CODE_CPU_H
@@ -64,7 +65,7 @@ struct code_launch {
 
 constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096;
 
-/* A stack and what runs on it. The page below the stack is not there: a fiber that uses up its stack is a fault. */
+/* A stack and the coroutine on it. The page below the stack is protected: a fiber that uses up its stack faults. */
 struct fiber {
     void *memory;
     cothread_t handle;
@@ -73,7 +74,7 @@ struct fiber {
 enum class thread_state : uint8_t { fresh, ready, waiting, done };
 enum class left_by { end, barrier, access };
 
-/* What runs blocks, one after the other, on a thread of the processor. */
+/* The state of a processor thread, which runs blocks one after the other. */
 struct runner {
     code_launch *launch;
     code_place *place;
@@ -140,7 +141,7 @@ int take_fiber(runner &r)
     return taken;
 }
 
-/* Lets another block run meanwhile: on one processor in place of this one, else beside it. */
+/* Gives another block time to run: on one processor by yielding it, else by waiting. */
 void let_others_run(const code_launch *launch)
 {
     enum { TURNS = 4000 }; /* a few microseconds */
@@ -174,7 +175,7 @@ void resume(runner &r, int thread)
                                         : thread_state::ready;
 }
 
-/* All threads of a block: in turn, those that wait at a barrier when all others wait or are done. */
+/* Runs all threads of a block in turn. Threads continue behind a barrier when all others wait there or are done. */
 void run_block(runner &r, uint64_t number)
 {
     const uint32_t *blocks = r.launch->blocks, *threads = r.launch->threads;
@@ -183,7 +184,7 @@ void run_block(runner &r, uint64_t number)
     p.block[0] = (uint32_t)(number % blocks[0]);
     p.block[1] = (uint32_t)(number / blocks[0] % blocks[1]);
     p.block[2] = (uint32_t)(number / blocks[0] / blocks[1]);
-    std::memset(r.dynamic, 0xff, r.launch->shared); /* what a GPU has there is not known either */
+    std::memset(r.dynamic, 0xff, r.launch->shared); /* undefined on a GPU, too */
     r.random = (r.launch->seed + number) * 0x9e3779b97f4a7c15u | 1;
     const bool backwards = next_random(r) >> 20 & 1;
     std::fill_n(r.state.begin(), count, thread_state::fresh);
@@ -221,7 +222,7 @@ void run_blocks(runner &r, code_launch *launch)
         run_block(r, block);
 }
 
-/* On the calling thread. A fiber may use up its stack. */
+/* Runs blocks on the calling thread. A fiber may use up its stack, so a handler needs another one. */
 void run_here(runner *r, code_launch *launch)
 {
     void *signals = cpu_signal_stack_begin();
@@ -233,7 +234,7 @@ void run_here(runner *r, code_launch *launch)
     cpu_signal_stack_end(signals);
 }
 
-/* On as many threads as there are processors, and two on one: blocks run beside each other on every GPU. */
+/* Runs blocks on one thread per processor, and at least two: on a GPU, too, blocks run at the same time. */
 void run_launch(code_launch *launch, uint64_t blocks)
 {
     enum { FEW = 32, MANY = 256 };
@@ -241,7 +242,7 @@ void run_launch(code_launch *launch, uint64_t blocks)
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     launch->processors = processors;
-    launch->yields = processors == 1 ? FEW : MANY; /* a processor that is given away may be gone for long */
+    launch->yields = processors == 1 ? FEW : MANY; /* after a yield it may take long until the thread runs again */
     const uint64_t count = std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks);
     std::vector<std::unique_ptr<runner>> runners((size_t)count);
     std::vector<std::thread> threads;
@@ -250,7 +251,7 @@ void run_launch(code_launch *launch, uint64_t blocks)
     try {
         for (size_t i = 1; i < runners.size(); i++)
             threads.emplace_back(run_here, runners[i].get(), launch);
-    } catch (const std::system_error &) { /* those that are there do all */
+    } catch (const std::system_error &) { /* the threads that were started do the work */
     }
     run_here(runners[0].get(), launch);
     for (std::thread &t : threads)
@@ -264,7 +265,7 @@ bool is_of_name(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Without comments, which become blanks. */
+/* The text with blanks in place of comments. */
 std::string without_comments(const std::string &text)
 {
     std::string bare = text;
@@ -279,7 +280,7 @@ std::string without_comments(const std::string &text)
     return bare;
 }
 
-/* The dynamic shared memory under the names that the text gives it: `extern __shared__ float NAME[];`. */
+/* Makes the names in `extern __shared__ float NAME[];` stand for the dynamic shared memory. */
 void add_dynamic_names(std::string &to, const std::string &text)
 {
     const std::string bare = without_comments(text), word = "extern";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_rtc.h - the vendors' compilers in a library, NVRTC and hiprtc, and what their runtimes do with the code. Their
- * functions have the same parameters; the declarations here are from their documentation (docs.nvidia.com/cuda/nvrtc,
- * rocm.docs.amd.com/projects/HIP). hiprtc is in a library of its own since ROCm 5.3, before in the runtime.
+ * gpu_rtc.h - compiles kernels while the program runs, with NVRTC or hiprtc, and loads and launches them. Both
+ * libraries' functions have the same parameters; the declarations here are from their documentation
+ * (docs.nvidia.com/cuda/nvrtc, rocm.docs.amd.com/projects/HIP). hiprtc is a separate library since ROCm 5.3; before, it
+ * was part of the runtime.
  */
 #ifndef FLYNN_HIP_GPU_RTC_H
 #define FLYNN_HIP_GPU_RTC_H
@@ -74,8 +75,8 @@ static inline const gpu_rtc *gpu_rtc_load(char *why, size_t size)
     return complete ? &rtc : nullptr;
 }
 
-/* Which compiler gpu_rtc_load would load, without loading it: NVIDIA's takes longer to load than code from the cache.
- */
+/* Identifies the compiler that gpu_rtc_load would load, without loading it: loading NVRTC takes longer than loading
+ * code from the cache. */
 static inline std::string gpu_rtc_identity()
 {
     const char *names = gpu_rtc_library;
@@ -95,7 +96,7 @@ static inline std::string gpu_rtc_identity()
 constexpr int gpu_rtc_refused = 6; /* nvrtcResult and hiprtcResult for a text that does not compile */
 
 struct gpu_rtc_result {
-    int error;        /* 0: there is code; gpu_rtc_refused, or another number of the library's */
+    int error;        /* 0: compiled; gpu_rtc_refused, or another error code of the library */
     std::string log;  /* what the compiler printed */
     std::string code; /* for the device's architecture */
 };
@@ -130,7 +131,7 @@ static inline gpu_rtc_result gpu_rtc_compile_here(const gpu_rtc *rtc, const char
 /* ------------------------------------------------------------------------------------------- loaded kernels ---- */
 
 #if defined(__CUDACC__)
-/* The library has its own function in each of these. */
+/* By the libraries and kernels of CUDA's runtime. */
 using gpu_module = cudaLibrary_t;
 using gpu_function = cudaKernel_t;
 
@@ -168,7 +169,7 @@ static inline hipError_t gpu_module_symbol(void **address, size_t *bytes, gpu_mo
     return cudaLibraryGetGlobal(address, bytes, module, name);
 }
 
-/* `more`: beyond the shared memory that a block has without asking. */
+/* `more`: the shared memory exceeds what a block gets by default. */
 static inline hipError_t gpu_function_launch(gpu_function function, dim3 grid, dim3 block, size_t shared, bool more,
                                              hipStream_t stream, void **arguments)
 {
@@ -191,7 +192,7 @@ static inline hipError_t gpu_function_use_of(const void *function, int threads, 
 using gpu_module = hipModule_t;
 using gpu_function = hipFunction_t;
 
-/* hiprtc has an int64_t that is no long. */
+/* hiprtc's own int64_t is not long. */
 constexpr const char *gpu_rtc_before = "#define int64_t flynn_int64_t\n#define uint64_t flynn_uint64_t\n";
 
 static inline void gpu_rtc_options(const char *architecture, bool contract, std::vector<std::string> *options)
@@ -227,8 +228,8 @@ static inline bool gpu_rtc_move(Move move, int pipe, gpu_rtc_result *result)
            gpu_rtc_move_bytes(move, pipe, &result->code[0], sizes[1]);
 }
 
-/* In a child process: for an architecture that it does not know, or a text that its compiler cannot translate, hiprtc
- * ends the process. */
+/* Compiles in a child process: hiprtc ends its process if it does not know the architecture, or if its compiler fails.
+ */
 static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
                                              const std::vector<const char *> &options)
 {

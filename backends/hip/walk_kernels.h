@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * walk_kernels.h - out = F(in...) element by element on a GPU: the positions of elements, and the kernels that map
- * threads to them. It is compiled into the plugin for elementwise.hip.cpp, and at run time around a function of the
- * user's (map.hip.cpp). So it includes nothing: walk.hpp, or map_prelude.h, stands before it.
+ * threads to them. It is compiled into the plugin for elementwise.hip.cpp, and at run time with a user's function
+ * (map.hip.cpp), where no headers exist. So it includes nothing; walk.hpp or map_prelude.h must come first.
  */
 #ifndef FLYNN_HIP_WALK_KERNELS_H
 #define FLYNN_HIP_WALK_KERNELS_H
@@ -38,7 +38,7 @@ struct packed {
 };
 
 /* Gaps between the rows of some dimensions: the position in each is found by division, which takes a GPU several times
- * as long in 64 bits as in 32. Innermost dimension first. One of fewer operands is the beginning of one of more. */
+ * as long in 64 bits as in 32. Innermost dimension first. A layout of fewer operands has the same first members. */
 template <typename Index, int operands>
 struct strided {
     int64_t elements;
@@ -104,7 +104,7 @@ struct alignas(sizeof(T) * count) pack {
     T value[count];
 };
 
-/* `step` is 1, or 0 for `count` times the same element. */
+/* `step` is 1, or 0: all `count` elements are the same one. */
 template <int count, typename T>
 __device__ inline pack<T, count> load_pack(const T *from, int64_t step)
 {
@@ -196,8 +196,8 @@ __device__ inline unsigned thread_count()
     return blockDim.x * blockDim.y * blockDim.z;
 }
 
-/* One thread an element from `first` on, neighbours for neighbours. The last block has threads without an element. (A
- * loop instead of several launches took a quarter longer on an H200.) */
+/* Each thread computes one element, counted from `first`; neighbouring threads take neighbouring elements. The last
+ * block may have threads without an element. (A loop instead of several launches took a quarter longer on an H200.) */
 template <typename Arrays, typename Layout>
 __device__ inline void naive(const Arrays &a, const Layout &layout, int64_t first)
 {
@@ -206,7 +206,7 @@ __device__ inline void naive(const Arrays &a, const Layout &layout, int64_t firs
         a.compute(layout(e));
 }
 
-/* A few blocks for any number of elements: a thread goes on a whole grid further. */
+/* A few blocks compute any number of elements: after each element a thread advances by the size of the grid. */
 template <typename Arrays, typename Layout>
 __device__ inline void grid_stride(const Arrays &a, const Layout &layout)
 {
@@ -216,8 +216,8 @@ __device__ inline void grid_stride(const Arrays &a, const Layout &layout)
 }
 
 /* A grid of two or three dimensions over the array: how long it is along the x, y and z of threads, and how far an
- * element is from the next one along each. Where x has a step of 1, the threads of a warp read neighbours, which come
- * in few transactions (coalesced); where it has the largest, each reads from a place of its own. */
+ * element is from the next one along each. If x has a step of 1, the threads of a warp read neighbouring elements in
+ * few memory transactions (coalesced); if x has the largest step, each thread needs a separate transaction. */
 struct mapping {
     int64_t length[3], step[3];
 };
@@ -237,7 +237,7 @@ __device__ inline void grid(const Arrays &a, const Layout &layout, const mapping
             }
 }
 
-/* One thread a pack, and again a whole grid further on. */
+/* Each thread computes one pack, then advances by the size of the grid. */
 template <typename Arrays, int operands>
 __device__ inline void vector(const Arrays &a, const packed<operands> &layout, int64_t packs)
 {
@@ -246,7 +246,7 @@ __device__ inline void vector(const Arrays &a, const packed<operands> &layout, i
         a.compute_pack(layout, places<operands>{}, p * Arrays::pack_size - lead, layout.elements);
 }
 
-/* The same row by row, with a number of packs per row, of which the last may be empty. */
+/* The same row by row. Each row has the same number of packs, of which the last may be empty. */
 template <typename Arrays, typename Index, int operands>
 __device__ inline void vector_rows(const Arrays &a, const strided<Index, operands> &layout, Index packs_in_row,
                                    int64_t packs)

@@ -92,7 +92,7 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
     if (status == FL_OK)
         status = read_text(call, &text, entry, &k->signature, &clean);
     if (status == FL_OK && !device->plugin.api->code_symbol)
-        status = core_fail(FL_E_UNSUPPORTED, "%s runs no kernels of one's own; a GPU does, and hip-cpu",
+        status = core_fail(FL_E_UNSUPPORTED, "%s cannot run a user's kernel; a GPU can, and hip-cpu",
                            device->plugin.info.resource);
     if (status == FL_OK) {
         described.text = clean;

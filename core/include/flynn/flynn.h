@@ -469,7 +469,7 @@ FL_API fl_status fl_maximum(fl_device *device, const fl_array *x, const fl_array
 FL_API fl_status fl_log_of_sum(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out,
                                const fl_run *run);
 
-/* --------------------------------------------------------------------------------- functions of one's own ---- */
+/* --------------------------------------------------------------------------------------- user functions ---- */
 
 /* A function of numbers, compiled for a device. It does not change, several threads may use it at once, and it may
  * outlive the user's handle of the device. Its code runs with the rights of the process: compile no text of others. */
@@ -529,7 +529,7 @@ FL_API void fl_function_free(fl_function *function);
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
 
-/* ----------------------------------------------------------------------------------- kernels of one's own ---- */
+/* ----------------------------------------------------------------------------------------- user kernels ---- */
 
 /* A kernel in HIP's dialect of C++, compiled for a GPU (or its emulation). It may outlive the user's handle of the
  * device, and several threads may launch it at once. Its code runs with the rights of the process: compile no text of
