@@ -13,7 +13,6 @@
 #include "view/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,25 +303,11 @@ static void expect(exercise *e)
     e->expected = x;
 }
 
-/* One output; a bound that is relative to each element and to the largest one, as map's. Integers are equal. */
 static compare_result compare(const kernel_options *own, const host_array *result, const host_array *wanted)
 {
-    const bool real = fl_dtype_is_float(result->dtype), narrow = result->dtype == FL_F32;
-    const double relative = !real ? 0 : own->relative >= 0 ? own->relative : narrow ? 1e-5 : 1e-12;
-    compare_result found = compare_start();
-    double absolute = own->absolute, largest = 0;
-    const int64_t size = host_array_size(result);
+    const reference_bound bound = user_bound(own->relative, own->absolute, result->dtype, wanted);
 
-    for (int64_t i = 0; i < size; i++) {
-        const double value = fabs(host_array_get(wanted, i));
-        largest = isfinite(value) && value > largest ? value : largest;
-    }
-    absolute = !real ? 0 : absolute >= 0 ? absolute : (narrow ? 1e-6 : 1e-14) * largest;
-    for (int64_t i = 0; i < size; i++) {
-        const double value = host_array_get(wanted, i);
-        compare_add(&found, i, reference_got(result, i, wanted, i), value, absolute + relative * fabs(value));
-    }
-    return found;
+    return reference_compare(result, wanted, &bound);
 }
 
 /* "out[3, 4]" */

@@ -10,7 +10,6 @@
 typedef struct map_options {
     const char *word;          /* what names the function: an expression, or a file */
     double relative, absolute; /* of the check; -1: not given */
-    double largest;            /* of the expected elements, without sign */
     user_function function;
     fl_function_info info;
 } map_options;

@@ -7,6 +7,7 @@
 #include "support/memory.h"
 #include "support/text.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,23 @@ void user_function_free(user_function *f)
         fl_function_free(f->compiled[i].function);
     free(f->text);
     *f = (user_function){0};
+}
+
+reference_bound user_bound(double relative, double absolute, fl_dtype result, const host_array *expected)
+{
+    const bool narrow = result == FL_F32;
+    double largest = 0;
+
+    if (!fl_dtype_is_float(result))
+        return (reference_bound){0};
+    for (int64_t i = 0, n = absolute < 0 ? host_array_size(expected) : 0; i < n; i++) {
+        const double value = fabs(host_array_get(expected, i));
+        largest = isfinite(value) && value > largest ? value : largest;
+    }
+    return (reference_bound){.relative = relative >= 0 ? relative
+                                         : narrow      ? 1e-5
+                                                       : 1e-12,
+                             .absolute = absolute >= 0 ? absolute : (narrow ? 1e-6 : 1e-14) * largest};
 }
 
 /* ------------------------------------------------------------------------------------------------ faults ---- */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <flynn/flynn.h>
+#include "harness/reference.h"
 
 enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
 
@@ -36,6 +36,11 @@ fl_function_info user_function_read(const user_function *f);
 fl_status user_function_on(user_function *f, fl_device *device, fl_function **function);
 
 void user_function_free(user_function *f);
+
+/* The tolerance of a check, from --rtol and --atol; below 0: not given. Another rounding, or another logarithm, changes
+ * the last bits of a sum that cancels, so the bound has a part that is relative to the largest element. Integers must
+ * be equal. */
+reference_bound user_bound(double relative, double absolute, fl_dtype result, const host_array *expected);
 
 /* Between the two a fault (a division by zero, a wild pointer) is one of the user's function, or kernel: it ends the
  * command with one line and exit code 1. So does an error of the device from then on (fail_blame). */

@@ -38,15 +38,16 @@ enum { REFERENCE_MOST = 1 << 24, REFERENCE_MOST_EQUAL = 1 << 26 };
  * The output by the `reference` variant: all elements with --check=full, and with auto if there are at most `most`;
  * else some, spread evenly. */
 void reference_expect(exercise *e, int64_t most);
-bool reference_is_whole(const exercise *e);  /* all elements are expected */
-double reference_largest(const exercise *e); /* of the expected ones that are finite, without sign */
+bool reference_is_whole(const exercise *e); /* all elements are expected */
 void reference_free(exercise *e);
 
 /* Which result is right: by units in the last place of the expected one, or, where those are 0, as np.allclose. */
 typedef struct reference_bound {
     double ulps, relative, absolute;
 } reference_bound;
-compare_result reference_compare(const exercise *e, const measurement *m, const reference_bound *bound);
+
+/* `expected` has all elements of `result`, or as many as reference_expect computes. */
+compare_result reference_compare(const host_array *result, const host_array *expected, const reference_bound *bound);
 
 /* exercise_steps.check by kind->ulps. */
 compare_result reference_check(const exercise *e, const measurement *m, char *method, size_t size);
