@@ -113,7 +113,6 @@ const exercise_kind convolve_exercise = {
             "Without it: the course's Gaussian in the image's dtype. --dtype=f32|f64 converts both; f32 with f32 is "
             "computed in f32, every other pair in f64.\v"
             "\tthe course's, on the best backend\n"
-            "-b serial,simd,omp --size=1024\tthree backends side by side\n"
             "in.png -o out.npy\tyour own image\n",
     .arguments = "[IMAGE [KERNEL]]",
     .input_count = 2,

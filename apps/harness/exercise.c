@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
+#include "parted.h"
 
 #include "reference.h"
 #include "tuned.h"
@@ -67,22 +68,6 @@ static void parse(exercise *e, int argc, char **argv)
     }
 }
 
-/* What several ranks do not do. */
-static void refuse_parted(const common_options *c)
-{
-    static const char expected[] = "several ranks do not take it";
-
-    if (c->argument_count > 0)
-        fail(EXIT_BAD_INPUT, "'%s': several ranks make their input and read no files", c->arguments[0]);
-    if (c->all_backends || c->backend_count > 1)
-        fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
-    if (c->variant_count > 1)
-        fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
-    option_refuse(c, TAKES_RESULT, "%s", expected);
-    option_refuse(c, TAKES_TRACE, "%s", expected);
-    option_refuse(c, TAKES_WRONG_TIMING, "%s", expected);
-}
-
 /* What the command line alone shows to be wrong. */
 static void refuse(exercise *e)
 {
@@ -112,7 +97,7 @@ static void refuse(exercise *e)
         fail(EXIT_BAD_INPUT, "--output: it is the result of one rank, and --rank names %d; expected one",
              ranks_of(e)->count);
     if (group_is_parted())
-        refuse_parted(c);
+        parted_refuse(c);
     if (kind->settle)
         kind->settle(e);
 }
@@ -367,24 +352,6 @@ static way_list ways_for(const exercise *e)
     return ways;
 }
 
-/* The checks of all ranks, as one of the whole. */
-static compare_result merged(const exercise *e, const measurement *m)
-{
-    const int ranks = group_info()->size;
-    compare_result *all = memory_zeroed((size_t)ranks, sizeof *all), sum = compare_start();
-    int64_t row = 1;
-
-    for (int d = 1; d < e->outputs[0].ndim; d++)
-        row *= e->outputs[0].shape[d];
-    group_gather(&m->check, all, sizeof *all);
-    for (int r = 0; r < ranks; r++)
-        if (all[r].compared > 0 || all[r].failed > 0)
-            compare_merge(&sum, &all[r], m->ranks[r].first * row);
-    sum.ok = sum.failed == 0 && (sum.ok || e->output_rows * row == 0);
-    free(all);
-    return sum;
-}
-
 /* Checks the results from the `first` one on. */
 static bool check_all(const exercise *e, result_list *results, int first)
 {
@@ -396,7 +363,7 @@ static bool check_all(const exercise *e, result_list *results, int first)
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
         if (group_is_parted())
-            m->check = merged(e, m);
+            m->check = parted_check(e, m);
         if (output_size(&e->outputs[0]) == 0 && !group_is_parted()) /* there is nothing to compare */
             m->check.ok = m->check.failed == 0;
         ok = ok && (m->check.ok || m->check.unknown);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
+#include "parted.h"
 #include "host_memory.h"
 
 #include "support/fail.h"
@@ -277,10 +278,7 @@ static void event_pass(measuring *s, int launches, double *h2d, double *kernel, 
     must(fl_event_record(s->event[0], s->stream));
     if (s->copies)
         queue_inputs(s);
-    if (group_is_parted()) { /* what its exchanges take does not contain the copies */
-        must(fl_stream_wait(s->stream));
-        group_wait();
-    }
+    parted_settle(s->stream);
     must(fl_event_record(s->event[1], s->stream));
     for (int i = 0; i < launches; i++)
         queue_call(s, &s->run);
@@ -371,16 +369,6 @@ static int launches_for(const exercise *e, double kernel)
     return kernel > BATCH_S / 1000 ? (int)(BATCH_S / kernel) : 1000;
 }
 
-/* What this rank's clock shows of a pass. */
-static void take_own(measurement *m, double kernel, int launches)
-{
-    m->cost = group_take_cost();
-    samples_add(&m->own, kernel);
-    samples_add(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
-    samples_add(&m->wait, m->cost.wait_s / launches);
-    m->cost.bytes /= launches;
-}
-
 /* One sample of each quantity; the pass from host to host comes last, so that its result is what is checked. */
 static void take_samples(measuring *s)
 {
@@ -392,7 +380,7 @@ static void take_samples(measuring *s)
     samples_add(&m->kernel, group_most(kernel));
     samples_add(&m->d2h, group_most(d2h));
     if (group_is_parted())
-        take_own(m, kernel, s->launches);
+        parted_take(m, kernel, s->launches);
     if (s->plan->wrong_timing)
         samples_add(&m->call, call_pass(s));
     samples_add(&m->total, total_pass(s));
@@ -481,24 +469,6 @@ bool measure_round(measuring *s, int rounds)
     return measure_more(plan, s->found.total.count, s->spent);
 }
 
-/* What all ranks did; bytes and operations become those of all. */
-static void gather_ranks(const exercise *e, measurement *m)
-{
-    rank_facts own = {.kernel_s = median(m->own.s, m->own.count),
-                      .link_s = median(m->link.s, m->link.count),
-                      .wait_s = median(m->wait.s, m->wait.count),
-                      .link_bytes = m->cost.bytes};
-
-    snprintf(own.host, sizeof own.host, "%s", group_info()->host);
-    snprintf(own.resource, sizeof own.resource, "%s", m->device.resource);
-    fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &own.first, &own.share);
-    m->ranks = memory_zeroed((size_t)group_info()->size, sizeof *m->ranks);
-    group_gather(&own, m->ranks, sizeof own);
-    m->timing.bytes = group_sum(m->timing.bytes);
-    m->timing.bytes_requested = group_sum(m->timing.bytes_requested);
-    m->timing.flops = group_sum(m->timing.flops);
-}
-
 measurement measure_end(measuring *s)
 {
     measurement m;
@@ -508,7 +478,7 @@ measurement measure_end(measuring *s)
     progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
     if (group_is_parted())
-        gather_ranks(s->exercise, &s->found);
+        parted_gather(s->exercise, &s->found);
     release(s);
     m = s->found;
     free(s);
@@ -522,10 +492,7 @@ void measurement_free(measurement *m)
     free(m->d2h.s);
     free(m->total.s);
     free(m->call.s);
-    free(m->own.s);
-    free(m->link.s);
-    free(m->wait.s);
-    free(m->ranks);
+    parted_free(m);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
     watched_free(&m->watched);

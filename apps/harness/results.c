@@ -3,6 +3,7 @@
 #include "ceilings.h"
 #include "group.h"
 #include "machine.h"
+#include "parted.h"
 
 #include "support/fail.h"
 #include "support/memory.h"
@@ -154,45 +155,6 @@ static int64_t whole_elements(const exercise *e)
     return elements;
 }
 
-/* "ranks", "imbalance", "link", "per_rank". */
-static void put_ranks(json_t *row, const measurement *m)
-{
-    const fl_group_info *group = group_info();
-    json_t *link = json_new_object(), *list = json_new_list();
-    double busy = 0, busiest = 0, bytes = 0, link_s = 0, wait_s = 0;
-
-    for (int r = 0; r < group->size; r++) {
-        const rank_facts *f = &m->ranks[r];
-        const double own = fmax(f->kernel_s - f->link_s - f->wait_s, 0);
-        json_t *entry = json_new_object();
-        busy += own / group->size;
-        busiest = fmax(busiest, own);
-        bytes += f->link_bytes;
-        link_s = fmax(link_s, f->link_s);
-        wait_s = fmax(wait_s, f->wait_s);
-        json_put(entry, "rank", json_whole(r));
-        json_put(entry, "host", json_text(f->host));
-        json_put(entry, "resource", json_text(f->resource));
-        json_put(entry, "first", json_whole(f->first));
-        json_put(entry, "share", json_whole(f->share));
-        json_put(entry, "kernel_s", json_number(f->kernel_s));
-        json_put(entry, "link_s", json_number(f->link_s));
-        json_put(entry, "wait_s", json_number(f->wait_s));
-        json_put(entry, "link_bytes", json_number(f->link_bytes));
-        json_append(list, entry);
-    }
-    json_put(link, "name", json_text(group->link));
-    json_put(link, "library", json_text(group->library));
-    json_put(link, "path", json_text(m->device.host_memory ? "host" : "staged"));
-    json_put(link, "bytes", json_number(bytes));
-    json_put(link, "link_s", json_number(link_s));
-    json_put(link, "wait_s", json_number(wait_s));
-    json_put(row, "ranks", json_whole(group->size));
-    json_put(row, "imbalance", json_number(busy > 0 ? busiest / busy : NAN));
-    json_put(row, "link", link);
-    json_put(row, "per_rank", list);
-}
-
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     /* A counted result is cut to its count. */
@@ -219,7 +181,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
     if (m->ranks)
-        put_ranks(row, m);
+        parted_put(row, m);
     say_disturbed(m, disturbed, sizeof disturbed);
     json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);

@@ -465,11 +465,18 @@ def function(command):
         assert "--function: has no effect" in refused, refused
 
 
+def ranks(command):
+    """One is this process; more are begun by a launcher, which tests/cli/ranks.sh looks at."""
+    Run([*quick(command), "--ranks=1"]).must()
+    refused = Run([*quick(command), "--ranks=2"], {"FLYNN_LINK": "nothing"}).must(3).err
+    assert "--ranks: no MPI is there" in refused, refused
+
+
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "max-time": max_time, "function": function, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SHARED = [name for name in EFFECTS if name not in ALWAYS]

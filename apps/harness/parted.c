@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "parted.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/statistics.h"
+#include "view/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void parted_refuse(const common_options *c)
+{
+    static const char expected[] = "several ranks do not take it";
+
+    if (c->argument_count > 0)
+        fail(EXIT_BAD_INPUT, "'%s': several ranks make their input and read no files", c->arguments[0]);
+    if (c->all_backends || c->backend_count > 1)
+        fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
+    if (c->variant_count > 1)
+        fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
+    option_refuse(c, TAKES_RESULT, "%s", expected);
+    option_refuse(c, TAKES_TRACE, "%s", expected);
+    option_refuse(c, TAKES_WRONG_TIMING, "%s", expected);
+}
+
+void parted_settle(fl_stream *stream)
+{
+    if (!group_is_parted())
+        return;
+    must(fl_stream_wait(stream));
+    group_wait();
+}
+
+void parted_take(measurement *m, double kernel, int launches)
+{
+    m->cost = group_take_cost();
+    samples_add(&m->own, kernel);
+    samples_add(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
+    samples_add(&m->wait, m->cost.wait_s / launches);
+    m->cost.bytes /= launches;
+}
+
+void parted_gather(const exercise *e, measurement *m)
+{
+    rank_facts own = {.kernel_s = median(m->own.s, m->own.count),
+                      .link_s = median(m->link.s, m->link.count),
+                      .wait_s = median(m->wait.s, m->wait.count),
+                      .link_bytes = m->cost.bytes};
+
+    snprintf(own.host, sizeof own.host, "%s", group_info()->host);
+    snprintf(own.resource, sizeof own.resource, "%s", m->device.resource);
+    fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &own.first, &own.share);
+    m->ranks = memory_zeroed((size_t)group_info()->size, sizeof *m->ranks);
+    group_gather(&own, m->ranks, sizeof own);
+    m->timing.bytes = group_sum(m->timing.bytes);
+    m->timing.bytes_requested = group_sum(m->timing.bytes_requested);
+    m->timing.flops = group_sum(m->timing.flops);
+}
+
+void parted_free(measurement *m)
+{
+    free(m->own.s);
+    free(m->link.s);
+    free(m->wait.s);
+    free(m->ranks);
+}
+
+compare_result parted_check(const exercise *e, const measurement *m)
+{
+    const int ranks = group_info()->size;
+    compare_result *all = memory_zeroed((size_t)ranks, sizeof *all), sum = compare_start();
+    int64_t row = 1;
+
+    for (int d = 1; d < e->outputs[0].ndim; d++)
+        row *= e->outputs[0].shape[d];
+    group_gather(&m->check, all, sizeof *all);
+    for (int r = 0; r < ranks; r++)
+        if (all[r].compared > 0 || all[r].failed > 0)
+            compare_merge(&sum, &all[r], m->ranks[r].first * row);
+    sum.ok = sum.failed == 0 && (sum.ok || e->output_rows * row == 0);
+    free(all);
+    return sum;
+}
+
+void parted_put(json_t *row, const measurement *m)
+{
+    const fl_group_info *group = group_info();
+    json_t *link = json_new_object(), *list = json_new_list();
+    double busy = 0, busiest = 0, bytes = 0, link_s = 0, wait_s = 0;
+
+    for (int r = 0; r < group->size; r++) {
+        const rank_facts *f = &m->ranks[r];
+        const double own = fmax(f->kernel_s - f->link_s - f->wait_s, 0);
+        json_t *entry = json_new_object();
+        busy += own / group->size;
+        busiest = fmax(busiest, own);
+        bytes += f->link_bytes;
+        link_s = fmax(link_s, f->link_s);
+        wait_s = fmax(wait_s, f->wait_s);
+        json_put(entry, "rank", json_whole(r));
+        json_put(entry, "host", json_text(f->host));
+        json_put(entry, "resource", json_text(f->resource));
+        json_put(entry, "first", json_whole(f->first));
+        json_put(entry, "share", json_whole(f->share));
+        json_put(entry, "kernel_s", json_number(f->kernel_s));
+        json_put(entry, "link_s", json_number(f->link_s));
+        json_put(entry, "wait_s", json_number(f->wait_s));
+        json_put(entry, "link_bytes", json_number(f->link_bytes));
+        json_append(list, entry);
+    }
+    json_put(link, "name", json_text(group->link));
+    json_put(link, "library", json_text(group->library));
+    json_put(link, "path", json_text(m->device.host_memory ? "host" : "staged"));
+    json_put(link, "bytes", json_number(bytes));
+    json_put(link, "link_s", json_number(link_s));
+    json_put(link, "wait_s", json_number(wait_s));
+    json_put(row, "ranks", json_whole(group->size));
+    json_put(row, "imbalance", json_number(busy > 0 ? busiest / busy : NAN));
+    json_put(row, "link", link);
+    json_put(row, "per_rank", list);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parted.h - an exercise on several ranks (group.h): what is not taken there, what each rank's part cost, and the check
+ * of the whole.
+ */
+#pragma once
+
+#include "exercise.h"
+
+/* Ends the command where an option or argument is given that several ranks do not take. */
+void parted_refuse(const common_options *common);
+
+/* Where there are several ranks, waits for this one's copies and for the others, so that the time of an exchange does
+ * not contain these. */
+void parted_settle(fl_stream *stream);
+
+/* Keeps what this rank's clock shows of a pass: `kernel` seconds, in which the operation ran `launches` times. */
+void parted_take(measurement *m, double kernel, int launches);
+
+/* Fills m->ranks. Bytes and operations become those of all ranks. */
+void parted_gather(const exercise *e, measurement *m);
+void parted_free(measurement *m);
+
+/* The checks of all ranks as one of the whole result. */
+compare_result parted_check(const exercise *e, const measurement *m);
+
+/* The keys of a result that several ranks have: "ranks", "imbalance", "link", "per_rank". */
+void parted_put(json_t *row, const measurement *m);
