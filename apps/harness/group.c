@@ -171,8 +171,9 @@ fl_group_timing group_take_cost(void)
 
 /* How a link's processes are begun. */
 static const struct launcher {
-    const char *link, *program, *package;
-} launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin"}, {"mpich", "mpirun.mpich", "mpich"}};
+    const char *link, *program, *package, *step;
+} launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin", "--mpi=pmix"},
+                 {"mpich", "mpirun.mpich", "mpich", "--mpi=pmi2"}};
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers, MOST_WORDS = 16 };
 
 static bool has_link(const char *name)
@@ -199,18 +200,21 @@ static bool is_installed(const char *program)
     return false;
 }
 
-static const struct launcher *find_launcher(void)
+/* NULL: none; `step`: as a step of Slurm's, which needs no mpirun. */
+static const struct launcher *find_launcher(bool step)
 {
     const char *wanted = getenv("FLYNN_LINK");
 
     for (int i = 0; i < LAUNCHERS; i++)
         if ((!wanted || strcmp(wanted, launchers[i].link) == 0) && has_link(launchers[i].link) &&
-            is_installed(launchers[i].program))
+            (step || is_installed(launchers[i].program)))
             return &launchers[i];
-    fail(EXIT_CANNOT_RUN,
-         "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
-         "headers, and build flynn again",
-         wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
+    if (!step)
+        fail(EXIT_CANNOT_RUN,
+             "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
+             "headers, and build flynn again",
+             wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
+    return NULL;
 }
 
 static void refuse_root(const struct launcher *launcher)
@@ -221,22 +225,33 @@ static void refuse_root(const struct launcher *launcher)
              "set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)");
 }
 
+/* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
+ * fails itself, unless it is told another code; a step in a step waits for that one's end, unless they overlap. */
+static int step_words(const char **words, const char *count)
+{
+    const struct launcher *launcher = find_launcher(true);
+    const char *const step[] = {"srun", "-n", count, "-K1"};
+    int used = sizeof step / sizeof *step;
+
+    memcpy(words, step, sizeof step);
+    if (launcher)
+        words[used++] = launcher->step;
+    if (getenv("SLURM_STEP_ID"))
+        words[used++] = "--overlap";
+    setenv("SLURM_EXIT_ERROR", "3", 0);
+    return used;
+}
+
 /* The launcher's words before the command; their number. */
 static int launcher_words(const char **words, const char *count, int64_t ranks)
 {
-    const char *const step[] = {"srun", "-n", count, "-K1", "--mpi=pmix"};
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const struct launcher *launcher;
     int used = 0;
 
-    if (getenv("SLURM_JOB_ID")) {
-        const char *wanted = getenv("FLYNN_LINK");
-        memcpy(words, step, sizeof step);
-        if (wanted && strcmp(wanted, "mpich") == 0)
-            words[4] = "--mpi=pmi2";
-        return sizeof step / sizeof *step;
-    }
-    launcher = find_launcher();
+    if (getenv("SLURM_JOB_ID"))
+        return step_words(words, count);
+    launcher = find_launcher(false);
     refuse_root(launcher);
     words[used++] = launcher->program;
     if (strcmp(launcher->link, "openmpi") == 0)

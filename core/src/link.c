@@ -160,9 +160,14 @@ static bool fits(const fl_link *link)
     return false;
 }
 
+static const char cure[] =
+    "begin the processes with the launcher of the link's MPI: its mpirun, or srun --mpi=pmix for "
+    "Open MPI, srun --mpi=pmi2 for MPICH";
+
 static fl_status none_fits(const char *variable)
 {
     char causes[700] = "";
+    bool loaded = false;
     size_t used = 0;
 
     for (size_t i = 0; i < links.count && used < sizeof causes; i++) {
@@ -170,12 +175,15 @@ static fl_status none_fits(const char *variable)
         used += (size_t)snprintf(causes + used, sizeof causes - used, "; %s: %s%s%s", l->name,
                                  l->link ? "another launcher's" : l->fault.cause, l->link ? "" : "; ",
                                  l->link ? "" : l->fault.cure);
+        loaded = loaded || l->link;
     }
-    return core_fail(FL_E_UNAVAILABLE, "a launcher began this process (%s is set), and no link fits%s%s", variable,
-                     causes,
-                     links.count ? ""
-                                 : ": none is built; install an MPI (libopenmpi-dev or libmpich-dev) and "
-                                   "build flynn again");
+    if (links.count == 0)
+        return core_fail(FL_E_UNAVAILABLE,
+                         "a launcher began this process (%s is set), and no link is built: install an MPI "
+                         "(libopenmpi-dev or libmpich-dev) and build flynn again",
+                         variable);
+    return core_fail(FL_E_UNAVAILABLE, "a launcher began this process (%s is set), and no link fits%s%s%s", variable,
+                     causes, loaded ? "; " : "", loaded ? cure : "");
 }
 
 static fl_status choose(const char *variable, const fl_link **chosen)
@@ -186,10 +194,13 @@ static fl_status choose(const char *variable, const fl_link **chosen)
         link_file *l = &links.files[i];
         if (wanted && strcmp(l->name, wanted) != 0)
             continue;
-        if (load(l) && (wanted || fits(l->link))) {
+        if (load(l) && fits(l->link)) {
             *chosen = l->link;
             return FL_OK;
         }
+        if (wanted && l->link) /* which that MPI may end the process for, with an exit code of its own */
+            return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: another launcher began this process (%s is set); %s",
+                             wanted, variable, cure);
         if (wanted)
             return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: %s; %s", wanted, l->fault.cause, l->fault.cure);
     }
@@ -237,10 +248,8 @@ fl_status fl_link_open(const fl_link **link, fl_link_info *info)
     if (count > 0 && count != info->size) {
         const int seen = info->size;
         chosen->close();
-        return core_fail(FL_E_UNAVAILABLE,
-                         "the launcher began %d processes, of which %s sees %d; begin them with the launcher of that "
-                         "MPI: its mpirun, or srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH",
-                         count, chosen->name, seen);
+        return core_fail(FL_E_UNAVAILABLE, "the launcher began %d processes, of which %s sees %d; %s", count,
+                         chosen->name, seen, cure);
     }
     *link = chosen;
     return FL_OK;
