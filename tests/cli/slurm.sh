@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn on several processes under Slurm: srun with each MPI, --ranks within an allocation, two nodes (of this one machine),
+# and how the processes end when one of them fails, is killed or hangs.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+# shellcheck source=slurm_up.sh
+. "$here/slurm_up.sh"
+export OMP_NUM_THREADS=1
+quick=(--repeat=1 --warmup=0)
+
+if why=$(slurm_lacks); then
+    echo "skipped: $why"
+    exit 77
+fi
+mpis=()
+for mpi in openmpi mpich; do
+    if [ -f "$(dirname "$flynn")/../lib/links/flynn-link-$mpi.so" ]; then
+        mpis+=("$mpi")
+    else
+        echo "$mpi is left out: flynn has no link to it; make deps-mpi, and build flynn again"
+    fi
+done
+[ ${#mpis[@]} -gt 0 ] || exit 77
+declare -A pmi=([openmpi]=pmix [mpich]=pmi2) other=([openmpi]=pmi2 [mpich]=pmix)
+trap 'slurm_down; clean_up' EXIT
+if ! slurm_up "$work/slurm" 2; then
+    echo "skipped: Slurm does not run here"
+    exit 77
+fi
+
+# by WORDS ARGUMENT...: the command, begun by these words.
+by() {
+    local -a words
+    read -ra words <<<"$1"
+    shift
+    last=("(by ${words[*]})" "$@")
+    timeout -k 10 $seconds "${words[@]}" "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+code() { [ "$status" = "$1" ] || { echo "expected exit code $1, got $status"; return 1; }; }
+one_table() { [ "$(grep -c '^backend' "$work/out")" = 1 ] && [ "$(grep -c ' ok$' "$work/out")" = 1 ]; }
+# Of flynn's, not of the launcher's.
+one_line() { [ "$(grep -c '^flynn' "$work/err")" = 1 ] && grep '^flynn' "$work/err" | grep -qF -- "$1"; }
+each_rank() { [ "$(grep -cF -- "$1" "$work/err")" = "$2" ]; }
+
+cat >"$work/on_rank_1" <<'END'
+#!/bin/sh
+[ "$SLURM_PROCID" != 1 ] || export "$1"
+shift
+exec "$@"
+END
+chmod +x "$work/on_rank_1"
+
+for mpi in "${mpis[@]}"; do
+    srun="srun --mpi=${pmi[$mpi]}"
+    by "$srun -n 4" sort --size=10000 "${quick[@]}"
+    check "four ranks, $mpi" code 0
+    check "one table" one_table
+    by "$srun -n 4" sort --size=10001 -b serial "${quick[@]}" --json
+    check "their shares" json "$work/out" "(lambda r: r['ranks'] == 4 and r['link']['name'] == '$mpi' and
+        r['check']['ok'] and sum(p['share'] for p in r['per_rank']) == 10001)(d['results'][0])"
+
+    # Without --mpi, or with the other MPI's, each process would be the only one.
+    by "srun -n 2" sort --size=1000
+    check "no --mpi: exit code 3" code 3
+    check "and the cure" each_rank "srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH" 2
+    FLYNN_LINK=$mpi by "srun -n 2 --mpi=${other[$mpi]}" sort --size=1000
+    check "the wrong --mpi for $mpi: exit code 3" code 3
+    check "and the cure" each_rank "srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH" 2
+    SLURM_EXIT_ERROR=3 by "srun -n 2 --mpi=nothing" sort --size=1000
+    check "an --mpi that Slurm does not have, where srun is told its own exit code" code 3
+
+    # What all ranks agree on: one line, and one exit code, also where srun ends all for the first of them.
+    for words in "$srun -n 4" "$srun -n 4 -K1"; do
+        by "$words" sort --nonsense
+        check "a wrong option: exit code 2, $words" code 2
+        check "one line" one_line "--nonsense"
+        by "$words $work/on_rank_1 FLYNN_BACKEND=serial:v9" sort --size=1000
+        check "a wrong backend on one rank: exit code 2, $words" code 2
+        check "which rank" one_line "rank 1 ("
+        by "$words $work/on_rank_1 FLYNN_PLUGIN_PATH=$work/files" sort --size=1000 -b serial "${quick[@]}"
+        check "another folder of plugins on one rank, $words" code 0
+    done
+
+    # Two nodes. By sockets alone: Open MPI names a node's shared memory by its host, which is one here.
+    export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+    by "$srun -N 2 --ntasks-per-node=2" info
+    check "two nodes, $mpi" code 0
+    for rank in 0 1 2 3; do
+        check "rank $rank of two nodes, $mpi" grep -q "^rank $rank: .*, local rank $((rank % 2)), " "$work/out"
+    done
+    check "the MPI" grep -q "^4 ranks, joined by $mpi (" "$work/out"
+    by "$srun -N 2 --ntasks-per-node=2" sort --size=10000 "${quick[@]}"
+    check "sort on two nodes, $mpi" code 0
+    check "one table" one_table
+    unset OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include
+done
+
+# ------------------------------------------------------------------------------------------------------- --ranks ----
+
+for mpi in "${mpis[@]}"; do
+    export FLYNN_LINK=$mpi
+    by "salloc -n 4" sort --ranks=4 --size=10000 "${quick[@]}"
+    check "--ranks in an allocation, $mpi" code 0
+    check "one table" one_table
+    by "salloc -n 3" info --ranks=3
+    check "flynn info has no --ranks: exit code 2" code 2
+    by "salloc -n 2" sort --ranks=2 -b nothing
+    check "the exit code of the ranks, $mpi" code 2
+    check "one line" one_line nothing
+    by "salloc -n 2" sort --ranks=40 --size=1000
+    check "more ranks than the allocation has: exit code 3, $mpi" code 3
+    by "srun -n 1 --mpi=none" sort --ranks=2 --size=1000 "${quick[@]}"
+    check "--ranks in a step of one process, $mpi" code 3 # its allocation has one processor
+    by "salloc -n 2 srun -n 1 --mpi=none" sort --ranks=2 --size=1000 "${quick[@]}"
+    check "--ranks in a step of a larger allocation, $mpi" code 0
+    unset FLYNN_LINK
+done
+by "salloc -n 2" sort --ranks=2 --size=1000 --json "${quick[@]}"
+check "--ranks takes the link that is there" json "$work/out" "d['results'][0]['link']['name'] == '${mpis[0]}'"
+cat >"$work/job" <<END
+#!/bin/sh
+$flynn sort --ranks=2 --size=1000 --repeat=1 --warmup=0 --json
+END
+timeout -k 10 $seconds sbatch -W -n 2 -o "$work/out" "$work/job" >/dev/null 2>"$work/err"
+status=$? last=("(by sbatch)")
+check "--ranks in a batch job" code 0
+check "two ranks" json "$work/out" "d['results'][0]['ranks'] == 2"
+
+# --------------------------------------------------------------------------------------------- killed and stopped ----
+
+rank_1() {
+    local pid
+    for pid in $(slurm_processes "$work/slurm"); do
+        if grep -qsaszxF "SLURM_PROCID=1" "/proc/$pid/environ" && [ "$(readlink "/proc/$pid/exe")" -ef "$flynn" ]; then
+            echo "$pid"
+        fi
+    done 2>/dev/null
+}
+# works PID: it has computed for half a second, and has left the opening of its link behind.
+works() { [ "$(cut -d' ' -f14 "/proc/$1/stat" 2>/dev/null || echo 0)" -gt 50 ]; }
+
+# hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works. The exit code is 124 where the launcher
+# still runs 20 s later.
+hurt() {
+    local signal=$1 launcher pid turn
+    shift
+    { by "$@" --size=100000 -b serial --min-time=100; exit $status; } &
+    launcher=$!
+    for ((turn = 0; turn < 600; turn++)); do
+        pid=$(rank_1)
+        if [ -n "$pid" ] && works "$pid"; then
+            break
+        fi
+        sleep 0.1
+    done
+    kill -"$signal" "$pid"
+    last=("$signal to rank 1:" "$@")
+    if timeout 20 tail --pid=$launcher -f /dev/null; then
+        wait $launcher
+        status=$?
+    else
+        status=124
+        scancel --signal=KILL --user=root
+        wait $launcher
+    fi
+}
+ended() {
+    local turn
+    [ "$status" != 0 ] && [ "$status" != 124 ] || { echo "exit code $status"; return 1; }
+    for ((turn = 0; turn < 50; turn++)); do
+        [ -n "$(rank_1)" ] || return 0
+        sleep 0.1
+    done
+    echo "rank 1 is left"
+    return 1
+}
+
+for mpi in "${mpis[@]}"; do
+    hurt KILL "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
+    check "a killed rank, $mpi, -K1" ended
+    hurt KILL "salloc -n 3 env FLYNN_LINK=$mpi" sort --ranks=3
+    check "a killed rank, $mpi, --ranks" ended
+    check "exit code 4" code 4
+    export FLYNN_LINK_TIMEOUT=3
+    hurt STOP "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
+    check "a stopped rank, $mpi" ended
+    check "which one" one_line "rank 1 ($(hostname)) was not heard of for 3 s (FLYNN_LINK_TIMEOUT): the job ends"
+    hurt KILL "srun -n 3 --mpi=${pmi[$mpi]}" sort
+    check "a killed rank, $mpi, without -K1" ended
+    unset FLYNN_LINK_TIMEOUT
+done
+if [ "${mpis[0]}" = openmpi ]; then
+    hurt KILL "srun -n 3 --mpi=pmix" sort
+    check "a killed rank, without -K1, found by PMIx" ended
+fi
+summary
