@@ -14,6 +14,7 @@
 #   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page installs (Debian, Ubuntu)
 #   make deps-page   install a browser (350 MB) for the test of the report's page, which is skipped without one (Debian)
 #   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
+#   make deps-mpi    install what several processes need: Open MPI, MPICH, and Slurm for its test (Debian, Ubuntu)
 
 PREFIX ?= /usr/local
 CMAKE ?= cmake
@@ -28,6 +29,7 @@ TEST_PACKAGES := gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-floa
 DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
 PAGE_PACKAGES := chromium-headless-shell
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
+MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client munge
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS) --target programs
@@ -83,7 +85,10 @@ deps-page:
 deps-gpu:
 	@sh cmake/deps.sh $(GPU_PACKAGES)
 
+deps-mpi:
+	@sh cmake/deps.sh $(MPI_PACKAGES)
+
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-page deps-gpu clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean
