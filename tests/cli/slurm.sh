@@ -168,7 +168,7 @@ hurt() {
 }
 ended() {
     local turn
-    [ "$status" != 0 ] && [ "$status" != 124 ] || { echo "exit code $status"; return 1; }
+    [[ $status != 0 && $status != 124 ]] || { echo "exit code $status"; return 1; }
     for ((turn = 0; turn < 50; turn++)); do
         [ -n "$(rank_1)" ] || return 0
         sleep 0.1
