@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +143,11 @@ static const char *of = "function";
 /* A signal handler may call little: write, and what removes unfinished files. */
 static void on_fault(int number)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     const char *parts[] = {fail_command(), ": the ", of, " ", "", "\n"};
 
+    while (inside && atomic_flag_test_and_set(&told)) /* another thread's fault ends the process */
+        pause();
     if (!inside) { /* an error of this program */
         signal(number, SIG_DFL);
         raise(number);
