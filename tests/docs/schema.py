@@ -229,6 +229,24 @@ def check_batches():
     expect("batch: another busy_s", [] if wrong_numbers(changed) else ["was not noticed"])
 
 
+def check_ranks():
+    """Documents of several processes, where an MPI is."""
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    words = ["sort", "--ranks=2", "--size=1000", "--backend=serial", "--repeat=3"]
+    done = subprocess.run([os.environ["FLYNN"], *words, "--json"], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    if done.returncode == 3:
+        print(f"several ranks are left out: {done.stderr.strip()}")
+        return
+    document = good("several ranks", json.loads(done.stdout))
+    for key in ("name", "path", "bytes", "link_s"):
+        changed = copy.deepcopy(document)
+        changed["results"][0]["link"].pop(key)
+        expect(f"a link without {key}", [] if problems(changed) else ["was not refused"])
+    changed = copy.deepcopy(document)
+    changed["results"][0]["per_rank"][1].update(more=1)
+    expect("an unknown key of a rank", [] if problems(changed) else ["was not refused"])
+
+
 def exercises():
     yield "increment", ["increment", "--size=1000"]
     yield "sqrt, wrong timing", ["sqrt", "--size=1000", "--wrong-timing"]
@@ -276,6 +294,7 @@ def main():
         changed["results"][1][key] *= 1.01
         expect(f"another {key}", [] if wrong_numbers(changed, ceilings) else ["was not noticed"])
     check_batches()
+    check_ranks()
     print(f"{len(FAILED)} failed")
     return 1 if FAILED else 0
 
