@@ -25,7 +25,9 @@ fl_group *group_of_all(void)
 
 const fl_group_info *group_info(void)
 {
-    return fl_group_describe(group);
+    static const fl_group_info alone = {0, 1, 0, 1, "", "", "", ""};
+
+    return group ? fl_group_describe(group) : &alone; /* none is opened by the tests of parts of the command */
 }
 
 bool group_is_parted(void)
