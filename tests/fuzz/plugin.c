@@ -204,11 +204,14 @@ bool __wrap_core_plugin_file_trusted(const char *path, core_fault *fault)
     return true;
 }
 
-bool __real_core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault);
-bool __wrap_core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault);
-bool __wrap_core_plugin_file_check(const char *path, core_plugin_version *version, core_fault *fault)
+bool __real_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
+                                   core_fault *fault);
+bool __wrap_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
+                                   core_fault *fault);
+bool __wrap_core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version,
+                                   core_fault *fault)
 {
-    (void)path, (void)fault;
+    (void)path, (void)symbol, (void)fault;
     *version = (core_plugin_version){0, 0};
     return true;
 }
@@ -234,7 +237,7 @@ static void try_file(const uint8_t *data, size_t size)
     core_fault fault = {.status = FL_OK};
     core_plugin_version version;
 
-    if (__real_core_plugin_file_check(fuzz_file(data, size), &version, &fault))
+    if (__real_core_plugin_file_check(fuzz_file(data, size), "flynn_plugin", &version, &fault))
         return;
     fuzz_demand(fault.status == FL_E_UNAVAILABLE || fault.status == FL_E_MEMORY, "status %d", (int)fault.status);
     demand_line("cause", fault.cause, sizeof fault.cause);
