@@ -74,6 +74,10 @@ for mpi in $mpis; do
     ranked "$mpi" 4 sort --size=2 -b serial "${quick[@]}"
     check "fewer elements than ranks" is_done
 
+    # One process begins others, which are no ranks.
+    ranked "$mpi" 1 compare sort --size=100 -b serial "${quick[@]}"
+    check "a launcher of one process, $mpi" is_done
+
     ranked "$mpi" 2 info
     check "a line a rank" [ "$(grep -c '^rank [01]: ' "$work/out")" = 2 ]
     check "the library" grep -q "^2 ranks, joined by $mpi (" "$work/out"

@@ -31,8 +31,9 @@ typedef struct fl_group_info {
     const char *remark;             /* "": none */
 } fl_group_info;
 
-/* Joins the launch that this process belongs to; once in a process, and before it begins threads or opens a device.
- * Without a launcher: a group of one, which loads no link. Errors as fl_link_open; FL_E_MEMORY. */
+/* Joins the launch that this process belongs to, if it has more than one; once in a process, and before it begins
+ * threads or opens a device. Without a launcher: a group of one, which loads no link. Errors as fl_link_open;
+ * FL_E_MEMORY. */
 FL_API fl_status fl_group_open(fl_group **group);
 /* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. After a call that
  * failed the group can be closed at once. */
