@@ -138,7 +138,7 @@ fl_status fl_group_agree(fl_group *group, fl_status status, const char *message)
     int64_t most = status;
     fl_status linked = FL_OK;
 
-    group->failed = FL_OK;
+    group->failed = group->link ? FL_OK : status;
     if (!group->link)
         return status == FL_OK ? FL_OK : fl_set_error(status, message ? message : "");
     linked = group->link->reduce(&most, 1, FL_I64, FL_MOST);
