@@ -403,14 +403,22 @@ static size_t make_header(const host_array *array, char *text, size_t size)
     return whole;
 }
 
-bool npy_write(const char *path, const host_array *array, problem *why)
+output *npy_begin(const char *path, const host_array *array, problem *why)
 {
     output *file = output_open(path, why);
+    char text[4 * HEADER_ALIGNMENT];
+
+    if (file)
+        output_write(file, text, make_header(array, text, sizeof text));
+    return file;
+}
+
+bool npy_write(const char *path, const host_array *array, problem *why)
+{
+    output *file = npy_begin(path, array, why);
+
     if (file == NULL)
         return false;
-    char text[4 * HEADER_ALIGNMENT];
-    size_t length = make_header(array, text, sizeof text);
-    if (output_write(file, text, length))
-        output_write(file, array->data, host_array_bytes(array));
+    output_write(file, array->data, host_array_bytes(array));
     return output_commit(file, why);
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "output.h"
+
 #include "support/host_array.h"
 
 /* Reads an array of up to FL_MAX_DIMS dimensions, in Fortran or C order (the result is in C order), of either
@@ -19,3 +21,6 @@ bool npy_read(const char *path, host_array *array, problem *why);
 
 /* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */
 bool npy_write(const char *path, const host_array *array, problem *why);
+
+/* Begins such a file for an array of which only dtype and shape are read; its elements follow by output_write. */
+output *npy_begin(const char *path, const host_array *array, problem *why);

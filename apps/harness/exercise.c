@@ -107,6 +107,8 @@ static void check_outputs(const exercise *e)
 {
     problem why;
 
+    if (!group_prints()) /* rank 0 writes */
+        return;
     if (e->common.output && strcmp(e->common.output, "-") == 0) {
         if ((e->common.json && !e->common.json_file) || (e->common.csv && !e->common.csv_file))
             fail(EXIT_BAD_INPUT, "--output=-: --%s goes to stdout; expected a FILE for one of the two",
@@ -400,7 +402,9 @@ static void write_outputs(const exercise *e, const result_list *results)
     if ((e->kind->write && e->kind->write(e, results)) || !path)
         return;
     result = exercise_right_output(results, 0, path);
-    if (result)
+    if (result && group_is_parted())
+        parted_write(e, &results->list[0], path);
+    else if (result)
         must_do(file_write(path, result, &why), &why);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parted.h"
 
+#include "files/npy.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
@@ -9,6 +10,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MOST_PIECE = 16 << 20 }; /* bytes */
 
 void parted_refuse(const common_options *c)
 {
@@ -20,7 +25,8 @@ void parted_refuse(const common_options *c)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
     if (c->variant_count > 1)
         fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
-    option_refuse(c, TAKES_RESULT, "%s", expected);
+    if (c->output && strlen(c->output) >= 4 && strcasecmp(c->output + strlen(c->output) - 4, ".png") == 0)
+        fail(EXIT_BAD_INPUT, "%s: several ranks write no pictures; expected a name that ends in .npy", c->output);
     option_refuse(c, TAKES_TRACE, "%s", expected);
     option_refuse(c, TAKES_WRONG_TIMING, "%s", expected);
 }
@@ -82,6 +88,44 @@ compare_result parted_check(const exercise *e, const measurement *m)
     sum.ok = sum.failed == 0 && (sum.ok || e->output_rows * row == 0);
     free(all);
     return sum;
+}
+
+/* Writes the elements of rank r, which come in pieces. */
+static void write_share(output *file, int r, const char *own, int64_t bytes, char *piece)
+{
+    const int ranks = group_info()->size;
+    fl_piece *to = memory_zeroed((size_t)ranks, sizeof *to), *from = memory_zeroed((size_t)ranks, sizeof *from);
+
+    for (int64_t at = 0; at < bytes; at += MOST_PIECE) {
+        const int64_t length = bytes - at < MOST_PIECE ? bytes - at : MOST_PIECE;
+        if (group_info()->rank == r)
+            to[0] = (fl_piece){(char *)own + at, length};
+        if (group_prints())
+            from[r] = (fl_piece){piece, length};
+        must(fl_group_exchange(group_of_all(), to, from));
+        if (group_prints())
+            output_write(file, piece, (size_t)length);
+    }
+    free(to);
+    free(from);
+}
+
+void parted_write(const exercise *e, const measurement *m, const char *path)
+{
+    host_array whole = m->results[0];
+    const int64_t row = (int64_t)host_array_bytes(&whole) / (whole.shape[0] > 0 ? whole.shape[0] : 1);
+    char *piece = group_prints() ? memory_zeroed(1, MOST_PIECE) : NULL;
+    output *file = NULL;
+    problem why;
+
+    whole.shape[0] = e->output_rows;
+    if (group_prints())
+        must_do((file = npy_begin(path, &whole, &why)) != NULL, &why);
+    for (int r = 0; r < group_info()->size; r++)
+        write_share(file, r, m->results[0].data, m->ranks[r].share * (int64_t)group_most((double)row), piece);
+    if (group_prints())
+        must_do(output_commit(file, &why), &why);
+    free(piece);
 }
 
 void parted_put(json_t *row, const measurement *m)

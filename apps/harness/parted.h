@@ -24,5 +24,9 @@ void parted_free(measurement *m);
 /* The checks of all ranks as one of the whole result. */
 compare_result parted_check(const exercise *e, const measurement *m);
 
+/* Writes the result of all ranks to an .npy file: rank 0 does, to which the others send their elements in pieces, so
+ * that it holds no more than its share and one of these. */
+void parted_write(const exercise *e, const measurement *m, const char *path);
+
 /* The keys of a result that several ranks have: "ranks", "imbalance", "link", "per_rank". */
 void parted_put(json_t *row, const measurement *m);

@@ -74,6 +74,17 @@ for mpi in $mpis; do
     ranked "$mpi" 4 sort --size=2 -b serial "${quick[@]}"
     check "fewer elements than ranks" is_done
 
+    # The same file as one process writes, byte by byte, where sums have one order.
+    for words in "increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=1000 --dtype=i64" "sort --size=2" \
+                 "convolve --size=40 --variant=naive" "reconstruct --size=30 --variant=naive"; do
+        # shellcheck disable=SC2086 # words
+        run $words -b serial "${quick[@]}" -o one.npy
+        # shellcheck disable=SC2086
+        ranked "$mpi" 3 $words -b serial "${quick[@]}" -o three.npy
+        check "$words: a file, $mpi" is_done
+        check "$words: the same bytes" cmp one.npy three.npy
+    done
+
     # One process begins others, which are no ranks.
     ranked "$mpi" 1 compare sort --size=100 -b serial "${quick[@]}"
     check "a launcher of one process, $mpi" is_done
@@ -95,7 +106,7 @@ for mpi in $mpis; do
     unset FLYNN_PLUGIN_PATH
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "sort -o x.npy" "sort --ranks=3"; do
+    for words in "svd" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]
