@@ -22,7 +22,12 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-enum { TAG_PIECE = 1, TAG_BEAT = 2, HOST_NAME = sizeof((fl_link_info *)0)->host };
+enum {
+    BROKEN = 4,
+    /* the exit code of a machine's failure */ TAG_PIECE = 1,
+    TAG_BEAT = 2,
+    HOST_NAME = sizeof((fl_link_info *)0)->host
+};
 static const int64_t most_bytes = 1 << 30; /* of one message: counts are int */
 
 /* A rank whose beats are heard. */
@@ -109,8 +114,6 @@ static void end(int exit_code)
 /* One of those that noticed prints the line. */
 static void lost(const peer *p)
 {
-    enum { BROKEN = 4 };
-
     if (mpi.rank <= 1)
         fprintf(stderr, "flynn: rank %d (%s) was not heard of for %g s (FLYNN_LINK_TIMEOUT): the job ends\n", p->rank,
                 mpi.hosts[p->rank], mpi.timeout);
@@ -199,6 +202,49 @@ static void stop_beating(void)
 
 /* ---------------------------------------------------------------------------------------------- opening ---- */
 
+/* Whether this process has joined the others. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;
+} joined = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+/* Ends the process if not all have joined within the timeout: nothing beats yet, and MPI_Init waits for ever. */
+static void *watch_joining(void *unused)
+{
+    struct timespec until;
+    int error = 0;
+
+    (void)unused;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)mpi.timeout + 1;
+    pthread_mutex_lock(&joined.lock);
+    while (!joined.done && error == 0)
+        error = pthread_cond_timedwait(&joined.changed, &joined.lock, &until);
+    pthread_mutex_unlock(&joined.lock);
+    if (joined.done)
+        return NULL;
+    fprintf(stderr, "flynn: not all processes of the launch have joined within %g s (FLYNN_LINK_TIMEOUT)\n",
+            mpi.timeout);
+    _exit(BROKEN);
+}
+
+static int init(int *provided)
+{
+    pthread_t watcher;
+    const bool watched = mpi.timeout > 0 && pthread_create(&watcher, NULL, watch_joining, NULL) == 0;
+    const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, provided);
+
+    if (!watched)
+        return error;
+    pthread_mutex_lock(&joined.lock);
+    joined.done = true;
+    pthread_cond_signal(&joined.changed);
+    pthread_mutex_unlock(&joined.lock);
+    pthread_join(watcher, NULL);
+    return error;
+}
+
 /* "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n...": the first words. */
 static void describe_library(char *text, size_t size)
 {
@@ -238,7 +284,7 @@ static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *
 
     mpi.host = host;
     mpi.timeout = timeout_s;
-    error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    error = init(&provided);
     if (error != MPI_SUCCESS)
         return host->error(FL_E_DEVICE, "MPI_Init_thread: error %d", error);
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi.work);
