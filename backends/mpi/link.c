@@ -23,7 +23,8 @@
 #define TEXT(x) TEXT_OF(x)
 
 enum { TAG_PIECE = 1, TAG_BEAT = 2, HOST_NAME = sizeof((fl_link_info *)0)->host };
-enum { BROKEN = 4 }; /* the exit code of a machine's failure */
+/* The exit code of a machine's failure. */
+enum { BROKEN = 4 };
 static const int64_t most_bytes = 1 << 30; /* of one message: counts are int */
 
 /* A rank whose beats are heard. */
