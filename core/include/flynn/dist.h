@@ -31,8 +31,8 @@ typedef struct fl_group_info {
     const char *remark;             /* "": none */
 } fl_group_info;
 
-/* Joins the launch that this process belongs to, if it has more than one; once in a process, and before it begins
- * threads or opens a device. Without a launcher: a group of one, which loads no link. Errors as fl_link_open;
+/* Joins the other processes that the launcher began; once in a process, before it begins threads or opens a device.
+ * Without a launcher, or with one of a single process: a group of one, which loads no link. Errors as fl_link_open;
  * FL_E_MEMORY. */
 FL_API fl_status fl_group_open(fl_group **group);
 /* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. After a call that
@@ -49,12 +49,12 @@ FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, i
  * modulo their number; else as fl_device_open. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
 
-/* Do all go on? The lowest rank's status that is not FL_OK, with its message. Every other call of a group begins so. A
- * failure does not end the group. */
+/* Each rank gives its status, with a message if it failed. All return FL_OK, or the status and message of the lowest
+ * rank that failed. Every other call of a group begins with this, with FL_OK. A failure does not end the group. */
 FL_API fl_status fl_group_agree(fl_group *group, fl_status status, const char *message);
 /* The status that the group's last call agreed on. Not collective. */
 FL_API fl_status fl_group_failed(const fl_group *group);
-/* Ends all ranks at once, with a link's means: for an error of a thread that cannot agree. Not collective. */
+/* Ends all ranks at once (MPI_Abort): for an error in a thread that may not call the group. Not collective. */
 FL_API void fl_group_end(const fl_group *group, int exit_code);
 
 /* The sum, least or most of all ranks' x[i]: `count` numbers of i64 or f64, in place. A sum of f64 depends on the
@@ -76,10 +76,10 @@ typedef struct fl_group_timing {
 
 /* out = all ranks' `image`, convolved with `kernel` as fl_convolve does, of which this rank gets its share of rows.
  * image: this rank's share of rows of an image with at least one element; kernel: the same array on every rank, with at
- * least one element; out: this rank's share of the rows of fl_convolve_shape. Each element has the bits of fl_convolve,
- * in variants whose sums have the same order everywhere (all but `separable`, whose order depends on the block's edge,
- * and `fft`). In mode valid the image contains the kernel. `run` and `timing` as for fl_group_sort; the bytes of
- * `run`'s timing are the interior's.
+ * least one element; out: this rank's share of the rows of fl_convolve_shape. In `naive` each element has the bits that
+ * fl_convolve gives; other variants may sum in another order at the edges of shares, within the same bound. In mode
+ * valid the image contains the kernel. `run` and `timing` as for fl_group_sort; the bytes of `run`'s timing are the
+ * interior's.
  *
  * A rank needs rows of others on both sides (the halo). It queues the rows of the result that need none (the interior),
  * receives the halo meanwhile, and computes the rest from that and its own rows at the edge. */
