@@ -127,14 +127,14 @@ static const fl_link *load(link_file *l)
 /* --------------------------------------------------------------------------------------- the launcher ---- */
 
 /* A variable that a launcher sets for each process; NULL: none began this one. In a shell within an allocation of
- * Slurm's SLURM_NTASKS is set, and no step runs. */
+ * Slurm's SLURM_NTASKS is set, and no step runs. A set-uid program sees no variables here, and so opens no link. */
 static const char *launched_by(void)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    const char *tasks = secure_getenv("SLURM_STEP_NUM_TASKS");
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (getenv(variables[i]))
+        if (secure_getenv(variables[i]))
             return variables[i];
     return tasks && atoi(tasks) > 1 ? "SLURM_STEP_NUM_TASKS" : NULL;
 }
@@ -145,7 +145,7 @@ static int launched_count(void)
     static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = secure_getenv(variables[i]);
         if (value && atoi(value) > 0)
             return atoi(value);
     }
@@ -155,7 +155,7 @@ static int launched_count(void)
 static bool fits(const fl_link *link)
 {
     for (const char *const *v = link->variables; *v; v++)
-        if (getenv(*v))
+        if (secure_getenv(*v))
             return true;
     return false;
 }
@@ -188,7 +188,7 @@ static fl_status none_fits(const char *variable)
 
 static fl_status choose(const char *variable, const fl_link **chosen)
 {
-    const char *wanted = getenv("FLYNN_LINK");
+    const char *wanted = secure_getenv("FLYNN_LINK");
 
     for (size_t i = 0; i < links.count; i++) {
         link_file *l = &links.files[i];
@@ -212,7 +212,7 @@ static fl_status choose(const char *variable, const fl_link **chosen)
 /* FLYNN_LINK_TIMEOUT. */
 static fl_status read_timeout(double *seconds)
 {
-    const char *text = getenv("FLYNN_LINK_TIMEOUT");
+    const char *text = secure_getenv("FLYNN_LINK_TIMEOUT");
     char *end;
 
     *seconds = 300;
