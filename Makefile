@@ -21,6 +21,8 @@ CMAKE ?= cmake
 CMAKE_FLAGS ?=
 BUILD := build
 JOBS := $(shell nproc 2>/dev/null || echo 2)
+# One more than processors: tests of several processes and of failures mostly wait.
+TEST_JOBS := $(shell expr $(JOBS) + 1)
 GENERATOR := $(if $(shell command -v ninja),-G Ninja)
 DEMO := out/demo
 
@@ -50,7 +52,7 @@ tests: deps
 
 check: tests
 	@$(BUILD)/tests/list_skips
-	@cd $(BUILD) && ctest --parallel $(JOBS) --output-on-failure
+	@cd $(BUILD) && ctest --parallel $(TEST_JOBS) --output-on-failure
 
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'
