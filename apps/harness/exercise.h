@@ -98,7 +98,7 @@ void exercise_free(exercise *e);
 
 /* ------------------------------------------------------------------------------------ for the exercises ---- */
 
-/* The shape of an array with so many rows on all ranks, of which this one's share has the shape `share`. */
+/* `whole`: the shape of an array that has `rows` rows on all ranks together. `share`: the shape of this rank's part. */
 void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole);
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);

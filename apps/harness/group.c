@@ -51,7 +51,7 @@ static fl_status status_of(int exit_code)
     }
 }
 
-/* Agrees with the others that this process fails, unless its failure is the one that was agreed on. */
+/* Tells the other processes that this one fails, unless they told it: then all know already. */
 static bool share_failure(int exit_code, char *text, size_t size)
 {
     if (!group_is_parted())

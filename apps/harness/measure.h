@@ -71,7 +71,7 @@ typedef struct samples {
 typedef struct rank_facts {
     char host[64], resource[48];
     int64_t first, share;            /* of the first output's first dimension */
-    double kernel_s, link_s, wait_s; /* of its own clock; link and wait are parts of kernel */
+    double kernel_s, link_s, wait_s; /* by the clock of this rank; kernel_s contains link_s and wait_s */
     double link_bytes;               /* to other ranks in a pass */
 } rank_facts;
 

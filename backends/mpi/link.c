@@ -108,7 +108,7 @@ static void end(int exit_code)
     _exit(exit_code);
 }
 
-/* One of those that noticed prints the line. */
+/* Ends the job. Rank 0 prints the line, or rank 1 where rank 0 is lost. */
 static void lost(const peer *p)
 {
     if (mpi.rank <= 1)

@@ -198,7 +198,7 @@ static fl_status choose(const char *variable, const fl_link **chosen)
             *chosen = l->link;
             return FL_OK;
         }
-        if (wanted && l->link) /* which that MPI may end the process for, with an exit code of its own */
+        if (wanted && l->link) /* that MPI may end this process with another exit code */
             return core_fail(FL_E_UNAVAILABLE, "FLYNN_LINK=%s: another launcher began this process (%s is set); %s",
                              wanted, variable, cure);
         if (wanted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dist.h - operations of several processes (libflynn-dist), each with a device of its own and a part of the data.
+ * dist.h - operations of several processes (libflynn-dist). Each process has one device and a part of the data.
  *
  * A launcher (mpirun, srun) begins the same program several times; the processes are the ranks of a group, 0 to size
  * - 1. An array's first dimension is parted in blocks, one for each rank: fl_group_share says which. No rank holds more
