@@ -145,30 +145,9 @@ static void CPU_NAME(copy_elements)(const fl_context *context, const fl_sort_arg
 #undef order_of
 #undef FN
 
-#define element float
-#define IS_NAN(value) ((value) != (value))
-#define FN(name) CPU_TYPED(name, f32)
-#include "sort_typed.h"
-#undef element
-#undef FN
-#define element double
-#define FN(name) CPU_TYPED(name, f64)
-#include "sort_typed.h"
-#undef element
-#undef IS_NAN
-#undef FN
-#define element int32_t
-#define IS_NAN(value) ((void)(value), false)
-#define FN(name) CPU_TYPED(name, i32)
-#include "sort_typed.h"
-#undef element
-#undef FN
-#define element int64_t
-#define FN(name) CPU_TYPED(name, i64)
-#include "sort_typed.h"
-#undef element
-#undef IS_NAN
-#undef FN
+#define TYPED "sort_typed.h"
+#include "sorted_dtypes.h"
+#undef TYPED
 
 /* ------------------------------------------------------------------------------------------------- plans ---- */
 

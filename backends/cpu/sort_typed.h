@@ -6,26 +6,9 @@
  *     FN(name)      the name of a function for that type: name_f32_v3
  */
 
-/* NaN, which `<` finds less than nothing and nothing less than it, is more than any number. */
-static inline bool FN(less)(element a, element b)
-{
-    return a < b || (IS_NAN(b) && !IS_NAN(a));
-}
+#include "merge_typed.h"
 
 /* ------------------------------------------------------------------------------------------------- naive ---- */
-
-/* Merges the sorted from[start ... middle) and from[middle ... end) into to[start ... end). */
-static void FN(merge)(const element *restrict from, element *restrict to, int64_t start, int64_t middle, int64_t end)
-{
-    int64_t left = start, right = middle;
-
-    for (int64_t i = start; i < end; i++) {
-        if (left < middle && (right == end || !FN(less)(from[right], from[left])))
-            to[i] = from[left++];
-        else
-            to[i] = from[right++];
-    }
-}
 
 /* Merge sort from the bottom up: runs of one element are sorted; merging neighbours doubles them. */
 static fl_status FN(naive)(const fl_context *context, const fl_sort_args *s, const fl_launch *launch)
@@ -43,7 +26,9 @@ static fl_status FN(naive)(const fl_context *context, const fl_sort_args *s, con
     for (int64_t run = 1; run < n; run *= 2) {
 #pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
         for (int64_t start = 0; start < n; start += 2 * run)
-            FN(merge)(from, to, start, min64(start + run, n), min64(start + 2 * run, n));
+            FN(merge_runs)
+            (from + start, min64(run, n - start), from + min64(start + run, n), min64(run, max64(0, n - start - run)),
+             to + start);
         element *merged = to;
         to = from;
         from = merged;

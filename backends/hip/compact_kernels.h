@@ -198,22 +198,4 @@ fl_status compact(const fl_context *context, dim3 block, const Source &source, i
                      static_cast<const int64_t *>(counts), base, out, end);
 }
 
-/* ---------------------------------------------------------------------------------------------------- plans ---- */
-
-/* The requested block, or `threads` in x. False if it is too large to run, which core refuses. */
-inline bool compact_block(const hip_device *device, int threads, fl_launch *launch)
-{
-    int32_t *block = launch->block;
-    if (block[0] <= 0 && block[1] <= 0 && block[2] <= 0)
-        block[0] = threads;
-    int64_t all = 1;
-    for (int d = 0; d < 3; d++) {
-        block[d] = block[d] > 1 ? block[d] : 1;
-        launch->grid[d] = 1;
-        if (all <= device->max_threads) /* beyond it the product might overflow */
-            all *= block[d];
-    }
-    return all <= device->max_threads;
-}
-
 #endif

@@ -56,6 +56,19 @@ struct hip_device {
 /* device.hip.cpp's functions. (Not the table itself: clang would also emit an external constant for the GPU.) */
 const fl_device_api *hip_device_functions();
 
+/* Copies between the GPUs of several processes: group.hip.cpp's functions of fl_device_api. The emulation has none. */
+#if defined(__HIP_CPU_RT__)
+constexpr decltype(fl_device_api::group_id) hip_group_id = nullptr;
+constexpr decltype(fl_device_api::group_join) hip_group_join = nullptr;
+constexpr decltype(fl_device_api::group_exchange) hip_group_exchange = nullptr;
+constexpr decltype(fl_device_api::group_leave) hip_group_leave = nullptr;
+#else
+fl_status hip_group_id(void *self, fl_group_id *id);
+fl_status hip_group_join(void *self, const fl_group_id *id, int32_t rank, int32_t size, void **joined);
+fl_status hip_group_exchange(void *self, void *joined, void *stream, const fl_piece *to, const fl_piece *from);
+void hip_group_leave(void *self, void *joined);
+#endif
+
 /* Some rows of the device's table. */
 struct hip_rows {
     const fl_row *row;
@@ -81,6 +94,7 @@ hip_rows hip_copy_rows();
 hip_rows hip_kernel_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_map_rows();
+hip_rows hip_merge_rows();
 hip_rows hip_sort_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */
 bool hip_sort_found(char *why, size_t size);
@@ -120,6 +134,23 @@ inline int64_t hip_grid(const hip_device *device, int d, int64_t blocks, int64_t
     if (device->max_grid_threads[d] > 0 && device->max_grid_threads[d] / edge < most)
         most = device->max_grid_threads[d] / edge;
     return blocks < most ? blocks : most > 1 ? most : 1;
+}
+
+/* Settles a launch's block: the requested one, or `threads` in x; its grid becomes one block. False if the block is too
+ * large to run, which core refuses. */
+inline bool hip_block(const hip_device *device, int threads, fl_launch *launch)
+{
+    int32_t *block = launch->block;
+    if (block[0] <= 0 && block[1] <= 0 && block[2] <= 0)
+        block[0] = threads;
+    int64_t all = 1;
+    for (int d = 0; d < 3; d++) {
+        block[d] = block[d] > 1 ? block[d] : 1;
+        launch->grid[d] = 1;
+        if (all <= device->max_threads) /* beyond it the product might overflow */
+            all *= block[d];
+    }
+    return all <= device->max_threads;
 }
 
 /* Queues kernel(arguments...) with `shared` bytes of dynamic shared memory in the context's stream. */

@@ -240,6 +240,9 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
         std::snprintf(info->driver, sizeof info->driver, "for %s up to %s", gpu_runtime, version);
     gpu_architecture(properties, info->isa, sizeof info->isa);
     info->isa[name_of(info->isa)] = '\0';
+    if (gpu_dlpack_type != 1) /* not the emulation */
+        std::snprintf(info->bus_id, sizeof info->bus_id, "%04x:%02x:%02x.0", properties.pciDomainID,
+                      properties.pciBusID, properties.pciDeviceID);
     info->multiprocessors = properties.multiProcessorCount;
     info->warp_size = properties.warpSize;
     info->memory_bytes = (int64_t)properties.totalGlobalMem;
@@ -265,7 +268,7 @@ size_t collect_rows(hip_device *device)
         hip_convert_rows(), hip_convolve_rows(),     hip_convolve1d_rows(), hip_convolve1d_fft_rows(),
         hip_copy_rows(),    hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
         hip_sort_rows(),    hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
-        hip_svd_rows(),     hip_map_rows(),          hip_kernel_rows(),
+        hip_svd_rows(),     hip_map_rows(),          hip_kernel_rows(),     hip_merge_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)

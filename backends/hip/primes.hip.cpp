@@ -154,7 +154,7 @@ void plan_all(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const int64_t upto = primes_of(arguments)->upto;
-    if (!compact_block(device, 256, launch))
+    if (!hip_block(device, 256, launch))
         return;
     const int threads = launch->block[0] * launch->block[1] * launch->block[2];
     launch->grid[0] = decide_grid(device, threads, std::min(upto, slice_numbers));
@@ -230,7 +230,7 @@ void plan_sieve(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const double upto = (double)primes_of(arguments)->upto;
-    if (!compact_block(device, 256, launch))
+    if (!hip_block(device, 256, launch))
         return;
     const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
     const int64_t flags = segment_flags, sums = threads * 3 * (int64_t)sizeof(int);

@@ -58,7 +58,7 @@ void plan_scan(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_select_args *args = static_cast<const fl_select_args *>(arguments);
-    if (!compact_block(device, 128, launch))
+    if (!hip_block(device, 128, launch))
         return;
     const int threads = launch->block[0] * launch->block[1] * launch->block[2];
     const double blocks = (double)compact_grid(threads, args->in.shape[0]);

@@ -34,19 +34,6 @@ dim3 dim3_of(const int32_t *block)
     return dim3((unsigned)block[0], (unsigned)block[1], (unsigned)block[2]);
 }
 
-/* The requested block, or `width` threads in x. False if it is too large to run, which core refuses. */
-bool settle_block(const hip_device *device, int width, fl_launch *launch)
-{
-    int32_t *block = launch->block;
-    if (block[0] <= 0 && block[1] <= 0 && block[2] <= 0)
-        block[0] = width;
-    for (int d = 0; d < 3; d++)
-        block[d] = std::max(block[d], 1);
-    launch->grid[1] = launch->grid[2] = 1;
-    return (int64_t)block[0] * block[1] <= device->max_threads &&
-           (int64_t)block[0] * block[1] * block[2] <= device->max_threads;
-}
-
 int threads_of(const fl_launch *launch)
 {
     return launch->block[0] * launch->block[1] * launch->block[2];
@@ -71,7 +58,7 @@ int64_t tiles_of(int64_t n, int64_t size)
 template <typename U>
 void plan_radix_of(const hip_device *device, const fl_sort_args *args, fl_launch *launch)
 {
-    if (!settle_block(device, 256, launch))
+    if (!hip_block(device, 256, launch))
         return;
     const int64_t n = args->in.shape[0], tile = (int64_t)threads_of(launch) * items<U>;
     launch->grid[0] = hip_grid(device, 0, tiles_of(n, tile), launch->block[0]);
@@ -149,7 +136,7 @@ fl_status launch_radix(const fl_context *context, const fl_sort_args *args, cons
 template <typename U>
 void plan_bitonic_of(const hip_device *device, const fl_sort_args *args, fl_launch *launch)
 {
-    if (!settle_block(device, 512, launch))
+    if (!hip_block(device, 512, launch))
         return;
     const int64_t n = args->in.shape[0];
     launch->grid[0] = hip_grid(device, 0, tiles_of(n, bitonic_tile<U>), launch->block[0]);

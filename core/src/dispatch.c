@@ -29,6 +29,8 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_MULTIPLY_ADD] = "multiply_add",
     [FL_OP_MAP] = "map",
     [FL_OP_KERNEL] = "kernel",
+    [FL_OP_MERGE] = "merge",
+    [FL_OP_SEARCH_SORTED] = "search_sorted",
 };
 
 const char *core_operation_name(fl_operation operation)

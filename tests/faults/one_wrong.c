@@ -32,6 +32,8 @@ static const output outputs[] = {
     {FL_OP_CONVOLVE, "convolve.out", offsetof(fl_convolve_args, out), 0, false},
     {FL_OP_CONVOLVE1D, "convolve1d.out", offsetof(fl_convolve1d_args, out), 0, false},
     {FL_OP_SORT, "sort.out", offsetof(fl_sort_args, out), 0, true},
+    {FL_OP_MERGE, "merge.out", offsetof(fl_merge_args, out), 0, true},
+    {FL_OP_SEARCH_SORTED, "search_sorted.out", offsetof(fl_search_sorted_args, out), 0, true},
     {FL_OP_SELECT, "select.out", offsetof(fl_select_args, out), offsetof(fl_select_args, count), true},
     {FL_OP_SELECT, "select.count", offsetof(fl_select_args, count), 0, true},
     {FL_OP_PRIMES, "primes.out", offsetof(fl_primes_args, out), offsetof(fl_primes_args, count), true},

@@ -189,6 +189,7 @@ typedef struct fl_device_info {
     int dlpack_id;               /* DLDevice.device_id of its arrays */
     const char *remark;          /* of its plugin: see fl_backend_info */
     int64_t max_grid_threads[3]; /* of a launch in each dimension: blocks of the grid times threads of a block */
+    char bus_id[16];             /* of a GPU on PCI: "0000:3b:00.0"; "": none */
 } fl_device_info;
 
 /* Opens the device that `resource` names: `name[:item]...`. The name is a backend ("serial", "omp", "hip-nvidia"), a
@@ -425,6 +426,20 @@ FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const 
  * itself (in place) or shares no memory with it. Variants: radix, bitonic, library (CUB, rocPRIM; qsort on a CPU).
  * Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_sort(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* out = the elements of x and y, bit for bit, in the order of fl_sort, in which x and y are; of equal ones x's come
+ * first, and each array's stay in their order. All 1-D, of the same dtype (f32, f64, i32, i64), of any length; out is
+ * as long as both together and shares no memory with them. If x or y is not in order, neither is the result. Variant:
+ * naive (Odeh, Green, Mwassi, Shmueli and Birk, "Merge path - parallel merging made simple", 2012: each thread finds
+ * where its part of `out` begins in x and y). Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_merge(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run);
+
+/* out[i] = how many elements of `sorted`, which is in the order of fl_sort, come before values[i] and are not equal to
+ * it: numpy.searchsorted(sorted, values). sorted, values: 1-D, of the same dtype (f32, f64, i32, i64), of any length;
+ * out: i64, as long as values. The arrays share no memory. Variant: naive (a binary search for each value). Queued.
+ * Errors as fl_convolve1d. */
+FL_API fl_status fl_search_sorted(fl_device *device, const fl_array *sorted, const fl_array *values, fl_array *out,
+                                  const fl_run *run);
 
 /* out[0], out[1] ... = the elements of `in` that are not zero (NaN is not zero, -0 is), in their order, and count[0] =
  * their number: in[in != 0] of NumPy. in: 1-D, any dtype; out: the same dtype, at least as long; count: i64, one

@@ -19,6 +19,7 @@
  *   4: fl_row.available, fl_device_api.prepare_thread, fl_device_info.remark. Core checks the fields of fl_plugin, of
  *      the probe and of the opened device, and refuses a plugin whose fields do not fit.
  *   5: fl_device_info.max_grid_threads.
+ *   6: fl_device_info.bus_id.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 5
+#define FL_PLUGIN_ABI 6
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 
@@ -120,8 +121,10 @@ typedef enum fl_operation {
     FL_OP_MULTIPLY_ADD = 14,
     FL_OP_MAP = 15,
     FL_OP_KERNEL = 16,
+    FL_OP_MERGE = 17,
+    FL_OP_SEARCH_SORTED = 18,
 } fl_operation;
-#define FL_OP_COUNT 17
+#define FL_OP_COUNT 19
 
 /* An array as it is passed to a kernel. */
 typedef struct fl_buffer {
@@ -250,6 +253,20 @@ typedef struct fl_kernel_args {
     void *arguments[FL_MAX_PARAMETERS];
 } fl_kernel_args;
 
+/* FL_OP_MERGE: out = the elements of x and y, each of which is in the order of FL_OP_SORT, in that order; of equal ones
+ * x's come first, and each array's stay in their order. 1-D, packed, of the same dtype (f32, f64, i32 or i64), with at
+ * least one element in all; out has as many as both and shares no memory with them. */
+typedef struct fl_merge_args {
+    fl_buffer x, y, out;
+} fl_merge_args;
+
+/* FL_OP_SEARCH_SORTED: out[i] = how many elements of `sorted`, which is in the order of FL_OP_SORT, come before
+ * values[i] and are not equal to it. 1-D, packed; sorted and values of the same dtype (f32, f64, i32 or i64), out i64
+ * and as long as values, at least one element; sorted may have none. The row's dtype is sorted's. */
+typedef struct fl_search_sorted_args {
+    fl_buffer sorted, values, out;
+} fl_search_sorted_args;
+
 /* How a row will run. */
 typedef struct fl_launch {
     int32_t block[3];       /* in: the caller's (0: the row chooses); out: the block that will run (0: none) */
@@ -305,6 +322,17 @@ typedef struct fl_kernel_facts {
     int64_t shared_bytes;     /* of a block, static */
 } fl_kernel_facts;
 
+/* A part of memory that goes to a rank, one of several processes, or comes from it. */
+typedef struct fl_piece {
+    void *data;
+    int64_t bytes;
+} fl_piece;
+
+/* A new group of processes, as its first one names it to the others. */
+typedef struct fl_group_id {
+    char bytes[128];
+} fl_group_id;
+
 /* An open device's functions. `self` is fl_plugin_device's. */
 typedef struct fl_device_api {
     uint32_t size;
@@ -352,6 +380,17 @@ typedef struct fl_device_api {
     /* The address and bytes of a `__constant__` or `__device__` variable of a kernel's text. FL_E_ARGUMENT: there is
      * none. NULL: the device compiles no kernels. */
     fl_status (*code_symbol)(void *self, const void *code, const char *name, void **address, size_t *bytes);
+    /* Copies between the memories of GPUs of several processes, for link.h's fl_communicator: NULL if the device's
+     * vendor has no library for that (NCCL, RCCL). group_id makes the id of a new group of processes; FL_E_UNAVAILABLE:
+     * the library is not there. */
+    fl_status (*group_id)(void *self, fl_group_id *id);
+    /* Called by all of its processes, each with another device. Waits for them. */
+    fl_status (*group_join)(void *self, const fl_group_id *id, int32_t rank, int32_t size, void **group);
+    /* Queues the copies: to[r] goes to rank r, from[r] comes from it, whose to[] has the same length for this rank.
+     * Nothing is copied from a rank to itself. */
+    fl_status (*group_exchange)(void *self, void *group, void *stream, const fl_piece *to, const fl_piece *from);
+    /* Called when nothing that is queued uses the group. */
+    void (*group_leave)(void *self, void *group);
 } fl_device_api;
 
 /* The device that `open` returns. */

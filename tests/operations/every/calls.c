@@ -111,6 +111,29 @@ static fl_status run_select(fl_device *device, const struct arrays *a, const fl_
     return fl_select(device, a->in[0], a->out[0], a->out[1], run);
 }
 
+static void make_merge(struct arrays *a, fl_device *device, const struct call *call)
+{
+    for (int i = 0; i < 2; i++) {
+        a->in[i] = input(device, call->dtype, 1, (int64_t[]){ELEMENTS - 999 * i}, (uint64_t)i + 1);
+        must(fl_sort(device, a->in[i], a->in[i], NULL));
+    }
+    output(a, 0, device, call->dtype, 1, (int64_t[]){2 * ELEMENTS - 999});
+}
+static fl_status run_merge(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_merge(device, a->in[0], a->in[1], a->out[0], run);
+}
+
+static void make_search_sorted(struct arrays *a, fl_device *device, const struct call *call)
+{
+    vectors(a, device, call->dtype, 2, FL_I64);
+    must(fl_sort(device, a->in[0], a->in[0], NULL));
+}
+static fl_status run_search_sorted(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_search_sorted(device, a->in[0], a->in[1], a->out[0], run);
+}
+
 static void make_primes(struct arrays *a, fl_device *device, const struct call *call)
 {
     (void)call;
@@ -273,6 +296,8 @@ static const struct operation {
     {"convolve", FLOATS, make_convolve, run_convolve},
     {"convolve1d", FLOATS, make_convolve1d, run_convolve1d},
     {"sort", NUMBERS, make_sort, run_sort},
+    {"merge", NUMBERS, make_merge, run_merge},
+    {"search_sorted", NUMBERS, make_search_sorted, run_search_sorted},
     {"select", NUMBERS | 1u << FL_U8, make_select, run_select},
     {"primes", 1u << FL_I64, make_primes, run_primes},
     {"increment", NUMBERS, make_unary, run_increment},

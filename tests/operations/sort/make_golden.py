@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes golden/, against which test_sort.c checks: numbers, and numpy.sort of them. Run by hand.
+"""Writes golden/, against which test_sort.c and test_merge.c check: numbers, numpy.sort of them, and where each would be
+among the sorted ones by numpy.searchsorted. Run by hand.
 
-Files: <dtype>.numbers.npy and <dtype>.sorted.npy, each of one row.
+Files: <dtype>.numbers.npy, <dtype>.sorted.npy and <dtype>.places.npy, each of one row.
 """
 import pathlib
 
@@ -36,3 +37,4 @@ for name, numbers in (("f32", floats(np.float32, np.uint32)), ("f64", floats(np.
                       ("i32", integers(np.int32)), ("i64", integers(np.int64))):
     np.save(HERE / f"{name}.numbers.npy", numbers[None, :])
     np.save(HERE / f"{name}.sorted.npy", np.sort(numbers)[None, :])
+    np.save(HERE / f"{name}.places.npy", np.searchsorted(np.sort(numbers), numbers)[None, :])

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sorted_dtypes.h - includes the file TYPED once for each dtype that is sorted, with
+ *     element       the type
+ *     IS_NAN(value) whether it is one
+ *     FN(name)      the name of a function for that type: merge_f32_v3
+ */
+#define element float
+#define IS_NAN(value) ((value) != (value))
+#define FN(name) CPU_TYPED(name, f32)
+#include TYPED
+#undef element
+#undef FN
+#define element double
+#define FN(name) CPU_TYPED(name, f64)
+#include TYPED
+#undef element
+#undef IS_NAN
+#undef FN
+#define element int32_t
+#define IS_NAN(value) ((void)(value), false)
+#define FN(name) CPU_TYPED(name, i32)
+#include TYPED
+#undef element
+#undef FN
+#define element int64_t
+#define FN(name) CPU_TYPED(name, i64)
+#include TYPED
+#undef element
+#undef IS_NAN
+#undef FN

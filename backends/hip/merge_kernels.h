@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merge_kernels.h - the kernels of merge.hip.cpp, for elements of type T, in blocks of any shape and size.
+ *
+ * Merging by the merge path (Odeh, Green, Mwassi, Shmueli and Birk, "Merge path - parallel merging made simple", IPDPS
+ * workshops 2012; on a GPU: Green, McColl and Bader, "GPU merge path", ICS 2012): where the output's element i comes
+ * from follows from a binary search in both inputs. A first kernel searches for each tile of the output, so that the
+ * searches' waits for memory overlap; then each block loads the parts of x and y that its tile is made of, and each of
+ * its threads searches again in there and merges a few elements.
+ */
+#ifndef FLYNN_HIP_MERGE_KERNELS_H
+#define FLYNN_HIP_MERGE_KERNELS_H
+
+#include "gpu_registers.h"
+
+namespace
+{
+
+/* Elements of a thread; odd, so that threads that write theirs beside each other use all banks of shared memory. */
+template <typename T>
+constexpr int merge_items = sizeof(T) == 4 ? 15 : 7;
+
+template <typename T>
+struct merging {
+    const T *x, *y;
+    T *out;
+    int64_t nx, ny;
+    int64_t tiles, *starts; /* [tiles + 1]: how many of x's elements are before a tile */
+};
+
+__device__ inline int merge_thread()
+{
+    return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+/* The order of fl_sort: NaN is more than any number. */
+template <typename T>
+__device__ inline bool merge_less(T a, T b)
+{
+    return a < b || (b != b && a == a);
+}
+
+/* How many of x's elements are among the first `count` of x and y merged; of equal ones x's come first. */
+template <typename T, typename Index>
+__device__ Index merge_path(const T *x, Index nx, const T *y, Index ny, Index count)
+{
+    Index low = count > ny ? count - ny : 0, high = count < nx ? count : nx;
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (merge_less(y[count - 1 - middle], x[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The part of a tile that is from x: of inputs that are not in order it might be any number. */
+__device__ inline int merge_part(int64_t part, int count)
+{
+    return (int)(part < 0 ? 0 : part < count ? part : count);
+}
+
+template <typename T>
+__global__ GPU_LAUNCH_BOUNDS(1024, 1) void path_kernel(merging<T> m, int64_t tile)
+{
+    const int threads = gpu_block_threads();
+    const int64_t n = m.nx + m.ny;
+    for (int64_t t = (int64_t)blockIdx.x * threads + merge_thread(); t <= m.tiles; t += (int64_t)gridDim.x * threads)
+        m.starts[t] = merge_path(m.x, m.nx, m.y, m.ny, t * tile < n ? t * tile : n);
+}
+
+/* The next elements of the thread's part of a tile whose first `nx` elements are x's, and the others y's. */
+template <typename T>
+__device__ void merge_in_tile(const T *tile, int nx, int count, int first, T *merged)
+{
+    int i = merge_path(tile, nx, tile + nx, count - nx, first), j = nx + first - i;
+    T a = i < nx ? tile[i] : T(), b = j < count ? tile[j] : T();
+    GPU_UNROLL
+    for (int k = 0; k < merge_items<T>; k++) {
+        const bool second = j < count && (i >= nx || merge_less(b, a));
+        merged[k] = second ? b : a;
+        if (second)
+            b = ++j < count ? tile[j] : b;
+        else
+            a = ++i < nx ? tile[i] : a;
+    }
+}
+
+template <typename T>
+__global__ GPU_LAUNCH_BOUNDS(1024, 1) void merge_kernel(merging<T> m)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    T *const tile = reinterpret_cast<T *>(memory);
+    const int threads = gpu_block_threads(), me = merge_thread(), size = threads * merge_items<T>;
+    const int64_t n = m.nx + m.ny;
+    for (int64_t t = blockIdx.x; t < m.tiles; t += gridDim.x) {
+        const int64_t start = t * size, x = m.starts[t], y = start - x;
+        const int count = (int)(n - start < size ? n - start : size), nx = merge_part(m.starts[t + 1] - x, count);
+        const int first = me * merge_items<T> < count ? me * merge_items<T> : count;
+        T merged[merge_items<T>];
+        for (int i = me; i < count; i += threads)
+            tile[i] = i < nx ? m.x[x + i] : m.y[y + (i - nx)];
+        __syncthreads();
+        merge_in_tile(tile, nx, count, first, merged);
+        __syncthreads();
+        GPU_UNROLL
+        for (int k = 0; k < merge_items<T>; k++)
+            tile[me * merge_items<T> + k] = merged[k];
+        __syncthreads();
+        for (int i = me; i < count; i += threads)
+            m.out[start + i] = tile[i];
+        __syncthreads(); /* before the next tile takes this one's place */
+    }
+}
+
+/* places[i] = how many of sorted[0 ... n) are less than values[i]. */
+template <typename T>
+__global__ GPU_LAUNCH_BOUNDS(1024, 1) void search_kernel(const T *sorted, int64_t n, const T *values, int64_t count,
+                                                         int64_t *places)
+{
+    const int threads = gpu_block_threads();
+    const int64_t next = (int64_t)gridDim.x * threads;
+    for (int64_t i = (int64_t)blockIdx.x * threads + merge_thread(); i < count; i += next) {
+        const T value = values[i];
+        int64_t low = 0, high = n;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (merge_less(sorted[middle], value))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        places[i] = low;
+    }
+}
+
+} // namespace
+
+#endif
