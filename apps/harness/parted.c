@@ -156,7 +156,7 @@ void parted_put(json_t *row, const measurement *m)
     }
     json_put(link, "name", json_text(group->link));
     json_put(link, "library", json_text(group->library));
-    json_put(link, "path", json_text(m->device.host_memory ? "host" : "staged"));
+    json_put(link, "path", json_text(group->path));
     json_put(link, "bytes", json_number(bytes));
     json_put(link, "link_s", json_number(link_s));
     json_put(link, "wait_s", json_number(wait_s));

@@ -298,6 +298,10 @@ const fl_device_api device_api = {
     compile,
     code_free,
     code_symbol,
+    hip_group_id,
+    hip_group_join,
+    hip_group_exchange,
+    hip_group_leave,
 };
 
 } // namespace

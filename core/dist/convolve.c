@@ -30,6 +30,13 @@ static rows both(rows a, rows b)
     return (rows){larger(a.first, b.first), smaller(a.end, b.end)};
 }
 
+/* Rows of the result beside the interior, and what they need: this rank's rows, and the halo, which are others'. */
+typedef struct edge {
+    rows of;         /* of the result */
+    rows from;       /* of the image */
+    fl_array *image; /* those; NULL: the edge has no rows */
+} edge;
+
 /* One convolution on one rank. Rows are counted in the whole image and the whole result. */
 typedef struct convolving {
     fl_group *group;
@@ -37,15 +44,12 @@ typedef struct convolving {
     const fl_array *image, *kernel;
     fl_array *out;
     fl_run run;
-    fl_dtype dtype;               /* of the image */
-    size_t line;                  /* bytes of a row of it */
     int64_t height, result, taps; /* rows of the whole image, of the whole result, of the kernel */
     int64_t origin[2];            /* of the result in that of mode full */
     rows own, wanted;             /* of the image here, and of the result */
     rows interior;                /* of the result, from this rank's rows alone */
-    char *above, *below;          /* the halo: rows before and after this rank's */
-    rows halo_above, halo_below;
-    fl_array *edge[2]; /* the image rows that the rows of the result beside the interior need */
+    edge edges[2];                /* before and after the interior */
+    fl_array *packed;             /* the rows that others need */
     fl_group_timing cost;
 } convolving;
 
@@ -77,79 +81,6 @@ static rows find_interior(const convolving *c)
     return count_of(c->own) > 0 && in.first < in.end ? in : (rows){c->wanted.end, c->wanted.end};
 }
 
-/* ------------------------------------------------------------------------------------------------- halo ---- */
-
-/* Copies rows of this rank's image to the host. */
-static fl_status read_rows(const convolving *c, rows r, void *to)
-{
-    fl_array *view;
-    fl_status status = fl_array_view(c->image, (int64_t[]){r.first - c->own.first, 0},
-                                     (int64_t[]){count_of(r), fl_array_shape(c->image, 1)}, &view);
-
-    if (status == FL_OK)
-        status = fl_array_to_host(view, to);
-    fl_array_free(view);
-    return status;
-}
-
-/* What this rank sends: the rows that others need. `to` is zeroed. */
-static fl_status pack(const convolving *c, fl_piece *to)
-{
-    fl_status status = FL_OK;
-
-    for (int r = 0; r < c->group->info.size && status == FL_OK; r++) {
-        const rows part = both(c->own, needed(c, share_of(c, c->result, r)));
-        if (r == c->group->info.rank || count_of(part) == 0)
-            continue;
-        to[r].bytes = count_of(part) * (int64_t)c->line;
-        to[r].data = malloc((size_t)to[r].bytes);
-        status = to[r].data ? read_rows(c, part, to[r].data) : dist_fail(FL_E_MEMORY, "out of host memory");
-    }
-    return status;
-}
-
-/* Where this rank receives: each rank's rows, in their order. */
-static void place(const convolving *c, fl_piece *from)
-{
-    for (int r = 0; r < c->group->info.size; r++) {
-        const bool is_above = r < c->group->info.rank;
-        const rows halo = is_above ? c->halo_above : c->halo_below, part = both(share_of(c, c->height, r), halo);
-        if (r == c->group->info.rank || count_of(part) == 0)
-            continue;
-        from[r].bytes = count_of(part) * (int64_t)c->line;
-        from[r].data = (is_above ? c->above : c->below) + (part.first - halo.first) * (int64_t)c->line;
-    }
-}
-
-static fl_status exchange(convolving *c)
-{
-    const int size = c->group->info.size;
-    fl_piece *to = calloc((size_t)size, sizeof *to), *from = calloc((size_t)size, sizeof *from);
-    double start = dist_now();
-    fl_status status;
-
-    c->above = dist_scratch(c->group, 0, (size_t)count_of(c->halo_above) * c->line);
-    c->below = dist_scratch(c->group, 1, (size_t)count_of(c->halo_below) * c->line);
-    status = to && from && c->above && c->below ? pack(c, to) : dist_fail(FL_E_MEMORY, "out of host memory");
-    c->cost.stage_s += dist_now() - start;
-    start = dist_now();
-    status = fl_group_agree(c->group, status, fl_last_error());
-    c->cost.wait_s += dist_now() - start;
-    start = dist_now();
-    if (status == FL_OK) {
-        place(c, from);
-        status = c->group->link->exchange(to, from);
-    }
-    c->cost.link_s += dist_now() - start;
-    for (int r = 0; to && r < size; r++) {
-        c->cost.bytes += (double)to[r].bytes;
-        free(to[r].data);
-    }
-    free(to);
-    free(from);
-    return status;
-}
-
 /* -------------------------------------------------------------------------------------------- computing ---- */
 
 /* Queues the rows `of` of the result from `image`, whose first row is `first` of the whole. */
@@ -166,49 +97,109 @@ static fl_status queue(const convolving *c, const fl_array *image, int64_t first
     return status;
 }
 
-/* Rows `part` of the whole image, from the halo and this rank's own. */
-static fl_status assemble(convolving *c, rows part, fl_array **edge)
+static fl_status compute_edges(const convolving *c, fl_stream *stream)
 {
-    const int64_t shape[] = {count_of(part), fl_array_shape(c->image, 1)};
-    const rows above = both(part, c->halo_above), own = both(part, c->own), below = both(part, c->halo_below);
-    char *host = dist_scratch(c->group, 2, (size_t)shape[0] * c->line);
-    fl_status status = FL_OK;
-
-    if (!host)
-        return FL_E_MEMORY;
-    if (count_of(above) > 0)
-        memcpy(host + (above.first - part.first) * (int64_t)c->line,
-               c->above + (above.first - c->halo_above.first) * (int64_t)c->line, (size_t)count_of(above) * c->line);
-    if (count_of(below) > 0)
-        memcpy(host + (below.first - part.first) * (int64_t)c->line,
-               c->below + (below.first - c->halo_below.first) * (int64_t)c->line, (size_t)count_of(below) * c->line);
-    if (count_of(own) > 0)
-        status = read_rows(c, own, host + (own.first - part.first) * (int64_t)c->line);
-    if (status == FL_OK)
-        status = fl_array_from_host(c->device, c->dtype, 2, shape, host, edge);
-    return status;
-}
-
-/* The rows of the result before and after the interior. */
-static fl_status compute_edges(convolving *c)
-{
-    const rows edges[] = {{c->wanted.first, c->interior.first}, {c->interior.end, c->wanted.end}};
     fl_run run = c->run;
     fl_status status = FL_OK;
 
+    run.stream = stream;
     if (count_of(c->interior) > 0)
         run.timing = NULL; /* it has the interior's */
-    for (int i = 0; i < 2 && status == FL_OK; i++) {
-        const rows part = needed(c, edges[i]);
-        const double start = dist_now();
-        if (count_of(edges[i]) == 0)
-            continue;
-        status = assemble(c, part, &c->edge[i]);
-        c->cost.stage_s += dist_now() - start;
-        if (status == FL_OK)
-            status = queue(c, c->edge[i], part.first, edges[i], &run);
+    for (int i = 0; i < 2 && status == FL_OK; i++)
+        if (c->edges[i].image)
+            status = queue(c, c->edges[i].image, c->edges[i].from.first, c->edges[i].of, &run);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- halo ---- */
+
+enum { ROOM_PACKED, ROOM_EDGES };
+
+/* Queues a copy of rows of this rank's image, converted to the dtype of the result, to rows of `to` from `at` on. */
+static fl_status copy_rows(const convolving *c, rows r, fl_array *to, int64_t at, fl_stream *stream)
+{
+    const int64_t shape[] = {count_of(r), fl_array_shape(c->image, 1)};
+    fl_array *from = NULL, *there = NULL;
+    fl_status status = fl_array_view(c->image, (int64_t[]){r.first - c->own.first, 0}, shape, &from);
+
+    if (status == FL_OK)
+        status = fl_array_view(to, (int64_t[]){at, 0}, shape, &there);
+    if (status == FL_OK)
+        status = fl_convert(c->device, from, there, &(fl_run){.stream = stream});
+    fl_array_free(from);
+    fl_array_free(there);
+    return status;
+}
+
+/* Queues the copies of the rows that others need: to[r]. */
+static fl_status pack(convolving *c, dist_rows *to, fl_stream *stream)
+{
+    const int64_t width = fl_array_shape(c->image, 1);
+    int64_t at = 0;
+    fl_status status;
+
+    for (int r = 0; r < c->group->info.size; r++) {
+        const rows part = both(c->own, needed(c, share_of(c, c->result, r)));
+        to[r] = (dist_rows){.first = at, .count = r == c->group->info.rank ? 0 : count_of(part)};
+        at += to[r].count;
+    }
+    status = dist_room(c->group, ROOM_PACKED, fl_array_dtype(c->out), 2, (int64_t[]){at, width}, &c->packed);
+    for (int r = 0; r < c->group->info.size && status == FL_OK; r++) {
+        to[r].of = c->packed;
+        if (to[r].count > 0)
+            status = copy_rows(c, both(c->own, needed(c, share_of(c, c->result, r))), c->packed, to[r].first, stream);
     }
     return status;
+}
+
+/* Makes the memory of both edges and queues the copies of this rank's rows in them; the others' go to from[r]. A rank
+ * sends rows to one edge alone: those of both are from this rank. */
+static fl_status prepare_edges(convolving *c, dist_rows *from, fl_stream *stream)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < 2 && status == FL_OK; i++) {
+        edge *e = &c->edges[i];
+        const rows own = both(e->from, c->own);
+        if (count_of(e->of) == 0)
+            continue;
+        status = dist_room(c->group, ROOM_EDGES + i, fl_array_dtype(c->out), 2,
+                           (int64_t[]){count_of(e->from), fl_array_shape(c->image, 1)}, &e->image);
+        if (status == FL_OK && count_of(own) > 0)
+            status = copy_rows(c, own, e->image, own.first - e->from.first, stream);
+        for (int r = 0; r < c->group->info.size; r++) {
+            const rows part = both(share_of(c, c->height, r), e->from);
+            if (r != c->group->info.rank && count_of(part) > 0)
+                from[r] = (dist_rows){e->image, part.first - e->from.first, count_of(part)};
+        }
+    }
+    return status;
+}
+
+/* Queues the interior, and exchanges the halo beside it: by the GPUs' library the exchange comes first, since its
+ * kernels would wait for the interior's; on other paths the host exchanges while the device computes. */
+static fl_status exchange(convolving *c, const dist_rows *to, const dist_rows *from)
+{
+    dist_device *on = &c->group->on;
+    fl_status status = FL_OK;
+
+    if (on->path == DIST_DIRECT)
+        status = dist_move(c->group, on->reading, to, from, &c->cost);
+    if (status == FL_OK && count_of(c->interior) > 0)
+        status = queue(c, c->image, c->own.first, c->interior, &c->run);
+    status = fl_group_agree(c->group, status, fl_last_error());
+    if (status == FL_OK && on->path != DIST_DIRECT)
+        status = dist_move(c->group, on->reading, to, from, &c->cost);
+    return status;
+}
+
+/* Makes the work that is queued in `later` from now on wait for that in `earlier`. */
+static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
+{
+    fl_event *event = group->on.events[2];
+    fl_status status = fl_event_record(event, earlier);
+
+    return status == FL_OK ? fl_stream_wait_event(later, event) : status;
 }
 
 static fl_status wait_for(const convolving *c)
@@ -216,23 +207,50 @@ static fl_status wait_for(const convolving *c)
     return c->run.stream ? fl_stream_wait(c->run.stream) : fl_device_wait(c->device);
 }
 
-static fl_status compute(convolving *c)
+/* The halo and the edges are queued in a stream beside the caller's, in which the interior is. */
+static fl_status compute_parts(convolving *c, dist_rows *to, dist_rows *from)
 {
-    const double start = dist_now();
-    fl_status status = FL_OK, exchanged;
+    fl_stream *beside = c->group->on.reading;
+    fl_status status = order(c->group, c->run.stream, beside);
 
-    if (count_of(c->interior) > 0)
-        status = queue(c, c->image, c->own.first, c->interior, &c->run);
-    exchanged = fl_group_agree(c->group, status, fl_last_error());
-    if (exchanged == FL_OK)
-        exchanged = exchange(c);
-    if (exchanged != FL_OK)
-        return exchanged;
-    status = compute_edges(c);
+    if (status == FL_OK)
+        status = pack(c, to, beside);
+    if (status == FL_OK)
+        status = prepare_edges(c, from, beside);
+    status = fl_group_agree(c->group, status, fl_last_error());
+    if (status == FL_OK)
+        status = exchange(c, to, from);
+    if (status != FL_OK)
+        return status;
+    status = compute_edges(c, beside);
+    if (status == FL_OK)
+        status = order(c->group, beside, c->run.stream);
     if (status == FL_OK)
         status = wait_for(c);
-    c->cost.local_s = dist_now() - start - c->cost.stage_s - c->cost.link_s - c->cost.wait_s;
+    if (status == FL_OK)
+        status = dist_moved(c->group, &c->cost);
     return fl_group_agree(c->group, status, fl_last_error());
+}
+
+static fl_status compute(convolving *c)
+{
+    const size_t size = (size_t)c->group->info.size;
+    const double start = dist_now();
+    dist_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
+    fl_status status = to && from ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+
+    status = fl_group_agree(c->group, status, fl_last_error());
+    if (status == FL_OK)
+        status = dist_use(c->group, c->device);
+    if (status == FL_OK)
+        status = compute_parts(c, to, from);
+    c->cost.local_s = dist_now() - start - c->cost.stage_s - c->cost.link_s - c->cost.wait_s;
+    for (int i = 0; i < 2; i++)
+        fl_array_free(c->edges[i].image);
+    fl_array_free(c->packed);
+    free(to);
+    free(from);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ shapes ---- */
@@ -274,8 +292,10 @@ static fl_status measure(convolving *c, fl_mode mode)
     c->own = share_of(c, c->height, rank);
     c->wanted = share_of(c, c->result, rank);
     c->interior = find_interior(c);
-    c->halo_above = both(needed(c, c->wanted), (rows){0, c->own.first});
-    c->halo_below = both(needed(c, c->wanted), (rows){c->own.end, c->height});
+    c->edges[0].of = (rows){c->wanted.first, c->interior.first};
+    c->edges[1].of = (rows){c->interior.end, c->wanted.end};
+    for (int i = 0; i < 2; i++)
+        c->edges[i].from = needed(c, c->edges[i].of);
     return refuse(c, c->height == 0 ? "the image has no rows"
                      : mode == FL_VALID && (whole[0] < kernel[0] || whole[1] < kernel[1])
                          ? "in mode valid the image contains the kernel"
@@ -289,13 +309,7 @@ static fl_status measure(convolving *c, fl_mode mode)
 fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
                             fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing)
 {
-    convolving c = {.group = group,
-                    .device = device,
-                    .image = image,
-                    .kernel = kernel,
-                    .out = out,
-                    .dtype = fl_array_dtype(image),
-                    .line = (size_t)fl_array_shape(image, 1) * fl_dtype_size(fl_array_dtype(image))};
+    convolving c = {.group = group, .device = device, .image = image, .kernel = kernel, .out = out};
     fl_status status;
 
     if (run)
@@ -307,8 +321,6 @@ fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *
         status = measure(&c, mode);
         if (status == FL_OK)
             status = compute(&c);
-        for (int i = 0; i < 2; i++)
-            fl_array_free(c.edge[i]);
     }
     if (timing)
         *timing = c.cost;

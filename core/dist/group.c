@@ -60,9 +60,9 @@ fl_status fl_group_open(fl_group **group)
         free(g);
         return status;
     }
-    g->info = (fl_group_info){g->launch.rank,       g->launch.size,  g->launch.local_rank,
-                              g->launch.local_size, g->launch.host,  g->link ? g->link->name : "",
-                              g->launch.library,    g->launch.remark};
+    g->info = (fl_group_info){g->launch.rank,       g->launch.size,   g->launch.local_rank,
+                              g->launch.local_size, g->launch.host,   g->link ? g->link->name : "",
+                              g->launch.library,    g->launch.remark, ""};
     *group = g;
     return FL_OK;
 }
@@ -74,6 +74,7 @@ fl_status fl_group_close(fl_group *group)
     if (!group)
         return FL_OK;
     status = group->failed == FL_OK ? fl_group_agree(group, FL_OK, NULL) : FL_OK;
+    dist_leave_device(group);
     if (group->link)
         group->link->close();
     for (int i = 0; i < DIST_SCRATCH; i++)

@@ -5,7 +5,28 @@
 
 #include <flynn/dist.h>
 
-enum { DIST_SCRATCH = 3 };
+enum { DIST_SCRATCH = 3, DIST_ROOMS = 5, DIST_BUFFERS = 2 };
+
+/* How elements go from the memory of one rank's device to another's. */
+typedef enum dist_path {
+    DIST_UNKNOWN,
+    DIST_HOST,   /* devices compute in host memory, which the link reads and writes */
+    DIST_STAGED, /* by way of pinned host memory */
+    DIST_DEVICE, /* the link reads and writes the device's memory */
+    DIST_DIRECT, /* from GPU to GPU by the vendor's library */
+} dist_path;
+
+/* The device of the group's calls, and what is kept for them: new memory takes longer than a copy. */
+typedef struct dist_device {
+    fl_device *device; /* NULL: none yet */
+    dist_path path;
+    fl_communicator *communicator; /* DIST_DIRECT */
+    fl_stream *reading, *writing;  /* of staged copies; `reading` also has exchanges beside the caller's stream */
+    fl_event *events[3];           /* around an exchange; between two streams */
+    fl_array *room[DIST_ROOMS];
+    void *pinned[DIST_BUFFERS]; /* host memory for copies from and to the device */
+    size_t bytes[DIST_BUFFERS];
+} dist_device;
 
 struct fl_group {
     const fl_link *link; /* NULL: a group of one */
@@ -13,8 +34,11 @@ struct fl_group {
     fl_group_info info;
     fl_status failed; /* of the last call: the status that was agreed on */
     char message[800];
+    char remark[300];
+    char wanted[16];             /* path that fl_group_path asks for; "": the best */
     void *scratch[DIST_SCRATCH]; /* host memory that calls use again: new memory costs more than a copy */
     size_t bytes[DIST_SCRATCH];
+    dist_device on;
 };
 
 /* The i-th piece of host memory, of at least that size, valid until the next call; NULL with fl_last_error: none is
@@ -26,5 +50,32 @@ fl_status dist_fail(fl_status status, const char *format, ...) __attribute__((fo
 
 /* Seconds of a clock that only goes forward. */
 double dist_now(void);
+
+/* --------------------------------------------------------------------------------------- device.c, move.c ---- */
+
+/* The first call of an operation on this device, by all ranks: finds the path. Ends in the same status for all. */
+fl_status dist_use(fl_group *group, fl_device *device);
+/* Frees what is kept for the device. */
+void dist_leave_device(fl_group *group);
+
+/* A view of `shape` of the i-th array that the group keeps on its device, which the caller frees. What it holds stays
+ * until the next call with that i. */
+fl_status dist_room(fl_group *group, int i, fl_dtype dtype, int ndim, const int64_t *shape, fl_array **view);
+/* The i-th piece of pinned host memory, of at least that size. */
+fl_status dist_pinned(fl_group *group, int i, size_t bytes, void **memory);
+
+/* Rows of an array: along its first dimension, from `first` on. */
+typedef struct dist_rows {
+    fl_array *of; /* NULL: none */
+    int64_t first, count;
+} dist_rows;
+
+/* Sends to[r] to rank r and receives from[r] from it, which has as many bytes, after what is queued in `stream` (NULL:
+ * the default one). Nothing goes from a rank to itself. On DIST_DIRECT it is queued, and `cost` gets the link's seconds
+ * by dist_moved; else it waits. Arrays are packed. */
+fl_status dist_move(fl_group *group, fl_stream *stream, const dist_rows *to, const dist_rows *from,
+                    fl_group_timing *cost);
+/* Once the stream of dist_move was waited for: adds what its copies took. */
+fl_status dist_moved(fl_group *group, fl_group_timing *cost);
 
 #endif

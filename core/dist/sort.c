@@ -5,71 +5,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank's elements, sorted, in host memory. */
-typedef struct sorted {
+/* One sort of this rank. */
+typedef struct sorting {
+    fl_group *group;
+    fl_device *device;
+    fl_array *out;
+    const fl_run *run;
     fl_dtype dtype;
-    size_t item; /* bytes of an element */
-    int64_t count;
-    const char *data;
-} sorted;
+    int64_t count;    /* of this rank's elements */
+    fl_array *sorted; /* those */
+    fl_group_timing cost;
+} sorting;
 
-/* Numbers in the order of fl_sort: -0 is +0, NaN the largest. */
-static uint64_t key_of_float(uint64_t bits, int width)
+enum { ROOM_SORTED, ROOM_GOT, ROOM_MERGED, ROOM_VALUES, ROOM_PLACES };
+enum { PINNED_VALUES, PINNED_PLACES };
+
+static fl_status wait_for(const sorting *s)
 {
-    const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
+    return s->run->stream ? fl_stream_wait(s->run->stream) : fl_device_wait(s->device);
+}
+
+/* How merges and searches run: as `auto`, in the caller's stream. */
+static fl_run run_of(const sorting *s)
+{
+    return (fl_run){.stream = s->run->stream};
+}
+
+/* ------------------------------------------------------------------------------------------------- keys ---- */
+
+/* Keys are unsigned numbers in the order of the elements, which fl_sort documents: of integers the bits with the sign
+ * turned around; of floating-point numbers these, and of negative ones all bits turned around. */
+static int width_of(fl_dtype dtype)
+{
+    return 8 * (int)fl_dtype_size(dtype);
+}
+
+static uint64_t all_ones(int width)
+{
+    return width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+
+/* The element with this key; for keys below that of -infinity, which would be NaN, -infinity. */
+static uint64_t bits_of(uint64_t key, fl_dtype dtype)
+{
+    const int width = width_of(dtype);
+    const uint64_t sign = (uint64_t)1 << (width - 1), all = all_ones(width);
     const uint64_t infinity = width == 32 ? 0x7f800000 : 0x7ff0000000000000;
+    uint64_t bits;
 
-    if ((bits & ~sign) > infinity)
-        return all;
-    if (bits == sign)
-        bits = 0;
-    return bits & sign ? ~bits & all : bits | sign;
+    if (!fl_dtype_is_float(dtype))
+        return key ^ sign;
+    bits = key & sign ? key ^ sign : ~key & all;
+    return bits > (sign | infinity) ? sign | infinity : bits;
 }
 
-static uint64_t key_at(const sorted *s, int64_t i)
+static void put_element(void *to, int64_t i, uint64_t bits, size_t size)
 {
-    uint64_t bits = 0;
-    int32_t small;
+    const uint32_t narrow = (uint32_t)bits;
 
-    if (s->item == sizeof small) {
-        memcpy(&small, s->data + i * (int64_t)sizeof small, sizeof small);
-        bits = (uint32_t)small;
-    } else {
-        memcpy(&bits, s->data + i * (int64_t)sizeof bits, sizeof bits);
-    }
-    switch (s->dtype) {
-    case FL_I32: return bits ^ 0x80000000;
-    case FL_I64: return bits ^ 0x8000000000000000;
-    default: return key_of_float(bits, s->item == sizeof small ? 32 : 64);
-    }
-}
-
-/* How many elements have a key below `key`. */
-static int64_t below(const sorted *s, uint64_t key)
-{
-    int64_t low = 0, high = s->count;
-
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (key_at(s, middle) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    memcpy((char *)to + (size_t)i * size, size == sizeof narrow ? (const void *)&narrow : (const void *)&bits, size);
 }
 
 /* ------------------------------------------------------------------------------------------------- cuts ---- */
+
+enum {
+    DIGIT_BITS = 8,
+    TRIED = (1 << DIGIT_BITS) + 1
+}; /* keys for each cut, the last one that of the next digit above */
 
 /* What the ranks look for: cut c lies in the sorted whole before element first[c] of it, of rank c + 1. */
 typedef struct cuts {
     int count;          /* size - 1 */
     int64_t *first;     /* [count] */
-    uint64_t *key;      /* [count]: the key of the element after the cut */
+    uint64_t *key;      /* [count]: of the element after the cut, as far as it is known */
     int64_t *lower;     /* [count]: elements of all ranks with a lower key */
     int64_t *own;       /* [count + 2]: where the cuts are in this rank's elements; 0 and its count around them */
     int64_t *equal;     /* [count]: elements of this rank with the key */
     int64_t *all_equal; /* [size][count] */
+    int64_t *tried;     /* [count][TRIED]: elements with a lower key than those that are tried, of all ranks */
 } cuts;
 
 static void cuts_free(cuts *c)
@@ -80,6 +93,7 @@ static void cuts_free(cuts *c)
     free(c->own);
     free(c->equal);
     free(c->all_equal);
+    free(c->tried);
 }
 
 static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
@@ -93,8 +107,9 @@ static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
                 .lower = calloc(size, sizeof *c->lower),
                 .own = calloc(size + 1, sizeof *c->own),
                 .equal = calloc(size, sizeof *c->equal),
-                .all_equal = calloc(size * size, sizeof *c->all_equal)};
-    if (!c->first || !c->key || !c->lower || !c->own || !c->equal || !c->all_equal) {
+                .all_equal = calloc(size * size, sizeof *c->all_equal),
+                .tried = calloc(size * TRIED, sizeof *c->tried)};
+    if (!c->first || !c->key || !c->lower || !c->own || !c->equal || !c->all_equal || !c->tried) {
         cuts_free(c);
         *c = (cuts){0};
         return false;
@@ -104,39 +119,99 @@ static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
     return true;
 }
 
-/* The largest key of which no more than first[i] elements are lower, bit by bit from the highest one. */
-static fl_status find_keys(fl_group *group, cuts *c, const sorted *s)
+/* places[i] = how many of this rank's elements are below values[i]; both in host memory. */
+static fl_status search(const sorting *s, const void *values, int64_t *places, int64_t count)
 {
-    fl_status status = FL_OK;
+    const fl_run run = run_of(s);
+    fl_array *in = NULL, *out = NULL;
+    fl_status status = dist_room(s->group, ROOM_VALUES, s->dtype, 1, &count, &in);
 
-    for (int bit = (int)(8 * s->item) - 1; bit >= 0 && status == FL_OK; bit--) {
-        for (int i = 0; i < c->count; i++)
-            c->own[i] = below(s, c->key[i] | (uint64_t)1 << bit);
-        status = group->link->reduce(c->own, c->count, FL_I64, FL_SUM);
-        for (int i = 0; i < c->count && status == FL_OK; i++)
-            if (c->own[i] <= c->first[i])
-                c->key[i] |= (uint64_t)1 << bit;
-    }
+    if (status == FL_OK)
+        status = dist_room(s->group, ROOM_PLACES, FL_I64, 1, &count, &out);
+    if (status == FL_OK)
+        status = fl_array_write(in, values, run.stream);
+    if (status == FL_OK)
+        status = fl_search_sorted(s->device, s->sorted, in, out, &run);
+    if (status == FL_OK)
+        status = fl_array_read(out, places, run.stream);
+    if (status == FL_OK)
+        status = wait_for(s);
+    fl_array_free(in);
+    fl_array_free(out);
     return status;
 }
 
-/* Of the elements with a cut's key the lower ranks' come first. */
-static fl_status place_cuts(fl_group *group, cuts *c, const sorted *s)
+/* Whether a key with this much more in the digits from `shift` on is above all keys. */
+static bool is_above_all(uint64_t key, int digit, int shift, int width)
 {
-    const int rank = group->info.rank;
+    return (uint64_t)digit > (all_ones(width) - key) >> shift;
+}
+
+/* Counts this rank's elements below each of the keys that have another digit at `shift` than those known so far. */
+static fl_status count_below(const sorting *s, const cuts *c, int shift, int64_t *places, void *values)
+{
+    const int width = width_of(s->dtype);
     fl_status status;
 
+    for (int i = 0; i < c->count; i++)
+        for (int digit = 0; digit < TRIED; digit++) {
+            const bool above = is_above_all(c->key[i], digit, shift, width);
+            const uint64_t key = above ? 0 : c->key[i] + ((uint64_t)digit << shift);
+            put_element(values, (int64_t)i * TRIED + digit, bits_of(key, s->dtype), fl_dtype_size(s->dtype));
+        }
+    status = search(s, values, places, (int64_t)c->count * TRIED);
+    for (int i = 0; i < c->count; i++)
+        for (int digit = TRIED - 1; digit > 0 && is_above_all(c->key[i], digit, shift, width); digit--)
+            places[i * TRIED + digit] = s->count;
+    return status;
+}
+
+/* Takes the largest digit at `shift` with which no more than first[i] elements have a lower key; behind the last
+ * element, which is where the cuts of ranks without elements are, that of the last element. */
+static void take_digits(cuts *c, int shift, const int64_t *places)
+{
     for (int i = 0; i < c->count; i++) {
-        c->lower[i] = below(s, c->key[i]);
-        c->equal[i] = (c->key[i] == UINT64_MAX ? s->count : below(s, c->key[i] + 1)) - c->lower[i];
-        c->own[i + 1] = c->lower[i];
+        const int64_t *tried = c->tried + i * TRIED, *own = places + i * TRIED;
+        int digit = TRIED - 2;
+        while (digit > 0 && (tried[digit] > c->first[i] || tried[digit + 1] == tried[digit]))
+            digit--;
+        c->key[i] += (uint64_t)digit << shift;
+        c->lower[i] = tried[digit];
+        c->own[i + 1] = own[digit];
+        c->equal[i] = own[digit + 1] - own[digit];
     }
-    status = group->link->reduce(c->lower, c->count, FL_I64, FL_SUM);
+}
+
+/* The keys of the elements after the cuts, digit by digit from the highest one. */
+static fl_status find_keys(sorting *s, cuts *c)
+{
+    const int64_t count = (int64_t)c->count * TRIED;
+    void *values = NULL, *places = NULL;
+    fl_status status = dist_pinned(s->group, PINNED_VALUES, (size_t)count * fl_dtype_size(s->dtype), &values);
+    fl_status linked;
+
     if (status == FL_OK)
-        status = group->link->gather(c->equal, c->all_equal, c->count * (int64_t)sizeof *c->equal);
+        status = dist_pinned(s->group, PINNED_PLACES, (size_t)count * sizeof(int64_t), &places);
+    linked = fl_group_agree(s->group, status, fl_last_error());
+    for (int shift = (width_of(s->dtype) - 1) / DIGIT_BITS * DIGIT_BITS; shift >= 0 && linked == FL_OK;
+         shift -= DIGIT_BITS) {
+        if (status == FL_OK) /* a rank that fails takes part in what follows, until all agree on it */
+            status = count_below(s, c, shift, places, values);
+        memcpy(c->tried, places, (size_t)count * sizeof *c->tried);
+        linked = s->group->link->reduce(c->tried, (int32_t)count, FL_I64, FL_SUM);
+        take_digits(c, shift, places);
+    }
+    return linked == FL_OK ? fl_group_agree(s->group, status, fl_last_error()) : linked;
+}
+
+/* Of the elements with a cut's key the lower ranks' come first. */
+static fl_status place_cuts(sorting *s, cuts *c)
+{
+    fl_status status = s->group->link->gather(c->equal, c->all_equal, c->count * (int64_t)sizeof *c->equal);
+
     for (int i = 0; i < c->count && status == FL_OK; i++) {
         int64_t wanted = c->first[i] - c->lower[i]; /* elements with the key before the cut, of all ranks */
-        for (int r = 0; r < rank; r++)
+        for (int r = 0; r < s->group->info.rank; r++)
             wanted -= c->all_equal[r * c->count + i];
         c->own[i + 1] += wanted < 0 ? 0 : wanted < c->equal[i] ? wanted : c->equal[i];
     }
@@ -147,126 +222,172 @@ static fl_status place_cuts(fl_group *group, cuts *c, const sorted *s)
 
 /* --------------------------------------------------------------------------------------------- exchange ---- */
 
-/* The bytes that each rank sends here. */
-static fl_status find_sizes(fl_group *group, const cuts *c, size_t item, int64_t *bytes)
+/* What each rank sends, and where it goes: this rank's elements by its cuts, and the others' one after the other. */
+typedef struct pieces {
+    dist_rows *to, *from; /* [size] */
+    fl_array *got;
+} pieces;
+
+/* Fills from[].count by the cuts of all ranks. */
+static fl_status find_lengths(const sorting *s, const cuts *c, pieces *p)
 {
-    const int size = group->info.size, rank = group->info.rank;
+    const int size = s->group->info.size, rank = s->group->info.rank;
     const int64_t row = (int64_t)(size + 1) * (int64_t)sizeof *c->own;
     int64_t *all = malloc((size_t)size * (size_t)row);
-    fl_status status = fl_group_agree(group, all ? FL_OK : FL_E_MEMORY, "out of host memory");
+    fl_status status = fl_group_agree(s->group, all ? FL_OK : FL_E_MEMORY, "out of host memory");
 
     if (status == FL_OK)
-        status = group->link->gather(c->own, all, row);
+        status = s->group->link->gather(c->own, all, row);
     for (int r = 0; r < size && status == FL_OK; r++)
-        bytes[r] = (all[r * (size + 1) + rank + 1] - all[r * (size + 1) + rank]) * (int64_t)item;
+        p->from[r].count = all[r * (size + 1) + rank + 1] - all[r * (size + 1) + rank];
     free(all);
     return status;
 }
 
-/* Each rank's piece of `s` to it, and all that are this rank's to `got`. */
-static fl_status exchange(fl_group *group, const cuts *c, const sorted *s, char *got, double *sent)
+static fl_status exchange(sorting *s, const cuts *c, pieces *p)
 {
-    const int size = group->info.size;
-    fl_piece *to = calloc((size_t)size, sizeof *to), *from = calloc((size_t)size, sizeof *from);
-    int64_t *bytes = calloc((size_t)size, sizeof *bytes), at = 0;
-    fl_status status = fl_group_agree(group, to && from && bytes ? FL_OK : FL_E_MEMORY, "out of host memory");
+    const int size = s->group->info.size, rank = s->group->info.rank;
+    int64_t at = 0;
+    fl_status status = find_lengths(s, c, p);
 
-    if (status == FL_OK)
-        status = find_sizes(group, c, s->item, bytes);
     for (int r = 0; r < size && status == FL_OK; r++) {
-        to[r] =
-            (fl_piece){(char *)s->data + c->own[r] * (int64_t)s->item, (c->own[r + 1] - c->own[r]) * (int64_t)s->item};
-        from[r] = (fl_piece){got + at, bytes[r]};
-        at += bytes[r];
-        *sent += r == group->info.rank ? 0 : (double)to[r].bytes;
+        p->to[r] = (dist_rows){s->sorted, c->own[r], c->own[r + 1] - c->own[r]};
+        if (r == rank) {
+            p->from[r] = p->to[r];
+            continue;
+        }
+        p->from[r].first = at;
+        at += p->from[r].count;
     }
+    if (status == FL_OK) {
+        status = dist_room(s->group, ROOM_GOT, s->dtype, 1, &at, &p->got);
+        status = fl_group_agree(s->group, status, fl_last_error());
+    }
+    for (int r = 0; r < size && status == FL_OK; r++)
+        p->from[r].of = r == rank ? s->sorted : p->got;
+    return status == FL_OK ? dist_move(s->group, s->run->stream, p->to, p->from, &s->cost) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------ merge ---- */
+
+/* Merges neighbours of `runs` into the array `into`, one after the other; their number is halved. */
+static fl_status merge_neighbours(const sorting *s, fl_array **runs, int *count, fl_array *into)
+{
+    static const int64_t none = 0;
+    const fl_run run = run_of(s);
+    int64_t at = 0;
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < *count && status == FL_OK; i += 2) {
+        const bool alone = i + 1 == *count;
+        const int64_t length = fl_array_size(runs[i]) + (alone ? 0 : fl_array_size(runs[i + 1]));
+        fl_array *merged = NULL, *nothing = NULL;
+        status = fl_array_view(into, &at, &length, &merged);
+        if (status == FL_OK && alone)
+            status = fl_array_view(runs[i], &none, &none, &nothing);
+        if (status == FL_OK)
+            status = fl_merge(s->device, runs[i], alone ? nothing : runs[i + 1], merged, &run);
+        fl_array_free(nothing);
+        fl_array_free(runs[i]);
+        if (!alone)
+            fl_array_free(runs[i + 1]);
+        runs[i] = NULL;
+        runs[i + !alone] = NULL;
+        runs[i / 2] = merged;
+        at += length;
+    }
+    *count = (*count + 1) / 2;
+    return status;
+}
+
+/* Merges them two by two, and the results again, the last time into the output. Results in between are in memory of
+ * their own, then in that of the sorted elements, which the first merges have read, and so on in turns. */
+static fl_status merge_runs(const sorting *s, fl_array **runs, int count)
+{
+    fl_array *rooms[] = {NULL, s->sorted};
+    fl_status status = count > 2 ? dist_room(s->group, ROOM_MERGED, s->dtype, 1, &s->count, &rooms[0]) : FL_OK;
+
+    for (int level = 0; count > 1 && status == FL_OK; level++)
+        status = merge_neighbours(s, runs, &count, count > 2 ? rooms[level % 2] : s->out);
+    fl_array_free(rooms[0]);
+    return status;
+}
+
+static fl_status merge(const sorting *s, const pieces *p)
+{
+    const int size = s->group->info.size;
+    fl_array **runs = calloc((size_t)size, sizeof *runs);
+    fl_status status = runs ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+
+    for (int r = 0; r < size && status == FL_OK; r++)
+        status = fl_array_view(p->from[r].of, &p->from[r].first, &p->from[r].count, &runs[r]);
     if (status == FL_OK)
-        status = group->link->exchange(to, from);
-    free(to);
-    free(from);
-    free(bytes);
+        status = merge_runs(s, runs, size);
+    if (status == FL_OK)
+        status = wait_for(s);
+    for (int r = 0; runs && r < size; r++)
+        fl_array_free(runs[r]);
+    free(runs);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- sort ---- */
 
-/* One sort of this rank, and its memory in the host. */
-typedef struct sorting {
-    fl_group *group;
-    fl_device *device;
-    fl_array *out;
-    const fl_run *run;
-    bool in_host; /* arrays are in host memory */
-    size_t bytes;
-    void *staged, *got; /* staged: NULL where arrays are in host memory */
-    fl_group_timing cost;
-} sorting;
-
-static fl_status wait_for(const sorting *s)
+static fl_status sort_here(sorting *s, const fl_array *in, fl_array *out)
 {
-    return s->run->stream ? fl_stream_wait(s->run->stream) : fl_device_wait(s->device);
+    fl_status status = fl_sort(s->device, in, out, s->run);
+
+    return status == FL_OK ? wait_for(s) : status;
 }
 
-static fl_status sort_here(sorting *s, const fl_array *in, fl_timing *timing)
+/* This rank's elements, sorted, then what goes between them and the others. */
+static fl_status exchange_and_merge(sorting *s, int64_t whole)
 {
-    const double start = dist_now();
-    fl_run run = *s->run;
-    fl_status status;
+    const size_t size = (size_t)s->group->info.size;
+    pieces p = {calloc(size, sizeof *p.to), calloc(size, sizeof *p.from), NULL};
+    cuts c = {0};
+    fl_status status =
+        p.to && p.from && cuts_create(&c, s->group, whole) ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
 
-    run.timing = timing;
-    status = fl_sort(s->device, in, s->out, &run);
+    status = fl_group_agree(s->group, status, fl_last_error());
     if (status == FL_OK)
-        status = wait_for(s);
-    s->cost.local_s += dist_now() - start;
-    return status;
-}
-
-/* This rank's elements sorted, where the link can read them. */
-static fl_status prepare(sorting *s, const fl_array *in, sorted *own)
-{
-    fl_status status = sort_here(s, in, s->run->timing);
-    double start;
-
-    if (status == FL_OK && (!(s->got = dist_scratch(s->group, 0, s->bytes)) ||
-                            (!s->in_host && !(s->staged = dist_scratch(s->group, 1, s->bytes)))))
-        status = FL_E_MEMORY;
-    start = dist_now();
-    if (status == FL_OK && !s->in_host)
-        status = fl_array_read(s->out, s->staged, s->run->stream);
-    if (status == FL_OK && !s->in_host)
-        status = wait_for(s);
-    s->cost.stage_s += dist_now() - start;
-    own->data = s->in_host ? fl_array_data(s->out) : s->staged;
-    return status;
-}
-
-static fl_status exchange_all(sorting *s, const sorted *own, int64_t whole)
-{
-    const double start = dist_now();
-    fl_status status;
-    cuts c;
-
-    status = fl_group_agree(s->group, cuts_create(&c, s->group, whole) ? FL_OK : FL_E_MEMORY, "out of host memory");
+        status = find_keys(s, &c);
     if (status == FL_OK)
-        status = find_keys(s->group, &c, own);
+        status = place_cuts(s, &c);
     if (status == FL_OK)
-        status = place_cuts(s->group, &c, own);
-    if (status == FL_OK)
-        status = exchange(s->group, &c, own, s->got, &s->cost.bytes);
+        status = exchange(s, &c, &p);
+    if (status == FL_OK) {
+        status = merge(s, &p);
+        if (status == FL_OK)
+            status = dist_moved(s->group, &s->cost);
+        status = fl_group_agree(s->group, status, fl_last_error());
+    }
+    fl_array_free(p.got);
     cuts_free(&c);
-    s->cost.link_s += dist_now() - start;
+    free(p.to);
+    free(p.from);
     return status;
 }
 
-static fl_status finish(sorting *s)
+static fl_status sort_with_others(sorting *s, const fl_array *in, int64_t whole)
 {
     const double start = dist_now();
-    fl_status status = fl_array_write(s->out, s->got, s->run->stream);
+    double sorted;
+    fl_status status = dist_use(s->group, s->device);
 
+    if (status != FL_OK)
+        return status;
+    status = dist_room(s->group, ROOM_SORTED, s->dtype, 1, &s->count, &s->sorted);
     if (status == FL_OK)
-        status = wait_for(s);
-    s->cost.stage_s += dist_now() - start;
-    return status == FL_OK ? sort_here(s, s->out, NULL) : status;
+        status = sort_here(s, in, s->sorted);
+    sorted = dist_now();
+    status = fl_group_agree(s->group, status, fl_last_error());
+    s->cost.wait_s += dist_now() - sorted;
+    if (status == FL_OK)
+        status = exchange_and_merge(s, whole);
+    s->cost.local_s = dist_now() - start - s->cost.link_s - s->cost.wait_s - s->cost.stage_s;
+    fl_array_free(s->sorted);
+    return status;
 }
 
 /* The whole length, where each rank has its share of it. */
@@ -298,34 +419,24 @@ fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, 
                         fl_group_timing *timing)
 {
     static const fl_run usual = {0};
-    const fl_dtype dtype = fl_array_dtype(in);
     sorting s = {.group = group,
                  .device = device,
                  .out = out,
                  .run = run ? run : &usual,
-                 .in_host = fl_device_describe(device)->host_memory,
-                 .bytes = (size_t)fl_array_size(in) * fl_dtype_size(dtype)};
-    sorted own = {dtype, fl_dtype_size(dtype), fl_array_size(in), NULL};
+                 .dtype = fl_array_dtype(in),
+                 .count = fl_array_size(in)};
     int64_t whole;
-    double start;
     fl_status status = measure(group, in, out, &whole);
 
     if (status != FL_OK)
         return status;
     if (group->info.size == 1) {
-        status = sort_here(&s, in, s.run->timing);
+        const double start = dist_now();
+        status = sort_here(&s, in, out);
         status = fl_group_agree(group, status, fl_last_error());
+        s.cost.local_s = dist_now() - start;
     } else {
-        status = prepare(&s, in, &own);
-        start = dist_now();
-        status = fl_group_agree(group, status, fl_last_error());
-        s.cost.wait_s += dist_now() - start;
-        if (status == FL_OK)
-            status = exchange_all(&s, &own, whole);
-        if (status == FL_OK) {
-            status = finish(&s);
-            status = fl_group_agree(group, status, fl_last_error());
-        }
+        status = sort_with_others(&s, in, whole);
     }
     if (timing)
         *timing = s.cost;

@@ -29,6 +29,9 @@ typedef struct fl_group_info {
     const char *link;               /* "openmpi"; "": no launcher began this process, which is a group of one */
     const char *library;            /* "Open MPI v4.1.4" */
     const char *remark;             /* "": none */
+    const char *path; /* that elements take between the ranks' devices, once an operation has run: "host" (devices
+                         compute in host memory), "staged" (by way of pinned host memory), "device" (the link reads and
+                         writes the device's memory), "nccl" (NCCL, on AMD's GPUs RCCL); "": none has run yet */
 } fl_group_info;
 
 /* Joins the other processes that the launcher began; once in a process, before it begins threads or opens a device.
@@ -48,6 +51,11 @@ FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, i
 /* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,
  * modulo their number; else as fl_device_open. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
+
+/* The path that the group's operations take from now on, of those that fl_group_info names; without this call the best
+ * that all ranks' devices have. An operation ends in FL_E_UNAVAILABLE where they do not have it. FL_E_UNKNOWN. Not
+ * collective, but all ranks ask for the same. */
+FL_API fl_status fl_group_path(fl_group *group, const char *path);
 
 /* Each rank gives its status, with a message if it failed. All return FL_OK, or the status and message of the lowest
  * rank that failed. Every other call of a group begins with this, with FL_OK. A failure does not end the group. */
@@ -90,8 +98,10 @@ FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_
  * rank's share of the whole length each; they share no memory, or are the same array. `run` is that of the local sorts
  * (its stream is waited for); NULL: auto. `timing` may be NULL.
  *
- * Each rank sorts its elements, the exact cuts between the ranks' shares are found by bisection over the keys, the
- * pieces are exchanged through host memory, and each rank sorts what it got. */
+ * Each rank sorts its elements; the exact cuts between the ranks' shares are found by searches for 256 keys at a time
+ * in all ranks' elements; the ranks exchange the pieces between the cuts, and each merges what it has got. A rank needs
+ * memory for its share three times beside `in` and `out`, with two ranks twice; that is kept until the group is closed,
+ * or used with another device. */
 FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, const fl_run *run,
                                fl_group_timing *timing);
 

@@ -35,12 +35,6 @@ typedef struct fl_link_info {
 
 typedef enum fl_reduction { FL_SUM = 0, FL_LEAST = 1, FL_MOST = 2 } fl_reduction;
 
-/* A part of memory that goes to a rank or comes from one. */
-typedef struct fl_piece {
-    void *data;
-    int64_t bytes;
-} fl_piece;
-
 typedef struct fl_link {
     uint32_t abi;                 /* FL_LINK_ABI */
     uint32_t size;                /* sizeof(fl_link) */
@@ -73,6 +67,23 @@ extern FL_API const fl_link flynn_link;
 FL_API fl_status fl_link_open(const fl_link **link, fl_link_info *info);
 /* The names of the links that are there, loaded or not: the i-th of them; NULL: there are fewer. */
 FL_API const char *fl_link_name(size_t i);
+
+/* GPUs of several processes, which copy to each other without the host's memory (NCCL, RCCL). */
+typedef struct fl_communicator fl_communicator;
+
+/* Makes the id of a new communicator, on one of its processes, which gives it to the others. FL_E_UNSUPPORTED: the
+ * device's vendor has no library for that; FL_E_UNAVAILABLE: it is not installed. */
+FL_API fl_status fl_communicator_id(fl_device *device, fl_group_id *id);
+/* Called by all `size` processes, each with a GPU of its own: two on one GPU would wait forever. Waits for the others.
+ * Errors as fl_communicator_id; FL_E_DEVICE, FL_E_MEMORY. */
+FL_API fl_status fl_communicator_create(fl_device *device, const fl_group_id *id, int32_t rank, int32_t size,
+                                        fl_communicator **communicator);
+/* Called by all ranks. to[r], in the device's memory, goes to rank r, and from[r] comes from it; both have as many
+ * bytes; those of a rank to itself stay where they are. Queued. stream: of the device; NULL: its default stream. */
+FL_API fl_status fl_communicator_exchange(fl_communicator *communicator, fl_stream *stream, const fl_piece *to,
+                                          const fl_piece *from);
+/* Waits for the work queued on the device; NULL: nothing. */
+FL_API void fl_communicator_free(fl_communicator *communicator);
 
 #ifdef __cplusplus
 }
