@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge.c - merging two sorted arrays, and searching in one. The loops are in merge_typed.h and merge_path_typed.h,
- * once for each dtype.
+ * merge.c - merging two sorted arrays, and searching in one. The loops are in merge_typed.h and
+ * merge_operations_typed.h, once for each dtype.
  */
 #include "cpu.h"
 #include "openmp.h"
@@ -18,7 +18,7 @@ static inline int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-#define TYPED "merge_path_typed.h"
+#define TYPED "merge_operations_typed.h"
 #include "sorted_dtypes.h"
 #undef TYPED
 

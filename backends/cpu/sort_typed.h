@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_typed.h - sorting by comparison, for one dtype. Included once for each, with
- *     element       the type: float, double, int32_t, int64_t
- *     IS_NAN(value) whether it is one
- *     FN(name)      the name of a function for that type: name_f32_v3
+ * sort_typed.h - sorting by comparison, for one dtype. Included once for each (sorted_dtypes.h).
  */
 
 #include "merge_typed.h"
@@ -27,8 +24,8 @@ static fl_status FN(naive)(const fl_context *context, const fl_sort_args *s, con
 #pragma omp parallel for schedule(static) num_threads(cpu_team(context, 10.0 * (double)n))
         for (int64_t start = 0; start < n; start += 2 * run)
             FN(merge_runs)
-            (from + start, min64(run, n - start), from + min64(start + run, n), min64(run, max64(0, n - start - run)),
-             to + start);
+        (from + start, min64(run, n - start), from + min64(start + run, n), min64(run, max64(0, n - start - run)),
+         to + start);
         element *merged = to;
         to = from;
         from = merged;

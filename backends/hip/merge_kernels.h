@@ -99,8 +99,14 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void merge_kernel(merging<T> m)
         const int count = (int)(n - start < size ? n - start : size), nx = merge_part(m.starts[t + 1] - x, count);
         const int first = me * merge_items<T> < count ? me * merge_items<T> : count;
         T merged[merge_items<T>];
-        for (int i = me; i < count; i += threads)
-            tile[i] = i < nx ? m.x[x + i] : m.y[y + (i - nx)];
+        GPU_UNROLL
+        for (int k = 0; k < merge_items<T>; k++) { /* all loads are on their way at a time */
+            const int i = me + k * threads;
+            merged[k] = i < nx ? m.x[x + i] : i < count ? m.y[y + (i - nx)] : T();
+        }
+        GPU_UNROLL
+        for (int k = 0; k < merge_items<T>; k++)
+            tile[me + k * threads] = merged[k];
         __syncthreads();
         merge_in_tile(tile, nx, count, first, merged);
         __syncthreads();
