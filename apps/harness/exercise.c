@@ -27,7 +27,7 @@ unsigned exercise_takes(const exercise_kind *kind)
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
-           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->parted ? TAKES_RANKS : 0);
+           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->parted ? TAKES_RANKS | TAKES_PATH : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)
@@ -61,6 +61,8 @@ static void parse(exercise *e, int argc, char **argv)
     options_parse(&line, argc, argv, &e->common);
     if (e->common.ranks)
         group_require(e->common.ranks, argc, argv);
+    if (e->common.path)
+        must(fl_group_path(group_of_all(), e->common.path));
     if (kind->first_is_text && e->common.argument_count > 0) {
         const char **words = e->common.arguments;
         e->word = words[0];

@@ -41,7 +41,8 @@ enum {
     TAKES_MAX_TIME = 1 << 19,
     TAKES_FUNCTION = 1 << 20,
     TAKES_RANKS = 1 << 21,
-    TAKES_FILES = 1 << 22, /* no option: the arguments are files, which the command reads */
+    TAKES_PATH = 1 << 22,
+    TAKES_FILES = 1 << 23, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -68,6 +69,7 @@ typedef struct common_options {
     double max_time_s;    /* 0: not given */
     const char *function; /* NULL: not given */
     int64_t ranks;        /* processes; 0: not given */
+    const char *path;     /* between their devices; NULL: not given */
     uint64_t seed;
     bool pageable;
     bool wrong_timing; /* also time the call without waiting for its work */

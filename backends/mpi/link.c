@@ -256,6 +256,25 @@ static void describe_library(char *text, size_t size)
     text[used] = '\0';
 }
 
+/* Of the MPIs that have them: whether this build reads and writes the memory of NVIDIA's and of AMD's GPUs. */
+int MPIX_Query_cuda_support(void) __attribute__((weak));
+int MPIX_Query_rocm_support(void) __attribute__((weak));
+int MPIX_Query_hip_support(void) __attribute__((weak));
+
+static uint32_t device_memory(void)
+{
+    enum { NVIDIA = 1, AMD = 2 };
+    const char *cray = getenv("MPICH_GPU_SUPPORT_ENABLED");
+    uint32_t vendors = cray && strcmp(cray, "1") == 0 ? NVIDIA | AMD : 0;
+
+    if (MPIX_Query_cuda_support && MPIX_Query_cuda_support() == 1)
+        vendors |= NVIDIA;
+    if ((MPIX_Query_rocm_support && MPIX_Query_rocm_support() == 1) ||
+        (MPIX_Query_hip_support && MPIX_Query_hip_support() == 1))
+        vendors |= AMD;
+    return vendors;
+}
+
 static void describe(fl_link_info *info)
 {
     MPI_Comm local;
@@ -270,6 +289,7 @@ static void describe(fl_link_info *info)
     MPI_Comm_free(&local);
     gethostname(info->host, sizeof info->host - 1);
     describe_library(info->library, sizeof info->library);
+    info->device_memory = device_memory();
 }
 
 static fl_status gather(const void *mine, void *all, int64_t bytes);

@@ -82,7 +82,7 @@ static bool is_wanted(const fl_group *group, dist_path path)
 static facts facts_of(fl_group *group, fl_device *device)
 {
     const fl_device_info *info = fl_device_describe(device);
-    const uint32_t vendor = info->dlpack_type == 2 ? 1 : info->dlpack_type == 10 ? 2 : 0;
+    const uint32_t vendor = info->emulation ? 3 : info->dlpack_type == 2 ? 1 : info->dlpack_type == 10 ? 2 : 0;
     facts own = {.in_host = info->host_memory, .device = (group->launch.device_memory & vendor) != 0};
 
     snprintf(own.host, sizeof own.host, "%s", group->launch.host);

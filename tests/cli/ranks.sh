@@ -51,11 +51,14 @@ exec "$@"
 END
 chmod +x "$work/on_rank_1"
 
+emulation= # of GPUs, whose memory the link does not read
+[ ! -f "$links/../flynn-hip-cpu.so" ] || emulation=hip-cpu
+
 first=${mpis# }
 first=${first%% *}
 for mpi in $mpis; do
     for count in 1 2 3 4; do
-        program=$dist ranked "$mpi" $count serial omp
+        program=$dist ranked "$mpi" $count serial omp $emulation
         check "the calls of libflynn-dist on $count ranks, $mpi" is_done
         check "cases on $count ranks, $mpi" grep -qE '[0-9]{3} cases of .* ranks, 0 failed' "$work/out"
     done
@@ -156,6 +159,35 @@ END
     check "which rank, or that one is missing" grep -qE 'rank 1 \(.*\) was not heard of|not all processes .* have joined' "$work/err"
     unset SIGNAL FLYNN_LINK_TIMEOUT ON_RANK_1 TICKS
 done
+
+# A link that says that it reads and writes device memory: it is tried first. Compiled as docs/cluster.md tells for another MPI.
+if [ -n "$emulation" ]; then
+    mpi=$first
+    mkdir -p claims/links
+    check "another link is compiled" mpicc.$mpi -std=gnu11 -O1 -shared -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -I "$here/../../core/include" \
+        -DLINK_NAME=claims '-DLINK_VARIABLES="OMPI_COMM_WORLD_SIZE", "PMI_RANK"' '-DLINK_BUILT_WITH="a test"' \
+        "$here/../faults/link_claims.c" -o claims/links/flynn-link-claims.so
+    export FLYNN_PLUGIN_PATH=$PWD/claims FLYNN_LINK=claims
+    for delivers in all zeros; do
+        export LINK_DELIVERS=$delivers
+        for exercise in sort convolve; do
+            ranked "$mpi" 2 $exercise --size=90 -b hip-cpu "${quick[@]}" --json=$delivers.json
+            check "$exercise over a link that delivers $delivers" is_done
+            check "its path" json $delivers.json "d['results'][0]['check']['ok'] and
+                d['results'][0]['link']['path'] == ('device' if '$delivers' == 'all' else 'staged')"
+        done
+    done
+    ranked "$mpi" 2 sort --size=90 -b hip-cpu "${quick[@]}" --path=device
+    check "a path that is not there: exit code 3" [ "$status" = 3 ]
+    check "one line" told "the path 'device' is not there: these ranks have 'staged'"
+    unset FLYNN_PLUGIN_PATH FLYNN_LINK LINK_DELIVERS
+    ranked "$mpi" 3 sort --size=90 -b hip-cpu "${quick[@]}" --path=staged
+    check "staged" is_done
+else
+    echo "paths between GPUs are skipped: hip-cpu is not built"
+fi
+ranked "$first" 2 sort --size=90 -b serial --path=shortest
+check "a path that does not exist: exit code 2" [ "$status" = 2 ]
 
 # --ranks begins the launcher itself, and hands its exit code on.
 mpi=${mpis##* }
