@@ -71,7 +71,19 @@ fl_status copy(void *self, void *stream, const fl_copy *c)
 
 /* --------------------------------------------------------------------------------------------------- streams ---- */
 
-fl_status stream_create(void *self, void **created)
+hipError_t create_queue(hipStream_t *queue, bool urgent)
+{
+#if !defined(__HIP_CPU_RT__) /* which has no priorities */
+    int least, greatest;
+    const hipError_t error = urgent ? hipDeviceGetStreamPriorityRange(&least, &greatest) : hipSuccess;
+    if (urgent)
+        return error != hipSuccess ? error : hipStreamCreateWithPriority(queue, hipStreamNonBlocking, greatest);
+#endif
+    (void)urgent;
+    return hipStreamCreateWithFlags(queue, hipStreamNonBlocking);
+}
+
+fl_status create(void *self, bool urgent, void **created)
 {
     hip_device *device = static_cast<hip_device *>(self);
     HIP_SELECT(device);
@@ -82,7 +94,7 @@ fl_status stream_create(void *self, void **created)
     hipError_t error = hipHostMalloc(&report, sizeof *stream->report, hipHostMallocDefault);
     if (error == hipSuccess) {
         stream->report = new (report) hip_report{};
-        error = hipStreamCreateWithFlags(&stream->queue, hipStreamNonBlocking);
+        error = create_queue(&stream->queue, urgent);
         if (error != hipSuccess)
             (void)hipHostFree(report);
     }
@@ -95,6 +107,16 @@ fl_status stream_create(void *self, void **created)
     device->streams = stream;
     *created = stream;
     return FL_OK;
+}
+
+fl_status stream_create(void *self, void **created)
+{
+    return create(self, false, created);
+}
+
+fl_status stream_create_urgent(void *self, void **created)
+{
+    return create(self, true, created);
 }
 
 void stream_free(void *self, void *freed)
@@ -302,6 +324,7 @@ const fl_device_api device_api = {
     hip_group_join,
     hip_group_exchange,
     hip_group_leave,
+    stream_create_urgent,
 };
 
 } // namespace

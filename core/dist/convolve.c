@@ -176,23 +176,6 @@ static fl_status prepare_edges(convolving *c, dist_rows *from, fl_stream *stream
     return status;
 }
 
-/* Queues the interior, and exchanges the halo beside it: by the GPUs' library the exchange comes first, since its
- * kernels would wait for the interior's; on other paths the host exchanges while the device computes. */
-static fl_status exchange(convolving *c, const dist_rows *to, const dist_rows *from)
-{
-    dist_device *on = &c->group->on;
-    fl_status status = FL_OK;
-
-    if (on->path == DIST_DIRECT)
-        status = dist_move(c->group, on->reading, to, from, &c->cost);
-    if (status == FL_OK && count_of(c->interior) > 0)
-        status = queue(c, c->image, c->own.first, c->interior, &c->run);
-    status = fl_group_agree(c->group, status, fl_last_error());
-    if (status == FL_OK && on->path != DIST_DIRECT)
-        status = dist_move(c->group, on->reading, to, from, &c->cost);
-    return status;
-}
-
 /* Makes the work that is queued in `later` from now on wait for that in `earlier`. */
 static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
 {
@@ -207,19 +190,22 @@ static fl_status wait_for(const convolving *c)
     return c->run.stream ? fl_stream_wait(c->run.stream) : fl_device_wait(c->device);
 }
 
-/* The halo and the edges are queued in a stream beside the caller's, in which the interior is. */
+/* Queues the interior in the caller's stream; the halo and the edges beside it, in one that goes before it where both
+ * have work that is ready. */
 static fl_status compute_parts(convolving *c, dist_rows *to, dist_rows *from)
 {
     fl_stream *beside = c->group->on.reading;
-    fl_status status = order(c->group, c->run.stream, beside);
+    fl_status status = to && from ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
 
+    if (status == FL_OK)
+        status = order(c->group, c->run.stream, beside);
+    if (status == FL_OK && count_of(c->interior) > 0)
+        status = queue(c, c->image, c->own.first, c->interior, &c->run);
     if (status == FL_OK)
         status = pack(c, to, beside);
     if (status == FL_OK)
         status = prepare_edges(c, from, beside);
-    status = fl_group_agree(c->group, status, fl_last_error());
-    if (status == FL_OK)
-        status = exchange(c, to, from);
+    status = dist_move(c->group, status, beside, to, from, &c->cost);
     if (status != FL_OK)
         return status;
     status = compute_edges(c, beside);
@@ -237,11 +223,8 @@ static fl_status compute(convolving *c)
     const size_t size = (size_t)c->group->info.size;
     const double start = dist_now();
     dist_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
-    fl_status status = to && from ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+    fl_status status = dist_use(c->group, c->device);
 
-    status = fl_group_agree(c->group, status, fl_last_error());
-    if (status == FL_OK)
-        status = dist_use(c->group, c->device);
     if (status == FL_OK)
         status = compute_parts(c, to, from);
     c->cost.local_s = dist_now() - start - c->cost.stage_s - c->cost.link_s - c->cost.wait_s;
@@ -282,9 +265,8 @@ static fl_status measure(convolving *c, fl_mode mode)
         return status;
     whole[0] = c->height;
     status = fl_convolve_shape(whole, kernel, mode, result);
-    status = fl_group_agree(c->group, status, fl_last_error());
     if (status != FL_OK)
-        return status;
+        return fl_group_agree(c->group, status, fl_last_error());
     c->taps = kernel[0];
     c->result = result[0];
     for (int d = 0; d < 2; d++)

@@ -203,7 +203,7 @@ fl_status dist_use(fl_group *group, fl_device *device)
     if (!all)
         status = dist_fail(FL_E_MEMORY, "out of host memory");
     if (status == FL_OK)
-        status = fl_stream_create(device, &group->on.reading);
+        status = fl_stream_create_urgent(device, &group->on.reading);
     if (status == FL_OK)
         status = fl_stream_create(device, &group->on.writing);
     for (int i = 0; i < 3 && status == FL_OK; i++)

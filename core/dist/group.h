@@ -21,7 +21,7 @@ typedef struct dist_device {
     fl_device *device; /* NULL: none yet */
     dist_path path;
     fl_communicator *communicator; /* DIST_DIRECT */
-    fl_stream *reading, *writing;  /* of staged copies; `reading` also has exchanges beside the caller's stream */
+    fl_stream *reading, *writing;  /* of staged copies; `reading` also has what is done beside the caller's stream */
     fl_event *events[3];           /* around an exchange; between two streams */
     fl_array *room[DIST_ROOMS];
     void *pinned[DIST_BUFFERS]; /* host memory for copies from and to the device */
@@ -70,10 +70,10 @@ typedef struct dist_rows {
     int64_t first, count;
 } dist_rows;
 
-/* Sends to[r] to rank r and receives from[r] from it, which has as many bytes, after what is queued in `stream` (NULL:
- * the default one). Nothing goes from a rank to itself. On DIST_DIRECT it is queued, and `cost` gets the link's seconds
- * by dist_moved; else it waits. Arrays are packed. */
-fl_status dist_move(fl_group *group, fl_stream *stream, const dist_rows *to, const dist_rows *from,
+/* If no rank brings another status than FL_OK: sends to[r] to rank r and receives from[r] from it, which has as many
+ * bytes, after what is queued in `stream` (NULL: the default one). Nothing goes from a rank to itself. On DIST_DIRECT
+ * it is queued, and `cost` gets the link's seconds by dist_moved; else it waits. Arrays are packed. */
+fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const dist_rows *to, const dist_rows *from,
                     fl_group_timing *cost);
 /* Once the stream of dist_move was waited for: adds what its copies took. */
 fl_status dist_moved(fl_group *group, fl_group_timing *cost);

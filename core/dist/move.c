@@ -215,7 +215,7 @@ fl_status dist_moved(fl_group *group, fl_group_timing *cost)
     return status;
 }
 
-fl_status dist_move(fl_group *group, fl_stream *stream, const dist_rows *to, const dist_rows *from,
+fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const dist_rows *to, const dist_rows *from,
                     fl_group_timing *cost)
 {
     static fl_status (*const ways[])(moving *) = {[DIST_HOST] = move_by_link,
@@ -224,8 +224,9 @@ fl_status dist_move(fl_group *group, fl_stream *stream, const dist_rows *to, con
                                                   [DIST_DIRECT] = move_directly};
     const size_t size = (size_t)group->info.size;
     moving m = {group, stream, to, from, calloc(size, sizeof *m.sent), calloc(size, sizeof *m.got), cost};
-    fl_status status = m.sent && m.got ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
 
+    if (status == FL_OK && (!m.sent || !m.got))
+        status = dist_fail(FL_E_MEMORY, "out of host memory");
     status = fl_group_agree(group, status, fl_last_error());
     for (int r = 0; r < group->info.size && status == FL_OK; r++) {
         if (r == group->info.rank)

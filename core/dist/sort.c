@@ -82,7 +82,10 @@ typedef struct cuts {
     int64_t *own;       /* [count + 2]: where the cuts are in this rank's elements; 0 and its count around them */
     int64_t *equal;     /* [count]: elements of this rank with the key */
     int64_t *all_equal; /* [size][count] */
+    int64_t *all_own;   /* [size][count + 2] */
     int64_t *tried;     /* [count][TRIED]: elements with a lower key than those that are tried, of all ranks */
+    int64_t *places;    /* the same of this rank, in pinned memory */
+    void *values;       /* [count][TRIED]: the keys that are tried, as elements, in pinned memory */
 } cuts;
 
 static void cuts_free(cuts *c)
@@ -93,13 +96,16 @@ static void cuts_free(cuts *c)
     free(c->own);
     free(c->equal);
     free(c->all_equal);
+    free(c->all_own);
     free(c->tried);
 }
 
-static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
+static fl_status cuts_create(cuts *c, fl_group *group, fl_dtype dtype, int64_t whole)
 {
     const size_t size = (size_t)group->info.size;
     int64_t share;
+    void *places = NULL;
+    fl_status status;
 
     *c = (cuts){.count = (int)size - 1,
                 .first = calloc(size, sizeof *c->first),
@@ -108,15 +114,20 @@ static bool cuts_create(cuts *c, const fl_group *group, int64_t whole)
                 .own = calloc(size + 1, sizeof *c->own),
                 .equal = calloc(size, sizeof *c->equal),
                 .all_equal = calloc(size * size, sizeof *c->all_equal),
+                .all_own = calloc(size * (size + 1), sizeof *c->all_own),
                 .tried = calloc(size * TRIED, sizeof *c->tried)};
-    if (!c->first || !c->key || !c->lower || !c->own || !c->equal || !c->all_equal || !c->tried) {
+    if (!c->first || !c->key || !c->lower || !c->own || !c->equal || !c->all_equal || !c->all_own || !c->tried) {
         cuts_free(c);
         *c = (cuts){0};
-        return false;
+        return dist_fail(FL_E_MEMORY, "out of host memory");
     }
     for (int i = 0; i < c->count; i++)
         fl_group_share(group, whole, i + 1, &c->first[i], &share);
-    return true;
+    status = dist_pinned(group, PINNED_VALUES, size * TRIED * fl_dtype_size(dtype), &c->values);
+    if (status == FL_OK)
+        status = dist_pinned(group, PINNED_PLACES, size * TRIED * sizeof *c->places, &places);
+    c->places = places;
+    return status;
 }
 
 /* places[i] = how many of this rank's elements are below values[i]; both in host memory. */
@@ -182,26 +193,21 @@ static void take_digits(cuts *c, int shift, const int64_t *places)
     }
 }
 
-/* The keys of the elements after the cuts, digit by digit from the highest one. */
+/* The keys of the elements after the cuts, digit by digit from the highest one. A rank that fails takes part in what
+ * all ranks do, until they agree on it. */
 static fl_status find_keys(sorting *s, cuts *c)
 {
     const int64_t count = (int64_t)c->count * TRIED;
-    void *values = NULL, *places = NULL;
-    fl_status status = dist_pinned(s->group, PINNED_VALUES, (size_t)count * fl_dtype_size(s->dtype), &values);
-    fl_status linked;
+    fl_status status = FL_OK, linked = FL_OK;
 
-    if (status == FL_OK)
-        status = dist_pinned(s->group, PINNED_PLACES, (size_t)count * sizeof(int64_t), &places);
-    linked = fl_group_agree(s->group, status, fl_last_error());
-    for (int shift = (width_of(s->dtype) - 1) / DIGIT_BITS * DIGIT_BITS; shift >= 0 && linked == FL_OK;
-         shift -= DIGIT_BITS) {
-        if (status == FL_OK) /* a rank that fails takes part in what follows, until all agree on it */
-            status = count_below(s, c, shift, places, values);
-        memcpy(c->tried, places, (size_t)count * sizeof *c->tried);
+    for (int shift = width_of(s->dtype) - DIGIT_BITS; shift >= 0 && linked == FL_OK; shift -= DIGIT_BITS) {
+        if (status == FL_OK)
+            status = count_below(s, c, shift, c->places, c->values);
+        memcpy(c->tried, c->places, (size_t)count * sizeof *c->tried);
         linked = s->group->link->reduce(c->tried, (int32_t)count, FL_I64, FL_SUM);
-        take_digits(c, shift, places);
+        take_digits(c, shift, c->places);
     }
-    return linked == FL_OK ? fl_group_agree(s->group, status, fl_last_error()) : linked;
+    return linked == FL_OK ? status : linked;
 }
 
 /* Of the elements with a cut's key the lower ranks' come first. */
@@ -228,44 +234,24 @@ typedef struct pieces {
     fl_array *got;
 } pieces;
 
-/* Fills from[].count by the cuts of all ranks. */
-static fl_status find_lengths(const sorting *s, const cuts *c, pieces *p)
-{
-    const int size = s->group->info.size, rank = s->group->info.rank;
-    const int64_t row = (int64_t)(size + 1) * (int64_t)sizeof *c->own;
-    int64_t *all = malloc((size_t)size * (size_t)row);
-    fl_status status = fl_group_agree(s->group, all ? FL_OK : FL_E_MEMORY, "out of host memory");
-
-    if (status == FL_OK)
-        status = s->group->link->gather(c->own, all, row);
-    for (int r = 0; r < size && status == FL_OK; r++)
-        p->from[r].count = all[r * (size + 1) + rank + 1] - all[r * (size + 1) + rank];
-    free(all);
-    return status;
-}
-
-static fl_status exchange(sorting *s, const cuts *c, pieces *p)
+static fl_status exchange(sorting *s, cuts *c, pieces *p)
 {
     const int size = s->group->info.size, rank = s->group->info.rank;
     int64_t at = 0;
-    fl_status status = find_lengths(s, c, p);
+    fl_status status = s->group->link->gather(c->own, c->all_own, (size + 1) * (int64_t)sizeof *c->own);
 
-    for (int r = 0; r < size && status == FL_OK; r++) {
+    if (status != FL_OK)
+        return status;
+    for (int r = 0; r < size; r++) {
+        const int64_t *cut = c->all_own + r * (size + 1) + rank;
         p->to[r] = (dist_rows){s->sorted, c->own[r], c->own[r + 1] - c->own[r]};
-        if (r == rank) {
-            p->from[r] = p->to[r];
-            continue;
-        }
-        p->from[r].first = at;
-        at += p->from[r].count;
+        p->from[r] = r == rank ? p->to[r] : (dist_rows){NULL, at, cut[1] - cut[0]};
+        at += r == rank ? 0 : p->from[r].count;
     }
-    if (status == FL_OK) {
-        status = dist_room(s->group, ROOM_GOT, s->dtype, 1, &at, &p->got);
-        status = fl_group_agree(s->group, status, fl_last_error());
-    }
-    for (int r = 0; r < size && status == FL_OK; r++)
+    status = dist_room(s->group, ROOM_GOT, s->dtype, 1, &at, &p->got);
+    for (int r = 0; r < size; r++)
         p->from[r].of = r == rank ? s->sorted : p->got;
-    return status == FL_OK ? dist_move(s->group, s->run->stream, p->to, p->from, &s->cost) : status;
+    return dist_move(s->group, status, s->run->stream, p->to, p->from, &s->cost);
 }
 
 /* ------------------------------------------------------------------------------------------------ merge ---- */
@@ -340,53 +326,59 @@ static fl_status sort_here(sorting *s, const fl_array *in, fl_array *out)
     return status == FL_OK ? wait_for(s) : status;
 }
 
-/* This rank's elements, sorted, then what goes between them and the others. */
-static fl_status exchange_and_merge(sorting *s, int64_t whole)
+static fl_status exchange_and_merge(sorting *s, cuts *c, pieces *p)
 {
-    const size_t size = (size_t)s->group->info.size;
-    pieces p = {calloc(size, sizeof *p.to), calloc(size, sizeof *p.from), NULL};
-    cuts c = {0};
-    fl_status status =
-        p.to && p.from && cuts_create(&c, s->group, whole) ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+    fl_status status = find_keys(s, c);
 
     status = fl_group_agree(s->group, status, fl_last_error());
     if (status == FL_OK)
-        status = find_keys(s, &c);
+        status = place_cuts(s, c);
     if (status == FL_OK)
-        status = place_cuts(s, &c);
+        status = exchange(s, c, p);
+    if (status != FL_OK)
+        return status;
+    status = merge(s, p);
     if (status == FL_OK)
-        status = exchange(s, &c, &p);
-    if (status == FL_OK) {
-        status = merge(s, &p);
-        if (status == FL_OK)
-            status = dist_moved(s->group, &s->cost);
-        status = fl_group_agree(s->group, status, fl_last_error());
-    }
-    fl_array_free(p.got);
-    cuts_free(&c);
-    free(p.to);
-    free(p.from);
-    return status;
+        status = dist_moved(s->group, &s->cost);
+    return fl_group_agree(s->group, status, fl_last_error());
+}
+
+/* This rank's elements, sorted, and the memory for all that follows. */
+static fl_status prepare(sorting *s, const fl_array *in, int64_t whole, cuts *c, pieces *p)
+{
+    const size_t size = (size_t)s->group->info.size;
+    fl_status status = dist_room(s->group, ROOM_SORTED, s->dtype, 1, &s->count, &s->sorted);
+
+    *p = (pieces){calloc(size, sizeof *p->to), calloc(size, sizeof *p->from), NULL};
+    if (status == FL_OK && (!p->to || !p->from))
+        status = dist_fail(FL_E_MEMORY, "out of host memory");
+    if (status == FL_OK)
+        status = cuts_create(c, s->group, s->dtype, whole);
+    return status == FL_OK ? sort_here(s, in, s->sorted) : status;
 }
 
 static fl_status sort_with_others(sorting *s, const fl_array *in, int64_t whole)
 {
     const double start = dist_now();
     double sorted;
+    pieces p = {0};
+    cuts c = {0};
     fl_status status = dist_use(s->group, s->device);
 
     if (status != FL_OK)
         return status;
-    status = dist_room(s->group, ROOM_SORTED, s->dtype, 1, &s->count, &s->sorted);
-    if (status == FL_OK)
-        status = sort_here(s, in, s->sorted);
+    status = prepare(s, in, whole, &c, &p);
     sorted = dist_now();
     status = fl_group_agree(s->group, status, fl_last_error());
     s->cost.wait_s += dist_now() - sorted;
     if (status == FL_OK)
-        status = exchange_and_merge(s, whole);
+        status = exchange_and_merge(s, &c, &p);
     s->cost.local_s = dist_now() - start - s->cost.link_s - s->cost.wait_s - s->cost.stage_s;
+    fl_array_free(p.got);
     fl_array_free(s->sorted);
+    cuts_free(&c);
+    free(p.to);
+    free(p.from);
     return status;
 }
 

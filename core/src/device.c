@@ -53,8 +53,9 @@ const fl_device_info *fl_device_describe(const fl_device *device)
 
 /* ---------------------------------------------------------------------------------------------- streams ---- */
 
-fl_status core_stream_create(fl_device *device, fl_stream **out)
+fl_status core_stream_create(fl_device *device, bool urgent, fl_stream **out)
 {
+    const fl_device_api *api = device->plugin.api;
     fl_stream *stream = calloc(1, sizeof *stream);
     fl_status status;
 
@@ -62,7 +63,8 @@ fl_status core_stream_create(fl_device *device, fl_stream **out)
         return core_fail(FL_E_MEMORY, "out of host memory");
     stream->device = device;
     stream->number = atomic_fetch_add(&device->streams, 1);
-    status = device->plugin.api->stream_create(device->plugin.self, &stream->handle);
+    status = (urgent && api->stream_create_urgent ? api->stream_create_urgent : api->stream_create)(device->plugin.self,
+                                                                                                    &stream->handle);
     if (status != FL_OK) {
         free(stream);
         return status;
@@ -88,17 +90,27 @@ void core_stream_free(fl_stream *stream)
     free(stream);
 }
 
-fl_status fl_stream_create(fl_device *device, fl_stream **stream)
+static fl_status create(const char *call, fl_device *device, bool urgent, fl_stream **stream)
 {
     fl_status status;
 
     if (!device || !stream)
-        return core_fail(FL_E_ARGUMENT, "fl_stream_create: %s is NULL", device ? "stream" : "device");
+        return core_fail(FL_E_ARGUMENT, "%s: %s is NULL", call, device ? "stream" : "device");
     *stream = NULL;
-    status = core_stream_create(device, stream);
+    status = core_stream_create(device, urgent, stream);
     if (status == FL_OK)
         core_device_keep(device);
     return status;
+}
+
+fl_status fl_stream_create(fl_device *device, fl_stream **stream)
+{
+    return create("fl_stream_create", device, false, stream);
+}
+
+fl_status fl_stream_create_urgent(fl_device *device, fl_stream **stream)
+{
+    return create("fl_stream_create_urgent", device, true, stream);
 }
 
 void fl_stream_free(fl_stream *stream)

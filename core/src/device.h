@@ -39,7 +39,7 @@ fl_device *core_device_keep(fl_device *device);
 void core_device_drop(fl_device *device);
 
 /* A stream that holds no reference to its device: the device owns its default stream. fl_stream_create adds one. */
-fl_status core_stream_create(fl_device *device, fl_stream **stream);
+fl_status core_stream_create(fl_device *device, bool urgent, fl_stream **stream);
 void core_stream_free(fl_stream *stream);
 
 #endif

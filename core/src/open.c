@@ -176,7 +176,7 @@ static fl_status open_plugin(const core_plugin *p, const fl_open_request *reques
     name_resource(info, &p->info.probe, request);
     find_rows(device);
     core_pool_init(&device->pool, &device->plugin);
-    status = core_stream_create(device, &device->default_stream);
+    status = core_stream_create(device, false, &device->default_stream);
     if (status != FL_OK)
         device->plugin.api->close(device->plugin.self);
     return status;

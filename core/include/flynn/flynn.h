@@ -236,6 +236,9 @@ typedef struct fl_stream fl_stream;
 typedef struct fl_event fl_event;
 
 FL_API fl_status fl_stream_create(fl_device *device, fl_stream **stream);
+/* The same; on a GPU the stream's kernels go before those of other streams where both are ready. What runs is not
+ * interrupted. */
+FL_API fl_status fl_stream_create_urgent(fl_device *device, fl_stream **stream);
 /* Waits for the stream's work, then frees it. */
 FL_API void fl_stream_free(fl_stream *stream);
 /* Waits until the stream's work is done, and reports errors in it. Some errors only the device detects, such as a

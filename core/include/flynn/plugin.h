@@ -391,6 +391,8 @@ typedef struct fl_device_api {
     fl_status (*group_exchange)(void *self, void *group, void *stream, const fl_piece *to, const fl_piece *from);
     /* Called when nothing that is queued uses the group. */
     void (*group_leave)(void *self, void *group);
+    /* A stream whose work goes before that of others. NULL: the device knows no such. */
+    fl_status (*stream_create_urgent)(void *self, void **stream);
 } fl_device_api;
 
 /* The device that `open` returns. */
