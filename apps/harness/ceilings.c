@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ceilings.h"
 #include "cache.h"
+#include "group.h"
 
 #include "view/json.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const char file[] = "ceilings.json";
 
@@ -59,6 +61,58 @@ static bool save(json_t *kept, void *data)
 bool ceilings_save(const fl_device_info *device, const ceilings *measured, problem *why)
 {
     return cache_change(file, save, &(saving){device, measured}, why);
+}
+
+static const char *link_key(const char *path)
+{
+    const fl_group_info *group = group_info();
+    char name[128];
+
+    snprintf(name, sizeof name, "%s, %d ranks, %d on this host, %s", group->link, group->size, group->local_size, path);
+    return cache_key("link", name);
+}
+
+typedef struct link_saving {
+    const char *path;
+    const link_time *times;
+    int count;
+} link_saving;
+
+static bool save_link(json_t *kept, void *data)
+{
+    const link_saving *s = data;
+    json_t *list = json_new_list(), *one = json_new_object();
+
+    for (int i = 0; i < s->count; i++)
+        json_append(list, json_numbers((const double[]){s->times[i].bytes, s->times[i].seconds}, 2));
+    json_put(one, "exchange_bytes_s", list);
+    json_put(kept, link_key(s->path), one);
+    return true;
+}
+
+bool ceilings_save_link(const char *path, const link_time *times, int count, problem *why)
+{
+    return cache_change(file, save_link, &(link_saving){path, times, count}, why);
+}
+
+double ceilings_link_s(const char *path, double bytes)
+{
+    json_t *kept = cache_load(file), *point;
+    link_time below = {NAN, NAN};
+    double found = NAN;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(kept, link_key(path)), "exchange_bytes_s"), i, point)
+    {
+        const link_time at = {json_number_value(json_array_get(point, 0)), json_number_value(json_array_get(point, 1))};
+        if (isnan(found) && bytes <= at.bytes)
+            found = isnan(below.bytes) ? at.seconds
+                                       : below.seconds + (at.seconds - below.seconds) * (bytes - below.bytes) /
+                                                             (at.bytes - below.bytes);
+        below = at;
+    }
+    json_decref(kept);
+    return isnan(found) ? below.seconds * bytes / below.bytes : found;
 }
 
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops)

@@ -27,3 +27,15 @@ const char *ceilings_path(void);
 /* The least time that the work can take: the longer of the times for moving `bytes` and for `flops` operations in
  * `dtype` (integers: for moving alone). NaN if the ceiling is not known. */
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops);
+
+/* An exchange between all ranks: the bytes that each sends to the others together, and the seconds that it takes. */
+typedef struct link_time {
+    double bytes, seconds;
+} link_time;
+
+/* Saves what was measured of exchanges by a path ("host", "staged"), by ascending bytes: for the link, the number of
+ * ranks and how many of them are on rank 0's host. */
+bool ceilings_save_link(const char *path, const link_time *times, int count, problem *why);
+
+/* The seconds that such an exchange of `bytes` takes, between those that were saved; NaN: none were. */
+double ceilings_link_s(const char *path, double bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "parted.h"
+#include "ceilings.h"
 
 #include "files/npy.h"
 #include "support/fail.h"
@@ -132,7 +133,7 @@ void parted_put(json_t *row, const measurement *m)
 {
     const fl_group_info *group = group_info();
     json_t *link = json_new_object(), *list = json_new_list();
-    double busy = 0, busiest = 0, bytes = 0, link_s = 0, wait_s = 0;
+    double busy = 0, busiest = 0, bytes = 0, link_s = 0, wait_s = 0, least_s = NAN;
 
     for (int r = 0; r < group->size; r++) {
         const rank_facts *f = &m->ranks[r];
@@ -141,6 +142,8 @@ void parted_put(json_t *row, const measurement *m)
         busy += own / group->size;
         busiest = fmax(busiest, own);
         bytes += f->link_bytes;
+        if (f->link_s > link_s)
+            least_s = ceilings_link_s(group->path, f->link_bytes);
         link_s = fmax(link_s, f->link_s);
         wait_s = fmax(wait_s, f->wait_s);
         json_put(entry, "rank", json_whole(r));
@@ -160,6 +163,7 @@ void parted_put(json_t *row, const measurement *m)
     json_put(link, "bytes", json_number(bytes));
     json_put(link, "link_s", json_number(link_s));
     json_put(link, "wait_s", json_number(wait_s));
+    json_put(link, "percent_of_ceiling", json_number(100 * least_s / link_s));
     json_put(row, "ranks", json_whole(group->size));
     json_put(row, "imbalance", json_number(busy > 0 ? busiest / busy : NAN));
     json_put(row, "link", link);

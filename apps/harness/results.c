@@ -236,7 +236,7 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
-enum { SINGULAR_VALUES = 3, RANKS = 9, OF_RANKS = 4 /* columns, of several ranks */ };
+enum { SINGULAR_VALUES = 3, RANKS = 9, OF_RANKS = 5 /* columns, of several ranks */ };
 
 static const column columns[] = {
     {"backend", "resource", AS_TEXT, NULL},
@@ -250,6 +250,7 @@ static const column columns[] = {
     {"kernel", "kernel_s", AS_SECONDS, NULL},
     [RANKS] = {"ranks", "ranks", AS_COUNT, NULL},
     {"link", "link.link_s", AS_SECONDS, NULL},
+    {"of link", "link.percent_of_ceiling", AS_PERCENTAGE, NULL},
     {"wait", "link.wait_s", AS_SECONDS, NULL},
     {"imbalance", "imbalance", AS_FACTOR, NULL},
     {"d2h", "d2h_s", AS_SECONDS, NULL},

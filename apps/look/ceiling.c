@@ -9,6 +9,7 @@
 
 #include "harness/backends.h"
 #include "harness/ceilings.h"
+#include "harness/group.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
@@ -272,7 +273,7 @@ static const double steady = 0.25;
 
 enum { MOST_TRIES = 3 };
 
-static bool is_steady(const json_t *quantity)
+bool ceiling_is_steady(const json_t *quantity)
 {
     return row_number(quantity, "spread_s") <= steady * row_number(quantity, "seconds");
 }
@@ -282,7 +283,7 @@ static json_t *measure_steadily(bench *b, const quantity_kind *q)
 {
     json_t *found = measure_quantity(b, q);
 
-    for (int i = 1; i < MOST_TRIES && q->unit && !b->info->emulation && found && !is_steady(found); i++) {
+    for (int i = 1; i < MOST_TRIES && q->unit && !b->info->emulation && found && !ceiling_is_steady(found); i++) {
         json_t *again = measure_quantity(b, q);
         const bool better = row_number(again, "spread_s") / row_number(again, "seconds") <
                             row_number(found, "spread_s") / row_number(found, "seconds");
@@ -300,7 +301,7 @@ static double kept_rate(const json_t *device, const char *key)
     size_t i;
 
     json_array_foreach(json_object_get(device, "quantities"), i,
-                       q) if (strcmp(row_text(q, "key"), key) == 0 && !is_steady(q))
+                       q) if (strcmp(row_text(q, "key"), key) == 0 && !ceiling_is_steady(q))
     {
         note("%s: %s: its times vary by %.0f %%, since other programs run here: it is not kept; measure it again on a "
              "quiet machine",
@@ -396,19 +397,28 @@ static const char summary[] =
     "launch costs.\v"
     "The numbers are kept, and other commands report the percentage of the roofline that an exercise reached: the "
     "longer of bytes / bandwidth and operations / rate, over its time. --size is in bytes; it should be far beyond the "
-    "caches.\v"
+    "caches. On several ranks (docs/cluster.md) it measures the link between them instead: ping-pong, exchange and "
+    "all-reduce of messages up to --size bytes (64Mi).\v"
     "\tof the best device\n"
-    "-b all\tof every device\n";
+    "-b all\tof every device\n"
+    "--ranks=2\tof the link between two processes\n";
 
 int command_ceiling(int argc, char **argv)
 {
     const command_line line = {.name = "flynn ceiling",
                                .summary = summary,
                                .takes = TAKES_BACKEND | TAKES_TRACE | TAKES_SIZE | TAKES_REPEAT | TAKES_MIN_TIME |
-                                        TAKES_JSON | TAKES_TABLE};
+                                        TAKES_JSON | TAKES_TABLE | TAKES_RANKS};
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    if (common.ranks)
+        group_require(common.ranks, argc, argv);
+    if (group_is_parted()) {
+        const int code = ceiling_of_network(&common);
+        options_free(&common);
+        return code;
+    }
     backend_list backends = backends_open(&common);
     json_t *document = json_new_document(), *devices = json_new_list();
     for (int i = 0; i < backends.count; i++)

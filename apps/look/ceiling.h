@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ceiling.h - the table of flynn ceiling, which the page of flynn report shows too.
+ * ceiling.h - the table of flynn ceiling, which the page of flynn report shows too, and its part for several ranks.
  */
 #pragma once
 
+#include "support/options.h"
 #include "view/columns.h"
 
 /* Of rows_within(ceilings, "quantities"). */
@@ -11,3 +12,9 @@ extern const column ceiling_columns[];
 
 /* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
 double ceiling_rate(const json_t *device, const char *key);
+
+/* Are the times of a quantity alike, as on a quiet machine? */
+bool ceiling_is_steady(const json_t *quantity);
+
+/* The command on several ranks: what the link between them moves. Returns the exit code. */
+int ceiling_of_network(const common_options *common);

@@ -105,6 +105,34 @@ for mpi in $mpis; do
     check "a line a rank" [ "$(grep -c '^rank [01]: ' "$work/out")" = 2 ]
     check "the library" grep -q "^2 ranks, joined by $mpi (" "$work/out"
 
+    # What the link moves, by size. Kept times are compared with those of an exercise; here they are made up.
+    ranked "$mpi" 3 ceiling --size=1000 -b serial --repeat=2 --json=network.json
+    check "ceiling on three ranks, $mpi" is_done
+    check "what it measures" "$PYTHON" -c '
+import json
+n = json.load(open("network.json"))["network"]
+sizes, parted = [8, 64, 512, 1000], [6, 63, 510, 999]
+expected = [("ping_pong", r, b) for r in (1, 2) for b in [0] + sizes]
+expected += [("exchange", None, b) for b in parted] + [("all_reduce", None, b) for b in sizes]
+assert [(m["key"], m["partner"], m["bytes"]) for m in n["measured"]] == expected, n
+assert n["ranks"] == 3 and n["link"] == "'$mpi'" and len(n["hosts"]) == 3
+bus = {"ping_pong": 1, "exchange": 2 / 3, "all_reduce": 4 / 3}
+for m in n["measured"]:
+    assert len(m["times_s"]) == 2 and m["least_s"] == min(m["times_s"]) and m["path"] == "host" and m["where"] == "one host"
+    assert abs(m["seconds"] - sum(m["times_s"]) / 2) < 1e-12, m
+    if m["bytes"]:
+        assert abs(m["algbw_bytes_per_s"] * m["seconds"] / m["bytes"] - 1) < 1e-9, m
+        assert abs(m["busbw_bytes_per_s"] / m["algbw_bytes_per_s"] / bus[m["key"]] - 1) < 1e-9, m'
+    echo "{\"$(uname -n)/link/$mpi, 2 ranks, 2 on this host, host\":
+        {\"exchange_bytes_s\": [[1, 0.001], [8, 0.002], [16, 0.006]]}}" >"$work/cache/ceilings.json"
+    ranked "$mpi" 2 sort --size=6 --dtype=i32 -b serial --repeat=1 --json=parted.json
+    check "near the link's ceiling" "$PYTHON" -c '
+import json
+r = json.load(open("parted.json"))["results"][0]
+worst = max(r["per_rank"], key=lambda p: p["link_s"])
+times = {4: 0.001 + 0.001 * 3 / 7, 8: 0.002, 12: 0.004}
+assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst["link_bytes"]]) < 1e-9, r["link"]'
+
     # A wrong element of one rank is told, with its place in the whole.
     export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
     for words in "${wrong[@]}"; do
@@ -188,6 +216,18 @@ else
 fi
 ranked "$first" 2 sort --size=90 -b serial --path=shortest
 check "a path that does not exist: exit code 2" [ "$status" = 2 ]
+
+# A host by another name, where this machine lets it have one.
+if unshare --uts true 2>/dev/null; then
+    cat >"$work/elsewhere" <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || exec unshare --uts sh -c 'hostname other && exec "$@"' sh "$@"
+exec "$@"
+END
+    chmod +x "$work/elsewhere"
+    program="$work/elsewhere $flynn" ranked "$first" 2 ceiling --size=8 -b serial --repeat=1 --wide
+    check "ceiling between hosts" grep -q "ping-pong  0, 1  between hosts: other host " "$work/out"
+fi
 
 # --ranks begins the launcher itself, and hands its exit code on.
 mpi=${mpis##* }

@@ -238,7 +238,8 @@ def check_ranks():
         print(f"several ranks are left out: {done.stderr.strip()}")
         return
     document = good("several ranks", json.loads(done.stdout))
-    for key in ("name", "path", "bytes", "link_s"):
+    good("ceiling of a link", run("ceiling", "--ranks=2", "--size=100", "--backend=serial", "--repeat=3"))
+    for key in ("name", "path", "bytes", "link_s", "percent_of_ceiling"):
         changed = copy.deepcopy(document)
         changed["results"][0]["link"].pop(key)
         expect(f"a link without {key}", [] if problems(changed) else ["was not refused"])

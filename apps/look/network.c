@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn ceiling on several ranks: the most that the link between them moves, by message size.
+ */
+#include "ceiling.h"
+
+#include "harness/backends.h"
+#include "harness/ceilings.h"
+#include "harness/machine.h"
+#include "harness/parted.h"
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/progress.h"
+#include "support/statistics.h"
+#include "support/text.h"
+#include "view/json.h"
+#include "view/row.h"
+#include "view/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5, MOST_SIZES = 24, USUAL_BYTES = 64 << 20 };
+
+typedef char host_name[64];
+
+/* What all measurements share. */
+typedef struct network {
+    const common_options *common;
+    fl_device *device;
+    const char *path; /* "host": data are in host memory; "staged": on a device, and are copied to the host and back */
+    int ranks, rank;
+    const host_name *hosts;           /* of each rank */
+    int64_t most;                     /* bytes of each of the following */
+    char *out, *in;                   /* in host memory */
+    fl_array *device_out, *device_in; /* of u8; NULL: this rank's data are in host memory */
+    fl_stream *stream;
+    fl_piece *to, *from; /* [ranks]: parts of out and in */
+    json_t *rows;
+} network;
+
+/* One quantity at one size. */
+typedef struct work {
+    const char *key, *what;
+    int partner;                                      /* of rank 0; 0: all ranks take part */
+    int64_t bytes;                                    /* of a message, or of each rank's data */
+    int64_t share;                                    /* bytes from each rank to each other one, where all exchange */
+    double bus;                                       /* bytes that cross a rank's link, for a byte of `bytes` */
+    double (*pass)(network *n, const struct work *w); /* seconds by this rank's clock */
+    bool (*is_right)(const network *n, const struct work *w);
+} work;
+
+/* ------------------------------------------------------------------------------------------ moving data ---- */
+
+static void copy_part(network *n, fl_array *array, void *host, int64_t bytes, bool to_host)
+{
+    fl_array *part;
+
+    if (!array || bytes == 0)
+        return;
+    must(fl_array_view(array, (int64_t[]){0}, &bytes, &part));
+    must(to_host ? fl_array_read(part, host, n->stream) : fl_array_write(part, host, n->stream));
+    must(fl_stream_wait(n->stream));
+    fl_array_free(part);
+}
+
+/* Exchanges the pieces by the path: the first `sent` bytes of this rank's data go out, and `received` come in. */
+static void move(network *n, int64_t sent, int64_t received)
+{
+    copy_part(n, n->device_out, n->out, sent, true);
+    must(fl_group_exchange(group_of_all(), n->to, n->from));
+    copy_part(n, n->device_in, n->in, received, false);
+}
+
+static void forget_pieces(network *n)
+{
+    memset(n->to, 0, (size_t)n->ranks * sizeof *n->to);
+    memset(n->from, 0, (size_t)n->ranks * sizeof *n->from);
+}
+
+/* One way, from rank `from` to rank `to`. */
+static void send_to(network *n, int from, int to, int64_t bytes)
+{
+    const int64_t sent = n->rank == from ? bytes : 0, received = n->rank == to ? bytes : 0;
+
+    forget_pieces(n);
+    n->to[to] = (fl_piece){n->out, sent};
+    n->from[from] = (fl_piece){n->in, received};
+    move(n, sent, received);
+}
+
+/* Half of the time until the answer is there. */
+static double ping_pong(network *n, const work *w)
+{
+    const double start = seconds_now();
+
+    send_to(n, 0, w->partner, w->bytes);
+    send_to(n, w->partner, 0, w->bytes);
+    return n->rank == 0 ? (seconds_now() - start) / 2 : 0;
+}
+
+static double exchange(network *n, const work *w)
+{
+    const double start = seconds_now();
+
+    for (int r = 0; r < n->ranks; r++) {
+        n->to[r] = (fl_piece){n->out + r * w->share, w->share};
+        n->from[r] = (fl_piece){n->in + r * w->share, w->share};
+    }
+    move(n, w->bytes, w->bytes);
+    return seconds_now() - start;
+}
+
+/* The sum of all ranks' data, by the host. */
+static double all_reduce(network *n, const work *w)
+{
+    double start;
+
+    if (!n->device_out)
+        memcpy(n->in, n->out, (size_t)w->bytes);
+    start = seconds_now();
+    copy_part(n, n->device_out, n->in, w->bytes, true);
+    must(fl_group_reduce(group_of_all(), n->in, (int32_t)(w->bytes / (int64_t)sizeof(double)), FL_F64, FL_SUM));
+    copy_part(n, n->device_in, n->in, w->bytes, false);
+    return seconds_now() - start;
+}
+
+/* ------------------------------------------------------------------------------------------- right data ---- */
+
+/* What a rank sends. */
+static char sent_by(int rank, int64_t i)
+{
+    return (char)(37 * rank + 11 * i + (i >> 8) + 1);
+}
+
+static void fill(network *n, bool numbers)
+{
+    for (int64_t i = 0; i < n->most && !numbers; i++)
+        n->out[i] = sent_by(n->rank, i);
+    for (int64_t i = 0; i < n->most / (int64_t)sizeof(double) && numbers; i++)
+        ((double *)(void *)n->out)[i] = n->rank + 1;
+    copy_part(n, n->device_out, n->out, n->most, false);
+}
+
+static bool is_from(const char *in, int rank, int64_t first, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i++)
+        if (in[i] != sent_by(rank, first + i))
+            return false;
+    return true;
+}
+
+static bool is_answered(const network *n, const work *w)
+{
+    return (n->rank != 0 || is_from(n->in, w->partner, 0, w->bytes)) &&
+           (n->rank != w->partner || is_from(n->in, 0, 0, w->bytes));
+}
+
+static bool is_exchanged(const network *n, const work *w)
+{
+    bool right = true;
+
+    for (int r = 0; r < n->ranks; r++)
+        right = right && is_from(n->in + r * w->share, r, n->rank * w->share, w->share);
+    return right;
+}
+
+static bool is_sum(const network *n, const work *w)
+{
+    const double *sum = (const double *)(const void *)n->in;
+
+    for (int64_t i = 0; i < w->bytes / (int64_t)sizeof *sum; i++)
+        if (sum[i] != 0.5 * n->ranks * (n->ranks + 1))
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- measuring ---- */
+
+/* Is each rank of the work on one host? */
+static bool is_within(const network *n, const work *w)
+{
+    for (int r = 1; r < n->ranks; r++)
+        if ((w->partner == 0 || r == w->partner) && strcmp(n->hosts[r], n->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
+static json_t *json_work(const network *n, const work *w, const double *times, int count)
+{
+    const statistics s = statistics_of(times, count);
+    const double rate = w->bytes > 0 ? (double)w->bytes / s.median : NAN;
+    json_t *row = json_new_object();
+    double least = times[0];
+
+    for (int i = 1; i < count; i++)
+        least = fmin(least, times[i]);
+    json_put(row, "key", json_text(w->key));
+    json_put(row, "what", json_text(w->what));
+    json_put(row, "partner", w->partner ? json_whole(w->partner) : json_null());
+    json_put(row, "host", w->partner ? json_text(n->hosts[w->partner]) : json_null());
+    json_put(row, "where", json_text(is_within(n, w) ? "one host" : "between hosts"));
+    json_put(row, "path", json_text(n->path));
+    json_put(row, "bytes", json_whole(w->bytes));
+    json_put(row, "seconds", json_number(s.median));
+    json_put(row, "least_s", json_number(least));
+    json_put(row, "spread_s", json_number(s.spread));
+    json_put(row, "algbw_bytes_per_s", json_number(rate));
+    json_put(row, "busbw_bytes_per_s", json_number(w->bus * rate));
+    json_put(row, "times_s", json_numbers(times, count));
+    return row;
+}
+
+/* The first time is not counted; what it brought is compared. A pass takes as long as on the slowest rank. */
+static void measure_work(network *n, const work *w)
+{
+    const int repeat = n->common->repeat, least = repeat ? repeat : FEWEST_SAMPLES;
+    double begin, times[MOST_SAMPLES];
+    int count = 0;
+
+    progress("%s, %s: %s", w->what, n->path, format_bytes((double)w->bytes).text);
+    memset(n->in, 0, (size_t)n->most);
+    (void)w->pass(n, w);
+    if (group_count(!w->is_right(n, w)) > 0)
+        fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", w->what,
+             (long long)w->bytes, n->path);
+    begin = seconds_now();
+    while (group_decides(count < MOST_SAMPLES &&
+                         (count < least || (!repeat && seconds_now() - begin < n->common->min_time_s)))) {
+        group_wait();
+        times[count++] = group_most(w->pass(n, w));
+    }
+    json_append(n->rows, json_work(n, w, times, count));
+}
+
+/* 8, 64, 512 ... and the largest one. */
+static int64_t next_size(const network *n, int64_t bytes)
+{
+    return bytes == 0 ? 8 : bytes < n->most && bytes * 8 > n->most ? n->most : bytes * 8;
+}
+
+/* From `least` bytes on, in as many `parts` of one size. */
+static void measure_sizes(network *n, work w, int64_t least, int64_t parts)
+{
+    for (int64_t bytes = least; bytes <= n->most; bytes = next_size(n, bytes)) {
+        w.share = bytes / parts;
+        w.bytes = w.share * parts;
+        if (w.bytes > 0 || least == 0)
+            measure_work(n, &w);
+    }
+}
+
+/* Ping-pong of rank 0 with the others of its host, and with the first of each other host. */
+static bool is_partner(const network *n, int rank)
+{
+    for (int r = 0; r < rank; r++)
+        if (strcmp(n->hosts[r], n->hosts[rank]) == 0)
+            return strcmp(n->hosts[0], n->hosts[rank]) == 0;
+    return true;
+}
+
+static void measure_path(network *n, const char *path)
+{
+    const double others = n->ranks - 1, all = n->ranks;
+    work answered = {.key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .is_right = is_answered};
+    const work exchanged = {"exchange", "exchange", .bus = others / all, .pass = exchange, .is_right = is_exchanged};
+    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
+
+    n->path = path;
+    fill(n, false);
+    for (int r = 1; r < n->ranks; r++) {
+        answered.partner = r;
+        if (is_partner(n, r))
+            measure_sizes(n, answered, 0, 1);
+    }
+    measure_sizes(n, exchanged, 8, n->ranks);
+    fill(n, true);
+    measure_sizes(n, reduced, 8, 1);
+    progress_end();
+}
+
+/* The times of exchanges that are steady are kept; none, unless the largest one is, from which others follow. */
+static void keep(const network *n)
+{
+    link_time times[MOST_SIZES];
+    int count = 0, unsteady = 0;
+    bool last = false;
+    json_t *row;
+    problem why;
+    size_t i;
+
+    json_array_foreach(n->rows, i, row)
+    {
+        const double seconds = row_number(row, "seconds");
+        if (strcmp(row_text(row, "key"), "exchange") != 0 || strcmp(row_text(row, "path"), n->path) != 0)
+            continue;
+        last = ceiling_is_steady(row);
+        if (last)
+            times[count++] = (link_time){row_number(row, "busbw_bytes_per_s") * seconds, seconds};
+        unsteady += !last;
+    }
+    if (unsteady > 0)
+        note("exchange: the times of %d sizes of %d vary by more than a quarter, since other programs run here: %s; "
+             "measure them again on a quiet machine",
+             unsteady, unsteady + count, last ? "they are not kept" : "none is kept");
+    if (last && !ceilings_save_link(n->path, times, count, &why))
+        note("the ceilings of the link are not kept: %s", why.text);
+}
+
+static void network_start(network *n, fl_device *device, const common_options *common)
+{
+    const int64_t bytes = common->size ? common->size : USUAL_BYTES;
+    host_name own = "", *hosts;
+
+    *n = (network){.common = common,
+                   .device = device,
+                   .ranks = group_info()->size,
+                   .rank = group_info()->rank,
+                   .most = (bytes + 7) / 8 * 8,
+                   .rows = json_new_list()};
+    n->to = memory_zeroed((size_t)n->ranks, sizeof *n->to);
+    n->from = memory_zeroed((size_t)n->ranks, sizeof *n->from);
+    hosts = memory_zeroed((size_t)n->ranks, sizeof *hosts);
+    snprintf(own, sizeof own, "%s", group_info()->host);
+    group_gather(own, hosts, sizeof own);
+    n->hosts = (const host_name *)hosts;
+    must(fl_stream_create(device, &n->stream));
+    must(fl_host_alloc(device, (size_t)n->most, (void **)&n->out));
+    must(fl_host_alloc(device, (size_t)n->most, (void **)&n->in));
+    if (fl_device_describe(device)->host_memory)
+        return;
+    must(fl_array_create(device, FL_U8, 1, &n->most, &n->device_out));
+    must(fl_array_create(device, FL_U8, 1, &n->most, &n->device_in));
+}
+
+static void network_end(network *n)
+{
+    fl_array_free(n->device_out);
+    fl_array_free(n->device_in);
+    fl_host_free(n->device, n->out);
+    fl_host_free(n->device, n->in);
+    fl_stream_free(n->stream);
+    free((void *)n->hosts);
+    free(n->to);
+    free(n->from);
+}
+
+/* ---------------------------------------------------------------------------------------------- showing ---- */
+
+static json_t *json_network(const network *n)
+{
+    json_t *object = json_new_object(), *hosts = json_new_list();
+
+    for (int r = 0; r < n->ranks; r++)
+        json_append(hosts, json_text(n->hosts[r]));
+    json_put(object, "ranks", json_whole(n->ranks));
+    json_put(object, "link", json_text(group_info()->link));
+    json_put(object, "library", json_text(group_info()->library));
+    json_put(object, "resource", json_text(fl_device_describe(n->device)->resource));
+    json_put(object, "hosts", hosts);
+    json_put(object, "measured", n->rows);
+    return object;
+}
+
+static cell ranks_cell(const json_t *row)
+{
+    const double partner = row_number(row, "partner");
+
+    return isnan(partner) ? cell_print("all") : cell_print("0, %.0f", partner);
+}
+
+static cell where_cell(const json_t *row)
+{
+    const bool one = strcmp(row_text(row, "where"), "one host") == 0, pair = json_is_string(row_value(row, "host"));
+
+    return cell_print("%s%s%s", row_text(row, "where"), pair && !one ? ": " : "",
+                      pair && !one ? row_text(row, "host") : "");
+}
+
+static const column columns[] = {
+    {"what", "what", AS_TEXT, NULL},
+    {"ranks", NULL, AS_TEXT, ranks_cell},
+    {"where", NULL, AS_TEXT, where_cell},
+    {"path", "path", AS_TEXT, NULL},
+    {"size", "bytes", AS_BYTES, NULL},
+    {"least", "least_s", AS_SECONDS, NULL},
+    {"median", "seconds", AS_SECONDS, NULL},
+    {"algbw", "algbw_bytes_per_s", AS_BYTE_RATE, NULL},
+    {"busbw", "busbw_bytes_per_s", AS_BYTE_RATE, NULL},
+    {"samples", "times_s", AS_COUNT, NULL},
+    {0},
+};
+
+int ceiling_of_network(const common_options *common)
+{
+    json_t *document = json_new_document();
+    backend_list backends;
+    network n;
+
+    parted_refuse(common);
+    backends = backends_open(common);
+    network_start(&n, backends.open[0].device, common);
+    measure_path(&n, group_count(n.device_out != NULL) > 0 ? "staged" : "host");
+    json_put(document, "machine", machine_describe());
+    json_put(document, "network", json_network(&n));
+    if (group_prints())
+        keep(&n);
+    if (group_prints() && results_write(common, document)) {
+        columns_print(columns, n.rows, TABLE_TEXT, stdout);
+        text_print("%d ranks, joined by %s (%s)\n", n.ranks, group_info()->link, group_info()->library);
+        text_print("kept in %s: results on as many ranks tell how near their link came to these exchanges\n",
+                   ceilings_path());
+    }
+    json_decref(document);
+    network_end(&n);
+    backends_close(&backends);
+    return EXIT_DONE;
+}
