@@ -189,12 +189,17 @@ static void free_words(child_words *w)
  */
 static void forget_options(void)
 {
+    static const char *const no_options[] = {
+        "FLYNN_CACHE=", "FLYNN_PLUGIN_PATH=", "FLYNN_LINK=", "FLYNN_LINK_TIMEOUT="};
     char **kept = environ;
 
-    for (char **v = environ; *v; v++)
-        if (strncmp(*v, "FLYNN_", 6) != 0 || strncmp(*v, "FLYNN_CACHE=", 12) == 0 ||
-            strncmp(*v, "FLYNN_PLUGIN_PATH=", 18) == 0)
+    for (char **v = environ; *v; v++) {
+        bool keep = strncmp(*v, "FLYNN_", 6) != 0;
+        for (size_t i = 0; i < sizeof no_options / sizeof *no_options; i++)
+            keep = keep || strncmp(*v, no_options[i], strlen(no_options[i])) == 0;
+        if (keep)
             *kept++ = *v;
+    }
     *kept = NULL;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "group.h"
 
+#include "machine.h"
+
 #include "support/memory.h"
 
 #include <errno.h>
@@ -244,10 +246,40 @@ static int step_words(const char **words, const char *count)
     return used;
 }
 
+void group_refuse_nested(void)
+{
+    static const char *const set[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof set / sizeof *set && !getenv("SLURM_JOB_ID"); i++)
+        if (getenv(set[i]))
+            fail(EXIT_BAD_INPUT,
+                 "--ranks: a launcher began this process (%s is set), which cannot begin others; run "
+                 "flynn without it",
+                 set[i]);
+}
+
+void group_note_shared(int64_t count)
+{
+    const int processors = machine_threads();
+
+    if (count > processors)
+        note("--ranks: %lld processes share %d processors: their times say little", (long long)count, processors);
+}
+
+/* The processes have the processors in equal parts: of itself Open MPI's mpirun gives each one core, and MPICH's each
+ * all of them. */
+static void share_processors(int64_t ranks)
+{
+    const int64_t threads = machine_threads() / ranks;
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)(threads > 1 ? threads : 1));
+    setenv("OMP_NUM_THREADS", text, 0);
+}
+
 /* The launcher's words before the command; their number. */
 static int launcher_words(const char **words, const char *count, int64_t ranks)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const struct launcher *launcher;
     int used = 0;
 
@@ -260,12 +292,12 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
         words[used++] = "--quiet"; /* the exit code says that a process failed */
     words[used++] = "-n";
     words[used++] = count;
-    if (ranks > cores)
-        note("--ranks: %lld processes share %ld processors: their times say little", (long long)ranks, cores);
-    if (ranks > cores && strcmp(launcher->link, "openmpi") == 0) {
-        words[used++] = "--oversubscribe";
+    group_note_shared(ranks);
+    share_processors(ranks);
+    if (strcmp(launcher->link, "openmpi") == 0) {
         words[used++] = "--bind-to";
         words[used++] = "none";
+        words[used++] = "--oversubscribe";
     }
     return used;
 }
@@ -295,8 +327,10 @@ static noreturn void launch(int64_t ranks, int argc, char **argv)
 
 void group_require(int64_t ranks, int argc, char **argv)
 {
-    if (!*group_info()->link && ranks > 1)
+    if (!*group_info()->link && ranks > 1) {
+        group_refuse_nested();
         launch(ranks, argc, argv);
+    }
     if (group_info()->size != ranks)
         fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",
              (long long)ranks, group_info()->size);

@@ -39,3 +39,7 @@ fl_group_timing group_take_cost(void);
 /* --ranks=N: unless this is one of N processes, begins them with a launcher, waits for them and ends with their exit
  * code. `argv` is the command's, without "flynn". */
 void group_require(int64_t ranks, int argc, char **argv);
+/* Ends the command where mpirun began this process, which then cannot begin others. */
+void group_refuse_nested(void);
+/* The note for `count` threads or processes that share fewer processors. */
+void group_note_shared(int64_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * flynn laws: how an exercise scales over threads, or over the batch on a GPU, and what the laws make of it.
+ * flynn laws: how an exercise scales over threads, over ranks, or over the batch on a GPU, and what the laws make of
+ * it.
  */
 #include "commands.h"
 #include "show.h"
@@ -8,6 +9,8 @@
 #include "exercises/registry.h"
 #include "harness/backends.h"
 #include "harness/child.h"
+#include "harness/group.h"
+#include "harness/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/options.h"
@@ -21,11 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST_BATCH = 65536 };
+enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST_BATCH = 65536, MOST_RANKS = 1 << 20 };
 
 typedef struct laws_options {
-    const char *exercise, *threads, *batch; /* NULL: not given */
-    int64_t rank;                           /* 0: not given */
+    const char *exercise, *threads, *batch, *ranks; /* NULL: not given */
+    int64_t rank;                                   /* 0: not given */
     /* What they come to. */
     const exercise_kind *what;
     int count;
@@ -33,6 +36,8 @@ typedef struct laws_options {
     int64_t size;
     const char *spec;       /* of the backend: "omp:v3" */
     char name[48], isa[48]; /* "omp", ":v3" */
+    char of_rank[128];      /* the device of each rank: "omp:2:v3" */
+    int64_t room;           /* how many threads or ranks have processors, or a GPU, of their own; 0: not known */
     fl_device_info device;
 } laws_options;
 
@@ -42,6 +47,10 @@ static const own_option own_options[] = {
              "that the process may use. Four and more show whether a law holds."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
      .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},
+    {"ranks", OPTION_TEXT, offsetof(laws_options, ranks), "1,N,...",
+     .help =
+         "Numbers of processes to measure with\vBegun by MPI or Slurm (docs/cluster.md), each with a device and its "
+         "share of the data. They take the place of threads."},
     {"rank", OPTION_INTEGER, offsetof(laws_options, rank), "K", .help = "Singular values, of svd and reconstruct",
      .least = 1, .most = INT64_MAX},
     {0},
@@ -56,7 +65,8 @@ static const char summary[] =
     "laws are fitted.\v"
     "\tconvolve over threads\n"
     "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
-    "-b hip\treconstruct over batches on a GPU\n";
+    "-b hip\treconstruct over batches on a GPU\n"
+    "sort --ranks=1,2,4\tover processes, each with a part of the data\n";
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
@@ -106,7 +116,7 @@ static void split_backend(const char *spec, laws_options *own)
     const char *colon = strchr(spec, ':');
     size_t length = colon ? (size_t)(colon - spec) : strlen(spec);
 
-    if (strcmp(own->device.flynn_class, "MIMD") == 0 && has_number(colon))
+    if (!own->ranks && strcmp(own->device.flynn_class, "MIMD") == 0 && has_number(colon))
         option_fail("backend", "'%s' has a number of threads; expected %.*s alone, and --threads", spec, (int)length,
                     spec);
     snprintf(own->name, sizeof own->name, "%.*s", (int)length, spec);
@@ -137,20 +147,55 @@ static bool is_gpu(const laws_options *own)
     return strcmp(own->device.flynn_class, "SIMT") == 0;
 }
 
-/* What is measured with, and on how much. */
-static void settle(const common_options *common, laws_options *own)
+static bool by_batches(const laws_options *own)
 {
-    look_at_backend(common, own);
-    own->what = exercise_named(own->exercise ? own->exercise
-                               : is_gpu(own) ? "reconstruct"
-                                             : "convolve",
-                               "laws", exercise_runs_among_others);
-    exercise_refuse(common, own->what);
-    if (!own->what->ranked) {
-        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
-        own->rank = 0; /* FLYNN_RANK */
+    return is_gpu(own) && !own->ranks;
+}
+
+static int64_t gpus(const char *backend)
+{
+    const fl_backend_info *info;
+
+    for (size_t i = 0; (info = fl_backend_get(i)); i++)
+        if (strcmp(info->name, backend) == 0)
+            return info->probe.device_count;
+    return 0;
+}
+
+/* Each rank has a GPU or as many threads, unless the backend says how many: in an allocation of Slurm's those of a
+ * task, else a part of this host's, so that the largest number of ranks has processors of its own. */
+static void settle_ranks(laws_options *own)
+{
+    const char *of_task = getenv("SLURM_CPUS_PER_TASK");
+    const bool allocated = getenv("SLURM_JOB_ID") != NULL;
+    int64_t most, threads = own->device.threads;
+
+    parse_list("ranks", own->ranks, MOST_RANKS, own);
+    group_refuse_nested();
+    most = own->n[own->count - 1];
+    snprintf(own->of_rank, sizeof own->of_rank, "%s", own->spec);
+    if (strcmp(own->device.flynn_class, "MIMD") == 0 && !has_number(own->isa)) {
+        threads = allocated ? (of_task ? atoi(of_task) : 1) : machine_threads() / most;
+        threads = threads > 1 ? threads : 1;
+        snprintf(own->of_rank, sizeof own->of_rank, "%s:%" PRId64 "%s", own->name, threads, own->isa);
     }
-    own->size = common->size ? common->size : is_gpu(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
+    if (allocated)
+        return;
+    own->room = is_gpu(own) ? gpus(own->device.backend) : machine_threads() / threads;
+    if (most > own->room && !is_gpu(own))
+        group_note_shared(most * threads);
+}
+
+/* The backends and exercises that scale, and over what. */
+static void settle_kind(laws_options *own)
+{
+    if (own->ranks && (own->threads || own->batch))
+        option_fail(own->threads ? "threads" : "batch", "--ranks takes its place; expected one of the two");
+    if (own->ranks && !own->what->parted)
+        fail(EXIT_BAD_INPUT, "--ranks: %s does not run on several ranks; docs/cluster.md names the commands that do",
+             own->what->name);
+    if (own->ranks)
+        return;
     if (!is_gpu(own) && strcmp(own->device.flynn_class, "MIMD") != 0)
         option_fail("backend", "%s has one thread; expected one with threads (omp) or a GPU", own->device.resource);
     if (is_gpu(own) ? own->threads != NULL : own->batch != NULL)
@@ -159,7 +204,27 @@ static void settle(const common_options *common, laws_options *own)
     if (is_gpu(own) && strcmp(own->what->name, "reconstruct") != 0)
         fail(EXIT_BAD_INPUT, "'%s' has no batches, which take the place of threads on %s; expected reconstruct",
              own->what->name, own->device.resource);
-    if (is_gpu(own))
+}
+
+/* What is measured with, and on how much. */
+static void settle(const common_options *common, laws_options *own)
+{
+    look_at_backend(common, own);
+    own->what = exercise_named(own->exercise     ? own->exercise
+                               : by_batches(own) ? "reconstruct"
+                                                 : "convolve",
+                               "laws", exercise_runs_among_others);
+    exercise_refuse(common, own->what);
+    if (!own->what->ranked) {
+        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
+        own->rank = 0; /* FLYNN_RANK */
+    }
+    own->size = common->size ? common->size : by_batches(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
+    settle_kind(own);
+    own->room = is_gpu(own) ? 0 : own->device.threads;
+    if (own->ranks)
+        settle_ranks(own);
+    else if (is_gpu(own))
         parse_list("batch", own->batch ? own->batch : "1,2,4,8,16", LARGEST_BATCH, own);
     else if (own->threads)
         parse_list("threads", own->threads, MOST_THREADS, own);
@@ -175,8 +240,8 @@ typedef struct laws_run {
     int done, processes;
 } laws_run;
 
-/* Runs the exercise on the backends of a list, and adds its results. */
-static void run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch)
+/* Runs the exercise on the backends of a list, and adds its results. 0: no batch, no ranks. */
+static void run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch, int64_t ranks)
 {
     common_options common = *run->common;
     child_words w = child_words_start(run->own->what->name);
@@ -200,6 +265,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
         child_words_add(&w, "--rank=%" PRId64, run->own->rank);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
+    if (ranks)
+        child_words_add(&w, "--ranks=%" PRId64, ranks);
     snprintf(what, sizeof what, "%s on %s", run->own->what->name, backends);
     document = child_document(&w, what);
     json_array_foreach(json_object_get(document, "results"), i, row)
@@ -230,7 +297,9 @@ static law_point point_of(const laws_run *run, int result, int64_t n, int64_t si
                        .spread_s = kernel.spread,
                        .bytes_per_s = row_number(row, "bytes") / kernel.median,
                        .percent_of_ceiling = row_number(row, "percent_of_ceiling"),
-                       .oversubscribed = !is_gpu(run->own) && n > run->own->device.threads};
+                       .imbalance = row_number(row, "imbalance"),
+                       .link_share = row_number(row, "link.link_s") / kernel.median,
+                       .oversubscribed = run->own->room && n > run->own->room};
 }
 
 /* Of `points`, all of it zero. */
@@ -252,12 +321,12 @@ static void measure_strong(laws_run *run, law_points *points)
                  own->n[i], own->isa);
     start_points(points, "strong", AMDAHL, own->count);
     int first = (int)json_array_size(run->rows);
-    run_exercise(run, list, own->size, 0);
+    run_exercise(run, list, own->size, 0, 0);
     for (int i = 0; i < own->count; i++)
         points->list[i] = point_of(run, first + i, own->n[i], own->size, 1);
 }
 
-/* Work that is n times that of one thread, to the nearest whole size; a process for each. */
+/* Work that is n times that of one thread or rank, to the nearest whole size; a process, or a launch, for each. */
 static void measure_weak(laws_run *run, law_points *points)
 {
     const laws_options *own = run->own;
@@ -270,21 +339,23 @@ static void measure_weak(laws_run *run, law_points *points)
         int64_t size = (int64_t)fmax(1, round(edge));
         int first = (int)json_array_size(run->rows);
         snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
-        run_exercise(run, backend, size, 0);
+        run_exercise(run, own->ranks ? own->of_rank : backend, size, 0, own->ranks ? own->n[i] : 0);
         double work = i ? pow((double)size / (double)points->list[0].size, own->what->laws.power) : 1;
         points->list[i] = point_of(run, first, own->n[i], size, work);
     }
 }
 
-static void measure_batches(laws_run *run, law_points *points)
+/* Batches, or ranks for work that stays. */
+static void measure_each(laws_run *run, law_points *points)
 {
     const laws_options *own = run->own;
 
-    start_points(points, "batch", AMDAHL, own->count);
+    start_points(points, own->ranks ? "strong" : "batch", AMDAHL, own->count);
     for (int i = 0; i < own->count; i++) {
         int first = (int)json_array_size(run->rows);
-        run_exercise(run, own->spec, own->size, own->n[i]);
-        points->list[i] = point_of(run, first, own->n[i], own->size, (double)own->n[i]);
+        run_exercise(run, own->ranks ? own->of_rank : own->spec, own->size, own->ranks ? 0 : own->n[i],
+                     own->ranks ? own->n[i] : 0);
+        points->list[i] = point_of(run, first, own->n[i], own->size, own->ranks ? 1 : (double)own->n[i]);
     }
 }
 
@@ -294,19 +365,21 @@ static laws_found *measure_all(laws_run *run)
     const laws_options *own = run->own;
 
     found = (laws_found){.exercise = own->what->name,
-                         .backend = own->spec,
+                         .backend = own->ranks ? own->of_rank : own->spec,
                          .device = own->device.name,
                          .emulation = own->device.emulation,
-                         .unit = is_gpu(own) ? "batch" : "threads",
+                         .unit = own->ranks    ? "ranks"
+                                 : is_gpu(own) ? "batch"
+                                               : "threads",
                          .processors = is_gpu(own) ? 0 : own->device.threads,
-                         .kinds = is_gpu(own) ? 1 : 2};
-    run->processes = is_gpu(own) ? own->count : own->count + 1;
-    if (is_gpu(own)) {
-        measure_batches(run, &found.points[0]);
-    } else {
+                         .kinds = by_batches(own) ? 1 : 2};
+    run->processes = own->ranks ? 2 * own->count : is_gpu(own) ? own->count : own->count + 1;
+    if (own->ranks || is_gpu(own))
+        measure_each(run, &found.points[0]);
+    else
         measure_strong(run, &found.points[0]);
+    if (!by_batches(own))
         measure_weak(run, &found.points[1]);
-    }
     laws_fit_all(&found);
     return &found;
 }

@@ -98,7 +98,7 @@ static void say_points(words *w, const laws_found *found, const law_points *poin
 /* The points that the law does not describe: how many are of which kind. */
 typedef struct suspects {
     int crowded, superlinear, slower, unsteady;
-    int saturated; /* the first one's place */
+    int saturated, linked, uneven; /* the first one's place: much of its time is the link's; ranks have unlike work */
 } suspects;
 
 static suspects suspects_of(const laws_found *found, const law_points *points)
@@ -114,15 +114,27 @@ static suspects suspects_of(const laws_found *found, const law_points *points)
         s.superlinear += is_superlinear(p);
         s.slower += !p->oversubscribed && p->p.speed_up + p->p.spread < 1;
         s.saturated = !s.saturated && is_saturated(points, i) ? i : s.saturated;
+        s.linked = !s.linked && p->link_share > 0.1 ? i : s.linked;
+        s.uneven = !s.uneven && p->imbalance > 1.1 ? i : s.uneven;
     }
     return s;
+}
+
+static bool is_by(const laws_found *found, const char *unit)
+{
+    return strcmp(found->unit, unit) == 0;
 }
 
 static void say_saturated(words *w, const laws_found *found, const law_point *p)
 {
     const quantity rate = format_rate(p->bytes_per_s, "B/s");
 
-    if (!found->processors)
+    if (is_by(found, "ranks"))
+        say(w,
+            " From %" PRId64
+            " ranks on GB/s hardly grow (%s): the likely cause is a memory that they share, or the link.",
+            p->n, rate.text);
+    else if (!found->processors)
         say(w, " From a batch of %" PRId64 " on GB/s hardly grow (%s): the device is full, or limited by its memory.",
             p->n, rate.text);
     else if (isfinite(p->percent_of_ceiling))
@@ -142,9 +154,17 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
 {
     suspects s = suspects_of(found, points);
 
-    if (s.crowded)
+    if (s.crowded && is_by(found, "ranks"))
+        say(w, " Ranks without processors or a GPU of their own take turns, which no serial fraction describes.");
+    else if (s.crowded)
         say(w, " More threads than the %d processors take turns on them, which no serial fraction describes.",
             found->processors);
+    if (s.linked)
+        say(w, " At n = %" PRId64 " the link takes %.0f %% of the time.", points->list[s.linked].n,
+            100 * points->list[s.linked].link_share);
+    if (s.uneven)
+        say(w, " At n = %" PRId64 " the slowest rank computes %.2f times as long as the mean.",
+            points->list[s.uneven].n, points->list[s.uneven].imbalance);
     if (s.superlinear)
         say(w,
             " More than n times as fast: the likely cause is that the parts fit into caches and the whole does not.");
@@ -156,7 +176,7 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
         say(w, " Spreads above 20 %% mean that other programs ran meanwhile.");
     if (s.saturated)
         say_saturated(w, found, &points->list[s.saturated]);
-    if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated)
+    if (!s.crowded && !s.superlinear && !s.slower && !s.unsteady && !s.saturated && !s.linked && !s.uneven)
         say(w,
             " No likely cause shows: look at clock frequencies, at where memory lies (NUMA), and at other programs.");
 }
@@ -211,6 +231,10 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
     json_put(entry, "deviation", json_number(scaling_deviation(points->law, found->fits[points->law].fraction, &p->p)));
     json_put(entry, "described", json_boolean(!is_off(found, points, i)));
     json_put(entry, "oversubscribed", json_boolean(p->oversubscribed));
+    if (is_by(found, "ranks")) {
+        json_put(entry, "imbalance", json_number(p->imbalance));
+        json_put(entry, "link_share", json_number(p->link_share));
+    }
     return entry;
 }
 
@@ -279,21 +303,40 @@ const column laws_columns[] = {
     {"processors", "processors", AS_NUMBER, NULL}, {0},
 };
 
-const column laws_point_columns[] = {
+enum { OF_N = 1, OF_RANKS = 8, FOR_RANKS = 2 };
+
+static const column point_columns[] = {
     {"scaling", "scaling", AS_TEXT, NULL},
-    {"n", "n", AS_COUNT, NULL},
+    [OF_N] = {"n", "n", AS_COUNT, NULL},
     {"size", "size", AS_NUMBER, NULL},
     {"kernel", "kernel_s", AS_SECONDS, NULL},
     {"spread", "spread", AS_PART, NULL},
     {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
     {"speed-up", NULL, AS_NUMBER, speed_up_cell},
     {"of n", "efficiency", AS_PART, NULL},
+    [OF_RANKS] = {"imbalance", "imbalance", AS_FACTOR, NULL},
+    {"link", "link_share", AS_PART, NULL},
     {"Amdahl", "amdahl", AS_NUMBER, NULL},
     {"Gustafson", "gustafson", AS_NUMBER, NULL},
     {"deviation", NULL, AS_NUMBER, deviation_cell},
     {"", NULL, AS_TEXT, remark_cell},
     {0},
 };
+
+const column *laws_point_columns(const json_t *laws)
+{
+    enum { COLUMNS = sizeof point_columns / sizeof *point_columns };
+    static column shown[COLUMNS];
+    const char *unit = row_text(laws, "unit");
+    const bool ranks = strcmp(unit, "ranks") == 0;
+    int count = 0;
+
+    for (int i = 0; i < COLUMNS; i++)
+        if (ranks || i < OF_RANKS || i >= OF_RANKS + FOR_RANKS)
+            shown[count++] = point_columns[i];
+    shown[OF_N].title = strcmp(unit, "-") == 0 ? "n" : unit;
+    return shown;
+}
 
 const column laws_fit_columns[] = {
     {"law", "law", AS_TEXT, NULL},
@@ -342,14 +385,11 @@ json_t *laws_fits(const json_t *laws)
     return fits;
 }
 
-static void show_table(const laws_found *found, const json_t *laws)
+static void show_table(const json_t *laws)
 {
-    column columns[sizeof laws_point_columns / sizeof *laws_point_columns];
     json_t *points = laws_points(laws);
 
-    memcpy(columns, laws_point_columns, sizeof columns);
-    columns[1].title = found->unit;
-    columns_print(columns, points, TABLE_TEXT, stdout);
+    columns_print(laws_point_columns(laws), points, TABLE_TEXT, stdout);
     json_decref(points);
 }
 
@@ -369,7 +409,8 @@ static void show_fit(const laws_found *found, scaling_law law)
         text_print("; deviation at most %.1f %%, root mean square %.1f %%", 100 * fit->largest_deviation,
                    100 * fit->rms_deviation);
     if (law == AMDAHL && fit->fraction > 0)
-        text_print("; at most %.3gx with any %s", 1 / fit->fraction, found->processors ? "number of threads" : "batch");
+        text_print("; at most %.3gx with any %s%s", 1 / fit->fraction, is_by(found, "batch") ? "" : "number of ",
+                   found->unit);
     text_print("\n");
 }
 
@@ -380,7 +421,7 @@ void laws_show(const laws_found *found, const json_t *laws)
 
     text_print("%s on %s (%s%s)\n", found->exercise, found->backend, found->device,
                found->emulation ? "; an emulation: its times mean nothing" : "");
-    show_table(found, laws);
+    show_table(laws);
     for (int law = AMDAHL; law <= GUSTAFSON; law++)
         show_fit(found, (scaling_law)law);
     json_array_foreach(remarks, i, remark) text_print("%s\n", json_string_value(remark));

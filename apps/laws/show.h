@@ -15,14 +15,16 @@ enum { MOST_POINTS = 64 };
 /* One measured point; `p` is set by laws_fit_all. */
 typedef struct law_point {
     int result;      /* its place in "results" */
-    int64_t n;       /* threads, or the batch */
+    int64_t n;       /* threads, ranks, or the batch */
     int64_t size;    /* as --size or --upto has it */
     double work;     /* over that of the first point */
     double kernel_s; /* median */
     double spread_s; /* interquartile range */
     double bytes_per_s;
     double percent_of_ceiling; /* NaN: not known */
-    bool oversubscribed;       /* more threads than the process may use processors */
+    double imbalance;          /* of ranks; NaN: there is one */
+    double link_share;         /* part of kernel_s that ranks exchange data; NaN: there is one */
+    bool oversubscribed;       /* more threads or ranks than there are processors, or GPUs, for */
     scaling_point p;
 } law_point;
 
@@ -35,23 +37,24 @@ typedef struct law_points {
 } law_points;
 
 typedef struct laws_found {
-    const char *exercise, *backend, *device, *unit; /* unit: "threads" or "batch" */
+    const char *exercise, *backend, *device, *unit; /* unit: "threads", "ranks" or "batch" */
     bool emulation;
-    int processors; /* that the process may use; 0 for batches */
+    int processors; /* that the process may use; 0 on a GPU */
     int kinds;
     law_points points[2];
     scaling_fit fits[2]; /* by scaling_law */
 } laws_found;
 
-/* Speed-ups with their spreads, and the fits: of threads Amdahl's law to the strong points and Gustafson's to the weak
- * ones, of batches both to the same. */
+/* Speed-ups with their spreads, and the fits: of threads and ranks Amdahl's law to the strong points and Gustafson's to
+ * the weak ones, of batches both to the same. */
 void laws_fit_all(laws_found *found);
 
 /* The document's key "laws". */
 json_t *laws_json(const laws_found *found);
 
-/* Views of that key's value, of its points and of its fits. */
-extern const column laws_columns[], laws_point_columns[], laws_fit_columns[];
+/* Views of that key's value and of its fits; of its points, valid until the next call. */
+extern const column laws_columns[], laws_fit_columns[];
+const column *laws_point_columns(const json_t *laws);
 
 /* The points of all kinds of scaling and both fits as lists of rows; new references. */
 json_t *laws_points(const json_t *laws);

@@ -215,7 +215,7 @@ static void put_laws(FILE *out, const json_t *list, const report_plots *plots)
         json_t *points = laws_points(laws), *fits = laws_fits(laws);
         html_print(out, "<h3>%s on %s</h3>", row_text(laws, "exercise"), row_text(laws, "backend"));
         html_terms(out, laws_columns, laws);
-        put_table(out, "Points", laws_point_columns, points);
+        put_table(out, "Points", laws_point_columns(laws), points);
         put_table(out, "Fits", laws_fit_columns, fits);
         json_array_foreach(json_object_get(laws, "remarks"), k, remark)
             html_print(out, "<p>%s</p>\n", json_is_string(remark) ? json_string_value(remark) : "-");

@@ -146,7 +146,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     unset FLYNN_PLUGIN_PATH
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
+    for words in "svd" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]
@@ -237,6 +237,37 @@ run sort --ranks=2 -b nothing
 check "the exit code" [ "$status" = 2 ]
 refused "a command of one process" 2 "--ranks" svd --ranks=2
 FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
+ranked "$first" 1 sort --ranks=2
+check "--ranks under a launcher: exit code 2" [ "$status" = 2 ]
+check "one line" told "a launcher began this process"
+# Open MPI would give each process one processor, and MPICH all of them.
+threads=$OMP_NUM_THREADS
+unset OMP_NUM_THREADS OMPI_MCA_hwloc_base_binding_policy
+FLYNN_LINK=$mpi ok "--ranks on threads" sort --ranks=2 --size=1000 -b omp "${quick[@]}" --json
+export OMP_NUM_THREADS=$threads
+check "parts of the processors" json "$work/out" "[p['resource'].split(':')[1] for p in d['results'][0]['per_rank']] ==
+    [str(max(1, d['machine']['threads'] // 2))] * 2"
+
+# Scaling over ranks: each number of them in a launch of its own.
+ok "laws" laws convolve --ranks=1,2 --size=40 -b serial "${quick[@]}" --json=laws.json
+check "the table" [ "$(grep -cE '^(strong|weak) +[12] ' "$work/out")" = 4 ]
+check "its points" "$PYTHON" -c '
+import json
+d = json.load(open("laws.json"))
+laws, rows = d["laws"], d["results"]
+assert laws["unit"] == "ranks" and laws["backend"] == "serial" and [r.get("ranks") for r in rows] == [None, 2] * 2
+assert [r["input_shapes"][0][0] for r in rows] == [40, 40, 28, 40]
+for p in laws["strong"] + laws["weak"]:
+    row, one = rows[p["result"]], laws[p["scaling"]][0]
+    assert p["kernel_s"] == row["kernel_s"] and p["n"] == row.get("ranks", 1)
+    assert abs(p["speed_up"] - p["work"] * one["kernel_s"] / p["kernel_s"]) < 1e-9
+    assert p["imbalance"] == row.get("imbalance")
+    assert p["link_share"] == (row["link"]["link_s"] / row["kernel_s"] if "link" in row else None), p
+assert laws["weak"][1]["work"] == (40 / 28) ** 2'
+FLYNN_LINK=nothing refused "laws by a link that is none" 3 "no MPI is there" laws sort --ranks=1,2 --size=100 -b serial "${quick[@]}"
+refused "laws of a command of one process" 2 "svd does not run on several ranks" laws svd --ranks=1,2
+refused "laws over two things" 2 "--threads" laws sort --ranks=1,2 --threads=1,2
+refused "laws from two ranks on" 2 "'2,4' is not ascending from 1" laws sort --ranks=2,4
 ok "no launcher, no link" info
 check "no library of MPI is mapped" [ "$(LD_DEBUG=libs "$flynn" info 2>&1 | grep -c 'calling init.*/libmpi')" = 0 ]
 summary

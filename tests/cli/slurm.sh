@@ -117,8 +117,9 @@ for mpi in "${mpis[@]}"; do
     check "--ranks in a step of a larger allocation, $mpi" code 0
     unset FLYNN_LINK
 done
-by "salloc -n 2" sort --ranks=2 --size=1000 --json "${quick[@]}"
-check "--ranks takes the link that is there" json "$work/out" "d['results'][0]['link']['name'] == '${mpis[0]}'"
+by "salloc -n 2" laws sort -b omp --ranks=1,2 --size=1000 --json "${quick[@]}"
+check "laws in an allocation" json "$work/out" "d['laws']['backend'] == 'omp:1' and [p['n'] for p in d['laws']['weak']] == [1, 2]"
+check "--ranks takes the link that is there" json "$work/out" "d['results'][1]['link']['name'] == '${mpis[0]}'"
 cat >"$work/job" <<END
 #!/bin/sh
 $flynn sort --ranks=2 --size=1000 --repeat=1 --warmup=0 --json
