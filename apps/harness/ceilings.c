@@ -95,6 +95,9 @@ bool ceilings_save_link(const char *path, const link_time *times, int count, pro
     return cache_change(file, save_link, &(link_saving){path, times, count}, why);
 }
 
+/* Larger exchanges than this one take longer in proportion. */
+static const double bandwidth_bound = 1 << 20;
+
 double ceilings_link_s(const char *path, double bytes)
 {
     json_t *kept = cache_load(file), *point;
@@ -112,7 +115,7 @@ double ceilings_link_s(const char *path, double bytes)
         below = at;
     }
     json_decref(kept);
-    return isnan(found) ? below.seconds * bytes / below.bytes : found;
+    return isnan(found) && below.bytes >= bandwidth_bound ? below.seconds * bytes / below.bytes : found;
 }
 
 double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double flops)

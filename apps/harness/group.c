@@ -154,6 +154,30 @@ void group_gather(const void *mine, void *all, size_t bytes)
         memcpy(all, mine, bytes);
 }
 
+void group_collect(int of, const void *own, int64_t count, size_t size,
+                   void (*take)(const void *items, int64_t count, void *user), void *user)
+{
+    enum { MOST_BYTES = 16 << 20 };
+    const int64_t most = MOST_BYTES / (int64_t)size, longest = count < most ? count : most;
+    fl_piece *to = memory_zeroed((size_t)group_info()->size, sizeof *to),
+             *from = memory_zeroed((size_t)group_info()->size, sizeof *from);
+    char *piece = group_prints() ? memory_zeroed((size_t)longest + 1, size) : NULL;
+
+    for (int64_t at = 0; at < count; at += longest) {
+        const int64_t length = count - at < longest ? count - at : longest;
+        if (group_info()->rank == of)
+            to[0] = (fl_piece){(char *)own + at * (int64_t)size, length * (int64_t)size};
+        if (group_prints())
+            from[of] = (fl_piece){piece, length * (int64_t)size};
+        must(fl_group_exchange(group, to, from));
+        if (group_prints())
+            take(piece, length, user);
+    }
+    free(piece);
+    free(to);
+    free(from);
+}
+
 void group_add_cost(const fl_group_timing *of_call)
 {
     cost.local_s += of_call->local_s;

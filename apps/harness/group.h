@@ -31,6 +31,10 @@ double group_sum(double own);
 int64_t group_count(int64_t own); /* the sum */
 bool group_decides(bool first);   /* what rank 0 decides */
 void group_gather(const void *mine, void *all, size_t bytes);
+/* Rank `of`'s `count` items, of `size` bytes each, to rank 0, which calls `take` for each piece of them: it holds no
+ * more than one. All ranks give the same count and size. */
+void group_collect(int of, const void *own, int64_t count, size_t size,
+                   void (*take)(const void *items, int64_t count, void *user), void *user);
 
 /* Adds what a distributed call cost this process; takes what was added since the last time. */
 void group_add_cost(const fl_group_timing *of_call);

@@ -14,12 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_PIECE = 16 << 20 }; /* bytes */
-
 void parted_refuse(const common_options *c)
 {
-    static const char expected[] = "several ranks do not take it";
-
     if (c->argument_count > 0)
         fail(EXIT_BAD_INPUT, "'%s': several ranks make their input and read no files", c->arguments[0]);
     if (c->all_backends || c->backend_count > 1)
@@ -28,8 +24,7 @@ void parted_refuse(const common_options *c)
         fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
     if (c->output && strlen(c->output) >= 4 && strcasecmp(c->output + strlen(c->output) - 4, ".png") == 0)
         fail(EXIT_BAD_INPUT, "%s: several ranks write no pictures; expected a name that ends in .npy", c->output);
-    option_refuse(c, TAKES_TRACE, "%s", expected);
-    option_refuse(c, TAKES_WRONG_TIMING, "%s", expected);
+    option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
 }
 
 void parted_settle(fl_stream *stream)
@@ -91,31 +86,15 @@ compare_result parted_check(const exercise *e, const measurement *m)
     return sum;
 }
 
-/* Writes the elements of rank r, which come in pieces. */
-static void write_share(output *file, int r, const char *own, int64_t bytes, char *piece)
+static void write_piece(const void *bytes, int64_t count, void *file)
 {
-    const int ranks = group_info()->size;
-    fl_piece *to = memory_zeroed((size_t)ranks, sizeof *to), *from = memory_zeroed((size_t)ranks, sizeof *from);
-
-    for (int64_t at = 0; at < bytes; at += MOST_PIECE) {
-        const int64_t length = bytes - at < MOST_PIECE ? bytes - at : MOST_PIECE;
-        if (group_info()->rank == r)
-            to[0] = (fl_piece){(char *)own + at, length};
-        if (group_prints())
-            from[r] = (fl_piece){piece, length};
-        must(fl_group_exchange(group_of_all(), to, from));
-        if (group_prints())
-            output_write(file, piece, (size_t)length);
-    }
-    free(to);
-    free(from);
+    output_write(file, bytes, (size_t)count);
 }
 
 void parted_write(const exercise *e, const measurement *m, const char *path)
 {
     host_array whole = m->results[0];
     const int64_t row = (int64_t)host_array_bytes(&whole) / (whole.shape[0] > 0 ? whole.shape[0] : 1);
-    char *piece = group_prints() ? memory_zeroed(1, MOST_PIECE) : NULL;
     output *file = NULL;
     problem why;
 
@@ -123,10 +102,10 @@ void parted_write(const exercise *e, const measurement *m, const char *path)
     if (group_prints())
         must_do((file = npy_begin(path, &whole, &why)) != NULL, &why);
     for (int r = 0; r < group_info()->size; r++)
-        write_share(file, r, m->results[0].data, m->ranks[r].share * (int64_t)group_most((double)row), piece);
+        group_collect(r, m->results[0].data, m->ranks[r].share * (int64_t)group_most((double)row), 1, write_piece,
+                      file);
     if (group_prints())
         must_do(output_commit(file, &why), &why);
-    free(piece);
 }
 
 void parted_put(json_t *row, const measurement *m)

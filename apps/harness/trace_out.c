@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The format: "Trace Event Format" of the Chromium project. A process is the host or a device, a thread one of its
- * lanes; both are numbers, and events of their own give them names.
+ * The format: "Trace Event Format" of the Chromium project. A process is the host or a device, or one of several ranks;
+ * a thread is one of its lanes. Both are numbers, and events of their own give them names.
  */
 #include "trace_out.h"
+#include "group.h"
 
 #include "files/files.h"
 #include "support/fail.h"
+#include "support/memory.h"
+#include "support/statistics.h"
 #include "view/json.h"
 
 #include <flynn/flynn.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LANES = 256 };
@@ -24,14 +29,27 @@ typedef struct writer {
     int process_count, lane_count;
 } writer;
 
+/* Of one of several ranks. */
+typedef struct rank_trace {
+    char host[64];
+    double together, start; /* by its clock: when all ranks were there, and when its trace began */
+    int64_t count, lost;    /* spans */
+} rank_trace;
+
+static rank_trace here;
+
 void trace_out_start(const char *path)
 {
     problem why;
 
     if (!path)
         return;
-    must_do(file_check_writable(path, &why), &why);
+    if (group_prints())
+        must_do(file_check_writable(path, &why), &why);
+    group_wait();
+    here.together = seconds_now();
     must(fl_trace_start());
+    here.start = seconds_now();
 }
 
 /* An event that gives a process or thread its name. */
@@ -72,10 +90,9 @@ static int lane_number(writer *w, int process, const char *lane)
     return w->lane_count;
 }
 
-static void take(const fl_span *span, void *user)
+static void put(writer *w, int process, const char *lane_name, const fl_span *span)
 {
-    writer *w = user;
-    int process = process_number(w, span->process), lane = lane_number(w, process, span->lane);
+    const int lane = lane_number(w, process, lane_name);
     json_t *event = json_new_object();
 
     json_put(event, "ph", json_text("X"));
@@ -93,6 +110,102 @@ static void take(const fl_span *span, void *user)
     json_append(w->events, event);
 }
 
+static void take(const fl_span *span, void *user)
+{
+    put(user, process_number(user, span->process), span->lane, span);
+}
+
+/* ---------------------------------------------------------------------------------------- several ranks ---- */
+
+/* A span as it goes to rank 0. */
+typedef struct sent_span {
+    char name[64], lane[96];
+    double start_s, seconds, bytes;
+} sent_span;
+
+typedef struct sent_spans {
+    sent_span *list;
+    int64_t count, room;
+} sent_spans;
+
+/* A device's lanes are those of its rank. */
+static void keep(const fl_span *span, void *user)
+{
+    sent_spans *s = user;
+    sent_span *one;
+
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 1024;
+        s->list = memory_regrown(s->list, (size_t)s->room, sizeof *s->list);
+    }
+    one = &s->list[s->count++];
+    *one = (sent_span){.start_s = span->start_s, .seconds = span->seconds, .bytes = span->bytes};
+    snprintf(one->name, sizeof one->name, "%s", span->name);
+    if (strcmp(span->process, "host") == 0)
+        snprintf(one->lane, sizeof one->lane, "%s", span->lane);
+    else
+        snprintf(one->lane, sizeof one->lane, "%s, %s", span->process, span->lane);
+}
+
+/* When rank r's trace began, by rank 0's clock. Ranks of one host have one clock; another host's is set by its first
+ * rank, as if that had left the wait for all at the same moment as rank 0. */
+static double start_of(const rank_trace *all, int r)
+{
+    int first = 0;
+
+    while (strcmp(all[first].host, all[r].host) != 0)
+        first++;
+    return all[r].start - (all[first].together - all[0].together);
+}
+
+/* The spans of a rank, which are written. */
+typedef struct written_rank {
+    writer *w;
+    int rank;
+    double shift; /* of its start */
+} written_rank;
+
+static void write_spans(const void *items, int64_t count, void *user)
+{
+    const written_rank *of = user;
+    const sent_span *s = items;
+
+    for (int64_t i = 0; i < count; i++)
+        put(of->w, of->rank + 1, s[i].lane,
+            &(fl_span){
+                .name = s[i].name, .start_s = s[i].start_s + of->shift, .seconds = s[i].seconds, .bytes = s[i].bytes});
+}
+
+/* Rank 0 writes the spans of all, which come in pieces. Returns how many were lost. */
+static int64_t write_ranks(writer *w)
+{
+    const int ranks = group_info()->size;
+    rank_trace *all = memory_zeroed((size_t)ranks, sizeof *all);
+    sent_spans own = {NULL, 0, 0};
+    double origin = INFINITY;
+    int64_t lost = 0;
+
+    must(fl_trace_stop(keep, &own, &here.lost));
+    here.count = own.count;
+    snprintf(here.host, sizeof here.host, "%s", group_info()->host);
+    group_gather(&here, all, sizeof here);
+    for (int r = 0; r < ranks; r++) {
+        origin = fmin(origin, start_of(all, r));
+        lost += all[r].lost;
+    }
+    for (int r = 0; r < ranks; r++) {
+        char name[96];
+        snprintf(name, sizeof name, "rank %d (%s)", r, all[r].host);
+        name_it(w, "process_name", r + 1, 0, name);
+        w->lane_count = 0;
+        group_collect(r, own.list, all[r].count, sizeof *own.list, write_spans,
+                      &(written_rank){w, r, start_of(all, r) - origin});
+    }
+    free(own.list);
+    free(all);
+    return lost;
+}
+
 void trace_out_finish(const char *path)
 {
     static writer w;
@@ -104,11 +217,15 @@ void trace_out_finish(const char *path)
         return;
     w.events = json_new_list();
     document = json_new_object();
-    must(fl_trace_stop(take, &w, &lost));
-    if (lost > 0)
+    if (group_is_parted())
+        lost = write_ranks(&w);
+    else
+        must(fl_trace_stop(take, &w, &lost));
+    if (lost > 0 && group_prints())
         note("--trace: the trace is full; its last %" PRId64 " spans are missing", lost);
     json_put(document, "traceEvents", w.events);
     json_put(document, "displayTimeUnit", json_text("ns"));
-    must_do(json_write(document, path, &why), &why);
+    if (group_prints())
+        must_do(json_write(document, path, &why), &why);
     json_decref(document);
 }

@@ -22,6 +22,21 @@ double dist_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+dist_part dist_begin(const char *name)
+{
+    dist_part part;
+
+    fl_trace_begin(name, &part.mark);
+    part.start = dist_now();
+    return part;
+}
+
+void dist_end(dist_part part, double *sum)
+{
+    *sum += dist_now() - part.start;
+    fl_trace_end(part.mark);
+}
+
 fl_status dist_fail(fl_status status, const char *format, ...)
 {
     char text[sizeof((fl_group *)0)->message];

@@ -51,6 +51,14 @@ fl_status dist_fail(fl_status status, const char *format, ...) __attribute__((fo
 /* Seconds of a clock that only goes forward. */
 double dist_now(void);
 
+/* A part of a call, which the trace shows as a span; dist_end adds its seconds to *sum. */
+typedef struct dist_part {
+    double start;
+    fl_trace_mark mark;
+} dist_part;
+dist_part dist_begin(const char *name);
+void dist_end(dist_part part, double *sum);
+
 /* --------------------------------------------------------------------------------------- device.c, move.c ---- */
 
 /* The first call of an operation on this device, by all ranks: finds the path. Ends in the same status for all. */

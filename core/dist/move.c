@@ -94,7 +94,7 @@ static fl_status exchange_round(const staging *s, int64_t round)
 {
     const fl_group *group = s->m->group;
     char *memory = s->memory[round % 2];
-    const double start = dist_now();
+    const dist_part part = dist_begin("link");
     fl_status status;
 
     for (int r = 0; r < group->info.size; r++) {
@@ -105,7 +105,7 @@ static fl_status exchange_round(const staging *s, int64_t round)
                                   other && from.of ? from.count * row_bytes(from.of) : 0};
     }
     status = group->link->exchange(s->m->sent, s->m->got);
-    s->m->cost->link_s += dist_now() - start;
+    dist_end(part, &s->m->cost->link_s);
     return status;
 }
 
@@ -143,37 +143,55 @@ static fl_status plan(staging *s)
     return fl_group_agree(group, status, fl_last_error());
 }
 
-static fl_status move_staged(moving *m)
+static fl_status move_rounds(const staging *s)
 {
-    staging s = {.m = m};
-    double start = dist_now();
+    const dist_device *on = &s->m->group->on;
+    fl_status status = copy_round(s, 0, true);
+
+    for (int64_t round = 0; round < s->rounds; round++) {
+        if (status == FL_OK)
+            status = fl_stream_wait(on->reading);
+        if (status == FL_OK)
+            status = copy_round(s, round + 1, true);
+        status = fl_group_agree(s->m->group, status, fl_last_error());
+        if (status != FL_OK)
+            return status;
+        status = exchange_round(s, round);
+        if (status == FL_OK)
+            status = fl_stream_wait(on->writing); /* what the last but one received has left the buffer */
+        if (status == FL_OK)
+            status = copy_round(s, round, false);
+    }
+    return status == FL_OK ? fl_stream_wait(on->writing) : status;
+}
+
+/* Waits for the work that is queued, here and on the other ranks. */
+static fl_status wait_for_ranks(moving *m)
+{
+    const dist_part part = dist_begin("wait for ranks");
     fl_status status = m->stream ? fl_stream_wait(m->stream) : fl_device_wait(m->group->on.device);
 
     status = fl_group_agree(m->group, status, fl_last_error());
-    m->cost->wait_s += dist_now() - start;
+    dist_end(part, &m->cost->wait_s);
+    return status;
+}
+
+static fl_status move_staged(moving *m)
+{
+    staging s = {.m = m};
+    fl_status status = wait_for_ranks(m);
+    dist_part part;
+    double linked;
+
     if (status == FL_OK)
         status = plan(&s);
-    start = dist_now();
-    const double linked = m->cost->link_s;
-    if (status == FL_OK)
-        status = copy_round(&s, 0, true);
-    for (int64_t round = 0; round < s.rounds; round++) {
-        if (status == FL_OK)
-            status = fl_stream_wait(m->group->on.reading);
-        if (status == FL_OK)
-            status = copy_round(&s, round + 1, true);
-        status = fl_group_agree(m->group, status, fl_last_error());
-        if (status != FL_OK)
-            return status;
-        status = exchange_round(&s, round);
-        if (status == FL_OK)
-            status = fl_stream_wait(m->group->on.writing); /* what the last but one received has left the buffer */
-        if (status == FL_OK)
-            status = copy_round(&s, round, false);
-    }
-    if (status == FL_OK)
-        status = fl_stream_wait(m->group->on.writing);
-    m->cost->stage_s += dist_now() - start - (m->cost->link_s - linked);
+    if (status != FL_OK) /* of all ranks */
+        return status;
+    part = dist_begin("staging");
+    linked = m->cost->link_s;
+    status = move_rounds(&s);
+    dist_end(part, &m->cost->stage_s);
+    m->cost->stage_s -= m->cost->link_s - linked;
     return fl_group_agree(m->group, status, fl_last_error());
 }
 
@@ -182,15 +200,12 @@ static fl_status move_staged(moving *m)
 /* The link reads and writes where the elements are. */
 static fl_status move_by_link(moving *m)
 {
-    double start = dist_now();
-    fl_status status = m->stream ? fl_stream_wait(m->stream) : fl_device_wait(m->group->on.device);
+    fl_status status = wait_for_ranks(m);
+    const dist_part part = dist_begin("link");
 
-    status = fl_group_agree(m->group, status, fl_last_error());
-    m->cost->wait_s += dist_now() - start;
-    start = dist_now();
     if (status == FL_OK)
         status = m->group->link->exchange(m->sent, m->got);
-    m->cost->link_s += dist_now() - start;
+    dist_end(part, &m->cost->link_s);
     return status;
 }
 

@@ -360,7 +360,7 @@ static fl_status prepare(sorting *s, const fl_array *in, int64_t whole, cuts *c,
 static fl_status sort_with_others(sorting *s, const fl_array *in, int64_t whole)
 {
     const double start = dist_now();
-    double sorted;
+    dist_part part;
     pieces p = {0};
     cuts c = {0};
     fl_status status = dist_use(s->group, s->device);
@@ -368,9 +368,9 @@ static fl_status sort_with_others(sorting *s, const fl_array *in, int64_t whole)
     if (status != FL_OK)
         return status;
     status = prepare(s, in, whole, &c, &p);
-    sorted = dist_now();
+    part = dist_begin("wait for ranks");
     status = fl_group_agree(s->group, status, fl_last_error());
-    s->cost.wait_s += dist_now() - sorted;
+    dist_end(part, &s->cost.wait_s);
     if (status == FL_OK)
         status = exchange_and_merge(s, &c, &p);
     s->cost.local_s = dist_now() - start - s->cost.link_s - s->cost.wait_s - s->cost.stage_s;

@@ -3,6 +3,7 @@
 #include "device.h"
 #include "status.h"
 #include "stream.h"
+#include "trace.h"
 
 #include <flynn/link.h>
 
@@ -55,12 +56,15 @@ fl_status fl_communicator_exchange(fl_communicator *communicator, fl_stream *str
 {
     fl_device *device = communicator->device;
     fl_stream *in;
+    core_span span;
     fl_status status = core_stream_of("fl_communicator_exchange", device, stream, &in);
 
     if (status != FL_OK)
         return status;
     pthread_mutex_lock(&in->lock);
+    span = core_trace_begin(in, CORE_SPAN_LINK, "link", NULL, 0);
     status = device->plugin.api->group_exchange(device->plugin.self, communicator->group, in->handle, to, from);
+    core_trace_end(in, span, NULL);
     pthread_mutex_unlock(&in->lock);
     return status;
 }

@@ -193,7 +193,8 @@ static bool report_stream(const record *r, fl_span *span, void (*take)(const fl_
 {
     static const char *const lanes[] = {[CORE_SPAN_KERNEL] = "kernels",
                                         [CORE_SPAN_TO_DEVICE] = "copies to device",
-                                        [CORE_SPAN_TO_HOST] = "copies to host"};
+                                        [CORE_SPAN_TO_HOST] = "copies to host",
+                                        [CORE_SPAN_LINK] = "copies between ranks"};
     const clock_base *c = clock_of(r->device);
     const fl_device_api *api = r->device->plugin.api;
     void *self = r->device->plugin.self;

@@ -6,7 +6,13 @@
 
 #include "device.h"
 
-typedef enum core_span_kind { CORE_SPAN_HOST, CORE_SPAN_KERNEL, CORE_SPAN_TO_DEVICE, CORE_SPAN_TO_HOST } core_span_kind;
+typedef enum core_span_kind {
+    CORE_SPAN_HOST,
+    CORE_SPAN_KERNEL,
+    CORE_SPAN_TO_DEVICE,
+    CORE_SPAN_TO_HOST,
+    CORE_SPAN_LINK
+} core_span_kind;
 
 /* A span that was begun; core_trace_end takes it. */
 typedef struct core_span {

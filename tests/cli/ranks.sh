@@ -54,6 +54,25 @@ chmod +x "$work/on_rank_1"
 emulation= # of GPUs, whose memory the link does not read
 [ ! -f "$links/../flynn-hip-cpu.so" ] || emulation=hip-cpu
 
+# The spans of three ranks; a pass in which ranks wait for each other is under way on all of them at one time.
+cat >spans.py <<'END'
+import json, sys
+events = json.load(open("trace.json"))["traceEvents"]
+names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+assert sorted(names) == [1, 2, 3] and all(names[p].startswith(f"rank {p - 1} (") for p in names), names
+spans = {p: [e for e in events if e["pid"] == p and e["ph"] == "X"] for p in names}
+lanes = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+waits = sys.argv[1] in ("sort", "convolve")
+for p in names:
+    assert {"link", "wait for ranks"} <= {e["name"] for e in spans[p]} or not waits, p
+    assert all(e["ts"] >= 0 and e["dur"] >= 0 and (p, e["tid"]) in lanes for e in spans[p])
+    assert any(lane == "serial, stream 1, kernels" for (q, _), lane in lanes.items() if q == p), lanes
+passes = [[e for e in spans[p] if e["name"] == "pass"] for p in names]
+assert {len(all) for all in passes} == {2}, passes
+for together in zip(*passes) if waits else ():
+    assert max(e["ts"] for e in together) < min(e["ts"] + e["dur"] for e in together) + 2e4, together
+END
+
 first=${mpis# }
 first=${first%% *}
 for mpi in $mpis; do
@@ -72,8 +91,9 @@ for mpi in $mpis; do
             "reconstruct --size=30 --variant=naive")
     fi
     for exercise in $exercises; do
-        ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json
+        ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json --trace=trace.json
         check "$exercise on three ranks, $mpi" is_done
+        check "$exercise: the trace of each" "$PYTHON" spans.py $exercise
         check "$exercise: shares" json parted.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
             r['check']['compared'] == r['elements'] and len(r['per_rank']) == 3 and
             sum(p['share'] for p in r['per_rank']) == r['shape'][0] and r['elements'] >= 40 and
@@ -217,16 +237,21 @@ fi
 ranked "$first" 2 sort --size=90 -b serial --path=shortest
 check "a path that does not exist: exit code 2" [ "$status" = 2 ]
 
-# A host by another name, where this machine lets it have one.
-if unshare --uts true 2>/dev/null; then
+# Another host, of another name and with another clock, where this machine lets it have these.
+if unshare --uts --time --monotonic 100000 --fork true 2>/dev/null; then
     cat >"$work/elsewhere" <<'END'
 #!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || exec unshare --uts sh -c 'hostname other && exec "$@"' sh "$@"
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] ||
+    exec unshare --uts --time --monotonic 100000 --fork sh -c 'hostname other && exec "$@"' sh "$@"
 exec "$@"
 END
     chmod +x "$work/elsewhere"
-    program="$work/elsewhere $flynn" ranked "$first" 2 ceiling --size=8 -b serial --repeat=1 --wide
+    program="$work/elsewhere $flynn" ranked "$first" 2 ceiling --size=8 -b serial --repeat=1 --wide --trace=trace.json
     check "ceiling between hosts" grep -q "ping-pong  0, 1  between hosts: other host " "$work/out"
+    check "a trace by one clock" json trace.json "[e['args']['name'] for e in d['traceEvents'] if e['name'] == 'process_name'][1] ==
+        'rank 1 (other)' and max(e['ts'] for e in d['traceEvents'] if 'ts' in e) < 1e9"
+else
+    echo "two clocks are left out: no namespace can be made here"
 fi
 
 # --ranks begins the launcher itself, and hands its exit code on.
