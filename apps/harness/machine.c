@@ -66,6 +66,42 @@ int machine_threads(void)
     return 0;
 }
 
+/* The first line of a file below `sys`; "" if there is none. */
+static void read_line(const char *sys, const char *file, char *line, int size)
+{
+    char path[512];
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/%s", sys, file);
+    in = fopen(path, "re");
+    if (!in || !fgets(line, size, in))
+        *line = '\0';
+    if (in)
+        fclose(in);
+}
+
+int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors)
+{
+    char file[64], line[4096], *at = line;
+    int node;
+
+    CPU_ZERO(processors);
+    snprintf(file, sizeof file, "bus/pci/devices/%s/numa_node", bus_id);
+    read_line(sys, file, line, sizeof line);
+    node = *bus_id && *line ? atoi(line) : -1;
+    if (node < 0)
+        return -1;
+    snprintf(file, sizeof file, "devices/system/node/node%d/cpulist", node);
+    read_line(sys, file, line, sizeof line);
+    while (*at >= '0' && *at <= '9') { /* "4-7,12" */
+        const long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
+        for (long i = first; i <= last && i < CPU_SETSIZE; i++)
+            CPU_SET(i, processors);
+        at += *at == ',';
+    }
+    return CPU_COUNT(processors) > 0 ? node : -1;
+}
+
 static json_t *memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -3,19 +3,17 @@
  * flynn info: the backends, which of them can run here, and how to enable the others.
  */
 #include "commands.h"
+#include "ranks.h"
 
 #include "harness/backends.h"
 #include "harness/group.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
 
-#include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,107 +86,6 @@ static void print_backend(const fl_backend_info *b)
                    p->isa[i].why_not);
 }
 
-/* ------------------------------------------------------------------------------------------- under a launcher ---- */
-
-/* What a process of a group runs on. */
-typedef struct rank_place {
-    char host[64], resource[48], device[128];
-    int32_t local_rank, threads;
-    cpu_set_t processors;
-} rank_place;
-
-/* "0-3,8" */
-static cell processors_text(const cpu_set_t *set)
-{
-    cell c = {""};
-    size_t used = 0;
-
-    for (int i = 0; i < CPU_SETSIZE && used < sizeof c.text; i++) {
-        int last = i;
-        if (!CPU_ISSET(i, set))
-            continue;
-        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
-            last++;
-        used += (size_t)snprintf(c.text + used, sizeof c.text - used, last > i ? "%s%d-%d" : "%s%d", used ? "," : "", i,
-                                 last);
-        i = last;
-    }
-    return c;
-}
-
-/* What `auto` takes on this rank. */
-static rank_place place_here(void)
-{
-    rank_place place = {.local_rank = group_info()->local_rank};
-    fl_device *device;
-
-    must(fl_group_device(group_of_all(), "auto", &device));
-    snprintf(place.host, sizeof place.host, "%s", group_info()->host);
-    snprintf(place.resource, sizeof place.resource, "%s", fl_device_describe(device)->resource);
-    snprintf(place.device, sizeof place.device, "%s", fl_device_describe(device)->name);
-    place.threads = fl_device_describe(device)->threads;
-    sched_getaffinity(0, sizeof place.processors, &place.processors);
-    fl_device_close(device);
-    return place;
-}
-
-/* Do the ranks of one host share processors, or a GPU? Says so once for each. */
-static void print_shared(const rank_place *all, int ranks)
-{
-    bool processors = false, device = false;
-
-    for (int r = 0; r < ranks; r++)
-        for (int q = 0; q < r; q++) {
-            cpu_set_t both;
-            if (strcmp(all[r].host, all[q].host) != 0)
-                continue;
-            CPU_AND(&both, &all[r].processors, &all[q].processors);
-            if (CPU_COUNT(&both) > 0 && !processors)
-                text_print("ranks %d and %d share processors (%s): bind each to its own\n", q, r,
-                           processors_text(&both).text);
-            processors = processors || CPU_COUNT(&both) > 0;
-            if (all[r].threads == 0 && strcmp(all[r].resource, all[q].resource) == 0 && !device) {
-                text_print("ranks %d and %d share the GPU %s\n", q, r, all[r].resource);
-                device = true;
-            }
-        }
-}
-
-static json_t *json_ranks(const rank_place *all, int ranks)
-{
-    json_t *list = json_new_list();
-
-    for (int r = 0; r < ranks; r++) {
-        json_t *entry = json_new_object();
-        json_put(entry, "rank", json_whole(r));
-        json_put(entry, "host", json_text(all[r].host));
-        json_put(entry, "local_rank", json_whole(all[r].local_rank));
-        json_put(entry, "resource", json_text(all[r].resource));
-        json_put(entry, "device", json_text(all[r].device));
-        json_put(entry, "processors", json_text(processors_text(&all[r].processors).text));
-        json_append(list, entry);
-    }
-    return list;
-}
-
-static void print_ranks(const rank_place *all, int ranks)
-{
-    text_print("%d ranks, joined by %s (%s)\n", ranks, group_info()->link, group_info()->library);
-    for (int r = 0; r < ranks; r++)
-        text_print("rank %d: %s, local rank %d, %s, processors %s\n", r, all[r].host, all[r].local_rank,
-                   all[r].resource, processors_text(&all[r].processors).text);
-    print_shared(all, ranks);
-}
-
-static rank_place *gather_places(int ranks)
-{
-    const rank_place own = place_here();
-    rank_place *all = memory_zeroed((size_t)ranks, sizeof *all);
-
-    group_gather(&own, all, sizeof own);
-    return all;
-}
-
 static const char summary[] =
     "Shows every backend that was found, whether it can run here, and how to enable the others.\v\v"
     "\tall backends\n"
@@ -208,7 +105,7 @@ int command_info(int argc, char **argv)
     json_put(document, "machine", machine_describe());
     json_put(document, "backends", backends);
     if (ranks)
-        json_put(document, "ranks", json_ranks(places = gather_places(ranks), ranks));
+        json_put(document, "ranks", ranks_json(places = ranks_gather(), ranks));
     if (group_prints() && results_write(&common, document)) {
         text_print("flynn %s\n", fl_version());
         for (size_t i = 0; i < fl_backend_count(); i++)
@@ -216,7 +113,7 @@ int command_info(int argc, char **argv)
         if (fl_backend_count() == 0)
             text_print("no plugin was found\n");
         if (ranks)
-            print_ranks(places, ranks);
+            ranks_print(places, ranks);
     }
     free(places);
     json_decref(document);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the devices of a machine are (its files in /sys, here in a folder of their own), and what is said of ranks on
+ * them.
+ */
+#define _GNU_SOURCE 1
+#include "harness/machine.h"
+#include "look/ranks.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char sys[] = "/tmp/flynn-machine-XXXXXX";
+
+/* Makes the file and its folders below `sys`. */
+static void put(const char *file, const char *text)
+{
+    char path[256];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/%s", sys, file);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    out = fopen(path, "w");
+    cr_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+static void make(void)
+{
+    cr_assert(mkdtemp(sys) != NULL);
+    put("bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+    put("bus/pci/devices/0000:af:00.0/numa_node", "2\n");
+    put("bus/pci/devices/0000:00:03.0/numa_node", "-1\n");
+    put("devices/system/node/node1/cpulist", "4-7,12,14-15\n");
+}
+
+static void clean_up(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -r %s", sys);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(machine, .init = make, .fini = clean_up);
+
+Test(machine, processors_near_a_device)
+{
+    static const int near[] = {4, 5, 6, 7, 12, 14, 15};
+    cpu_set_t found;
+
+    cr_expect(machine_node_of(sys, "0000:3b:00.0", &found) == 1);
+    cr_expect(CPU_COUNT(&found) == sizeof near / sizeof *near);
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        cr_expect(CPU_ISSET(near[i], &found), "%d", near[i]);
+}
+
+Test(machine, what_is_not_known)
+{
+    static const char *const devices[] = {"0000:00:03.0", "0000:af:00.0", "0000:99:00.0", ""};
+    cpu_set_t found;
+
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        cr_expect(machine_node_of(sys, devices[i], &found) == -1, "'%s'", devices[i]);
+        cr_expect(CPU_COUNT(&found) == 0);
+    }
+}
+
+/* A rank on a GPU of NUMA node 1, which has the processors 4 to 7. */
+static rank_place on_gpu(const char *bus_id, int first, int last)
+{
+    rank_place place = {.host = "node7", .resource = "hip-nvidia:0", .node = 1};
+
+    snprintf(place.bus_id, sizeof place.bus_id, "%s", bus_id);
+    for (int i = 4; i <= 7; i++)
+        CPU_SET(i, &place.near);
+    for (int i = first; i <= last; i++)
+        CPU_SET(i, &place.processors);
+    return place;
+}
+
+static void expect_notes(const rank_place *all, const char *const *expected)
+{
+    json_t *notes = ranks_notes(all, 2);
+    size_t count = 0;
+
+    for (; expected[count]; count++) {
+        const char *got = json_string_value(json_array_get(notes, count));
+        cr_expect(got && strcmp(got, expected[count]) == 0, "'%s' instead of '%s'", got ? got : "", expected[count]);
+    }
+    cr_expect(json_array_size(notes) == count);
+    json_decref(notes);
+}
+
+Test(machine, notes_about_ranks)
+{
+    static const char far[] = "rank 1 has no processor near its GPU, which is on NUMA node 1: bind it to some of 4-7";
+    rank_place all[] = {on_gpu("0000:3b:00.0", 4, 5), on_gpu("0000:af:00.0", 6, 9)};
+
+    expect_notes(all, (const char *const[]){NULL}); /* each sees one GPU, of the same number */
+    all[1] = on_gpu("0000:af:00.0", 8, 9);
+    expect_notes(all, (const char *const[]){far, NULL});
+    all[1].node = -1;
+    expect_notes(all, (const char *const[]){NULL});
+    all[1] = on_gpu("0000:3b:00.0", 5, 6);
+    expect_notes(all, (const char *const[]){"ranks 0 and 1 share processors (5): bind each to its own",
+                                            "ranks 0 and 1 share the GPU hip-nvidia:0", NULL});
+    snprintf(all[1].host, sizeof all[1].host, "node8");
+    expect_notes(all, (const char *const[]){NULL});
+}
