@@ -215,6 +215,16 @@ PY
 check "bars as long as the times" "$PYTHON" bars.py "$saved/batch.json"
 check "what bounds it" grep -q 'hip-nvidia:0 streams:6, bound by copy to host' gpu/02-batch-busy*.svg
 check "matrices a second over the batch" grep -q 'matrices a second' gpu/01-laws-reconstruct--hip.svg
+"$PYTHON" -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["laws"]["unit"] = "ranks"
+for p in d["laws"]["strong"] + d["laws"]["weak"]:
+    p.update(imbalance=None if p["n"] == 1 else 1.25, link_share=None if p["n"] == 1 else 0.125)
+json.dump(d, open("ranks.json", "w"))' "$saved/laws-omp.json"
+ok "laws over ranks" report ranks.json "$saved/laws-omp.json" -o ranks.html --plots=ranks
+check "two plots, one of them over ranks" test "$(grep -l '>ranks</' ranks/*-laws-*.svg | wc -l) $(grep -L '>ranks</' ranks/*-laws-*.svg | wc -l)" = "1 1"
+check "imbalance and link of ranks alone" page ranks.html 's.count("1.25x") == s.count("12.5 %") > 1 and s.count("imbalance") == 1'
 ok "walls far apart" report slow.json -o slow.html
 check "are on a logarithmic axis" page slow.html '"Wall logarithmic" in s'
 run report lost.json batch.json -o lost.html
