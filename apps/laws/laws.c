@@ -66,7 +66,7 @@ static const char summary[] =
     "\tconvolve over threads\n"
     "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
     "-b hip\treconstruct over batches on a GPU\n"
-    "sort --ranks=1,2,4\tover processes, each with a part of the data\n";
+    "sort --ranks=1,2,4\tover processes\n";
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)

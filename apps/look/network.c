@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5, MOST_SIZES = 24, USUAL_BYTES = 64 << 20 };
+enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5, MOST_SIZES = 24, USUAL_BYTES = 64 << 20, MOST_NUMBERS = INT32_MAX };
 
 typedef char host_name[64];
 
@@ -220,7 +220,7 @@ static void measure_work(network *n, const work *w)
     int count = 0;
 
     progress("%s, %s: %s", w->what, n->path, format_bytes((double)w->bytes).text);
-    memset(n->in, 0, (size_t)n->most);
+    memset(n->in, 0, (size_t)w->bytes);
     (void)w->pass(n, w);
     if (group_count(!w->is_right(n, w)) > 0)
         fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", w->what,
@@ -260,26 +260,6 @@ static bool is_partner(const network *n, int rank)
     return true;
 }
 
-static void measure_path(network *n, const char *path)
-{
-    const double others = n->ranks - 1, all = n->ranks;
-    work answered = {.key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .is_right = is_answered};
-    const work exchanged = {"exchange", "exchange", .bus = others / all, .pass = exchange, .is_right = is_exchanged};
-    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
-
-    n->path = path;
-    fill(n, false);
-    for (int r = 1; r < n->ranks; r++) {
-        answered.partner = r;
-        if (is_partner(n, r))
-            measure_sizes(n, answered, 0, 1);
-    }
-    measure_sizes(n, exchanged, 8, n->ranks);
-    fill(n, true);
-    measure_sizes(n, reduced, 8, 1);
-    progress_end();
-}
-
 /* The times of exchanges that are steady are kept; none, unless the largest one is, from which others follow. */
 static void keep(const network *n)
 {
@@ -306,6 +286,28 @@ static void keep(const network *n)
              unsteady, unsteady + count, last ? "they are not kept" : "none is kept");
     if (last && !ceilings_save_link(n->path, times, count, &why))
         note("the ceilings of the link are not kept: %s", why.text);
+}
+
+static void measure_path(network *n, const char *path)
+{
+    const double others = n->ranks - 1, all = n->ranks;
+    work answered = {.key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .is_right = is_answered};
+    const work exchanged = {"exchange", "exchange", .bus = others / all, .pass = exchange, .is_right = is_exchanged};
+    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
+
+    n->path = path;
+    fill(n, false);
+    for (int r = 1; r < n->ranks; r++) {
+        answered.partner = r;
+        if (is_partner(n, r))
+            measure_sizes(n, answered, 0, 1);
+    }
+    measure_sizes(n, exchanged, 8, n->ranks);
+    fill(n, true);
+    measure_sizes(n, reduced, 8, 1);
+    progress_end();
+    if (group_prints())
+        keep(n);
 }
 
 static void network_start(network *n, fl_device *device, const common_options *common)
@@ -399,13 +401,14 @@ int ceiling_of_network(const common_options *common)
     network n;
 
     parted_refuse(common);
+    if (common->size > MOST_NUMBERS * (int64_t)sizeof(double))
+        option_fail("size", "%lld bytes are too many for an all-reduce; expected at most %lld", (long long)common->size,
+                    MOST_NUMBERS * (long long)sizeof(double));
     backends = backends_open(common);
     network_start(&n, backends.open[0].device, common);
     measure_path(&n, group_count(n.device_out != NULL) > 0 ? "staged" : "host");
     json_put(document, "machine", machine_describe());
     json_put(document, "network", json_network(&n));
-    if (group_prints())
-        keep(&n);
     if (group_prints() && results_write(common, document)) {
         columns_print(columns, n.rows, TABLE_TEXT, stdout);
         text_print("%d ranks, joined by %s (%s)\n", n.ranks, group_info()->link, group_info()->library);

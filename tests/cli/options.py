@@ -601,6 +601,15 @@ def laws_threads(_):
     is_equal([p["n"] for p in points], [1, 2, 3, 5], "the points")
 
 
+def laws_ranks(_):
+    """They are begun by a launcher, which tests/cli/ranks.sh looks at."""
+    words = ["laws", "convolve", "--size=64", *QUICK]
+    refused = Run([*words, "--ranks=1,2"], {"FLYNN_LINK": "nothing"}).must(3).err
+    assert "--ranks: no MPI is there" in refused, refused
+    for wrong in ("2,4", "1", "1,x", "2,1"):
+        Run([*words, f"--ranks={wrong}"]).must(2)
+
+
 def laws_batch(_):
     need("hip-cpu")
     found = document("laws", "reconstruct", "--backend=hip-cpu", "--size=128", "--batch=1,2,3,5", *QUICK)
@@ -763,6 +772,7 @@ OWN = {
     ("sweep", "forget"): lambda c: sweep_save(c, "-forget"),
     ("laws", "threads"): laws_threads,
     ("laws", "batch"): laws_batch,
+    ("laws", "ranks"): laws_ranks,
     ("laws", "rank"): laws_rank,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
