@@ -121,7 +121,7 @@ void parted_put(json_t *row, const measurement *m)
         busy += own / group->size;
         busiest = fmax(busiest, own);
         bytes += f->link_bytes;
-        if (f->link_s > link_s)
+        if (f->link_s > link_s && !m->device.emulation)
             least_s = ceilings_link_s(group->path, f->link_bytes);
         link_s = fmax(link_s, f->link_s);
         wait_s = fmax(wait_s, f->wait_s);

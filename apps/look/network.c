@@ -306,7 +306,7 @@ static void measure_path(network *n, const char *path)
     fill(n, true);
     measure_sizes(n, reduced, 8, 1);
     progress_end();
-    if (group_prints())
+    if (group_prints() && !fl_device_describe(n->device)->emulation) /* whose times mean nothing */
         keep(n);
 }
 
@@ -412,8 +412,12 @@ int ceiling_of_network(const common_options *common)
     if (group_prints() && results_write(common, document)) {
         columns_print(columns, n.rows, TABLE_TEXT, stdout);
         text_print("%d ranks, joined by %s (%s)\n", n.ranks, group_info()->link, group_info()->library);
-        text_print("kept in %s: results on as many ranks tell how near their link came to these exchanges\n",
-                   ceilings_path());
+        if (fl_device_describe(n.device)->emulation)
+            text_print("%s is an emulation: its times mean nothing, and are not kept\n",
+                       fl_device_describe(n.device)->backend);
+        else
+            text_print("kept in %s: results on as many ranks tell how near their link came to these exchanges\n",
+                       ceilings_path());
     }
     json_decref(document);
     network_end(&n);

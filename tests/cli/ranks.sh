@@ -231,6 +231,10 @@ if [ -n "$emulation" ]; then
     unset FLYNN_PLUGIN_PATH FLYNN_LINK LINK_DELIVERS
     ranked "$mpi" 3 sort --size=90 -b hip-cpu "${quick[@]}" --path=staged
     check "staged" is_done
+    rm -f "$work/cache/ceilings.json"
+    ranked "$mpi" 2 ceiling --size=100 -b hip-cpu --repeat=2 --json=network.json
+    check "ceiling of device memory" json network.json "{m['path'] for m in d['network']['measured']} == {'staged'}"
+    check "an emulation's are not kept" test ! -e "$work/cache/ceilings.json"
 else
     echo "paths between GPUs are skipped: hip-cpu is not built"
 fi
