@@ -144,11 +144,12 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 }
 
 /* "omp:2: not close: 3 of 4096 differ; the worst is [7]: 1.5 and 1.25, 4.2 times its bound" */
-static void print(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m, const json_t *row)
 {
     const int64_t *answers = m->results[0].data, index = answers[WORST_INDEX];
     const host_array *a = &e->inputs[0], *b = &e->inputs[1];
 
+    (void)row;
     if (answers[DIFFERING] == 0)
         text_print("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, host_array_size(a));
     else if (index >= 0 && index < host_array_size(a))

@@ -31,7 +31,7 @@ void convolution_expect_rows(exercise *e, convolution_maker make)
 
     fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &first, &shape[0]);
     above = int64_larger(0, first + offsets[mode] - (taps - 1));
-    below = int64_smaller(e->rows, first + shape[0] + offsets[mode]);
+    below = int64_smaller(e->input_rows[0], first + shape[0] + offsets[mode]);
     image = make(e, above, int64_larger(below - above, 0));
     e->expected = convolve_oracle_of_window(&image, kernel, (int64_t[]){first + offsets[mode] - above, columns[mode]},
                                             shape, e->common.check, e->common.seed);

@@ -58,7 +58,7 @@ static void plan(exercise *e)
     const fl_dtype dtype = exercise_float_dtype(e);
     int64_t whole[2], shape[2], share[2];
 
-    exercise_whole(e->rows, 2, image->shape, whole);
+    exercise_whole(e->input_rows[0], 2, image->shape, whole);
     must(fl_convolve_shape(whole, kernel->shape, convolution_mode(e), shape));
     memcpy(share, shape, sizeof share);
     group_part(2, share);

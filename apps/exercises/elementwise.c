@@ -23,7 +23,7 @@ static void plan(exercise *e, fl_dtype (*result)(const fl_dtype *inputs, int cou
 
     exercise_one_shape(e);
     exercise_output(e, result((fl_dtype[]){x->dtype, y->dtype}, e->input_count), x->ndim, x->shape);
-    exercise_whole(e->rows, x->ndim, x->shape, whole);
+    exercise_whole(e->input_rows[0], x->ndim, x->shape, whole);
     exercise_title(e, "%s: %s %s%s%s%s", e->kind->name, format_shape(x->ndim, whole).text, fl_dtype_name(x->dtype),
                    two ? ", " : "", two ? fl_dtype_name(y->dtype) : "", e->in_place ? " in place" : "");
 }

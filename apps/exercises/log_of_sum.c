@@ -6,6 +6,7 @@
 
 #include "support/text.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <stdio.h>
 
@@ -28,11 +29,11 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
         json_put(row, "value", json_number(host_array_get(&m->results[0], 0)));
 }
 
-static void print(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m, const json_t *row)
 {
     if (e->numbers)
         text_print("%s: log(%g + %g) = %.17g\n", m->device.resource, host_array_get(&e->inputs[0], 0),
-                   host_array_get(&e->inputs[1], 0), host_array_get(&m->results[0], 0));
+                   host_array_get(&e->inputs[1], 0), row_number(row, "value"));
 }
 
 const exercise_kind log_of_sum_exercise = {

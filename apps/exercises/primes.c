@@ -7,6 +7,7 @@
 #include "support/fail.h"
 #include "support/text.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,6 +34,7 @@ static const struct {
 typedef struct primes_options {
     int64_t upto;
     int method, launch; /* -1: not given */
+    int64_t first, end; /* this rank's numbers */
 } primes_options;
 
 static const own_option options[] = {
@@ -82,9 +84,12 @@ static void settle(exercise *e)
 
 static void plan(exercise *e)
 {
-    const primes_options *own = e->own;
+    primes_options *own = e->own;
 
-    exercise_output(e, FL_I64, 1, (int64_t[]){fl_primes_bound(own->upto)});
+    own->end = own->upto;
+    own->first = group_part(1, &own->end);
+    own->end += own->first;
+    exercise_output(e, FL_I64, 1, (int64_t[]){fl_primes_between_bound(own->first, own->end)});
     exercise_output(e, FL_I64, 1, (int64_t[]){1});
     exercise_title(e, "primes below %" PRId64 ": %s", own->upto, e->common.variant);
 }
@@ -92,8 +97,16 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
+    const int64_t upto = ((const primes_options *)e->own)->upto;
+    fl_group_timing cost;
+    fl_status status;
+
     (void)in;
-    return fl_primes(device, ((const primes_options *)e->own)->upto, out[0], out[1], run);
+    if (!group_is_parted())
+        return fl_primes(device, upto, out[0], out[1], run);
+    status = fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, &cost);
+    group_add_cost(&cost);
+    return status;
 }
 
 /* An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root. */
@@ -129,7 +142,7 @@ static host_sieve *host_sieve_start(int64_t upto)
     return s;
 }
 
-/* Fills the segment that begins at `first`. */
+/* Fills the segment that begins at `first`, an even number. */
 static void host_sieve_segment(host_sieve *s, int64_t first)
 {
     memset(s->composite, 0, sizeof s->composite);
@@ -152,16 +165,16 @@ static void check_prime(const host_array *result, int64_t k, int64_t prime, comp
 /* Each prime must be in its place, and the result must end with the last. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const int64_t upto = ((const primes_options *)e->own)->upto;
+    const primes_options *own = e->own;
     compare_result found = compare_start();
-    host_sieve *s = host_sieve_start(upto);
+    host_sieve *s = host_sieve_start(own->end);
     int64_t k = 0;
 
-    if (upto > 2)
+    if (own->first <= 2 && own->end > 2)
         check_prime(&m->results[0], k++, 2, &found);
-    for (int64_t first = 0; first < upto; first += CHECK_SEGMENT) {
+    for (int64_t first = own->first / 2 * 2; first < own->end; first += CHECK_SEGMENT) {
         host_sieve_segment(s, first);
-        for (int64_t n = first + 1; n < upto && n < first + CHECK_SEGMENT; n += 2)
+        for (int64_t n = first + 1; n < own->end && n < first + CHECK_SEGMENT; n += 2)
             if (!s->composite[(n - first) / 2])
                 check_prime(&m->results[0], k++, n, &found);
     }
@@ -184,22 +197,25 @@ static int64_t sum_of(const host_array *primes)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const primes_options *own = e->own;
+    const int64_t here = m->results[0].shape[0], *primes = m->results[0].data, count = group_count(here);
+    const double last = group_most(here > 0 ? (double)primes[here - 1] : 0);
 
     json_put(row, "upto", json_whole(own->upto));
     json_put(row, "method", json_text(methods[own->method]));
     json_put(row, "launch", json_text(launches[own->launch]));
-    json_put(row, "count", json_whole(m->results[0].shape[0]));
-    json_put(row, "sum", json_whole(sum_of(&m->results[0])));
+    json_put(row, "count", json_whole(count));
+    json_put(row, "last", count > 0 ? json_whole((int64_t)last) : json_null());
+    json_put(row, "sum", json_whole(group_count(sum_of(&m->results[0]))));
 }
 
-static void print(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m, const json_t *row)
 {
-    const int64_t count = m->results[0].shape[0], *primes = m->results[0].data;
+    const double count = row_number(row, "count");
 
     (void)e;
     if (count > 0)
-        text_print("%s: %" PRId64 " primes, the last one %" PRId64 ", their sum %" PRId64 "\n", m->device.resource,
-                   count, primes[count - 1], sum_of(&m->results[0]));
+        text_print("%s: %.0f primes, the last one %.0f, their sum %" PRId64 "\n", m->device.resource, count,
+                   row_number(row, "last"), (int64_t)json_integer_value(row_value(row, "sum")));
     else
         text_print("%s: no primes\n", m->device.resource);
 }
@@ -225,6 +241,7 @@ const exercise_kind primes_exercise = {
     .laws = {100000000, 1, "--method=sieve"},
     .own_methods = true,
     .counted = true,
+    .parted = PARTED_RESULT,
     .settle = settle,
     .steps = {NULL, plan, call, NULL, check, NULL},
     .add_json = add_json,

@@ -102,8 +102,8 @@ static void plan(exercise *e)
     for (int d = 0; d < u->ndim; d++)
         shape[d] = d == u->ndim - 1 ? vt->shape[d] : u->shape[d];
     exercise_output(e, dtype, u->ndim, shape);
-    exercise_whole(e->rows, u->ndim, shape, whole);
-    exercise_whole(e->rows, u->ndim, u->shape, whole_u);
+    exercise_whole(e->input_rows[0], u->ndim, shape, whole);
+    exercise_whole(e->input_rows[0], u->ndim, u->shape, whole_u);
     if (ranks->count > 1)
         exercise_title(e, "reconstruct: %d ranks, result %s %s", ranks->count, format_shape(u->ndim, whole).text,
                        fl_dtype_name(dtype));

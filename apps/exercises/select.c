@@ -7,6 +7,7 @@
 #include "support/random.h"
 #include "support/text.h"
 #include "view/json.h"
+#include "view/row.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -92,13 +93,12 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     (void)e;
-    json_put(row, "count", json_whole(m->results[0].shape[0]));
+    json_put(row, "count", json_whole(group_count(m->results[0].shape[0])));
 }
 
-static void print(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m, const json_t *row)
 {
-    text_print("%s: kept %" PRId64 " of %" PRId64 "\n", m->device.resource, m->results[0].shape[0],
-               e->inputs[0].shape[0]);
+    text_print("%s: kept %.0f of %" PRId64 "\n", m->device.resource, row_number(row, "count"), e->input_rows[0]);
 }
 
 const exercise_kind select_exercise = {

@@ -37,7 +37,7 @@ static void plan(exercise *e)
 
     e->in_place = own->in_place;
     exercise_output(e, numbers->dtype, 1, numbers->shape);
-    exercise_whole(e->rows, 1, numbers->shape, &whole);
+    exercise_whole(e->input_rows[0], 1, numbers->shape, &whole);
     exercise_title(e, "sort: %" PRId64 " %s%s", whole, fl_dtype_name(numbers->dtype), own->in_place ? " in place" : "");
 }
 

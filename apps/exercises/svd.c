@@ -232,13 +232,14 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     json_put(row, "reconstruct_s", json_number(report->reconstruct_s));
 }
 
-static void print(const exercise *e, const measurement *m)
+static void print(const exercise *e, const measurement *m, const json_t *row)
 {
     const svd_expected *expected = e->expected;
     const svd_report *report = report_of(expected, m);
     const int64_t k = m->results[1].shape[0];
     const double norm = svd_oracle_tail(expected->oracle, 0);
 
+    (void)row;
     text_print("%s: ||a - a_k||_F = %.6g, %.3g %% of ||a||_F; the least possible with rank %" PRId64 " is %.6g\n",
                m->device.resource, report->error, norm > 0 ? 100 * report->error / norm : 0, k,
                svd_oracle_tail(expected->oracle, k));

@@ -32,7 +32,7 @@ unsigned exercise_takes(const exercise_kind *kind)
 
 static void start(exercise *e, const exercise_kind *kind)
 {
-    *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size)};
+    *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size), .parted = kind->parted};
     if (kind->own)
         memcpy(e->own, kind->own, kind->own_size);
 }
@@ -178,7 +178,8 @@ static void prepare(exercise *e, bool random)
         e->inputs[0] = exercise_random(made.dtype, made.ndim, made.shape, -1, 1, e->common.seed);
         host_array_free(&made);
     }
-    e->rows = group_count(e->input_count ? e->inputs[0].shape[0] : 0);
+    for (int i = 0; i < e->input_count; i++)
+        e->input_rows[i] = e->parted & 1u << i ? group_count(e->inputs[i].shape[0]) : e->inputs[i].shape[0];
     prepare_rank(e, 0);
 }
 
@@ -186,6 +187,12 @@ void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole
 {
     for (int d = 0; d < ndim; d++)
         whole[d] = d == 0 ? rows : share[d];
+}
+
+int exercise_whole_input(const exercise *e, int i, int64_t whole[FL_MAX_DIMS])
+{
+    exercise_whole(e->input_rows[i], FL_MAX_DIMS, e->inputs[i].shape, whole);
+    return e->inputs[i].ndim;
 }
 
 void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
@@ -405,7 +412,7 @@ static void write_outputs(const exercise *e, const result_list *results)
         return;
     result = exercise_right_output(results, 0, path);
     if (result && group_is_parted())
-        parted_write(e, &results->list[0], path);
+        parted_write(&results->list[0], path);
     else if (result)
         must_do(file_write(path, result, &why), &why);
 }

@@ -10,6 +10,9 @@
 #include "inputs.h"
 #include "results.h"
 
+/* In exercise_kind.parted, besides a bit for each input. */
+enum { PARTED_RESULT = 1 << MOST_INPUTS };
+
 /* What is done for an exercise, in this order. */
 typedef struct exercise_steps {
     /* The i-th input where no file is given. NULL: there are no inputs. */
@@ -67,7 +70,7 @@ struct exercise_kind {
 
     bool steady; /* takes as long on its own output: short calls in place may be queued many times */
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
-     * in this mask, and with all of the other inputs; 0: it does not. */
+     * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
     unsigned parted;
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
@@ -80,7 +83,9 @@ struct exercise_kind {
     /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
     const char *(*why_scalar)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */
-    void (*print)(const exercise *e, const measurement *m);                 /* a line about it below the table */
+    /* A line about it below the table, of which `row` is a row in JSON; where several ranks run only rank 0 calls it.
+     */
+    void (*print)(const exercise *e, const measurement *m, const json_t *row);
     bool (*write)(const exercise *e, const result_list *results); /* other outputs; true: -o is written, too */
     int (*exit_code)(const exercise *e);                          /* where all results are right */
 };
@@ -100,6 +105,8 @@ void exercise_free(exercise *e);
 
 /* `whole`: the shape of an array that has `rows` rows on all ranks together. `share`: the shape of this rank's part. */
 void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole);
+/* The same of the i-th input, whose dimensions it returns. */
+int exercise_whole_input(const exercise *e, int i, int64_t whole[FL_MAX_DIMS]);
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);
 

@@ -478,7 +478,7 @@ measurement measure_end(measuring *s)
     progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
     if (group_is_parted())
-        parted_gather(s->exercise, &s->found);
+        parted_gather(&s->found);
     release(s);
     m = s->found;
     free(s);

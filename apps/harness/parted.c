@@ -44,21 +44,30 @@ void parted_take(measurement *m, double kernel, int launches)
     m->cost.bytes /= launches;
 }
 
-void parted_gather(const exercise *e, measurement *m)
+void parted_gather(measurement *m)
 {
-    rank_facts own = {.kernel_s = median(m->own.s, m->own.count),
+    rank_facts own = {.share = m->results[0].shape[0],
+                      .kernel_s = median(m->own.s, m->own.count),
                       .link_s = median(m->link.s, m->link.count),
                       .wait_s = median(m->wait.s, m->wait.count),
                       .link_bytes = m->cost.bytes};
 
     snprintf(own.host, sizeof own.host, "%s", group_info()->host);
     snprintf(own.resource, sizeof own.resource, "%s", m->device.resource);
-    fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &own.first, &own.share);
     m->ranks = memory_zeroed((size_t)group_info()->size, sizeof *m->ranks);
     group_gather(&own, m->ranks, sizeof own);
+    for (int r = 1; r < group_info()->size; r++)
+        m->ranks[r].first = m->ranks[r - 1].first + m->ranks[r - 1].share;
     m->timing.bytes = group_sum(m->timing.bytes);
     m->timing.bytes_requested = group_sum(m->timing.bytes_requested);
     m->timing.flops = group_sum(m->timing.flops);
+}
+
+int64_t parted_rows(const measurement *m)
+{
+    const rank_facts *last = &m->ranks[group_info()->size - 1];
+
+    return last->first + last->share;
 }
 
 void parted_free(measurement *m)
@@ -81,7 +90,7 @@ compare_result parted_check(const exercise *e, const measurement *m)
     for (int r = 0; r < ranks; r++)
         if (all[r].compared > 0 || all[r].failed > 0)
             compare_merge(&sum, &all[r], m->ranks[r].first * row);
-    sum.ok = sum.failed == 0 && (sum.ok || e->output_rows * row == 0);
+    sum.ok = sum.failed == 0 && (sum.ok || parted_rows(m) * row == 0);
     free(all);
     return sum;
 }
@@ -91,14 +100,14 @@ static void write_piece(const void *bytes, int64_t count, void *file)
     output_write(file, bytes, (size_t)count);
 }
 
-void parted_write(const exercise *e, const measurement *m, const char *path)
+void parted_write(const measurement *m, const char *path)
 {
     host_array whole = m->results[0];
     const int64_t row = (int64_t)host_array_bytes(&whole) / (whole.shape[0] > 0 ? whole.shape[0] : 1);
     output *file = NULL;
     problem why;
 
-    whole.shape[0] = e->output_rows;
+    whole.shape[0] = parted_rows(m);
     if (group_prints())
         must_do((file = npy_begin(path, &whole, &why)) != NULL, &why);
     for (int r = 0; r < group_info()->size; r++)

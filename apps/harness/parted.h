@@ -18,15 +18,17 @@ void parted_settle(fl_stream *stream);
 void parted_take(measurement *m, double kernel, int launches);
 
 /* Fills m->ranks. Bytes and operations become those of all ranks. */
-void parted_gather(const exercise *e, measurement *m);
+void parted_gather(measurement *m);
 void parted_free(measurement *m);
+/* The first dimension of the first result, of all ranks. */
+int64_t parted_rows(const measurement *m);
 
 /* The checks of all ranks as one of the whole result. */
 compare_result parted_check(const exercise *e, const measurement *m);
 
 /* Writes the result of all ranks to an .npy file: rank 0 does, to which the others send their elements in pieces, so
  * that it holds no more than its share and one of these. */
-void parted_write(const exercise *e, const measurement *m, const char *path);
+void parted_write(const measurement *m, const char *path);
 
 /* The keys of a result that several ranks have: "ranks", "imbalance", "link", "per_rank". */
 void parted_put(json_t *row, const measurement *m);

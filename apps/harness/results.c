@@ -145,20 +145,24 @@ static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
     return json_wholes(whole, ndim);
 }
 
-/* Of all ranks. */
+/* exercise_elements, of all ranks. */
 static int64_t whole_elements(const exercise *e)
 {
-    int64_t elements = e->output_rows;
+    int64_t shape[FL_MAX_DIMS], most = e->output_rows, size;
 
     for (int d = 1; d < e->outputs[0].ndim; d++)
-        elements *= e->outputs[0].shape[d];
-    return elements;
+        most *= e->outputs[0].shape[d];
+    for (int i = 0; i < e->input_count; i++) {
+        shape_bytes(exercise_whole_input(e, i, shape), shape, 1, &size);
+        most = size > most ? size : most;
+    }
+    return most;
 }
 
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     /* A counted result is cut to its count. */
-    const int64_t rows = group_is_parted() ? e->output_rows : m->results[0].shape[0];
+    const int64_t rows = m->ranks ? parted_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
     char disturbed[400];
 
@@ -169,8 +173,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
     json_put(row, "shape", json_shape(rows, m->results[0].ndim, m->results[0].shape));
     for (int i = 0; i < e->input_count; i++)
-        json_append(inputs, json_shape(e->kind->parted & 1u << i ? e->rows : e->inputs[i].shape[0], e->inputs[i].ndim,
-                                       e->inputs[i].shape));
+        json_append(inputs, json_shape(e->input_rows[i], e->inputs[i].ndim, e->inputs[i].shape));
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(group_is_parted() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
@@ -349,7 +352,7 @@ static void show_table(const result_list *results, const exercise *e, const json
     if (results->count > 0)
         text_print("checked against: %s\n", results->list[0].check_method);
     for (int i = 0; i < results->count && e->kind->print; i++)
-        e->kind->print(e, &results->list[i]);
+        e->kind->print(e, &results->list[i], json_array_get(rows, (size_t)i));
 }
 
 void results_add_rows(result_list *results, const exercise *e, int first)

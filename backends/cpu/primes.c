@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * primes.c - the primes below a number: by trial division, up to half of each number as the course has it or up to its
- * square root, and by the sieve of Eratosthenes.
+ * primes.c - the primes between two numbers: by trial division, up to half of each number as the course has it or up to
+ * its square root, and by the sieve of Eratosthenes.
  */
 #include "cpu.h"
 #include "openmp.h"
@@ -63,7 +63,7 @@ static fl_status CPU_NAME(each)(const fl_context *context, const fl_primes_args 
 
     if (status != FL_OK)
         return status;
-    for (int64_t n = 2; n < p->upto; n++)
+    for (int64_t n = max64(2, p->first); n < p->upto; n++)
         if (CPU_NAME(is_prime)((uint32_t)n, (uint32_t)last_divisor(how, (int32_t)n)))
             out[kept++] = n;
     *(int64_t *)p->count.data = kept;
@@ -97,19 +97,18 @@ static bool CPU_NAME(is_prime_by_pieces)(int32_t n, int32_t last)
     return true;
 }
 
-/* About how many divisions deciding all numbers takes: primes take all of theirs. */
-static double CPU_NAME(divisions)(int64_t upto, division how)
+/* About how many divisions deciding all numbers below n takes: primes take all of theirs. */
+static double CPU_NAME(divisions)(double n, division how)
 {
-    const double n = (double)upto;
-
-    return how == TO_HALF ? n * n / (4 * log(n)) : n * sqrt(n) / log(n);
+    return n < 3 ? 0 : how == TO_HALF ? n * n / (4 * log(n)) : n * sqrt(n) / log(n);
 }
 
 /* Threads share the numbers, in small portions: some numbers take long. */
 static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *p, division how)
 {
-    const int team = cpu_team(context, CPU_NAME(divisions)(p->upto, how));
-    const int64_t slice = min64(SLICE, p->upto);
+    const double divisions = CPU_NAME(divisions)((double)p->upto, how) - CPU_NAME(divisions)((double)p->first, how);
+    const int team = cpu_team(context, divisions);
+    const int64_t slice = min64(SLICE, p->upto - p->first);
     int64_t *out = p->out.data, kept = 0;
     void *memory;
     fl_status status = CPU_NAME(refuse_large)(context, p->upto);
@@ -120,7 +119,7 @@ static fl_status CPU_NAME(all)(const fl_context *context, const fl_primes_args *
     if (status != FL_OK)
         return status;
     uint8_t *is_prime = memory;
-    for (int64_t first = 2; first < p->upto; first += slice) {
+    for (int64_t first = max64(2, p->first); first < p->upto; first += slice) {
         const int64_t end = min64(first + slice, p->upto);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team)
         for (int64_t n = first; n < end; n++)
@@ -147,7 +146,8 @@ enum {
 };
 
 typedef struct sieve {
-    int64_t flags;   /* in all */
+    int64_t begin;   /* the first flag */
+    int64_t flags;   /* behind the last one */
     int64_t segment; /* flags of one */
     int64_t run;     /* flags of a thread's segments */
     int64_t runs;    /* at once */
@@ -186,10 +186,11 @@ static fl_status CPU_NAME(sieve_prepare)(const fl_context *context, const fl_pri
     fl_status status;
     void *memory;
 
+    s->begin = p->first / 2;
     s->flags = p->upto / 2;
     s->segment = max64(SEGMENT, (root + SEGMENT - 1) / SEGMENT * SEGMENT);
     s->run = RUN * s->segment;
-    s->runs = max64(1, min64(min64(team, MOST_FLAGS / s->run), (s->flags + s->run - 1) / s->run));
+    s->runs = max64(1, min64(min64(team, MOST_FLAGS / s->run), (s->flags - s->begin + s->run - 1) / s->run));
     status = context->host->scratch(
         context, (size_t)(s->runs * 8 + (s->runs + 1) * most_base * 4 + PATTERN + max64(s->runs * s->run, most_base)),
         &memory);
@@ -218,11 +219,8 @@ static void CPU_NAME(sieve_begin)(const sieve *s, int64_t first, uint8_t *flag, 
         piece = min64(PATTERN - at, length - done);
         memcpy(flag + done, s->pattern + at, (size_t)piece);
     }
-    if (first == 0) { /* 1 is none; those primes are */
-        flag[0] = 0;
-        for (int64_t i = 1; i < min64(FIRST_STRUCK / 2, length); i++)
-            flag[i] = i != 4 && i != 7; /* 9 and 15 */
-    }
+    for (int64_t i = first; i < min64(FIRST_STRUCK / 2, first + length); i++)
+        flag[i - first] = i != 0 && i != 4 && i != 7; /* those primes themselves; 1, 9 and 15 are none */
 }
 
 /* Strikes the multiples of the base primes out of a segment. */
@@ -289,15 +287,16 @@ static void CPU_NAME(sieve_write)(const uint8_t *flag, int64_t first, int64_t pr
 static fl_status CPU_NAME(run_sieve)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const fl_primes_args *p = args;
-    int64_t *out = p->out.data, kept = 1;
+    int64_t *out = p->out.data, kept = 0;
     sieve s;
-    fl_status status = CPU_NAME(sieve_prepare)(context, p, cpu_team(context, (double)p->upto), &s);
+    fl_status status = CPU_NAME(sieve_prepare)(context, p, cpu_team(context, (double)(p->upto - p->first)), &s);
 
     (void)launch;
     if (status != FL_OK)
         return status;
-    out[0] = 2;
-    for (int64_t first = 0; first < s.flags; first += s.runs * s.run) {
+    if (p->first <= 2)
+        out[kept++] = 2;
+    for (int64_t first = s.begin; first < s.flags; first += s.runs * s.run) {
 #pragma omp parallel for schedule(static, 1) num_threads((int)s.runs)
         for (int64_t r = 0; r < s.runs; r++)
             s.to[r] = CPU_NAME(sieve_run)(&s, first, r);
@@ -326,18 +325,22 @@ static void CPU_NAME(plan_each)(void *device, const void *args, fl_launch *launc
 /* Each flag is stored and read again. */
 static void CPU_NAME(plan_all)(void *device, const void *args, fl_launch *launch)
 {
+    const fl_primes_args *p = args;
+
     CPU_NAME(plan_each)(device, args, launch);
-    launch->bytes_requested += 2 * (double)((const fl_primes_args *)args)->upto;
+    launch->bytes_requested += 2 * (double)(p->upto - p->first);
 }
 
 /* Each flag is stored, counted, read, and struck out by each base prime that divides it: by Mertens' second theorem,
  * 1 / p summed over the primes to x is ln ln x + 0.2615; 1.3445 of it belong to those below FIRST_STRUCK. */
 static void CPU_NAME(plan_sieve)(void *device, const void *args, fl_launch *launch)
 {
-    const double n = (double)((const fl_primes_args *)args)->upto, strikes = log(log(sqrt(n))) + 0.2615 - 1.3445;
+    const fl_primes_args *p = args;
+    const double n = (double)p->upto, strikes = log(log(sqrt(n))) + 0.2615 - 1.3445;
 
     CPU_NAME(plan_each)(device, args, launch);
-    launch->bytes_requested += n / 2 * (3 + (n > FIRST_STRUCK * FIRST_STRUCK ? fmax(strikes, 0) : 0));
+    launch->bytes_requested +=
+        (n - (double)p->first) / 2 * (3 + (n > FIRST_STRUCK * FIRST_STRUCK ? fmax(strikes, 0) : 0));
 }
 
 #define RUN_DIVISION(variant, launch_as, how) \

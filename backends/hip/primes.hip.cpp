@@ -21,6 +21,12 @@ const fl_primes_args *primes_of(const void *arguments)
     return static_cast<const fl_primes_args *>(arguments);
 }
 
+/* The first number that may be prime. */
+int64_t least_of(const fl_primes_args *args)
+{
+    return std::max<int64_t>(2, args->first);
+}
+
 dim3 dim3_of(const int32_t *block)
 {
     return dim3((unsigned)block[0], (unsigned)block[1], (unsigned)block[2]);
@@ -130,7 +136,7 @@ fl_status run_each(const fl_context *context, const void *arguments, const fl_la
     fl_status status = refuse_large(context, args->upto);
     if (status == FL_OK)
         status = scratch(context, 1, &answer);
-    for (int64_t n = 2; n < args->upto && status == FL_OK; n++) {
+    for (int64_t n = least_of(args); n < args->upto && status == FL_OK; n++) {
         bool is_prime = false;
         status = ask(context, how, n, answer, &is_prime);
         if (status == FL_OK && is_prime)
@@ -153,14 +159,14 @@ unsigned decide_grid(const hip_device *device, int threads, int64_t numbers)
 void plan_all(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
-    const int64_t upto = primes_of(arguments)->upto;
+    const int64_t numbers = primes_of(arguments)->upto - primes_of(arguments)->first;
     if (!hip_block(device, 256, launch))
         return;
     const int threads = launch->block[0] * launch->block[1] * launch->block[2];
-    launch->grid[0] = decide_grid(device, threads, std::min(upto, slice_numbers));
+    launch->grid[0] = decide_grid(device, threads, std::min(numbers, slice_numbers));
     launch->shared_bytes = compact_shared(device, threads);
     launch->flops = 0;
-    launch->bytes_requested = 3 * (double)upto + sizeof(int64_t); /* a flag is stored, counted, and read */
+    launch->bytes_requested = 3 * (double)numbers + sizeof(int64_t); /* a flag is stored, counted, and read */
 }
 
 /* What deciding and collecting need of device memory. */
@@ -198,7 +204,7 @@ template <division how>
 fl_status run_all(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_primes_args *args = primes_of(arguments);
-    const int64_t slice = std::min(args->upto - 2, slice_numbers);
+    const int64_t slice = std::min(args->upto - least_of(args), slice_numbers);
     int64_t *ends; /* where the slice before ended, and this one will */
     decision d;
     fl_status status = refuse_large(context, args->upto);
@@ -207,7 +213,7 @@ fl_status run_all(const fl_context *context, const void *arguments, const fl_lau
     if (status == FL_OK)
         status = scratch(context, 2, &ends);
     const int64_t *base = nullptr;
-    for (int64_t first = 2, n = 0; first < args->upto && status == FL_OK; first += slice, n++) {
+    for (int64_t first = least_of(args), n = 0; first < args->upto && status == FL_OK; first += slice, n++) {
         const int64_t numbers = std::min(slice, args->upto - first);
         int64_t *end = first + numbers == args->upto ? static_cast<int64_t *>(args->count.data) : ends + n % 2;
         status = decide(context, how, d, dim3_of(launch->block), first, numbers, base,
@@ -219,9 +225,10 @@ fl_status run_all(const fl_context *context, const void *arguments, const fl_lau
 
 /* --------------------------------------------------------------------------------------------------- sieve ---- */
 
-int64_t segments_of(int64_t upto)
+/* At least one, for the 2. */
+int64_t segments_of(const fl_primes_args *args)
 {
-    return (upto / 2 + segment_flags - 1) / segment_flags;
+    return std::max<int64_t>(1, (args->upto / 2 - args->first / 2 + segment_flags - 1) / segment_flags);
 }
 
 /* Each flag is set, packed, and struck out by each prime up to the root that divides it: by Mertens' second theorem, 1
@@ -229,16 +236,17 @@ int64_t segments_of(int64_t upto)
 void plan_sieve(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
-    const double upto = (double)primes_of(arguments)->upto;
+    const fl_primes_args *args = primes_of(arguments);
+    const double upto = (double)args->upto, numbers = upto - (double)args->first;
     if (!hip_block(device, 256, launch))
         return;
     const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
     const int64_t flags = segment_flags, sums = threads * 3 * (int64_t)sizeof(int);
     const double strikes = upto > 9 ? std::max(0.0, std::log(std::log(std::sqrt(upto))) + 0.2615 - 0.5) : 0;
-    launch->grid[0] = std::min(segments_of((int64_t)upto), slice_segments);
+    launch->grid[0] = std::min(segments_of(args), slice_segments);
     launch->shared_bytes = std::max(flags, sums);
     launch->flops = 0;
-    launch->bytes_requested = upto / 2 * (2 + strikes + 2.0 / 8) + sizeof(int64_t);
+    launch->bytes_requested = numbers / 2 * (2 + strikes + 2.0 / 8) + sizeof(int64_t);
 }
 
 /* The primes up to the root of the largest sieved number, by division, since they are few. */
@@ -259,9 +267,9 @@ fl_status base_primes(const fl_context *context, dim3 block, int64_t upto, sieve
     return decide(context, division::to_root, d, block, 2, numbers, nullptr, base, base_count);
 }
 
-/* Queues the sieving of some segments and the storing of their primes. */
+/* Queues the sieving of some segments and the storing of their primes, the first ones (base NULL) perhaps after 2. */
 fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const sieve_task &task, int64_t segments,
-                      uint32_t *bits, int64_t *counts, const int64_t *base, int64_t *out, int64_t *end)
+                      uint32_t *bits, int64_t *counts, bool with_two, const int64_t *base, int64_t *out, int64_t *end)
 {
     const dim3 grid((unsigned)segments), block = dim3_of(launch->block);
     const size_t sums = (size_t)block.x * block.y * block.z * 3 * sizeof(int); /* the writing kernel's */
@@ -270,13 +278,13 @@ fl_status sieve_slice(const fl_context *context, const fl_launch *launch, const 
     if (status != FL_OK)
         return status;
     return hip_queue(context, sieve_write_kernel, grid, block, sums, static_cast<const uint32_t *>(bits),
-                     static_cast<const int64_t *>(counts), task.first, base, out, end);
+                     static_cast<const int64_t *>(counts), task.first, with_two, base, out, end);
 }
 
 fl_status run_sieve(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_primes_args *args = primes_of(arguments);
-    const int64_t segments = segments_of(args->upto), slice = std::min(segments, slice_segments);
+    const int64_t segments = segments_of(args), slice = std::min(segments, slice_segments);
     sieve_task task = {args->upto / 2, 0, nullptr, nullptr};
     uint32_t *bits;
     int64_t *counts, *ends;
@@ -291,9 +299,9 @@ fl_status run_sieve(const fl_context *context, const void *arguments, const fl_l
     for (int64_t first = 0, n = 0; first < segments && status == FL_OK; first += slice, n++) {
         const int64_t some = std::min(slice, segments - first);
         int64_t *end = first + some == segments ? static_cast<int64_t *>(args->count.data) : ends + n % 2;
-        task.first = first * segment_flags;
-        status =
-            sieve_slice(context, launch, task, some, bits, counts, base, static_cast<int64_t *>(args->out.data), end);
+        task.first = args->first / 2 + first * segment_flags;
+        status = sieve_slice(context, launch, task, some, bits, counts, args->first <= 2, base,
+                             static_cast<int64_t *>(args->out.data), end);
         base = end;
     }
     return status;

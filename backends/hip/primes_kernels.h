@@ -215,18 +215,19 @@ __global__ __launch_bounds__(1024) void sieve_kernel(sieve_task task, uint32_t *
         counts[blockIdx.x] = primes;
 }
 
-/* Writes the primes of the segments that sieve_kernel left, from out[*base] on (base NULL: the first segments; 2 goes
- * before them), and to *end where the next would go. */
+/* Writes the primes of the segments that sieve_kernel left, from out[*base] on (base NULL: from the first element on,
+ * or with_two from the second one, after 2), and to *end where the next would go. */
 __global__ __launch_bounds__(1024) void sieve_write_kernel(const uint32_t *bits, const int64_t *counts, int64_t first,
-                                                           const int64_t *base, int64_t *out, int64_t *end)
+                                                           bool with_two, const int64_t *base, int64_t *out,
+                                                           int64_t *end)
 {
     GPU_DYNAMIC_SHARED(bytes);
     const block_place p;
     int *kept_by = reinterpret_cast<int *>(bytes), *sums = kept_by + p.threads; /* two a thread */
-    int64_t to = (base ? *base : 1) + block_offset(p, counts, reinterpret_cast<int64_t *>(bytes));
+    int64_t to = (base ? *base : with_two ? 1 : 0) + block_offset(p, counts, reinterpret_cast<int64_t *>(bytes));
     if (p.thread == 0 && blockIdx.x == gridDim.x - 1)
         *end = to + counts[blockIdx.x];
-    if (p.thread == 0 && blockIdx.x == 0 && !base)
+    if (p.thread == 0 && blockIdx.x == 0 && !base && with_two)
         out[0] = 2;
     const int64_t begin = first + (int64_t)blockIdx.x * segment_flags;
     for (int tile = 0; tile < segment_words; tile += p.threads) {

@@ -187,7 +187,7 @@ static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
 
 static fl_status wait_for(const convolving *c)
 {
-    return c->run.stream ? fl_stream_wait(c->run.stream) : fl_device_wait(c->device);
+    return dist_finish(c->device, &c->run);
 }
 
 /* Queues the interior in the caller's stream; the halo and the edges beside it, in one that goes before it where both

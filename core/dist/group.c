@@ -48,6 +48,11 @@ fl_status dist_fail(fl_status status, const char *format, ...)
     return fl_set_error(status, text);
 }
 
+fl_status dist_finish(fl_device *device, const fl_run *run)
+{
+    return run && run->stream ? fl_stream_wait(run->stream) : fl_device_wait(device);
+}
+
 void *dist_scratch(fl_group *group, int i, size_t bytes)
 {
     if (bytes > group->bytes[i] || !group->scratch[i]) {

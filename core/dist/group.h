@@ -58,6 +58,8 @@ typedef struct dist_part {
 } dist_part;
 dist_part dist_begin(const char *name);
 void dist_end(dist_part part, double *sum);
+/* Waits for what was queued with `run`, which may be NULL. */
+fl_status dist_finish(fl_device *device, const fl_run *run);
 
 /* --------------------------------------------------------------------------------------- device.c, move.c ---- */
 

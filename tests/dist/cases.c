@@ -202,6 +202,51 @@ static void try_convolutions(const char *resource)
     fl_device_close(device);
 }
 
+/* ----------------------------------------------------------------------------------------------- primes ---- */
+
+/* The primes of this rank's share of the numbers, in an array without room for more than the bound. */
+static void try_primes(fl_device *device, int64_t upto, const char *variant)
+{
+    const fl_run run = {.variant = variant};
+    const int64_t one = 1;
+    int64_t first, share, room, found = -1, k = 0, *got;
+    fl_array *out = NULL, *count = NULL;
+    bool right;
+
+    fl_group_share(group, upto > 0 ? upto : 0, rank, &first, &share);
+    room = fl_primes_between_bound(first, first + share);
+    got = calloc((size_t)room + 1, sizeof *got);
+    right = fl_array_create(device, FL_I64, 1, &room, &out) == FL_OK &&
+            fl_array_create(device, FL_I64, 1, &one, &count) == FL_OK &&
+            fl_group_primes(group, device, upto, out, count, &run, NULL) == FL_OK &&
+            fl_array_to_host(out, got) == FL_OK && fl_array_to_host(count, &found) == FL_OK;
+    for (int64_t n = first > 2 ? first : 2; n < first + share && right; n++) {
+        int64_t d = 2;
+        while (d * d <= n && n % d != 0)
+            d++;
+        if (d * d > n)
+            right = k < found && got[k++] == n;
+    }
+    check(right && k == found, "fl_group_primes", variant, upto);
+    fl_array_free(out);
+    fl_array_free(count);
+    free(got);
+}
+
+static void try_all_primes(const char *resource)
+{
+    static const int64_t uptos[] = {-1, 0, 1, 2, 3, 4, 7, 30, 1000, 140001};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (size_t i = 0; i < sizeof uptos / sizeof *uptos; i++)
+        try_primes(device, uptos[i], "sieve");
+    try_primes(device, 1000, "trial-all");
+    try_primes(device, 1000, "sqrt-each");
+    fl_device_close(device);
+}
+
 /* ------------------------------------------------------------------------------------------------ calls ---- */
 
 static void try_share(void)
@@ -319,6 +364,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         try_sorts(argv[i]);
         try_convolutions(argv[i]);
+        try_all_primes(argv[i]);
     }
     sums[0] = cases;
     sums[1] = failed;

@@ -105,6 +105,12 @@ FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_
 FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, const fl_run *run,
                                fl_group_timing *timing);
 
+/* out[0], out[1] ... = the primes that are in this rank's share of the numbers below `upto`, ascending, and count[0] =
+ * their number: fl_primes_between(first, first + share) with fl_group_share(upto), whose arguments and errors these
+ * are. A higher rank has the larger primes. `run` and `timing` as for fl_group_sort. */
+FL_API fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upto, fl_array *out, fl_array *count,
+                                 const fl_run *run, fl_group_timing *timing);
+
 #ifdef __cplusplus
 }
 #endif

@@ -467,6 +467,14 @@ FL_API int64_t fl_primes_bound(int64_t upto);
  * These four take `upto` up to FL_PRIMES_MOST_TRIAL (else FL_E_ARGUMENT). Scratch memory stays below 128 MiB for every
  * `upto`. Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run);
+/* The primes from `first` on that are below `upto`; a `first` below 0 is 0. out: at least
+ * fl_primes_between_bound(first, upto) elements. Otherwise as fl_primes. */
+FL_API fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upto, fl_array *out, fl_array *count,
+                                   const fl_run *run);
+/* An upper bound of the number of those primes: the least of fl_primes_bound(upto), the odd numbers, 2 n / ln n for n
+ * numbers (Montgomery and Vaughan, "The large sieve", 1973), and the difference of the bounds of the primes below
+ * `upto` and below `first` (Rosser and Schoenfeld, theorem 2). */
+FL_API int64_t fl_primes_between_bound(int64_t first, int64_t upto);
 
 /* Operations element by element, on arrays of the same shape, of up to FL_MAX_DIMS dimensions and any number of
  * elements; `out` is an input itself (in place) or shares no memory with it. Variants: naive (one element per thread in

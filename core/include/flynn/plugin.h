@@ -19,7 +19,7 @@
  *   4: fl_row.available, fl_device_api.prepare_thread, fl_device_info.remark. Core checks the fields of fl_plugin, of
  *      the probe and of the opened device, and refuses a plugin whose fields do not fit.
  *   5: fl_device_info.max_grid_threads.
- *   6: fl_device_info.bus_id.
+ *   6: fl_device_info.bus_id, fl_primes_args.first.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -172,11 +172,11 @@ typedef struct fl_select_args {
     fl_buffer in, out, count;
 } fl_select_args;
 
-/* FL_OP_PRIMES: out[0], out[1] ... = the primes below `upto` (at least 3), ascending, and count[0] = their number.
- * Packed i64; `out` has room for all primes; the elements after them stay unchanged. The row's dtype is FL_I64.
- * bytes_requested as for FL_OP_SELECT. */
+/* FL_OP_PRIMES: out[0], out[1] ... = the primes from `first` (0 to upto - 1) on that are below `upto` (at least 3),
+ * ascending, and count[0] = their number. Packed i64; `out` has room for all primes; the elements after them stay
+ * unchanged. The row's dtype is FL_I64. bytes_requested as for FL_OP_SELECT. */
 typedef struct fl_primes_args {
-    int64_t upto;
+    int64_t first, upto;
     fl_buffer out, count;
 } fl_primes_args;
 

@@ -19,8 +19,24 @@ int64_t fl_primes_bound(int64_t upto)
     return (int64_t)(1.25506 * n / log(n));
 }
 
-static fl_status check(fl_device *device, int64_t upto, const fl_array *out, const fl_array *count)
+int64_t fl_primes_between_bound(int64_t first, int64_t upto)
 {
+    const double x = (double)first - 1, y = (double)upto - 1, n = y - x;
+    double most = (double)fl_primes_bound(upto);
+
+    if (first <= 2 || upto <= first)
+        return first <= 2 ? fl_primes_bound(upto) : 0;
+    most = fmin(most, (n + 1) / 2);
+    if (n >= 2)
+        most = fmin(most, 2 * n / log(n));
+    if (x >= 67)
+        most = fmin(most, y / (log(y) - 1.5) - x / (log(x) - 0.5));
+    return (int64_t)most;
+}
+
+static fl_status check(fl_device *device, int64_t first, int64_t upto, const fl_array *out, const fl_array *count)
+{
+    const int64_t room = fl_primes_between_bound(first, upto);
     fl_status status = core_check_arguments(name, device, (core_argument[]){{"out", out}, {"count", count}}, 2);
 
     if (status == FL_OK && upto > FL_PRIMES_MOST)
@@ -30,11 +46,16 @@ static fl_status check(fl_device *device, int64_t upto, const fl_array *out, con
         status = core_check_vector(name, "out", out);
     if (status == FL_OK && out->buffer.dtype != FL_I64)
         status = core_fail(FL_E_ARGUMENT, "%s: out has dtype %s; expected i64", name, fl_dtype_name(out->buffer.dtype));
-    if (status == FL_OK && out->buffer.shape[0] < fl_primes_bound(upto))
+    if (status == FL_OK && out->buffer.shape[0] < room && first <= 0)
         status =
             core_fail(FL_E_ARGUMENT,
                       "%s: out has %" PRId64 " elements; expected at least %" PRId64 ", fl_primes_bound(%" PRId64 ")",
-                      name, out->buffer.shape[0], fl_primes_bound(upto), upto);
+                      name, out->buffer.shape[0], room, upto);
+    if (status == FL_OK && out->buffer.shape[0] < room)
+        status = core_fail(FL_E_ARGUMENT,
+                           "%s: out has %" PRId64 " elements; expected at least %" PRId64
+                           ", fl_primes_between_bound(%" PRId64 ", %" PRId64 ")",
+                           name, out->buffer.shape[0], room, first, upto);
     if (status == FL_OK)
         status = core_check_like(name, "count", count, FL_I64, 1, (const int64_t[]){1});
     return status == FL_OK ? core_check_apart(name, "count", count, "out", out) : status;
@@ -42,16 +63,22 @@ static fl_status check(fl_device *device, int64_t upto, const fl_array *out, con
 
 fl_status fl_primes(fl_device *device, int64_t upto, fl_array *out, fl_array *count, const fl_run *run)
 {
+    return fl_primes_between(device, 0, upto, out, count, run);
+}
+
+fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upto, fl_array *out, fl_array *count,
+                            const fl_run *run)
+{
     fl_primes_args args;
     core_step step = {FL_OP_PRIMES, FL_I64, &args};
     core_call call;
-    fl_status status = check(device, upto, out, count);
+    fl_status status = check(device, first, upto, out, count);
 
     if (status != FL_OK)
         return status;
-    if (upto < 3)
+    if (upto < 3 || upto <= first)
         return core_call_count_none(count, run);
-    args = (fl_primes_args){upto, out->buffer, count->buffer};
+    args = (fl_primes_args){first > 0 ? first : 0, upto, out->buffer, count->buffer};
     status = core_call_begin(&call, name, device, run);
     if (status != FL_OK)
         return status;

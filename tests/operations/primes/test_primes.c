@@ -40,23 +40,29 @@ static int64_t count_below(const struct primes *expected, int64_t upto)
     return count;
 }
 
-/* The primes below `upto` by the device, in an array with room for more than needed and guards around it, against the
- * known ones, which must reach that far. */
-static void check_primes(fl_device *device, const struct primes *expected, int64_t upto, const fl_run *run)
+/* The primes from `first` on and below `upto` by the device, in an array with room for more than needed and guards
+ * around it, against the known ones, which must reach that far. */
+static void check_between(fl_device *device, const struct primes *expected, int64_t first, int64_t upto,
+                          const fl_run *run)
 {
-    const int64_t count = count_below(expected, upto), room = fl_primes_bound(upto) + SPARE, one = 1;
-    char what[128];
-    snprintf(what, sizeof what, "%s %s below %lld, block %d", fl_device_describe(device)->resource,
-             run && run->variant ? run->variant : "auto", (long long)upto, run ? run->block[0] : 0);
+    const int64_t before = count_below(expected, first < upto ? first : upto), one = 1;
+    const int64_t count = count_below(expected, upto) - before, room = fl_primes_between_bound(first, upto) + SPARE;
+    const int64_t *wanted_primes = expected->prime + before;
+    char what[160];
+    snprintf(what, sizeof what, "%s %s from %lld below %lld, block %d", fl_device_describe(device)->resource,
+             run && run->variant ? run->variant : "auto", (long long)first, (long long)upto, run ? run->block[0] : 0);
     struct guarded out = guarded_create(device, FL_I64, 1, &room, 1),
                    found = guarded_create(device, FL_I64, 1, &one, 1);
-    must(fl_primes(device, upto, out.out, found.out, run));
+    if (first == 0)
+        must(fl_primes(device, upto, out.out, found.out, run));
+    else
+        must(fl_primes_between(device, first, upto, out.out, found.out, run));
     int64_t got_count = -1, *got = malloc((size_t)room * sizeof *got);
     guarded_copy(&found, &got_count, what);
     guarded_copy(&out, got, what);
     cr_expect(got_count == count, "%s: expected %lld primes, got %lld", what, (long long)count, (long long)got_count);
     for (int64_t i = 0; i < room; i++) {
-        int64_t wanted = i < count ? expected->prime[i] : pattern;
+        int64_t wanted = i < count ? wanted_primes[i] : pattern;
         cr_assert(got[i] == wanted, "%s: element %lld of %lld is %lld, expected %lld", what, (long long)i,
                   (long long)count, (long long)got[i], (long long)wanted);
     }
@@ -65,11 +71,16 @@ static void check_primes(fl_device *device, const struct primes *expected, int64
     guarded_free(&found);
 }
 
-static void check_every_variant(fl_device *device, const struct primes *expected, int64_t upto)
+static void check_primes(fl_device *device, const struct primes *expected, int64_t upto, const fl_run *run)
+{
+    check_between(device, expected, 0, upto, run);
+}
+
+static void check_every_variant(fl_device *device, const struct primes *expected, int64_t first, int64_t upto)
 {
     const char *variant;
     for (size_t i = 0; (variant = variant_of(device, "primes", FL_I64, i)) != NULL; i++)
-        check_primes(device, expected, upto, &(fl_run){.variant = variant});
+        check_between(device, expected, first, upto, &(fl_run){.variant = variant});
 }
 
 /* ----------------------------------------------------------------------------------------------------- tests ---- */
@@ -93,12 +104,61 @@ Test(primes, bound)
     free(known.prime);
 }
 
+Test(primes, bound_between)
+{
+    enum { MOST = 700, FAR = 1000000, STEP = 9973 };
+    struct primes known = expected_primes(FAR);
+    for (int64_t first = -2; first <= MOST; first++)
+        for (int64_t upto = -2, count = 0, k = count_below(&known, first); upto <= MOST; upto++) {
+            while (k + count < known.count && known.prime[k + count] < upto)
+                count++;
+            cr_assert(fl_primes_between_bound(first, upto) >= count, "from %lld below %lld: %lld primes, bound %lld",
+                      (long long)first, (long long)upto, (long long)count,
+                      (long long)fl_primes_between_bound(first, upto));
+        }
+    for (int64_t first = 0; first <= FAR; first += STEP)
+        for (int64_t upto = first; upto <= FAR; upto += STEP)
+            cr_assert(fl_primes_between_bound(first, upto) >= count_below(&known, upto) - count_below(&known, first));
+    /* The last quarter of the numbers below 2^40 has about 9.9 10^9 primes. */
+    cr_expect(fl_primes_between_bound(FL_PRIMES_MOST / 4 * 3, FL_PRIMES_MOST) < 12000000000);
+    free(known.prime);
+}
+
+/* Every pair of numbers around the small primes, which a sieve finds in another way than others. */
+ON_EVERY_BACKEND(primes, between_small)
+{
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(40);
+    for (int64_t first = -1; first <= 40; first++)
+        for (int64_t upto = first - 1; upto <= 40; upto++)
+            check_every_variant(device, &expected, first, upto);
+    free(expected.prime);
+    fl_device_close(device);
+}
+
+/* From within a segment, at its edges and behind several of them; after the root of the last number and before. */
+ON_EVERY_BACKEND(primes, between)
+{
+    static const int64_t firsts[] = {2, 3, 1000, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, (1 << 20) + 12345, 2500000};
+    static const int64_t lengths[] = {1, 2, 100, 1 << 16, (1 << 16) + 3, 300001};
+    fl_device *device = open_device(on->resource);
+    struct primes expected = expected_primes(2500000 + 300001);
+    for (size_t f = 0; f < COUNT(firsts); f++)
+        for (size_t l = 0; l < COUNT(lengths); l++)
+            check_between(device, &expected, firsts[f], firsts[f] + lengths[l], &(fl_run){.variant = "sieve"});
+    check_between(device, &expected, 65536, 66000, &(fl_run){.variant = "sqrt-all"});
+    check_between(device, &expected, 65536, 65600, &(fl_run){.variant = "trial-all"});
+    check_between(device, &expected, 65536, 65600, &(fl_run){.variant = "sqrt-each"});
+    free(expected.prime);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(primes, small)
 {
     fl_device *device = open_device(on->resource);
     struct primes expected = expected_primes(130);
     for (int64_t upto = -1; upto <= 130; upto++)
-        check_every_variant(device, &expected, upto);
+        check_every_variant(device, &expected, 0, upto);
     free(expected.prime);
     fl_device_close(device);
 }
@@ -111,7 +171,7 @@ ON_EVERY_BACKEND(primes, squares)
     struct primes expected = expected_primes(257 * 257 + 3);
     for (size_t i = 0; i < COUNT(primes); i++)
         for (int64_t upto = primes[i] * primes[i] - 1; upto <= primes[i] * primes[i] + 2; upto++)
-            check_every_variant(device, &expected, upto);
+            check_every_variant(device, &expected, 0, upto);
     for (int64_t upto = 257 * 257 - 1; upto <= 257 * 257 + 2; upto++) {
         check_primes(device, &expected, upto, &(fl_run){.variant = "sieve"});
         check_primes(device, &expected, upto, &(fl_run){.variant = "sqrt-all"});
@@ -276,6 +336,8 @@ ON_EVERY_BACKEND(primes, wrong_arguments)
     expect_error_says("count is NULL");
     expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, shorter, count, NULL));
     expect_error_says("fl_primes_bound(1000)");
+    expect_status(FL_E_ARGUMENT, fl_primes_between(device, 10, 100000, out.out, count, NULL));
+    expect_error_says("fl_primes_between_bound(10, 100000)");
     expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, narrow, count, NULL));
     expect_error_says("i32");
     expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, square, count, NULL));
