@@ -4,6 +4,7 @@
  */
 #include "registry.h"
 
+#include "support/memory.h"
 #include "support/random.h"
 #include "support/text.h"
 #include "view/json.h"
@@ -12,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 1 to 100, or with the same probability 0. */
@@ -19,9 +21,11 @@ static host_array make(const exercise *e, int i)
 {
     random_state random = random_start(e->common.seed);
     const int64_t size = exercise_size(e);
-    host_array array = exercise_array(exercise_dtype(e, FL_I32), 1, &size);
+    int64_t first;
+    host_array array = exercise_share(exercise_dtype(e, FL_I32), 1, &size, &first);
 
-    for (int64_t n = i; n < size; n++) {
+    random_skip(&random, (uint64_t)first);
+    for (int64_t n = i; n < array.shape[0]; n++) {
         uint64_t drawn = random_next(&random);
         host_array_set(&array, n, drawn >> 63 ? (double)(drawn % 100 + 1) : 0);
     }
@@ -35,14 +39,22 @@ static void plan(exercise *e)
     *in = (host_array){in->dtype, 1, {host_array_size(in), 1, 1, 1}, in->data}; /* one row after the other */
     exercise_output(e, in->dtype, 1, in->shape);
     exercise_output(e, FL_I64, 1, (int64_t[]){1});
-    exercise_title(e, "select: the elements other than zero of %" PRId64 " %s", in->shape[0], fl_dtype_name(in->dtype));
+    exercise_title(e, "select: the elements other than zero of %" PRId64 " %s", e->input_rows[0],
+                   fl_dtype_name(in->dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
+    fl_group_timing cost;
+    fl_status status;
+
     (void)e;
-    return fl_select(device, in[0], out[0], out[1], run);
+    if (!group_is_parted())
+        return fl_select(device, in[0], out[0], out[1], run);
+    status = fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, &cost);
+    group_add_cost(&cost);
+    return status;
 }
 
 #define WHILE_ZERO(type) \
@@ -66,6 +78,88 @@ static int64_t next_kept(const host_array *in, int64_t i)
     return i;
 }
 
+/* ------------------------------------------------------------------------------------------- several ranks ---- */
+
+/* The elements of `array` from the i-th on, taken one after the other, in their order: another sum for each that is
+ * another one. A step of SplitMix64 is a bijection. */
+static uint64_t chained(uint64_t sum, const host_array *array, int64_t i)
+{
+    const size_t width = fl_dtype_size(array->dtype);
+    uint64_t bits = 0;
+
+    memcpy(&bits, (const char *)array->data + (size_t)i * width, width);
+    return random_next(&(random_state){sum ^ bits});
+}
+
+/* What a rank's input holds for each share of the result: how many elements, and their sum. */
+typedef struct part {
+    int64_t count;
+    uint64_t sum;
+} part;
+
+static void expect_parts(const host_array *in, int64_t all, int64_t before, part *parts)
+{
+    int64_t first, share, k = before;
+    int rank = 0;
+
+    for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++, k++) {
+        while (fl_group_share(group_of_all(), all, rank, &first, &share), k >= first + share)
+            rank++;
+        parts[rank].count++;
+        parts[rank].sum = chained(parts[rank].sum, in, i);
+    }
+}
+
+/* This rank's share of the result consists of the parts that the ranks' inputs have for it, in their order. */
+static compare_result compare_parts(const host_array *result, const part *parts)
+{
+    const int rank = group_info()->rank, ranks = group_info()->size;
+    compare_result found = compare_start();
+    int64_t k = 0;
+
+    for (int r = 0; r < ranks; r++) {
+        const part *expected = &parts[r * ranks + rank];
+        const int64_t first = k, end = first + expected->count;
+        uint64_t sum = 0;
+        while (k < end && k < result->shape[0])
+            sum = chained(sum, result, k++);
+        if (k < end || sum != expected->sum)
+            compare_add(&found, first, k > first ? host_array_get(result, first) : (double)NAN, INFINITY, 0);
+        k = end;
+    }
+    if (result->shape[0] != k)
+        compare_add(&found, k, (double)result->shape[0], (double)k, 0);
+    found.compared = k;
+    found.ok = found.failed == 0;
+    return found;
+}
+
+static compare_result check_parted(const exercise *e, const measurement *m)
+{
+    const host_array *in = &e->inputs[0];
+    const size_t ranks = (size_t)group_info()->size;
+    part *own = memory_zeroed(ranks, sizeof *own), *all = memory_zeroed(ranks * ranks, sizeof *all);
+    int64_t *kept = memory_zeroed(ranks, sizeof *kept), here = 0, before = 0, whole = 0;
+    compare_result found;
+
+    for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++)
+        here++;
+    group_gather(&here, kept, sizeof here);
+    for (size_t r = 0; r < ranks; r++) {
+        before += (int)r < group_info()->rank ? kept[r] : 0;
+        whole += kept[r];
+    }
+    expect_parts(in, whole, before, own);
+    group_gather(own, all, ranks * sizeof *own);
+    found = compare_parts(&m->results[0], all);
+    free(own);
+    free(all);
+    free(kept);
+    return found;
+}
+
+/* -------------------------------------------------------------------------------------------------- result ---- */
+
 /* Each element that is not zero must be the next one of the result, bit for bit, which must end with the last. */
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
@@ -74,6 +168,10 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     compare_result found = compare_start();
     int64_t k = 0;
 
+    if (group_is_parted()) {
+        snprintf(method, size, "a loop on the host: how many elements, and a checksum of them in their order");
+        return check_parted(e, m);
+    }
     for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++) {
         const char *wanted = (const char *)in->data + (size_t)i * width;
         if (k < result->shape[0] && memcmp((const char *)result->data + (size_t)k * width, wanted, width) == 0) {
@@ -120,6 +218,7 @@ const exercise_kind select_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .counted = true,
+    .parted = 1,
     .steps = {make, plan, call, NULL, check, NULL},
     .add_json = add_json,
     .print = print,

@@ -58,7 +58,8 @@ static void put(void *data, fl_dtype dtype, int64_t i, double value)
     case FL_F32: ((float *)data)[i] = (float)value; break;
     case FL_F64: ((double *)data)[i] = value; break;
     case FL_I32: ((int32_t *)data)[i] = (int32_t)value; break;
-    default: ((int64_t *)data)[i] = (int64_t)value * (INT64_C(1) << 31); break;
+    case FL_I64: ((int64_t *)data)[i] = (int64_t)value * (INT64_C(1) << 31); break;
+    default: ((uint8_t *)data)[i] = (uint8_t)value; break;
     }
 }
 
@@ -199,6 +200,78 @@ static void try_convolutions(const char *resource)
             for (fl_mode mode = FL_FULL; mode <= FL_VALID; mode++)
                 if (mode != FL_VALID || (images[i][0] >= kernels[k][0] && images[i][1] >= kernels[k][1]))
                     try_convolution(device, (i + k) % 2 ? FL_F32 : FL_F64, images[i], kernels[k], mode);
+    fl_device_close(device);
+}
+
+/* ----------------------------------------------------------------------------------------------- select ---- */
+
+enum choice { SOME, NONE, ALL, LAST, CHOICES };
+
+/* Nothing; everything; what rank 0 has none of; or some, NaN and -0 among them. */
+static double kept_value(enum choice choice, fl_dtype dtype, int64_t i, int64_t n)
+{
+    switch (choice) {
+    case NONE: return 0;
+    case ALL: return (double)(i % 100 + 1);
+    case LAST: return i >= n - n / 3 ? (double)(i % 100 + 1) : 0;
+    default: return dtype == FL_U8 ? (double)(mix((uint64_t)i) % 3) : value_of(SPECIAL, dtype, i, n);
+    }
+}
+
+static bool is_kept(const char *data, fl_dtype dtype, int64_t i)
+{
+    switch (dtype) {
+    case FL_F32: return ((const float *)(const void *)data)[i] != 0;
+    case FL_F64: return ((const double *)(const void *)data)[i] != 0;
+    case FL_I32: return ((const int32_t *)(const void *)data)[i] != 0;
+    case FL_I64: return ((const int64_t *)(const void *)data)[i] != 0;
+    default: return data[i] != 0;
+    }
+}
+
+/* Each rank has its even share of what is kept of the whole, bit for bit. */
+static void try_select(fl_device *device, fl_dtype dtype, enum choice choice, int64_t n)
+{
+    const size_t item = fl_dtype_size(dtype);
+    const int64_t one = 1;
+    char *whole = malloc((size_t)n * item + 1), *got;
+    int64_t first, share, found = -1, kept = 0;
+    fl_array *in = NULL, *out = NULL, *count = NULL;
+    bool right;
+
+    for (int64_t i = 0; i < n; i++)
+        put(whole, dtype, i, kept_value(choice, dtype, i, n));
+    fl_group_share(group, n, rank, &first, &share);
+    got = calloc((size_t)share * item + 1, 1);
+    right = fl_array_from_host(device, dtype, 1, &share, whole + (size_t)first * item, &in) == FL_OK &&
+            fl_array_create(device, dtype, 1, &share, &out) == FL_OK &&
+            fl_array_create(device, FL_I64, 1, &one, &count) == FL_OK &&
+            fl_group_select(group, device, in, out, count, NULL, NULL) == FL_OK &&
+            fl_array_to_host(out, got) == FL_OK && fl_array_to_host(count, &found) == FL_OK;
+    for (int64_t i = 0; i < n; i++)
+        if (is_kept(whole, dtype, i))
+            memmove(whole + (size_t)kept++ * item, whole + (size_t)i * item, item);
+    fl_group_share(group, kept, rank, &first, &share);
+    right = right && found == share && memcmp(got, whole + (size_t)first * item, (size_t)share * item) == 0;
+    check(right, "fl_group_select", fl_dtype_name(dtype), n * 10 + (int64_t)choice);
+    fl_array_free(in);
+    fl_array_free(out);
+    fl_array_free(count);
+    free(whole);
+    free(got);
+}
+
+static void try_selects(const char *resource)
+{
+    static const int64_t lengths[] = {0, 1, 2, 3, 7, 1001};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (int d = 0; d < FL_DTYPE_COUNT; d++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+            for (enum choice c = SOME; c < CHOICES; c++)
+                try_select(device, (fl_dtype)d, c, lengths[l]);
     fl_device_close(device);
 }
 
@@ -364,6 +437,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         try_sorts(argv[i]);
         try_convolutions(argv[i]);
+        try_selects(argv[i]);
         try_all_primes(argv[i]);
     }
     sums[0] = cases;

@@ -105,6 +105,16 @@ FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_
 FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, const fl_run *run,
                                fl_group_timing *timing);
 
+/* out[0], out[1] ... = this rank's share of the elements of all ranks' `in` that are not zero, in their order, and
+ * count[0] = the elements of that share. in: 1-D, of any length on each rank; out: of its dtype, and at least as long
+ * as the share, which it is where each rank's `in` and `out` are its share of a whole; count as for fl_select. No
+ * memory is shared. Errors as fl_select; `run` and `timing` as for fl_group_sort.
+ *
+ * Each rank selects its elements; then they go to the ranks in whose shares they are. A rank needs memory for its `in`
+ * once more, which is kept until the group is closed, or used with another device. */
+FL_API fl_status fl_group_select(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, fl_array *count,
+                                 const fl_run *run, fl_group_timing *timing);
+
 /* out[0], out[1] ... = the primes that are in this rank's share of the numbers below `upto`, ascending, and count[0] =
  * their number: fl_primes_between(first, first + share) with fl_group_share(upto), whose arguments and errors these
  * are. A higher rank has the larger primes. `run` and `timing` as for fl_group_sort. */
