@@ -63,7 +63,9 @@ static host_array by_reference(const convolve_oracle *o, const host_array *input
     for (int i = 0; i < 2; i++)
         in[i] = reference_upload(device, &inputs[i], absolute);
     must(fl_array_create(device, dtype, o->ndim, o->shape + line, &out));
-    if (o->window)
+    if (o->window && line)
+        must(fl_convolve1d_window(device, in[0], in[1], o->origin[1], out, &run));
+    else if (o->window)
         must(fl_convolve_window(device, in[0], in[1], o->origin, out, &run));
     else
         must((line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], mode, out, &run));
@@ -277,10 +279,13 @@ convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_a
 {
     convolve_oracle *o = memory_zeroed(1, sizeof *o);
 
-    o->ndim = 2;
+    o->ndim = image->ndim;
     o->window = true;
-    memcpy(o->origin, origin, sizeof o->origin);
-    memcpy(o->shape, shape, sizeof o->shape);
+    o->shape[0] = 1;
+    memcpy(o->origin + 2 - o->ndim, origin, (size_t)o->ndim * sizeof *origin);
+    memcpy(o->shape + 2 - o->ndim, shape, (size_t)o->ndim * sizeof *shape);
+    if (o->shape[0] * o->shape[1] == 0)
+        return o; /* which expects nothing */
     return compute(o, image, kernel, FL_FULL, choice, seed);
 }
 

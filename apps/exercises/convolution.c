@@ -14,28 +14,51 @@ fl_mode convolution_mode(const exercise *e)
     return (fl_mode)((const convolution_options *)e->own)->mode;
 }
 
-void convolution_expect(exercise *e)
+fl_status convolution_call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                           const fl_run *run)
 {
-    e->expected =
-        convolve_oracle_create(&e->inputs[0], &e->inputs[1], convolution_mode(e), e->common.check, e->common.seed);
+    const bool line = e->inputs[0].ndim == 1;
+    fl_group_timing cost;
+    fl_status status;
+
+    if (!group_is_parted())
+        return (line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], convolution_mode(e), out[0], run);
+    status = (line ? fl_group_convolve1d : fl_group_convolve)(group_of_all(), device, in[0], in[1], convolution_mode(e),
+                                                              out[0], run, &cost);
+    group_add_cost(&cost);
+    return status;
 }
 
-void convolution_expect_rows(exercise *e, convolution_maker make)
+/* What this rank's rows of the result are made of, and all of its own rows, which bound the error of the variant fft;
+ * made anew, so that what it got from others is checked. */
+static void expect_rows(exercise *e, convolution_maker make)
 {
     const host_array *kernel = &e->inputs[1];
-    const int64_t taps = kernel->shape[0], offsets[] = {0, (taps - 1) / 2, taps - 1};
+    const int64_t taps = kernel->shape[0], rows = e->input_rows[0];
+    const int64_t offsets[] = {0, (taps - 1) / 2, int64_smaller(taps, rows) - 1};
     const fl_mode mode = convolution_mode(e);
     const int64_t columns[] = {0, (kernel->shape[1] - 1) / 2, kernel->shape[1] - 1};
     int64_t first = 0, shape[] = {e->outputs[0].shape[0], e->outputs[0].shape[1]}, above, below;
     host_array image;
 
+    fl_group_share(group_of_all(), rows, group_info()->rank, &above, &below);
+    below += above;
     fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &first, &shape[0]);
-    above = int64_larger(0, first + offsets[mode] - (taps - 1));
-    below = int64_smaller(e->input_rows[0], first + shape[0] + offsets[mode]);
-    image = make(e, above, int64_larger(below - above, 0));
+    above = int64_larger(0, int64_smaller(above, first + offsets[mode] - (taps - 1)));
+    below = int64_smaller(rows, int64_larger(below, first + shape[0] + offsets[mode]));
+    image = make(e, above, below - above);
     e->expected = convolve_oracle_of_window(&image, kernel, (int64_t[]){first + offsets[mode] - above, columns[mode]},
                                             shape, e->common.check, e->common.seed);
     host_array_free(&image);
+}
+
+void convolution_expect(exercise *e, convolution_maker make)
+{
+    if (group_is_parted())
+        expect_rows(e, make);
+    else
+        e->expected =
+            convolve_oracle_create(&e->inputs[0], &e->inputs[1], convolution_mode(e), e->common.check, e->common.seed);
 }
 
 compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size)

@@ -26,11 +26,12 @@ extern const char *const convolution_modes[], *const convolution_gaussians[];
 
 fl_mode convolution_mode(const exercise *e);
 
-/* Rows of the made image, for ranks (group.h) that check what they got from others: they make it anew. */
-typedef host_array (*convolution_maker)(const exercise *e, int64_t first, int64_t rows);
-void convolution_expect_rows(exercise *e, convolution_maker make);
+fl_status convolution_call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                           const fl_run *run);
 
-/* exercise_kind.expect, .check and .release: checks/convolve.h. */
-void convolution_expect(exercise *e);
+/* For exercise_kind.expect, .check and .release: checks/convolve.h. `make` makes rows of the image, or elements of the
+ * signal, for ranks (group.h) that check what they got from others. */
+typedef host_array (*convolution_maker)(const exercise *e, int64_t first, int64_t rows);
+void convolution_expect(exercise *e, convolution_maker make);
 compare_result convolution_check(const exercise *e, const measurement *m, char *method, size_t size);
 void convolution_release(exercise *e);

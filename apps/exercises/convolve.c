@@ -68,25 +68,9 @@ static void plan(exercise *e)
                    fl_dtype_name(kernel->dtype), format_shape(2, shape).text, fl_dtype_name(dtype));
 }
 
-static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
-                      const fl_run *run)
-{
-    fl_group_timing cost;
-    fl_status status;
-
-    if (!group_is_parted())
-        return fl_convolve(device, in[0], in[1], convolution_mode(e), out[0], run);
-    status = fl_group_convolve(group_of_all(), device, in[0], in[1], convolution_mode(e), out[0], run, &cost);
-    group_add_cost(&cost);
-    return status;
-}
-
 static void expect(exercise *e)
 {
-    if (group_is_parted())
-        convolution_expect_rows(e, make_rows);
-    else
-        convolution_expect(e);
+    convolution_expect(e, make_rows);
 }
 
 static bool draw(const exercise *e, const result_list *results)
@@ -129,6 +113,6 @@ const exercise_kind convolve_exercise = {
     .taxonomy_size = 1024,
     .parted = 1, /* the image */
     .settle = settle,
-    .steps = {make, plan, call, expect, convolution_check, convolution_release},
+    .steps = {make, plan, convolution_call, expect, convolution_check, convolution_release},
     .write = draw,
 };

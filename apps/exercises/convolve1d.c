@@ -23,12 +23,19 @@ static const own_option options[] = {
     {0},
 };
 
+static host_array make_part(const exercise *e, int64_t first, int64_t count)
+{
+    return course_signal_part(first, count, exercise_dtype(e, FL_F64));
+}
+
 static host_array make(const exercise *e, int i)
 {
     const convolve1d_options *own = e->own;
+    int64_t count = exercise_size(e);
+    const int64_t first = i == 0 ? group_part(1, &count) : 0;
 
     if (i == 0)
-        return course_signal(exercise_size(e), exercise_dtype(e, FL_F64));
+        return make_part(e, first, count);
     return course_gaussian_line(own->shared.gaussian, own->taps == 1, e->inputs[0].dtype);
 }
 
@@ -37,19 +44,20 @@ static void plan(exercise *e)
 {
     const host_array *signal = &e->inputs[0], *kernel = &e->inputs[1];
     const fl_dtype dtype = exercise_float_dtype(e);
-    int64_t length;
+    int64_t length, share;
 
-    must(fl_convolve1d_shape(signal->shape[0], kernel->shape[0], convolution_mode(e), &length));
-    exercise_output(e, dtype, 1, &length);
+    must(fl_convolve1d_shape(e->input_rows[0], kernel->shape[0], convolution_mode(e), &length));
+    share = length;
+    group_part(1, &share);
+    exercise_output(e, dtype, 1, &share);
     exercise_title(e, "convolve1d %s: signal %" PRId64 " %s, kernel %" PRId64 " %s, result %" PRId64 " %s",
-                   convolution_modes[convolution_mode(e)], signal->shape[0], fl_dtype_name(signal->dtype),
+                   convolution_modes[convolution_mode(e)], e->input_rows[0], fl_dtype_name(signal->dtype),
                    kernel->shape[0], fl_dtype_name(kernel->dtype), length, fl_dtype_name(dtype));
 }
 
-static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
-                      const fl_run *run)
+static void expect(exercise *e)
 {
-    return fl_convolve1d(device, in[0], in[1], convolution_mode(e), out[0], run);
+    convolution_expect(e, make_part);
 }
 
 const exercise_kind convolve1d_exercise = {
@@ -76,5 +84,6 @@ const exercise_kind convolve1d_exercise = {
     .largest = INT64_C(1) << 40,
     .laws = {1 << 22, 1, NULL},
     .taxonomy_size = 1 << 22,
-    .steps = {make, plan, call, convolution_expect, convolution_check, convolution_release},
+    .parted = 1, /* the signal */
+    .steps = {make, plan, convolution_call, expect, convolution_check, convolution_release},
 };

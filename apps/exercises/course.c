@@ -31,14 +31,19 @@ host_array course_image(int64_t edge, fl_dtype dtype)
     return course_image_rows(edge, 0, edge, dtype);
 }
 
+host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype)
+{
+    host_array signal = zeros(dtype, 1, &count);
+
+    for (int64_t i = (first + TILE - 1 - IMPULSE) / TILE * TILE + IMPULSE; i < first + count; i += TILE)
+        if (i / COLUMNS % TILE == IMPULSE)
+            host_array_set(&signal, i - first, 1);
+    return signal;
+}
+
 host_array course_signal(int64_t size, fl_dtype dtype)
 {
-    host_array signal = zeros(dtype, 1, &size);
-
-    for (int64_t row = IMPULSE * COLUMNS; row < size; row += TILE * COLUMNS)
-        for (int64_t i = row + IMPULSE; i < row + COLUMNS && i < size; i += TILE)
-            host_array_set(&signal, i, 1);
-    return signal;
+    return course_signal_part(0, size, dtype);
 }
 
 /* np.linspace(-2, 2, 15)[i]: start + i * step, the last element the end itself. */

@@ -20,6 +20,8 @@ host_array course_gaussian(int width, fl_dtype image);
 
 /* The first `size` elements (at least 1) of such an image with 2048 columns and any number of rows, row after row. */
 host_array course_signal(int64_t size, fl_dtype dtype);
+/* Its elements from `first` on. */
+host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype);
 
 /* That kernel as a vector: its diagonal (15 elements), or all of it, row after row (225). */
 host_array course_gaussian_line(int width, bool whole, fl_dtype signal);

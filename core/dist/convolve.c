@@ -37,8 +37,11 @@ typedef struct edge {
     fl_array *image; /* those; NULL: the edge has no rows */
 } edge;
 
-/* One convolution on one rank. Rows are counted in the whole image and the whole result. */
+/* One convolution on one rank. Rows are counted in the whole image and the whole result; those of a signal have one
+ * element each. */
 typedef struct convolving {
+    const char *name; /* of the call */
+    int ndim;         /* 2, or 1 */
     fl_group *group;
     fl_device *device;
     const fl_array *image, *kernel;
@@ -61,12 +64,26 @@ static rows share_of(const convolving *c, int64_t count, int rank)
     return (rows){first, first + share};
 }
 
+/* fl_convolve1d takes the longer input as the signal, and sums in the order of the other one: what a rank convolves
+ * must not be shorter than the kernel where the whole signal is not. */
+static bool keeps_order(const convolving *c)
+{
+    return c->ndim == 1 && c->height >= c->taps;
+}
+
 /* The rows of the image that rows of the result need. */
 static rows needed(const convolving *c, rows of)
 {
     const int64_t first = of.first + c->origin[0] - (c->taps - 1), end = of.end + c->origin[0];
+    rows found = {larger(first, 0), smaller(end, c->height)};
 
-    return count_of(of) > 0 ? (rows){larger(first, 0), smaller(end, c->height)} : (rows){0, 0};
+    if (count_of(of) == 0)
+        return (rows){0, 0};
+    if (keeps_order(c) && first < 0)
+        found.end = larger(found.end, c->taps);
+    if (keeps_order(c) && end > c->height)
+        found.first = smaller(found.first, c->height - c->taps);
+    return found;
 }
 
 /* The rows of the result that need no other rank's; none: an empty range at the end of those wanted. */
@@ -78,6 +95,8 @@ static rows find_interior(const convolving *c)
         in.first = larger(in.first, c->own.first - c->origin[0] + c->taps - 1);
     if (c->own.end < c->height)
         in.end = smaller(in.end, c->own.end - c->origin[0]);
+    if (keeps_order(c) && count_of(c->own) < c->taps)
+        in.end = in.first;
     return count_of(c->own) > 0 && in.first < in.end ? in : (rows){c->wanted.end, c->wanted.end};
 }
 
@@ -91,7 +110,9 @@ static fl_status queue(const convolving *c, const fl_array *image, int64_t first
     fl_status status = fl_array_view(c->out, (int64_t[]){of.first - c->wanted.first, 0},
                                      (int64_t[]){count_of(of), fl_array_shape(c->out, 1)}, &view);
 
-    if (status == FL_OK)
+    if (status == FL_OK && c->ndim == 1)
+        status = fl_convolve1d_window(c->device, image, c->kernel, origin[0], view, run);
+    else if (status == FL_OK)
         status = fl_convolve_window(c->device, image, c->kernel, origin, view, run);
     fl_array_free(view);
     return status;
@@ -143,7 +164,7 @@ static fl_status pack(convolving *c, dist_rows *to, fl_stream *stream)
         to[r] = (dist_rows){.first = at, .count = r == c->group->info.rank ? 0 : count_of(part)};
         at += to[r].count;
     }
-    status = dist_room(c->group, ROOM_PACKED, fl_array_dtype(c->out), 2, (int64_t[]){at, width}, &c->packed);
+    status = dist_room(c->group, ROOM_PACKED, fl_array_dtype(c->out), c->ndim, (int64_t[]){at, width}, &c->packed);
     for (int r = 0; r < c->group->info.size && status == FL_OK; r++) {
         to[r].of = c->packed;
         if (to[r].count > 0)
@@ -163,7 +184,7 @@ static fl_status prepare_edges(convolving *c, dist_rows *from, fl_stream *stream
         const rows own = both(e->from, c->own);
         if (count_of(e->of) == 0)
             continue;
-        status = dist_room(c->group, ROOM_EDGES + i, fl_array_dtype(c->out), 2,
+        status = dist_room(c->group, ROOM_EDGES + i, fl_array_dtype(c->out), c->ndim,
                            (int64_t[]){count_of(e->from), fl_array_shape(c->image, 1)}, &e->image);
         if (status == FL_OK && count_of(own) > 0)
             status = copy_rows(c, own, e->image, own.first - e->from.first, stream);
@@ -183,11 +204,6 @@ static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
     fl_status status = fl_event_record(event, earlier);
 
     return status == FL_OK ? fl_stream_wait_event(later, event) : status;
-}
-
-static fl_status wait_for(const convolving *c)
-{
-    return dist_finish(c->device, &c->run);
 }
 
 /* Queues the interior in the caller's stream; the halo and the edges beside it, in one that goes before it where both
@@ -212,7 +228,7 @@ static fl_status compute_parts(convolving *c, dist_rows *to, dist_rows *from)
     if (status == FL_OK)
         status = order(c->group, beside, c->run.stream);
     if (status == FL_OK)
-        status = wait_for(c);
+        status = dist_finish(c->device, &c->run);
     if (status == FL_OK)
         status = dist_moved(c->group, &c->cost);
     return fl_group_agree(c->group, status, fl_last_error());
@@ -242,7 +258,7 @@ static fl_status refuse(const convolving *c, const char *why)
 {
     char text[300];
 
-    snprintf(text, sizeof text, "fl_group_convolve: %s", why);
+    snprintf(text, sizeof text, "%s: %s", c->name, why);
     return fl_group_agree(c->group, *why ? FL_E_ARGUMENT : FL_OK, text);
 }
 
@@ -252,25 +268,29 @@ static fl_status measure(convolving *c, fl_mode mode)
     const int rank = c->group->info.rank;
     const int64_t width = fl_array_shape(c->image, 1);
     const int64_t kernel[] = {fl_array_shape(c->kernel, 0), fl_array_shape(c->kernel, 1)};
-    int64_t whole[] = {0, width}, result[2];
-    const bool matrices = fl_array_ndim(c->image) == 2 && fl_array_ndim(c->kernel) == 2 && fl_array_ndim(c->out) == 2;
-    fl_status status = refuse(c, !matrices || width == 0 || kernel[0] == 0 || kernel[1] == 0
-                                     ? "image, kernel and out are no matrices with columns"
-                                     : "");
+    int64_t whole[] = {0, width}, result[] = {0, 1};
+    const int n = c->ndim;
+    const bool fit = fl_array_ndim(c->image) == n && fl_array_ndim(c->kernel) == n && fl_array_ndim(c->out) == n;
+    fl_status status = refuse(c, fit && width > 0 && kernel[0] > 0 && kernel[1] > 0 ? ""
+                                 : n == 1 ? "signal, kernel and out are no vectors, or the kernel has no elements"
+                                          : "image, kernel and out are no matrices with columns");
 
+    c->taps = kernel[0];
     c->height = fl_array_shape(c->image, 0);
     if (status == FL_OK && c->group->link)
         status = c->group->link->reduce(&c->height, 1, FL_I64, FL_SUM);
     if (status != FL_OK)
         return status;
     whole[0] = c->height;
-    status = fl_convolve_shape(whole, kernel, mode, result);
+    if (n == 1)
+        status = c->height == 0 ? FL_OK : fl_convolve1d_shape(c->height, c->taps, mode, result);
+    else
+        status = fl_convolve_shape(whole, kernel, mode, result);
     if (status != FL_OK)
         return fl_group_agree(c->group, status, fl_last_error());
-    c->taps = kernel[0];
     c->result = result[0];
     for (int d = 0; d < 2; d++)
-        c->origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel[d] - 1) / 2 : kernel[d] - 1;
+        c->origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel[d] - 1) / 2 : smaller(whole[d], kernel[d]) - 1;
     c->own = share_of(c, c->height, rank);
     c->wanted = share_of(c, c->result, rank);
     c->interior = find_interior(c);
@@ -278,8 +298,8 @@ static fl_status measure(convolving *c, fl_mode mode)
     c->edges[1].of = (rows){c->interior.end, c->wanted.end};
     for (int i = 0; i < 2; i++)
         c->edges[i].from = needed(c, c->edges[i].of);
-    return refuse(c, c->height == 0 ? "the image has no rows"
-                     : mode == FL_VALID && (whole[0] < kernel[0] || whole[1] < kernel[1])
+    return refuse(c, c->height == 0 ? "all ranks together have nothing to convolve"
+                     : n == 2 && mode == FL_VALID && (whole[0] < kernel[0] || whole[1] < kernel[1])
                          ? "in mode valid the image contains the kernel"
                      : fl_array_shape(c->image, 0) != count_of(c->own)
                          ? "this rank's image is not its share of the rows"
@@ -288,17 +308,23 @@ static fl_status measure(convolving *c, fl_mode mode)
                          : "");
 }
 
-fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
-                            fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing)
+/* fl_convolve, or fl_convolve1d. */
+typedef fl_status (*on_one_device)(fl_device *, const fl_array *, const fl_array *, fl_mode, fl_array *,
+                                   const fl_run *);
+
+static fl_status convolve(const char *name, int ndim, on_one_device alone, fl_group *group, fl_device *device,
+                          const fl_array *image, const fl_array *kernel, fl_mode mode, fl_array *out, const fl_run *run,
+                          fl_group_timing *timing)
 {
-    convolving c = {.group = group, .device = device, .image = image, .kernel = kernel, .out = out};
+    convolving c = {
+        .name = name, .ndim = ndim, .group = group, .device = device, .image = image, .kernel = kernel, .out = out};
     fl_status status;
 
     if (run)
         c.run = *run;
     if (group->info.size == 1) {
-        status = fl_convolve(device, image, kernel, mode, out, run);
-        status = fl_group_agree(group, status == FL_OK ? wait_for(&c) : status, fl_last_error());
+        status = alone(device, image, kernel, mode, out, run);
+        status = fl_group_agree(group, status == FL_OK ? dist_finish(device, run) : status, fl_last_error());
     } else {
         status = measure(&c, mode);
         if (status == FL_OK)
@@ -307,4 +333,16 @@ fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *
     if (timing)
         *timing = c.cost;
     return status;
+}
+
+fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
+                            fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing)
+{
+    return convolve("fl_group_convolve", 2, fl_convolve, group, device, image, kernel, mode, out, run, timing);
+}
+
+fl_status fl_group_convolve1d(fl_group *group, fl_device *device, const fl_array *signal, const fl_array *kernel,
+                              fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing)
+{
+    return convolve("fl_group_convolve1d", 1, fl_convolve1d, group, device, signal, kernel, mode, out, run, timing);
 }

@@ -85,10 +85,10 @@ for mpi in $mpis; do
     # What lies above the links is the same: the second MPI runs less of it.
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
-        exercises="$exercises increment sqrt maximum log_of_sum reconstruct"
+        exercises="$exercises convolve1d increment sqrt maximum log_of_sum reconstruct"
         wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y")
-        wrong+=("primes primes.out --upto=94" "select select.out" "select select.count")
-        files+=("select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
+        wrong+=("convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
+        files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
             "reconstruct --size=30 --variant=naive")
     fi

@@ -129,31 +129,33 @@ static void try_sorts(const char *resource)
 
 /* --------------------------------------------------------------------------------------------- convolve ---- */
 
-/* This rank's rows of a matrix. */
-static fl_array *rows_here(fl_device *device, fl_dtype dtype, const int64_t *shape, const void *whole)
+/* This rank's rows of a matrix, or elements of a vector, which has one column. */
+static fl_array *rows_here(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, const void *whole)
 {
     int64_t first, own[] = {0, shape[1]};
     fl_array *array = NULL;
 
     fl_group_share(group, shape[0], rank, &first, &own[0]);
-    if (fl_array_from_host(device, dtype, 2, own,
+    if (fl_array_from_host(device, dtype, ndim, own,
                            (const char *)whole + (size_t)(first * shape[1]) * fl_dtype_size(dtype), &array) != FL_OK)
         check(false, "an array", "of rows", own[0]);
     return array;
 }
 
-/* The result has the bits of one device that has the whole image. */
-static void try_convolution(fl_device *device, fl_dtype dtype, const int64_t *image, const int64_t *kernel,
+/* The result has the bits of one device that has the whole image, or signal. */
+static void try_convolution(fl_device *device, fl_dtype dtype, int ndim, const int64_t *image, const int64_t *kernel,
                             fl_mode mode)
 {
+    const bool line = ndim == 1;
     const int64_t item = (int64_t)fl_dtype_size(dtype);
     const fl_run run = {.variant = "naive"};
-    int64_t shape[2] = {0}, first, own[2];
+    int64_t shape[2] = {0, 1}, first, own[2];
     char *pixels, *taps, *expected, *got;
     fl_array *whole, *weights, *all, *in, *out;
     bool right;
 
-    if (fl_convolve_shape(image, kernel, mode, shape) != FL_OK)
+    if ((line ? fl_convolve1d_shape(image[0], kernel[0], mode, shape)
+              : fl_convolve_shape(image, kernel, mode, shape)) != FL_OK)
         return;
     pixels = malloc((size_t)(image[0] * image[1] * item));
     taps = malloc((size_t)(kernel[0] * kernel[1] * item));
@@ -162,19 +164,22 @@ static void try_convolution(fl_device *device, fl_dtype dtype, const int64_t *im
         put(pixels, dtype, i, value_of(RANDOM, dtype, i, 0) * 0x1p-29);
     for (int64_t i = 0; i < kernel[0] * kernel[1]; i++)
         put(taps, dtype, i, value_of(RANDOM, dtype, 1000 + i, 0) * 0x1p-29);
-    right = fl_array_from_host(device, dtype, 2, image, pixels, &whole) == FL_OK &&
-            fl_array_from_host(device, dtype, 2, kernel, taps, &weights) == FL_OK &&
-            fl_array_create(device, dtype, 2, shape, &all) == FL_OK &&
-            fl_convolve(device, whole, weights, mode, all, &run) == FL_OK && fl_array_to_host(all, expected) == FL_OK;
-    in = rows_here(device, dtype, image, pixels);
+    right = fl_array_from_host(device, dtype, ndim, image, pixels, &whole) == FL_OK &&
+            fl_array_from_host(device, dtype, ndim, kernel, taps, &weights) == FL_OK &&
+            fl_array_create(device, dtype, ndim, shape, &all) == FL_OK &&
+            (line ? fl_convolve1d : fl_convolve)(device, whole, weights, mode, all, &run) == FL_OK &&
+            fl_array_to_host(all, expected) == FL_OK;
+    in = rows_here(device, dtype, ndim, image, pixels);
     fl_group_share(group, shape[0], rank, &first, &own[0]);
     own[1] = shape[1];
     got = calloc((size_t)(own[0] * own[1] * item) + 1, 1);
-    right = fl_array_create(device, dtype, 2, own, &out) == FL_OK && right;
-    right = fl_group_convolve(group, device, in, weights, mode, out, &run, NULL) == FL_OK &&
-            fl_array_to_host(out, got) == FL_OK && right;
+    right = fl_array_create(device, dtype, ndim, own, &out) == FL_OK && right;
+    right =
+        (line ? fl_group_convolve1d : fl_group_convolve)(group, device, in, weights, mode, out, &run, NULL) == FL_OK &&
+        fl_array_to_host(out, got) == FL_OK && right;
     right = right && memcmp(got, expected + first * shape[1] * item, (size_t)(own[0] * own[1] * item)) == 0;
-    check(right, "fl_group_convolve", fl_dtype_name(dtype), image[0] * 1000000 + kernel[0] * 1000 + (int64_t)mode);
+    check(right, line ? "fl_group_convolve1d" : "fl_group_convolve", fl_dtype_name(dtype),
+          image[0] * 1000000 + kernel[0] * 1000 + (int64_t)mode);
     fl_array_free(whole);
     fl_array_free(weights);
     fl_array_free(all);
@@ -199,7 +204,23 @@ static void try_convolutions(const char *resource)
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             for (fl_mode mode = FL_FULL; mode <= FL_VALID; mode++)
                 if (mode != FL_VALID || (images[i][0] >= kernels[k][0] && images[i][1] >= kernels[k][1]))
-                    try_convolution(device, (i + k) % 2 ? FL_F32 : FL_F64, images[i], kernels[k], mode);
+                    try_convolution(device, (i + k) % 2 ? FL_F32 : FL_F64, 2, images[i], kernels[k], mode);
+    fl_device_close(device);
+}
+
+/* Signals with fewer elements than ranks, and kernels that are longer than shares and than the signal. */
+static void try_lines(const char *resource)
+{
+    static const int64_t signals[][2] = {{1, 1}, {2, 1}, {5, 1}, {17, 1}, {100, 1}, {5000, 1}};
+    static const int64_t kernels[][2] = {{1, 1}, {2, 1}, {9, 1}, {40, 1}, {225, 1}};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+            for (fl_mode mode = FL_FULL; mode <= FL_VALID; mode++)
+                try_convolution(device, (i + k) % 2 ? FL_F32 : FL_F64, 1, signals[i], kernels[k], mode);
     fl_device_close(device);
 }
 
@@ -437,6 +458,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         try_sorts(argv[i]);
         try_convolutions(argv[i]);
+        try_lines(argv[i]);
         try_selects(argv[i]);
         try_all_primes(argv[i]);
     }

@@ -93,6 +93,10 @@ typedef struct fl_group_timing {
  * receives the halo meanwhile, and computes the rest from that and its own rows at the edge. */
 FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
                                    fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
+/* The same of vectors, as fl_convolve1d does: image and out are this rank's shares of the elements of a signal and of
+ * its result, and in mode valid the kernel may be the longer one. */
+FL_API fl_status fl_group_convolve1d(fl_group *group, fl_device *device, const fl_array *signal, const fl_array *kernel,
+                                     fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
 
 /* out = all ranks' `in`, sorted as fl_sort does: rank 0 has the least elements. Both 1-D, of one dtype, with this
  * rank's share of the whole length each; they share no memory, or are the same array. `run` is that of the local sorts

@@ -423,6 +423,10 @@ FL_API fl_status fl_convolve1d_shape(int64_t signal, int64_t kernel, fl_mode mod
  * Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_UNSUPPORTED, FL_E_LIMIT, FL_E_MEMORY. */
 FL_API fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
                                fl_array *out, const fl_run *run);
+/* A window of the result of mode full, which is not computed as a whole: out[i] is its element i + origin. out: 1-D, of
+ * any length for which all of those exist. Otherwise as fl_convolve1d. */
+FL_API fl_status fl_convolve1d_window(fl_device *device, const fl_array *signal, const fl_array *kernel, int64_t origin,
+                                      fl_array *out, const fl_run *run);
 
 /* out = the elements of `in`, bit for bit, in ascending order, as numpy.sort: -0 equals +0 (in any order), NaN comes
  * last (in any order). in, out: 1-D, of the same dtype (f32, f64, i32, i64) and length, which may be 0; `out` is `in`

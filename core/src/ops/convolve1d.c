@@ -65,22 +65,23 @@ static fl_status check_input(const char *argument, const fl_array *array)
     return status;
 }
 
-static fl_status check(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode,
-                       const fl_array *out)
+static fl_status check_arrays(fl_device *device, const fl_array *signal, const fl_array *kernel, const fl_array *out)
 {
     const core_argument arrays[] = {{"signal", signal}, {"kernel", kernel}, {"out", out}};
     fl_status status = core_check_arguments(name, device, arrays, 3);
-    int64_t length;
 
     for (int i = 0; i < 2 && status == FL_OK; i++)
         status = check_input(arrays[i].name, arrays[i].array);
-    if (status == FL_OK)
-        status = find_length(name, signal->buffer.shape[0], kernel->buffer.shape[0], mode, &length);
-    if (status == FL_OK)
-        status = core_check_like(name, "out", out, compute_dtype(signal, kernel), 1, &length);
-    for (int i = 0; i < 2 && status == FL_OK; i++)
-        status = core_check_apart(name, "out", out, arrays[i].name, arrays[i].array);
     return status;
+}
+
+static fl_status check_out(const fl_array *signal, const fl_array *kernel, const fl_array *out, int64_t length)
+{
+    fl_status status = core_check_like(name, "out", out, compute_dtype(signal, kernel), 1, &length);
+
+    if (status == FL_OK)
+        status = core_check_apart(name, "out", out, "signal", signal);
+    return status == FL_OK ? core_check_apart(name, "out", out, "kernel", kernel) : status;
 }
 
 /* The longer input is the signal: convolution commutes, and positions outside add nothing, so each sum has the same
@@ -95,22 +96,50 @@ static void put_longer_first(fl_convolve1d_args *args)
     }
 }
 
-fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode, fl_array *out,
-                        const fl_run *run)
+/* Arrays that fit. */
+static fl_status queue(fl_device *device, const fl_array *signal, const fl_array *kernel, int64_t at, fl_array *out,
+                       const fl_run *run)
 {
-    fl_convolve1d_args args;
-    core_step step = {FL_OP_CONVOLVE1D, FL_F32, &args};
-    fl_status status = check(device, signal, kernel, mode, out);
+    fl_convolve1d_args args = {.signal = signal->buffer, .kernel = kernel->buffer, .out = out->buffer, .origin = at};
+    const core_step step = {FL_OP_CONVOLVE1D, compute_dtype(signal, kernel), &args};
 
-    if (status != FL_OK)
-        return status;
-    step.dtype = compute_dtype(signal, kernel);
-    args = (fl_convolve1d_args){.signal = signal->buffer,
-                                .kernel = kernel->buffer,
-                                .out = out->buffer,
-                                .origin = origin(mode, signal->buffer.shape[0], kernel->buffer.shape[0])};
+    if (fl_array_size(out) == 0)
+        return core_call_empty(name, device, run, &step, out);
     put_longer_first(&args);
     return core_call_run(name, device, run, &step, (fl_buffer *[]){&args.signal, &args.kernel}, 2,
                          core_buffer_bytes(&signal->buffer) + core_buffer_bytes(&kernel->buffer) +
                              core_buffer_bytes(&out->buffer));
+}
+
+fl_status fl_convolve1d(fl_device *device, const fl_array *signal, const fl_array *kernel, fl_mode mode, fl_array *out,
+                        const fl_run *run)
+{
+    fl_status status = check_arrays(device, signal, kernel, out);
+    int64_t length;
+
+    if (status == FL_OK)
+        status = find_length(name, signal->buffer.shape[0], kernel->buffer.shape[0], mode, &length);
+    if (status == FL_OK)
+        status = check_out(signal, kernel, out, length);
+    return status == FL_OK
+               ? queue(device, signal, kernel, origin(mode, signal->buffer.shape[0], kernel->buffer.shape[0]), out, run)
+               : status;
+}
+
+fl_status fl_convolve1d_window(fl_device *device, const fl_array *signal, const fl_array *kernel, int64_t at,
+                               fl_array *out, const fl_run *run)
+{
+    fl_status status = check_arrays(device, signal, kernel, out);
+    int64_t full;
+
+    if (status == FL_OK)
+        status = find_length(name, signal->buffer.shape[0], kernel->buffer.shape[0], FL_FULL, &full);
+    if (status == FL_OK && (at < 0 || at > full || fl_array_size(out) > full - at))
+        status =
+            core_fail(FL_E_ARGUMENT,
+                      "%s: the window begins at %" PRId64 " and has %" PRId64 " elements; the full result has %" PRId64,
+                      name, at, fl_array_size(out), full);
+    if (status == FL_OK)
+        status = check_out(signal, kernel, out, fl_array_size(out));
+    return status == FL_OK ? queue(device, signal, kernel, at, out, run) : status;
 }

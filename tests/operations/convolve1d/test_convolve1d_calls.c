@@ -120,6 +120,50 @@ ON_EVERY_BACKEND(convolve1d, wrong_output)
     fl_device_close(device);
 }
 
+/* A window has the bits of that part of the full result, whichever input is the longer one. */
+ON_EVERY_BACKEND(convolve1d, windows)
+{
+    static const int64_t taps[] = {1, 15, 4000};
+    static const int64_t windows[][2] = {{0, 0}, {0, 1}, {0, 100}, {7, 993}, {1000, 2000}, {2999, 1}, {3000, 0}};
+    enum { SIZE = 3000 };
+    fl_device *device = open_device(on->resource);
+    const fl_run run = {.variant = "naive"};
+    for (size_t k = 0; k < COUNT(taps); k++) {
+        const int64_t size = SIZE, full = SIZE + taps[k] - 1;
+        struct matrix signal = matrix_random(FL_F32, 1, size, 1), kernel = matrix_random(FL_F32, 1, taps[k], 2);
+        float *whole = malloc((size_t)full * sizeof *whole), *part = malloc((size_t)SIZE * sizeof *part);
+        fl_array *a, *b, *out;
+        must(fl_array_from_host(device, FL_F32, 1, &size, signal.data, &a));
+        must(fl_array_from_host(device, FL_F32, 1, &taps[k], kernel.data, &b));
+        must(fl_array_create(device, FL_F32, 1, &full, &out));
+        must(fl_convolve1d(device, a, b, FL_FULL, out, &run));
+        must(fl_array_to_host(out, whole));
+        fl_array_free(out);
+        for (size_t w = 0; w < COUNT(windows); w++) {
+            const int64_t at = windows[w][0], length = windows[w][1];
+            must(fl_array_create(device, FL_F32, 1, &length, &out));
+            must(fl_convolve1d_window(device, a, b, at, out, &run));
+            must(fl_array_to_host(out, part));
+            cr_expect(memcmp(part, whole + at, (size_t)length * sizeof *part) == 0, "%s: %lld from %lld on, %lld taps",
+                      on->resource, (long long)length, (long long)at, (long long)taps[k]);
+            fl_array_free(out);
+        }
+        must(fl_array_create(device, FL_F32, 1, &size, &out));
+        expect_status(FL_E_ARGUMENT, fl_convolve1d_window(device, a, b, -1, out, NULL));
+        expect_error_says("begins at -1");
+        expect_status(FL_E_ARGUMENT, fl_convolve1d_window(device, a, b, taps[k], out, NULL));
+        expect_error_says("the full result has");
+        fl_array_free(a);
+        fl_array_free(b);
+        fl_array_free(out);
+        matrix_free(&signal);
+        matrix_free(&kernel);
+        free(whole);
+        free(part);
+    }
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(convolve1d, wrong_inputs)
 {
     fl_device *device = open_device(on->resource), *other = open_device("serial");
