@@ -36,16 +36,17 @@ static const own_option options[] = {
 static host_array make(const exercise *e, int i)
 {
     const int64_t size = exercise_size(e);
-    host_array roots = exercise_array(FL_F32, 1, &size);
+    int64_t first;
+    host_array roots = exercise_share(FL_F32, 1, &size, &first);
     float *values = roots.data;
     fl_array *in, *out;
 
-    for (int64_t n = 0; n < size; n++)
-        values[n] = i == 0 ? (float)n : sqrtf((float)n);
+    for (int64_t n = 0; n < roots.shape[0]; n++)
+        values[n] = i == 0 ? (float)(first + n) : sqrtf((float)(first + n));
     if (i == 1)
         return roots;
     in = reference_upload(e->backends->open[0].device, &roots, false);
-    must(fl_array_create(e->backends->open[0].device, FL_F32, 1, &size, &out));
+    must(fl_array_create(e->backends->open[0].device, FL_F32, 1, roots.shape, &out));
     must(fl_sqrt(e->backends->open[0].device, in, out, NULL));
     must(fl_array_to_host(out, values));
     fl_array_free(in);
@@ -55,21 +56,30 @@ static host_array make(const exercise *e, int i)
 
 static void plan(exercise *e)
 {
-    const host_array *a = &e->inputs[0], *b = &e->inputs[1];
     const allclose_options *own = e->own;
+    int64_t whole[FL_MAX_DIMS];
+    const int ndim = exercise_whole_input(e, 0, whole);
 
     exercise_one_shape(e);
-    exercise_output(e, FL_I64, 1, (int64_t[]){ANSWERS});
-    exercise_title(e, "allclose: %s %s, %s; rtol %g, atol %g", format_shape(a->ndim, a->shape).text,
-                   fl_dtype_name(a->dtype), fl_dtype_name(b->dtype), own->relative, own->absolute);
+    exercise_output(e, FL_I64, 1, (int64_t[]){group_prints() ? ANSWERS : 0}); /* of all ranks, checked by rank 0 */
+    exercise_title(e, "allclose: %s %s, %s; rtol %g, atol %g", format_shape(ndim, whole).text,
+                   fl_dtype_name(e->inputs[0].dtype), fl_dtype_name(e->inputs[1].dtype), own->relative, own->absolute);
 }
 
 static fl_status find(const exercise *e, fl_device *device, fl_array *const *in, const fl_run *run, int64_t *answers)
 {
     const allclose_options *own = e->own;
+    fl_group_timing cost;
     fl_closeness found;
-    fl_status status = fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
+    fl_status status;
 
+    if (group_is_parted()) {
+        status = fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
+                                   &found, run, &cost);
+        group_add_cost(&cost);
+    } else {
+        status = fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
+    }
     if (status != FL_OK)
         return status;
     answers[DIFFERING] = found.differing;
@@ -81,7 +91,19 @@ static fl_status find(const exercise *e, fl_device *device, fl_array *const *in,
 /* What is expected, and the answers of the call under way until they are copied to the output. */
 typedef struct allclose_answers {
     int64_t expected[ANSWERS], found[ANSWERS];
+    double worst[2]; /* of several ranks: the elements that differ most, which one of them has */
 } allclose_answers;
+
+/* The worst elements, where this rank has them, else 0. */
+static void find_worst(const exercise *e, int64_t index, double values[2])
+{
+    int64_t count = host_array_size(&e->inputs[0]), first = 0;
+
+    if (group_is_parted())
+        first = group_before(count);
+    for (int i = 0; i < 2; i++)
+        values[i] = index >= first && index - first < count ? host_array_get(&e->inputs[i], index - first) : 0;
+}
 
 /* The verdict comes back to the host; from there it goes into the output, as a result to check. */
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -110,11 +132,18 @@ static void expect(exercise *e)
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    const int64_t *got = m->results[0].data, *expected = ((const allclose_answers *)e->expected)->expected;
+    const int64_t *got = m->results[0].data;
+    allclose_answers *answers = e->expected;
+    const int64_t *expected = answers->expected;
     compare_result found = compare_start();
 
     snprintf(method, size, "reference, exactly");
-    for (int i = 0; i < ANSWERS; i++)
+    if (group_is_parted()) {
+        find_worst(e, answers->found[WORST_INDEX], answers->worst);
+        for (int i = 0; i < 2; i++)
+            answers->worst[i] = group_sum(answers->worst[i]);
+    }
+    for (int i = 0; i < m->results[0].shape[0]; i++)
         compare_add(&found, i, got[i] == expected[i] ? 0 : 1, 0, 0);
     return found;
 }
@@ -137,6 +166,8 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     const int64_t *answers = m->results[0].data;
 
     (void)e;
+    if (m->results[0].shape[0] == 0) /* rank 0 has them */
+        return;
     json_put(row, "close", json_boolean(answers[DIFFERING] == 0));
     json_put(row, "differing", json_whole(answers[DIFFERING]));
     json_put(row, "worst", json_whole(answers[WORST_INDEX]));
@@ -147,16 +178,23 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 static void print(const exercise *e, const measurement *m, const json_t *row)
 {
     const int64_t *answers = m->results[0].data, index = answers[WORST_INDEX];
-    const host_array *a = &e->inputs[0], *b = &e->inputs[1];
+    int64_t whole[FL_MAX_DIMS], size;
+    const int ndim = exercise_whole_input(e, 0, whole);
+    double worst[2];
 
     (void)row;
+    shape_bytes(ndim, whole, 1, &size);
+    if (group_is_parted())
+        memcpy(worst, ((const allclose_answers *)e->expected)->worst, sizeof worst);
+    else
+        find_worst(e, index, worst);
     if (answers[DIFFERING] == 0)
-        text_print("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, host_array_size(a));
-    else if (index >= 0 && index < host_array_size(a))
-        text_print(
-            "%s: not close: %" PRId64 " of %" PRId64 " differ; the worst is %s: %.9g and %.9g, %.3g times its bound\n",
-            m->device.resource, answers[DIFFERING], host_array_size(a), format_index(index, a->ndim, a->shape).text,
-            host_array_get(a, index), host_array_get(b, index), worst_excess(m));
+        text_print("%s: close: none of %" PRId64 " elements differs\n", m->device.resource, size);
+    else if (index >= 0 && index < size)
+        text_print("%s: not close: %" PRId64 " of %" PRId64
+                   " differ; the worst is %s: %.9g and %.9g, %.3g times its bound\n",
+                   m->device.resource, answers[DIFFERING], size, format_index(index, ndim, whole).text, worst[0],
+                   worst[1], worst_excess(m));
 }
 
 static int exit_code(const exercise *e)
@@ -186,6 +224,7 @@ const exercise_kind allclose_exercise = {
     .made = "the course's square roots",
     .size = 4096,
     .only_alone = true,
+    .parted = 3,
     .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
     .print = print,

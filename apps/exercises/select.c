@@ -139,22 +139,16 @@ static compare_result check_parted(const exercise *e, const measurement *m)
     const host_array *in = &e->inputs[0];
     const size_t ranks = (size_t)group_info()->size;
     part *own = memory_zeroed(ranks, sizeof *own), *all = memory_zeroed(ranks * ranks, sizeof *all);
-    int64_t *kept = memory_zeroed(ranks, sizeof *kept), here = 0, before = 0, whole = 0;
+    int64_t kept = 0;
     compare_result found;
 
     for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++)
-        here++;
-    group_gather(&here, kept, sizeof here);
-    for (size_t r = 0; r < ranks; r++) {
-        before += (int)r < group_info()->rank ? kept[r] : 0;
-        whole += kept[r];
-    }
-    expect_parts(in, whole, before, own);
+        kept++;
+    expect_parts(in, group_count(kept), group_before(kept), own);
     group_gather(own, all, ranks * sizeof *own);
     found = compare_parts(&m->results[0], all);
     free(own);
     free(all);
-    free(kept);
     return found;
 }
 

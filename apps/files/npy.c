@@ -340,33 +340,90 @@ static bool check_length(const char *path, const header *h, int element_bytes, i
     return true;
 }
 
-static bool read_stream(FILE *stream, const char *path, int64_t bytes, host_array *array, problem *why)
+/* Reads the header of a file of `bytes` bytes. */
+static bool read_layout(FILE *stream, const char *path, int64_t bytes, npy_layout *layout, problem *why)
 {
-    header h = {0};
+    const int64_t whole = bytes;
+    header h = {.shape = {1, 1, 1, 1}};
     bool swapped;
     if (!read_header(stream, path, &bytes, &h, why))
         return false;
     const element *kind = find_element(path, h.descr, &swapped, why);
-    const bool transposed = h.fortran_order && h.ndim > 1;
-    if (kind == NULL || !check_length(path, &h, kind->bytes, bytes, why) ||
-        !memory_allows(path, (double)bytes / kind->bytes * fl_dtype_size(kind->dtype) * (1 + transposed), why) ||
-        !host_array_create(array, kind->dtype, h.ndim, h.shape, path, why))
+    if (kind == NULL || !check_length(path, &h, kind->bytes, bytes, why))
+        return false;
+    memset(layout, 0, sizeof *layout);
+    layout->dtype = kind->dtype;
+    layout->ndim = h.ndim;
+    memcpy(layout->shape, h.shape, sizeof layout->shape);
+    layout->fortran_order = h.fortran_order && h.ndim > 1;
+    snprintf(layout->descr, sizeof layout->descr, "%s", h.descr);
+    layout->start = whole - bytes;
+    return true;
+}
+
+/* Reads the next elements of the file, as many as an array of this shape has. */
+static bool read_elements(FILE *stream, const char *path, const npy_layout *layout, const int64_t *shape,
+                          host_array *array, problem *why)
+{
+    bool swapped;
+    int64_t bytes;
+    const element *kind = find_element(path, layout->descr, &swapped, why);
+    if (kind == NULL || !shape_bytes(layout->ndim, shape, (size_t)kind->bytes, &bytes) ||
+        !memory_allows(path, (double)bytes / kind->bytes * fl_dtype_size(kind->dtype) * (1 + layout->fortran_order),
+                       why) ||
+        !host_array_create(array, kind->dtype, layout->ndim, shape, path, why))
         return false;
     size_t gap = host_array_bytes(array) - (size_t)bytes;
     if (!read_exactly(stream, path, (char *)array->data + gap, (size_t)bytes, why))
         return false;
     convert_in_place(kind, swapped, array);
-    return !transposed || transpose(path, array, why);
+    return !layout->fortran_order || transpose(path, array, why);
 }
 
 bool npy_read(const char *path, host_array *array, problem *why)
 {
     *array = (host_array){0};
     int64_t bytes;
+    npy_layout layout;
     FILE *stream = file_open(path, "a .npy file", &bytes, why);
     if (stream == NULL)
         return false;
-    bool ok = read_stream(stream, path, bytes, array, why);
+    bool ok = read_layout(stream, path, bytes, &layout, why) &&
+              read_elements(stream, path, &layout, layout.shape, array, why);
+    fclose(stream);
+    if (!ok)
+        host_array_free(array);
+    return ok;
+}
+
+bool npy_look(const char *path, npy_layout *layout, problem *why)
+{
+    int64_t bytes;
+    FILE *stream = file_open(path, "a .npy file", &bytes, why);
+    if (stream == NULL)
+        return false;
+    bool ok = read_layout(stream, path, bytes, layout, why);
+    fclose(stream);
+    return ok;
+}
+
+bool npy_read_rows(const char *path, const npy_layout *layout, int64_t first, int64_t rows, host_array *array,
+                   problem *why)
+{
+    int64_t shape[FL_MAX_DIMS], bytes, size;
+    bool swapped;
+    *array = (host_array){0};
+    const element *kind = find_element(path, layout->descr, &swapped, why);
+    FILE *stream = kind ? file_open(path, "a .npy file", &size, why) : NULL;
+    if (stream == NULL)
+        return false;
+    memcpy(shape, layout->shape, sizeof shape);
+    shape[0] = first;
+    shape_bytes(layout->ndim, shape, (size_t)kind->bytes, &bytes);
+    shape[0] = rows;
+    bool ok = fseeko(stream, layout->start + bytes, SEEK_SET) == 0 ||
+              problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
+    ok = ok && read_elements(stream, path, layout, shape, array, why);
     fclose(stream);
     if (!ok)
         host_array_free(array);

@@ -19,6 +19,25 @@
  * exactly one such array. Uses host memory of at most twice the array. */
 bool npy_read(const char *path, host_array *array, problem *why);
 
+/* What the header of such a file says, and where its elements are. Zeroed before it is filled: the same file gives the
+ * same bytes. */
+typedef struct npy_layout {
+    fl_dtype dtype; /* of the array that is read */
+    int32_t ndim;
+    int64_t shape[FL_MAX_DIMS]; /* 1 beyond ndim */
+    bool fortran_order;         /* with more than one dimension */
+    char descr[32];             /* the dtype in the file */
+    int64_t start;              /* of the elements, in bytes */
+} npy_layout;
+
+/* Reads the header alone; fails as npy_read does. */
+bool npy_look(const char *path, npy_layout *layout, problem *why);
+/* Reads `rows` rows of the first dimension from `first` on, which are there; the array has that shape and C order, in
+ * which the file must be. Uses no more host memory than the array. Another file than at npy_look: exit code 2 where it
+ * is too short. */
+bool npy_read_rows(const char *path, const npy_layout *layout, int64_t first, int64_t rows, host_array *array,
+                   problem *why);
+
 /* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */
 bool npy_write(const char *path, const host_array *array, problem *why);
 

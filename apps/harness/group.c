@@ -141,6 +141,17 @@ int64_t group_count(int64_t own)
     return own;
 }
 
+int64_t group_before(int64_t own)
+{
+    int64_t *all = memory_zeroed((size_t)group_info()->size, sizeof *all), before = 0;
+
+    group_gather(&own, all, sizeof own);
+    for (int r = 0; r < group_info()->rank; r++)
+        before += all[r];
+    free(all);
+    return before;
+}
+
 bool group_decides(bool first)
 {
     return group_is_parted() ? group_count(group_info()->rank == 0 && first) > 0 : first;

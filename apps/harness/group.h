@@ -28,8 +28,9 @@ int64_t group_part(int ndim, int64_t *shape);
 void group_wait(void); /* for all */
 double group_most(double own);
 double group_sum(double own);
-int64_t group_count(int64_t own); /* the sum */
-bool group_decides(bool first);   /* what rank 0 decides */
+int64_t group_count(int64_t own);  /* the sum */
+int64_t group_before(int64_t own); /* the sum of lower ranks */
+bool group_decides(bool first);    /* what rank 0 decides */
 void group_gather(const void *mine, void *all, size_t bytes);
 /* Rank `of`'s `count` items, of `size` bytes each, to rank 0, which calls `take` for each piece of them: it holds no
  * more than one. All ranks give the same count and size. */

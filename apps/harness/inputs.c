@@ -195,9 +195,10 @@ fl_dtype exercise_float_dtype(const exercise *e)
 
 void exercise_one_shape(const exercise *e)
 {
-    const host_array *a = &e->inputs[0], *b = &e->inputs[e->input_count - 1];
+    int64_t a[FL_MAX_DIMS], b[FL_MAX_DIMS];
+    const int a_ndim = exercise_whole_input(e, 0, a), b_ndim = exercise_whole_input(e, e->input_count - 1, b);
 
-    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
+    if (a_ndim != b_ndim || memcmp(a, b, sizeof a) != 0)
         fail(EXIT_BAD_INPUT, "%s is %s, %s is %s; expected one shape", e->common.arguments[0],
-             format_shape(a->ndim, a->shape).text, e->common.arguments[1], format_shape(b->ndim, b->shape).text);
+             format_shape(a_ndim, a).text, e->common.arguments[1], format_shape(b_ndim, b).text);
 }

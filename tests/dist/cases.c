@@ -296,6 +296,55 @@ static void try_selects(const char *resource)
     fl_device_close(device);
 }
 
+/* --------------------------------------------------------------------------------------------- allclose ---- */
+
+/* b = a, but for every `step`-th element from `from` on, which is off by its place: what differs most is the last one.
+ */
+static void try_allclose(fl_device *device, int64_t n, int64_t from, int64_t step)
+{
+    int64_t first, share, differing = 0, worst = -1;
+    float *a, *b;
+    fl_array *in[2] = {NULL};
+    fl_closeness found = {.differing = -1};
+    bool right;
+
+    fl_group_share(group, n, rank, &first, &share);
+    a = calloc((size_t)share + 1, sizeof *a);
+    b = calloc((size_t)share + 1, sizeof *b);
+    for (int64_t i = 0; i < n; i++) {
+        const bool differs = i >= from && (i - from) % step == 0;
+        differing += differs;
+        worst = differs ? i : worst;
+        if (i >= first && i < first + share) {
+            a[i - first] = 1;
+            b[i - first] = differs ? 2 + (float)i : 1;
+        }
+    }
+    right = fl_array_from_host(device, FL_F32, 1, &share, a, &in[0]) == FL_OK &&
+            fl_array_from_host(device, FL_F32, 1, &share, b, &in[1]) == FL_OK &&
+            fl_group_allclose(group, device, in[0], in[1], 0, 0.5, false, &found, NULL, NULL) == FL_OK;
+    right = right && found.close == (differing == 0) && found.differing == differing && found.worst_index == worst &&
+            found.worst_excess == (worst < 0 ? 0 : 2 * (1 + (double)worst));
+    check(right, "fl_group_allclose", "elements", n);
+    fl_array_free(in[0]);
+    fl_array_free(in[1]);
+    free(a);
+    free(b);
+}
+
+static void try_allcloses(const char *resource)
+{
+    static const int64_t lengths[] = {0, 1, 2, 3, 1001};
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int64_t from = 0; from < 5; from++)
+            try_allclose(device, lengths[l], from == 4 ? 2000 : from, 250);
+    fl_device_close(device);
+}
+
 /* ----------------------------------------------------------------------------------------------- primes ---- */
 
 /* The primes of this rank's share of the numbers, in an array without room for more than the bound. */
@@ -460,6 +509,7 @@ int main(int argc, char **argv)
         try_convolutions(argv[i]);
         try_lines(argv[i]);
         try_selects(argv[i]);
+        try_allcloses(argv[i]);
         try_all_primes(argv[i]);
     }
     sums[0] = cases;

@@ -43,6 +43,7 @@ static const output outputs[] = {
     {FL_OP_MAXIMUM, "maximum.out", offsetof(fl_binary_args, out), 0, true},
     {FL_OP_LOG_OF_SUM, "log_of_sum.out", offsetof(fl_binary_args, out), 0, false},
     {FL_OP_MAP, "map.out", offsetof(fl_map_args, out), 0, false},
+    {FL_OP_ALLCLOSE, "allclose.found", offsetof(fl_allclose_args, found), 0, true},
     {FL_OP_RECONSTRUCT, "reconstruct.y", offsetof(fl_reconstruct_args, y), 0, false},
     {FL_OP_SVD, "svd.u", offsetof(fl_svd_args, u), 0, false},
     {FL_OP_SVD, "svd.s", offsetof(fl_svd_args, s), 0, false},

@@ -109,6 +109,13 @@ FL_API fl_status fl_group_convolve1d(fl_group *group, fl_device *device, const f
 FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, const fl_run *run,
                                fl_group_timing *timing);
 
+/* found = what fl_allclose finds of all ranks' `a` and `b`, on every rank; worst_index counts the elements of the whole
+ * arrays. a, b: this rank's share of the rows, or any number of them. Arguments and errors otherwise as for
+ * fl_allclose; `run` and `timing` as for fl_group_sort. */
+FL_API fl_status fl_group_allclose(fl_group *group, fl_device *device, const fl_array *a, const fl_array *b,
+                                   double relative, double absolute, bool equal_nan, fl_closeness *found,
+                                   const fl_run *run, fl_group_timing *timing);
+
 /* out[0], out[1] ... = this rank's share of the elements of all ranks' `in` that are not zero, in their order, and
  * count[0] = the elements of that share. in: 1-D, of any length on each rank; out: of its dtype, and at least as long
  * as the share, which it is where each rank's `in` and `out` are its share of a whole; count as for fl_select. No
