@@ -38,6 +38,8 @@ static void expect_rows(exercise *e, convolution_maker make)
     const int64_t offsets[] = {0, (taps - 1) / 2, int64_smaller(taps, rows) - 1};
     const fl_mode mode = convolution_mode(e);
     const int64_t columns[] = {0, (kernel->shape[1] - 1) / 2, kernel->shape[1] - 1};
+    int64_t whole[FL_MAX_DIMS];
+    const int ndim = exercise_whole_input(e, 0, whole);
     int64_t first = 0, shape[] = {e->outputs[0].shape[0], e->outputs[0].shape[1]}, above, below;
     host_array image;
 
@@ -46,7 +48,10 @@ static void expect_rows(exercise *e, convolution_maker make)
     fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &first, &shape[0]);
     above = int64_larger(0, int64_smaller(above, first + offsets[mode] - (taps - 1)));
     below = int64_smaller(rows, int64_larger(below, first + shape[0] + offsets[mode]));
-    image = make(e, above, below - above);
+    image = e->common.argument_count > 0 ? exercise_read_rows(e->common.arguments[0], ndim, whole, above, below - above)
+                                         : make(e, above, below - above);
+    if (e->common.has_dtype)
+        exercise_convert(&image, e->common.dtype);
     e->expected = convolve_oracle_of_window(&image, kernel, (int64_t[]){first + offsets[mode] - above, columns[mode]},
                                             shape, e->common.check, e->common.seed);
     host_array_free(&image);

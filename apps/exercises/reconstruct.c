@@ -66,7 +66,8 @@ static host_array make(const exercise *e, int i)
 static void check_shapes(const exercise *e)
 {
     const host_array *u = &e->inputs[0], *s = &e->inputs[1], *vt = &e->inputs[2];
-    const int64_t *shape = u->shape, k = shape[u->ndim - 1];
+    int64_t shape[FL_MAX_DIMS];
+    const int64_t k = u->shape[exercise_whole_input(e, 0, shape) - 1];
     const bool batch = u->ndim == 3;
 
     if (s->ndim != u->ndim - 1 || s->shape[s->ndim - 1] != k || (batch && s->shape[0] != shape[0]))
@@ -93,6 +94,8 @@ static void plan(exercise *e)
     const integer_list *ranks = &((const reconstruct_options *)e->own)->ranks;
     int64_t shape[FL_MAX_DIMS], whole_u[FL_MAX_DIMS], whole[FL_MAX_DIMS];
 
+    if (group_is_parted() && u->ndim == 3)
+        fail(EXIT_BAD_INPUT, "%s: is a batch; several ranks share the rows of one matrix", e->common.arguments[0]);
     check_shapes(e);
     for (int i = 0; i < ranks->count && !made; i++)
         if (ranks->value[i] > k)

@@ -40,6 +40,7 @@ struct exercise_kind {
     input_kind inputs[MOST_INPUTS];
     int least_files;      /* no files, or at least this many */
     int most_words;       /* arguments that are none of inputs, too; 0: input_count */
+    bool flat;            /* files become vectors, row by row */
     bool takes_function;  /* --function */
     bool first_is_text;   /* the first argument is not a file: it goes to exercise.word */
     bool numbers;         /* an argument may be a number, which stands for an array of it */

@@ -2,13 +2,16 @@
 #include "exercise.h"
 
 #include "files/files.h"
+#include "files/npy.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/random.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 dtypes_list dtypes_text(unsigned dtypes)
 {
@@ -94,20 +97,118 @@ static const char *dimensions_text(char *text, size_t size, int least, int most)
     return text;
 }
 
-host_array exercise_read(const char *path, const input_kind *input)
+/* The shape of the data may not be read yet. */
+static void check_shape(const host_array *array, const char *path, const input_kind *input)
 {
     char expected[64];
+
+    if (array->ndim < input->least_ndim || array->ndim > input->most_ndim)
+        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, input->role,
+             format_shape(array->ndim, array->shape).text,
+             dimensions_text(expected, sizeof expected, input->least_ndim, input->most_ndim));
+    if (!input->may_be_empty && host_array_size(array) == 0)
+        fail(EXIT_BAD_INPUT, "%s: the %s has no elements; expected at least one", path, input->role);
+}
+
+host_array exercise_read(const char *path, const input_kind *input)
+{
     host_array array;
     problem why;
 
     must_do(file_read(path, &array, &why), &why);
-    if (array.ndim < input->least_ndim || array.ndim > input->most_ndim)
-        fail(EXIT_BAD_INPUT, "%s: the %s is %s; expected %s", path, input->role,
-             format_shape(array.ndim, array.shape).text,
-             dimensions_text(expected, sizeof expected, input->least_ndim, input->most_ndim));
-    if (!input->may_be_empty && host_array_size(&array) == 0)
-        fail(EXIT_BAD_INPUT, "%s: the %s has no elements; expected at least one", path, input->role);
+    check_shape(&array, path, input);
     return array;
+}
+
+/* All ranks must know the same of the file. */
+static void must_agree(const char *path, const void *own, size_t size)
+{
+    char *all = memory_zeroed((size_t)group_info()->size, size);
+
+    group_gather(own, all, size);
+    if (memcmp(own, all, size) != 0)
+        fail(EXIT_BAD_INPUT, "%s: is not the file that rank 0 reads: dtype, shape or elements differ", path);
+    free(all);
+}
+
+/* The layout of a file that ranks share. */
+static npy_layout look(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    npy_layout layout;
+    problem why;
+
+    if (ending && strcasecmp(ending, ".png") == 0)
+        fail(EXIT_BAD_INPUT, "%s: several ranks share the rows of an .npy file, not of a picture", path);
+    must_do(npy_look(path, &layout, &why), &why);
+    if (layout.fortran_order)
+        fail(EXIT_BAD_INPUT,
+             "%s: its columns lie one after the other (Fortran order); several ranks read rows (in NumPy: "
+             "numpy.ascontiguousarray)",
+             path);
+    return layout;
+}
+
+host_array exercise_look(const char *path, const input_kind *input)
+{
+    const npy_layout layout = look(path);
+    host_array array = {.dtype = layout.dtype, .ndim = layout.ndim};
+
+    must_agree(path, &layout, sizeof layout);
+    memcpy(array.shape, layout.shape, sizeof array.shape);
+    check_shape(&array, path, input);
+    return array;
+}
+
+host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows)
+{
+    npy_layout layout = look(path);
+    host_array array;
+    problem why;
+
+    layout.ndim = ndim;
+    memcpy(layout.shape, whole, sizeof layout.shape);
+    must_do(npy_read_rows(path, &layout, first, rows, &array, &why), &why);
+    return array;
+}
+
+/* A file that each rank reads as a whole. */
+static host_array read_alike(const char *path, const input_kind *input)
+{
+    const host_array array = exercise_read(path, input);
+    uint64_t facts[3 + FL_MAX_DIMS] = {(uint64_t)array.dtype, (uint64_t)array.ndim};
+
+    for (int d = 0; d < FL_MAX_DIMS; d++)
+        facts[2 + d] = (uint64_t)array.shape[d];
+    for (size_t i = 0; group_is_parted() && i < host_array_bytes(&array); i++)
+        facts[2 + FL_MAX_DIMS] =
+            random_next(&(random_state){facts[2 + FL_MAX_DIMS] ^ ((const uint8_t *)array.data)[i]});
+    if (group_is_parted())
+        must_agree(path, facts, sizeof facts);
+    return array;
+}
+
+host_array exercise_read_share(const char *path, const input_kind *input, const host_array *whole)
+{
+    int64_t first, rows;
+
+    if (!whole)
+        return read_alike(path, input);
+    fl_group_share(group_of_all(), whole->shape[0], group_info()->rank, &first, &rows);
+    return exercise_read_rows(path, whole->ndim, whole->shape, first, rows);
+}
+
+/* The i-th input from its file; on several ranks this rank's share of the rows, where they share it. */
+static host_array read_input(const exercise *e, int i)
+{
+    const char *path = e->common.arguments[i];
+    const input_kind *input = &e->kind->inputs[i];
+    const bool shared = group_is_parted() && e->parted & 1u << i;
+    host_array array = shared ? exercise_look(path, input) : exercise_read_share(path, input, NULL);
+
+    if (e->kind->flat)
+        array = (host_array){array.dtype, 1, {host_array_size(&array), 1, 1, 1}, array.data};
+    return shared ? exercise_read_share(path, input, &array) : array;
 }
 
 static bool is_number(const exercise *e, const char *argument, double *value)
@@ -124,8 +225,11 @@ static bool is_number(const exercise *e, const char *argument, double *value)
 static host_array spread(double value, const host_array *other)
 {
     fl_dtype dtype = other && other->dtype == FL_F32 ? FL_F32 : FL_F64;
-    host_array array = exercise_array(dtype, other ? other->ndim : 1, other ? other->shape : (int64_t[]){1});
+    int64_t one = 1;
 
+    if (!other)
+        group_part(1, &one);
+    host_array array = exercise_array(dtype, other ? other->ndim : 1, other ? other->shape : &one);
     for (int64_t i = 0; i < host_array_size(&array); i++)
         host_array_set(&array, i, value);
     return array;
@@ -170,7 +274,7 @@ void exercise_take_inputs(exercise *e)
         number[i] = is_number(e, argument_of(e, i), &value[i]);
         e->numbers = e->numbers && number[i];
         if (argument_of(e, i) && !number[i]) {
-            e->inputs[i] = exercise_read(argument_of(e, i), &e->kind->inputs[i]);
+            e->inputs[i] = read_input(e, i);
             check_dtype(e, &e->inputs[i], argument_of(e, i));
         } else if (!number[i]) {
             e->inputs[i] = e->kind->steps.make(e, i);

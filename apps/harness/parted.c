@@ -16,8 +16,10 @@
 
 void parted_refuse(const common_options *c)
 {
-    if (c->argument_count > 0)
-        fail(EXIT_BAD_INPUT, "'%s': several ranks make their input and read no files", c->arguments[0]);
+    for (int i = 0; i < c->argument_count; i++)
+        if (strcmp(c->arguments[i], "-") == 0 || strncmp(c->arguments[i], "/dev/", 5) == 0)
+            fail(EXIT_BAD_INPUT, "'%s': several ranks read no pipe, which one of them would empty; expected a file",
+                 c->arguments[i]);
     if (c->all_backends || c->backend_count > 1)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
     if (c->variant_count > 1)

@@ -72,6 +72,12 @@ assert {len(all) for all in passes} == {2}, passes
 for together in zip(*passes) if waits else ():
     assert max(e["ts"] for e in together) < min(e["ts"] + e["dur"] for e in together) + 2e4, together
 END
+# What another host might have: another image, another kernel, and no vector.
+mkdir "$work/elsewhere"
+cp ints_i2.npy "$work/elsewhere/image.npy"
+cp big_endian.npy "$work/elsewhere/big_endian.npy"
+cp tall.npy "$work/elsewhere/kernel.npy"
+run convolve1d line.npy line.npy -b serial "${quick[@]}" -o crossed_line.npy
 
 first=${mpis# }
 first=${first%% *}
@@ -90,7 +96,9 @@ for mpi in $mpis; do
         wrong+=("allclose allclose.found" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
-            "reconstruct --size=30 --variant=naive")
+            "reconstruct --size=30 --variant=naive" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
+            "increment none.npy" "maximum image.npy big_endian.npy" "convolve image.npy kernel.npy --variant=naive"
+            "convolve1d line.npy crossed_line.npy --variant=naive" "log_of_sum image.npy 3" "log_of_sum 6 7")
     fi
     for exercise in $exercises; do
         ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json --trace=trace.json
@@ -118,6 +126,29 @@ for mpi in $mpis; do
         check "$words: a file, $mpi" is_done
         check "$words: the same bytes" cmp one.npy three.npy
     done
+
+    # A file that one of the ranks does not see, or of which it sees another one; a kernel that is not the same.
+    if [ "$mpi" = "$first" ]; then
+        export ON_RANK_1="-C $work/elsewhere"
+        for words in "sort line.npy:cannot be read" "select image.npy:is not the file that rank 0 reads" \
+            "convolve big_endian.npy kernel.npy:is not the file that rank 0 reads"; do
+            # shellcheck disable=SC2086 # words
+            program="$work/on_rank_1 $flynn" ranked "$mpi" 2 ${words%%:*} -b serial "${quick[@]}"
+            check "${words%%:*} on two hosts: exit code 2" [ "$status" = 2 ]
+            check "which rank" told "rank 1 ("
+            check "why" told "${words##*:}"
+        done
+        unset ON_RANK_1
+        for words in "convolve fortran.npy" "convolve grey8.png" "sort -" "select truncated.npy" "maximum image.npy line.npy"; do
+            # shellcheck disable=SC2086 # words
+            ranked "$mpi" 2 $words
+            check "$words: exit code 2" [ "$status" = 2 ]
+            check "$words: one line" told ""
+        done
+        ranked "$mpi" 3 allclose ints.npy image.npy -b serial "${quick[@]}"
+        check "arrays that are not close: exit code 1" [ "$status" = 1 ]
+        check "the answer of the whole" grep -q '12 of 12 differ; the worst is \[1, 2\]: 6 and' "$work/out"
+    fi
 
     # One process begins others, which are no ranks.
     ranked "$mpi" 1 compare sort --size=100 -b serial "${quick[@]}"

@@ -138,6 +138,41 @@ Test(npy, every_dtype_and_endianness)
         }
 }
 
+/* Any rows of a file are those of the whole array. */
+Test(npy, rows_are_those_of_the_whole)
+{
+    static const char *const descrs[] = {"<f4", ">f4", "<f8", "|u1", ">i2", "<f2", "|i1", "<u4"};
+    enum { ROWS = 5, COLUMNS = 3 };
+    char data[ROWS * COLUMNS * 8], dictionary[128];
+    for (int b = 0; b < (int)sizeof data; b++)
+        data[b] = (char)(b * 7 + 1);
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++) {
+        problem why;
+        host_array whole, part;
+        npy_layout layout;
+        snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d)}", descrs[i],
+                 ROWS, COLUMNS);
+        compose_file("a.npy", 1, dictionary, data, (size_t)(ROWS * COLUMNS * (descrs[i][2] - '0')));
+        cr_assert(npy_read("a.npy", &whole, &why), "%s", why.text);
+        cr_assert(npy_look("a.npy", &layout, &why), "%s", why.text);
+        cr_assert(layout.dtype == whole.dtype && layout.ndim == 2 && layout.shape[0] == ROWS &&
+                  layout.shape[1] == COLUMNS && !layout.fortran_order);
+        for (int64_t first = 0; first <= ROWS; first++)
+            for (int64_t rows = 0; first + rows <= ROWS; rows++) {
+                const size_t row = COLUMNS * fl_dtype_size(whole.dtype);
+                cr_assert(npy_read_rows("a.npy", &layout, first, rows, &part, &why), "%s", why.text);
+                cr_assert(part.dtype == whole.dtype && part.ndim == 2 && part.shape[0] == rows &&
+                          part.shape[1] == COLUMNS);
+                cr_assert(memcmp(part.data, (char *)whole.data + (size_t)first * row, (size_t)rows * row) == 0,
+                          "%s: %d rows from %d on", descrs[i], (int)rows, (int)first);
+                host_array_free(&part);
+            }
+        cr_assert(not(npy_read_rows("a.npy", &layout, ROWS, 1, &part, &why)));
+        cr_assert(strstr(why.text, "truncated") != NULL && part.data == NULL, "%s", why.text);
+        host_array_free(&whole);
+    }
+}
+
 Test(npy, half_precision_nan)
 {
     problem why;
