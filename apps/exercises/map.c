@@ -33,12 +33,14 @@ static void plan(exercise *e)
     const map_options *own = e->own;
     const fl_function_info *info = &own->info;
     char inputs[sizeof e->title] = "";
-    int64_t shape[FL_MAX_DIMS];
+    int64_t shape[FL_MAX_DIMS], whole[FL_MAX_DIMS];
     const int ndim = map_broadcast(e, shape);
 
-    for (int i = 0; i < e->input_count; i++)
-        snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), ", %s %s",
-                 format_shape(e->inputs[i].ndim, e->inputs[i].shape).text, fl_dtype_name(e->inputs[i].dtype));
+    for (int i = 0; i < e->input_count; i++) {
+        const int of_input = exercise_whole_input(e, i, whole);
+        snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), ", %s %s", format_shape(of_input, whole).text,
+                 fl_dtype_name(e->inputs[i].dtype));
+    }
     exercise_output(e, info->result, ndim, shape);
     exercise_title(e, "map: %.160s%s -> %s", own->word, inputs, fl_dtype_name(info->result));
 }
@@ -130,6 +132,7 @@ const exercise_kind map_exercise = {
     .laws = {10000000, 1, NULL},
     .taxonomy_size = 1 << 20,
     .not_everywhere = true,
+    .parted = PARTED_RESULT, /* map_take says which inputs are shared */
     .steps = {NULL, plan, call, expect, check, release},
     .settle = settle,
     .take = map_take,

@@ -54,8 +54,8 @@ static number_input number_of(const char *word)
     return n;
 }
 
-/* The numbers as an array; the dtype must hold them. */
-static host_array array_of(const number_input *n, fl_dtype dtype, const char *word)
+/* `count` of the numbers from the `begin`-th on as an array; the dtype must hold them all. */
+static host_array array_of(const number_input *n, int64_t begin, int64_t count, fl_dtype dtype, const char *word)
 {
     const double last = n->first + n->step * (double)(n->count - 1);
     host_array array;
@@ -67,9 +67,9 @@ static host_array array_of(const number_input *n, fl_dtype dtype, const char *wo
         if (!n->whole || fmin(n->first, last) < least || fmax(n->first, last) > most)
             fail(EXIT_BAD_INPUT, "'%s' is not of dtype %s, which the function takes", word, fl_dtype_name(dtype));
     }
-    must_do(host_array_create(&array, dtype, 1, &n->count, word, &why), &why);
-    for (int64_t i = 0; i < n->count; i++)
-        host_array_set(&array, i, n->first + n->step * (double)i);
+    must_do(host_array_create(&array, dtype, 1, &count, word, &why), &why);
+    for (int64_t i = 0; i < count; i++)
+        host_array_set(&array, i, n->first + n->step * (double)(begin + i));
     return array;
 }
 
@@ -78,7 +78,7 @@ bool numbers_from(const char *word, fl_dtype dtype, host_array *array)
     const number_input n = number_of(word);
 
     if (n.is_number)
-        *array = array_of(&n, dtype, word);
+        *array = array_of(&n, 0, n.count, dtype, word);
     return n.is_number;
 }
 
@@ -90,11 +90,11 @@ bool dtype_fits(fl_dtype from, fl_dtype to)
            (from == FL_F32 && to == FL_F64);
 }
 
-/* An array read from a file as the parameter of a function in C wants it. */
+/* An array of a file becomes the parameter of a function in C. */
 static void fit(const exercise *e, int i, fl_dtype dtype)
 {
     const char *path = e->common.arguments[i];
-    host_array *array = (host_array *)&e->inputs[i];
+    const host_array *array = &e->inputs[i];
 
     if (!dtype_fits(array->dtype, dtype))
         fail(EXIT_BAD_INPUT,
@@ -102,7 +102,6 @@ static void fit(const exercise *e, int i, fl_dtype dtype)
              "converts it)",
              path, fl_dtype_name(array->dtype), i + 1, fl_dtype_name(dtype), fl_dtype_name(array->dtype),
              fl_dtype_name(dtype));
-    exercise_convert(array, dtype);
 }
 
 /* A number beside arrays takes their dtype, as in NumPy, but for one with a point beside integers: f64. Alone it is
@@ -127,26 +126,66 @@ static fl_dtype weak_dtype(const number_input *n, const number_input *all, const
 
 static const input_kind any_array = {"input", 0, FL_MAX_DIMS, true};
 
-/* Files in their dtypes, or that of --dtype; numbers follow. */
+static host_array without_data(fl_dtype dtype, int64_t count)
+{
+    return (host_array){.dtype = dtype, .ndim = 1, .shape = {count, 1, 1, 1}};
+}
+
+/* Files in their dtypes, or that of --dtype, on several ranks without data; numbers without a dtype. */
 static void read_files(exercise *e, number_input *numbers)
 {
     for (int i = 0; i < e->input_count; i++) {
-        numbers[i] = number_of(e->common.arguments[i]);
+        const char *word = e->common.arguments[i];
+        numbers[i] = number_of(word);
         if (numbers[i].is_number)
-            continue;
-        e->inputs[i] = exercise_read(e->common.arguments[i], &any_array);
+            e->inputs[i] = without_data(FL_F64, numbers[i].count);
+        else
+            e->inputs[i] = (group_is_parted() ? exercise_look : exercise_read)(word, &any_array);
         if (e->inputs[i].ndim == 0)
             e->inputs[i].ndim = 1;
-        if (e->common.has_dtype)
+        if (e->common.has_dtype && e->inputs[i].data)
             exercise_convert(&e->inputs[i], e->common.dtype);
+        else if (e->common.has_dtype)
+            e->inputs[i].dtype = e->common.dtype;
     }
 }
 
-static host_array random_vector(const exercise *e, int i, fl_dtype dtype)
+/* The i-th input with its data, of `dtype`; `shared`: this rank's share of it. */
+static host_array load(const exercise *e, int i, bool shared, const number_input *number, fl_dtype dtype)
 {
-    const int64_t size = exercise_size(e);
+    const host_array *whole = &e->inputs[i];
+    const char *word = e->common.argument_count > 0 ? e->common.arguments[i] : NULL;
+    int64_t first = 0, count = whole->shape[0];
+    host_array array = *whole;
 
-    return exercise_random(dtype, 1, &size, 0, fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed + (uint64_t)i);
+    if (!word)
+        return exercise_random_share(dtype, 1, whole->shape, 0, fl_dtype_is_float(dtype) ? 1 : 100,
+                                     e->common.seed + (uint64_t)i);
+    if (shared)
+        first = group_part(1, &count);
+    if (number->is_number)
+        return array_of(number, first, count, dtype, word);
+    if (!whole->data)
+        array = exercise_read_share(word, &any_array, shared ? whole : NULL);
+    if (array.ndim == 0)
+        array.ndim = 1;
+    if (e->common.has_dtype)
+        exercise_convert(&array, e->common.dtype);
+    exercise_convert(&array, dtype);
+    return array;
+}
+
+/* All inputs with their data. Ranks share the rows of the result, and those of inputs that have as many. */
+static void load_all(exercise *e, const number_input *numbers, const fl_dtype *dtypes)
+{
+    int64_t shape[FL_MAX_DIMS];
+    const int ndim = map_broadcast(e, shape);
+
+    for (int i = 0; i < e->input_count; i++) {
+        const bool shared = group_is_parted() && e->inputs[i].ndim == ndim && e->inputs[i].shape[0] == shape[0];
+        e->parted |= shared ? 1u << i : 0;
+        e->inputs[i] = load(e, i, shared, &numbers[i], dtypes[i]);
+    }
 }
 
 /* A function in C says how many inputs it has, and of which dtypes. */
@@ -167,12 +206,11 @@ static void take_for_c(exercise *e, map_options *own)
         read_files(e, numbers);
     for (int i = 0; i < e->input_count; i++) {
         if (given == 0)
-            e->inputs[i] = random_vector(e, i, own->info.inputs[i]);
-        else if (numbers[i].is_number)
-            e->inputs[i] = array_of(&numbers[i], own->info.inputs[i], e->common.arguments[i]);
-        else
+            e->inputs[i] = without_data(own->info.inputs[i], exercise_size(e));
+        else if (!numbers[i].is_number)
             fit(e, i, own->info.inputs[i]);
     }
+    load_all(e, numbers, own->info.inputs);
 }
 
 /* How many of x, y, z and w the expression has: the least number of inputs for which it is right. Ends the command if
@@ -205,13 +243,12 @@ static void take_for_expression(exercise *e, map_options *own)
         read_files(e, numbers);
     for (int i = 0; i < e->input_count; i++) {
         if (given == 0)
-            e->inputs[i] = random_vector(e, i, exercise_dtype(e, FL_F32));
-        else if (numbers[i].is_number)
-            e->inputs[i] = array_of(&numbers[i], weak_dtype(&numbers[i], numbers, e), e->common.arguments[i]);
-        f->inputs[i] = e->inputs[i].dtype;
+            e->inputs[i] = without_data(exercise_dtype(e, FL_F32), exercise_size(e));
+        f->inputs[i] = numbers[i].is_number ? weak_dtype(&numbers[i], numbers, e) : e->inputs[i].dtype;
     }
     f->count = e->input_count;
     own->info = user_function_read(f);
+    load_all(e, numbers, f->inputs);
 }
 
 void map_take(exercise *e)

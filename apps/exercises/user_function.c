@@ -51,8 +51,8 @@ void user_text_must(fl_status status, const char *log)
     if (status == FL_OK)
         return;
     if (status == FL_E_SOURCE) {
-        print_error("%s", fl_last_error());
-        for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        bool prints = fail_begin(EXIT_BAD_INPUT, "%s", fl_last_error());
+        for (const char *line = log; prints && *line; line += strcspn(line, "\n"), line += *line == '\n') {
             char text[USER_LOG];
             snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
             for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
@@ -119,6 +119,7 @@ reference_bound user_bound(double relative, double absolute, fl_dtype result, co
         const double value = fabs(host_array_get(expected, i));
         largest = isfinite(value) && value > largest ? value : largest;
     }
+    largest = group_most(largest);
     return (reference_bound){.relative = relative >= 0 ? relative
                                          : narrow      ? 1e-5
                                                        : 1e-12,

@@ -87,24 +87,44 @@ noreturn void leave(int exit_code)
     exit(chosen);
 }
 
-noreturn void fail(int exit_code, const char *format, ...)
+static bool begin(int exit_code, const char *format, va_list arguments)
 {
     static atomic_flag ends = ATOMIC_FLAG_INIT;
     static _Thread_local bool here;
     char text[sizeof((problem *)0)->text];
-    va_list arguments;
+    bool prints;
 
     if (here) /* within exit */
         _exit(exit_code);
     here = true;
     while (atomic_flag_test_and_set(&ends)) /* another thread ends the process: a second exit would cut that short */
         pause();
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (!share || share(exit_code, text, sizeof text))
+    prints = !share || share(exit_code, text, sizeof text);
+    if (prints)
         print_text(text);
     told = true;
+    return prints;
+}
+
+bool fail_begin(int exit_code, const char *format, ...)
+{
+    va_list arguments;
+    bool prints;
+
+    va_start(arguments, format);
+    prints = begin(exit_code, format, arguments);
+    va_end(arguments);
+    return prints;
+}
+
+noreturn void fail(int exit_code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    begin(exit_code, format, arguments);
+    va_end(arguments);
     leave(exit_code);
 }
 

@@ -22,6 +22,9 @@ void fail_set_quiet(bool quiet);
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* All that fail does but ending the process, for a message with further lines. Does this process print them? */
+bool fail_begin(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* For a process that is one of a group: `shares` lets the others know of a failure before its line is printed, may
  * change the text, and says whether this process prints it; `leaves` is called at the end and returns the exit code. */
 void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int (*leaves)(int exit_code));

@@ -91,14 +91,15 @@ for mpi in $mpis; do
     # What lies above the links is the same: the second MPI runs less of it.
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
-        exercises="$exercises convolve1d increment sqrt maximum log_of_sum reconstruct"
+        exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct"
         wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y")
-        wrong+=("allclose allclose.found" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
+        wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
             "reconstruct --size=30 --variant=naive" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
             "increment none.npy" "maximum image.npy big_endian.npy" "convolve image.npy kernel.npy --variant=naive"
-            "convolve1d line.npy crossed_line.npy --variant=naive" "log_of_sum image.npy 3" "log_of_sum 6 7")
+            "convolve1d line.npy crossed_line.npy --variant=naive" "log_of_sum image.npy 3" "log_of_sum 6 7"
+            "map x*y+z image.npy tall.npy 3" "map x+y 0:50:3 0.5")
     fi
     for exercise in $exercises; do
         ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json --trace=trace.json
@@ -139,7 +140,7 @@ for mpi in $mpis; do
             check "why" told "${words##*:}"
         done
         unset ON_RANK_1
-        for words in "convolve fortran.npy" "convolve grey8.png" "sort -" "select truncated.npy" "maximum image.npy line.npy"; do
+        for words in "convolve fortran.npy" "convolve grey8.png" "sort -" "select truncated.npy" "map x+ 3" "maximum image.npy line.npy"; do
             # shellcheck disable=SC2086 # words
             ranked "$mpi" 2 $words
             check "$words: exit code 2" [ "$status" = 2 ]
