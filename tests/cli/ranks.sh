@@ -72,6 +72,24 @@ assert {len(all) for all in passes} == {2}, passes
 for together in zip(*passes) if waits else ():
     assert max(e["ts"] for e in together) < min(e["ts"] + e["dur"] for e in together) + 2e4, together
 END
+# Writes the peak memory of a process, in KiB, to peak.RANK; of one that is no rank to peak.alone.
+cat >"$work/peak.py" <<'END'
+import os, resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], close_fds=False)
+rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "alone"))
+with open("peak." + rank, "w") as file:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=file)
+sys.exit(code)
+END
+# Each of four ranks has less than half of the memory of one process.
+nobody_gathers() {
+    local rank alone
+    read -r alone <peak.alone
+    for rank in 0 1 2 3; do
+        [ $((2 * $(cat peak.$rank))) -lt "$alone" ] || { echo "$(cat peak.$rank) KiB on rank $rank, $alone alone"; return 1; }
+    done
+}
+
 # What another host might have: another image, another kernel, and no vector.
 mkdir "$work/elsewhere"
 cp ints_i2.npy "$work/elsewhere/image.npy"
@@ -149,6 +167,24 @@ for mpi in $mpis; do
         ranked "$mpi" 3 allclose ints.npy image.npy -b serial "${quick[@]}"
         check "arrays that are not close: exit code 1" [ "$status" = 1 ]
         check "the answer of the whole" grep -q '12 of 12 differ; the worst is \[1, 2\]: 6 and' "$work/out"
+    fi
+
+    # Nobody gathers: neither to read, nor to compute, check or write. Large enough that the data are most of the memory.
+    if [ "$mpi" = "$first" ]; then
+        run log_of_sum --size=16M -b simd "${quick[@]}" -o large.npy
+        for words in "sort large.npy" "select large.npy" "convolve --size=3600 --dtype=f32"; do
+            rm -f peak.* many.npy
+            # shellcheck disable=SC2086 # words
+            "$PYTHON" "$work/peak.py" "$flynn" $words -b simd --repeat=1 --warmup=0 >/dev/null 2>&1
+            # shellcheck disable=SC2086
+            program="$PYTHON $work/peak.py $flynn" ranked "$mpi" 4 $words -b simd --repeat=1 --warmup=0 -o many.npy --json=parted.json
+            check "$words on four ranks" is_done
+            check "$words: nobody gathers" nobody_gathers
+            check "$words: disjoint shares, and bytes on the link" json parted.json "(lambda r: r['link']['bytes'] > 0 and
+                all(p['first'] + p['share'] <= q['first'] for p, q in zip(r['per_rank'], r['per_rank'][1:])) and
+                sum(p['share'] for p in r['per_rank']) == r['shape'][0])(d['results'][0])"
+        done
+        rm -f large.npy many.npy
     fi
 
     # One process begins others, which are no ranks.
