@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char *const cpu_map_prelude[], *const map_math[]; /* lines of map_prelude.h and map_math.h */
+/* Lines of map_prelude.h, lanes_prelude.h and map_math.h. */
+extern const char *const cpu_map_prelude[], *const cpu_lanes_prelude[], *const map_math[];
 
 static const char *type_of(fl_dtype dtype)
 {
@@ -55,25 +56,57 @@ static void add_loop(compiler_text *to, const fl_source *s, bool apart)
     add_call(to, s, apart);
 }
 
-/* The whole text, to be freed; NULL: out of memory. */
-static char *make_text(const fl_source *s)
+/* The two loops by flynn_lanes, which takes elements that lie apart as well. */
+static void add_lanes(compiler_text *to, const char *lanes)
+{
+    compiler_add(to,
+                 "%s__attribute__((visibility(\"default\"))) void flynn_column(char *const *at, const long *step, "
+                 "long count)\n{\n    flynn_lanes(at, step, count);\n}\n"
+                 "__attribute__((visibility(\"default\"))) void flynn_row(char *const *at, long count)\n{\n"
+                 "    static const long step[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};\n\n"
+                 "    flynn_lanes(at, step, count);\n}\n",
+                 lanes);
+}
+
+static void add_lines(compiler_text *to, const char *const *lines)
+{
+    for (; *lines; lines++)
+        compiler_add(to, "%s", *lines);
+}
+
+static size_t length_of(const char *const *lines)
+{
+    size_t length = 0;
+
+    for (; *lines; lines++)
+        length += strlen(*lines);
+    return length;
+}
+
+/* The whole text, to be freed; NULL: out of memory. `lanes`: how many a vector has, for s->lanes; 0: without. */
+static char *make_text(const fl_source *s, int lanes)
 {
     enum { OF_LOOPS = 4096 }; /* more than both loops need */
-    const char *const *const preludes[] = {code_numbers, cpu_map_prelude, map_math};
-    compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS};
+    compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS +
+                                  length_of(code_numbers) + length_of(cpu_map_prelude) + length_of(map_math)};
 
-    for (size_t i = 0; i < sizeof preludes / sizeof *preludes; i++)
-        for (const char *const *line = preludes[i]; *line; line++)
-            text.size += strlen(*line);
+    if (lanes > 0)
+        text.size += length_of(cpu_lanes_prelude) + strlen(s->lanes);
     text.bytes = malloc(text.size);
     if (!text.bytes)
         return NULL;
-    for (size_t i = 0; i < sizeof preludes / sizeof *preludes; i++)
-        for (const char *const *line = preludes[i]; *line; line++)
-            compiler_add(&text, "%s", *line);
+    add_lines(&text, code_numbers);
+    add_lines(&text, cpu_map_prelude);
+    add_lines(&text, map_math);
     compiler_add(&text, "%s#line 1 \"" FL_SOURCE_NAME "\"\n%s\n#line 1 \"flynn\"\n", s->before, s->text);
-    add_loop(&text, s, false);
-    add_loop(&text, s, true);
+    if (lanes > 0) {
+        compiler_add(&text, "#define V_LANES %d\n", lanes);
+        add_lines(&text, cpu_lanes_prelude);
+        add_lanes(&text, s->lanes);
+    } else {
+        add_loop(&text, s, false);
+        add_loop(&text, s, true);
+    }
     return text.bytes;
 }
 
@@ -140,16 +173,37 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     return FL_OK;
 }
 
+/* How many numbers a vector of the device has of those that the function computes with; 0: no function over lanes. */
+static int lanes_of(const cpu_device *device, const fl_source *source)
+{
+#if defined(__x86_64__)
+    const int lanes = source->lanes ? device->table->vector_bits / 8 / source->lane_bytes : 0;
+
+    return lanes >= 4 ? lanes : 0;
+#else
+    (void)device;
+    (void)source;
+    return 0;
+#endif
+}
+
 fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code)
 {
     const cpu_device *device = self;
-    char *text = make_text(source);
+    const int lanes = lanes_of(device, source);
     cpu_code *made = NULL;
-    fl_status status;
+    char *text = NULL;
+    fl_status status = FL_E_SOURCE;
 
-    if (!text)
-        return device->host->error(FL_E_MEMORY, "out of host memory");
-    status = load(device->host, text, device->table->flags, source->exact, output, size, &made);
+    for (int with = lanes; status == FL_E_SOURCE; with = 0) { /* an error is the user's if it is there without lanes */
+        free(text);
+        text = make_text(source, with);
+        if (!text)
+            return device->host->error(FL_E_MEMORY, "out of host memory");
+        status = load(device->host, text, device->table->flags, source->exact || with > 0, output, size, &made);
+        if (with == 0)
+            break;
+    }
     if (status != FL_OK || device->table->vector_bits > 64) { /* only the oracle compiles it again */
         free(text);
         text = NULL;

@@ -5,6 +5,7 @@
 #include "function.h"
 
 #include "expression.h"
+#include "lanes.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -70,13 +71,20 @@ static fl_status compile(fl_function *f, fl_device *device, const char *clean, c
                            .result = signature->result,
                            .loops = signature->loops,
                            .exact = !fl_dtype_is_float(signature->result)};
-    char own[32];
+    char own[32], *lanes = NULL;
+    core_text_error why;
+    fl_status status;
 
+    if (signature->loops && core_lanes_write(clean, &lanes, &described.lane_bytes, &why) == FL_E_MEMORY)
+        return FL_E_MEMORY;
+    described.lanes = lanes;
     snprintf(own, sizeof own, "%s%s", signature->own_max ? "#undef max\n" : "",
              signature->own_min ? "#undef min\n" : "");
     described.before = own;
     memcpy(described.inputs, f->info.inputs, sizeof described.inputs);
-    return core_user_text_compile(text, device, &described, !*f->info.name, &f->compiled);
+    status = core_user_text_compile(text, device, &described, !*f->info.name, &f->compiled);
+    free(lanes);
+    return status;
 }
 
 fl_status fl_function_create(fl_device *device, const char *source, const char *shown_as, const fl_dtype *inputs,

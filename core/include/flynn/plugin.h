@@ -98,6 +98,10 @@ typedef struct fl_source {
      * extern "C", so that its name is plain. */
     int32_t kernel;
     const char *const *defines; /* "NAME" or "NAME=VALUE": macros of a kernel's text; NULL ends them */
+    /* The function over the lanes of a vector, in terms of backends/cpu/lanes_prelude.h; NULL: it stays one of numbers.
+     * Its results have the same bits where no products are fused with sums. */
+    const char *lanes;
+    int32_t lane_bytes; /* of the widest numbers of `lanes`: 4 or 8 */
 } fl_source;
 
 /* ------------------------------------------------------------------------------------------- operations ---- */

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_lanes.c - functions with loops over the lanes of vectors: which texts are written so, and why others are not;
+ * random functions, whose results on simd and omp have the same bits as on serial, which compiles the text as it is.
+ */
+#include "../../core/src/lanes.h"
+#include "harness.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------ random functions ---- */
+
+enum { MOST_TEXT = 1 << 14, MOST_NAMES = 16, ELEMENTS = 1000, INPUTS = 4 };
+
+/* A text that grows, and what it can name. */
+struct maker {
+    uint64_t seed;
+    char text[MOST_TEXT];
+    size_t length;
+    bool wide;         /* with numbers of 8 bytes */
+    int depth, number; /* of loops around; of names so far */
+    struct {
+        char name[12];
+        bool is_real, is_fixed; /* of a floating-point type; not to be assigned to */
+    } names[MOST_NAMES];
+    int count;
+};
+
+static unsigned below(struct maker *m, unsigned most)
+{
+    m->seed = m->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(m->seed >> 33) % most;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct maker *m, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    m->length += (size_t)vsnprintf(m->text + m->length, sizeof m->text - m->length, format, arguments);
+    va_end(arguments);
+    cr_assert(m->length < sizeof m->text);
+}
+
+static const char *any_name(struct maker *m, bool is_real)
+{
+    int i = (int)below(m, (unsigned)m->count);
+    while (m->names[i].is_real != is_real)
+        i = (i + 1) % m->count;
+    return m->names[i].name;
+}
+
+static void put_condition(struct maker *m, int depth);
+static void put_real(struct maker *m, int depth);
+
+#define PICK(m, ...) ((const char *const[]){__VA_ARGS__}[below(m, COUNT(((const char *const[]){__VA_ARGS__})))])
+
+/* "A whole B": both are integers. */
+static void put_whole(struct maker *m, int depth);
+static void put_pair(struct maker *m, const char *before, const char *between, const char *behind, int depth)
+{
+    put(m, "%s", before);
+    put_whole(m, depth);
+    put(m, "%s", between);
+    put_whole(m, depth);
+    put(m, "%s", behind);
+}
+
+static void put_whole(struct maker *m, int depth)
+{
+    const unsigned kind = depth > 0 ? below(m, 13) : below(m, 2);
+    const char *name = any_name(m, false);
+    switch (kind) {
+    case 0: put(m, "%s", name); break;
+    case 1: put(m, "%s", PICK(m, "0", "1", "2", "3", "7", "100", "0x7f", "0xffffffff", "5u", "INT_MAX")); break;
+    case 2: put_pair(m, "(", PICK(m, " + ", " - ", " * ", " & ", " | ", " ^ "), ")", depth - 1); break;
+    case 3: put_pair(m, "(", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), ")", depth - 1); break;
+    case 4:
+        put(m, "(");
+        put_whole(m, depth - 1);
+        put(m, "%s)", PICK(m, " / 3", " % 7", " / 16", " % 1000", " >> 2", " << 5", " / 1"));
+        break;
+    case 5: put_pair(m, "(", PICK(m, " / ((", " % (("), " & 255) + 1))", depth - 1); break;
+    case 6: put_pair(m, "(", PICK(m, " << (", " >> ("), " & 31))", depth - 1); break;
+    case 7: /* divides by what is 0 in other lanes */
+        put(m, "(%s != 0 ? (", name);
+        put_whole(m, depth - 1);
+        put(m, " & 4095) %s %s : ", PICK(m, "/", "%"), name);
+        put_whole(m, depth - 1);
+        put(m, ")");
+        break;
+    case 8:
+        put(m, "(%s",
+            PICK(m, "-", "~", "!", "+", "(int)", "(uint8_t)", "(int8_t)", "(int16_t)", "(bool)", "(unsigned)"));
+        put_whole(m, depth - 1);
+        put(m, ")");
+        break;
+    case 9:
+        put(m, "(");
+        put_condition(m, depth - 1);
+        put_pair(m, " ? ", " : ", ")", depth - 1);
+        break;
+    case 10: put_pair(m, PICK(m, "max(", "min("), ", ", ")", depth - 1); break;
+    case 11:
+        name = any_name(m, true);
+        put(m, "(int)(%s > -1e6f && %s < 1e6f ? %s : 7)", name, name, name);
+        break;
+    case 12:
+        put(m, "(%s != 0 && (", name);
+        put_whole(m, depth - 1);
+        put(m, " & 1023) %% %s > 3)", name);
+        break;
+    }
+    if (m->wide && below(m, 12) == 0)
+        put(m, "%s", PICK(m, " * 1L", " + 0x100000000", " - 3ul"));
+}
+
+static void put_reals(struct maker *m, const char *before, const char *between, const char *behind, int depth)
+{
+    put(m, "%s", before);
+    put_real(m, depth);
+    put(m, "%s", between);
+    put_real(m, depth);
+    put(m, "%s", behind);
+}
+
+static void put_real(struct maker *m, int depth)
+{
+    const unsigned kind = depth > 0 ? below(m, 10) : below(m, 2);
+    switch (kind) {
+    case 0: put(m, "%s", any_name(m, true)); break;
+    case 1:
+        put(m, "%s",
+            m->wide ? PICK(m, "0.5", "2.", "1e-3", "M_PI", "0.1f", "-0.0", "1e300")
+                    : PICK(m, "0.5f", "2.f", "1e-3f", "0.1f", "-0.0f", "INFINITY", "NAN", "1e30f"));
+        break;
+    case 2:
+    case 3: put_reals(m, "(", PICK(m, " + ", " - ", " * ", " / "), ")", depth - 1); break;
+    case 4:
+        put(m, "%s", PICK(m, "sqrt(", "fabs(", "floor(", "ceil(", "trunc(", "rint(", "abs(", "-("));
+        put_real(m, depth - 1);
+        put(m, ")");
+        break;
+    case 5: put_reals(m, PICK(m, "max(", "min(", "fmod(", "atan2("), ", ", ")", depth - 1); break;
+    case 6:
+        put(m, "(");
+        put_condition(m, depth - 1);
+        put_reals(m, " ? ", " : ", ")", depth - 1);
+        break;
+    case 7:
+        put(m, m->wide && below(m, 2) ? "(double)(" : "(float)(");
+        put_whole(m, depth - 1);
+        put(m, ")");
+        break;
+    case 8:
+        put(m, "%s", PICK(m, "sin(", "exp(", "cbrt("));
+        put_real(m, depth - 1);
+        put(m, ")");
+        break;
+    case 9: put_reals(m, "(", " * ", " + 1)", depth - 1); break;
+    }
+}
+
+static void put_condition(struct maker *m, int depth)
+{
+    switch (depth > 0 ? below(m, 6) : 0) {
+    case 0: put(m, "%s%s", any_name(m, false), PICK(m, " > 3", " == 0", " % 2 == 0", " != 1", "")); break;
+    case 1: put_reals(m, "", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), "", depth - 1); break;
+    case 2: put_pair(m, "", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), "", depth - 1); break;
+    case 3:
+        put(m, "(");
+        put_condition(m, depth - 1);
+        put(m, "%s", PICK(m, " && ", " || "));
+        put_condition(m, depth - 1);
+        put(m, ")");
+        break;
+    case 4:
+        put(m, "!(");
+        put_condition(m, depth - 1);
+        put(m, ")");
+        break;
+    case 5:
+        put(m, "%s", PICK(m, "isnan(", "isinf(", "isfinite("));
+        put_real(m, depth - 1);
+        put(m, ")");
+        break;
+    }
+}
+
+static void add_name(struct maker *m, const char *name, bool is_real, bool is_fixed)
+{
+    snprintf(m->names[m->count].name, sizeof m->names->name, "%s", name);
+    m->names[m->count].is_real = is_real;
+    m->names[m->count++].is_fixed = is_fixed;
+}
+
+static void put_statement(struct maker *m, int depth);
+
+/* Some statements in braces; names that are declared there end with them. */
+static void put_block(struct maker *m, int depth)
+{
+    const int before = m->count;
+    put(m, "{\n");
+    for (unsigned i = 1 + below(m, 3); i > 0; i--)
+        put_statement(m, depth);
+    put(m, "}\n");
+    m->count = before;
+}
+
+static void put_assignment(struct maker *m)
+{
+    int i = (int)below(m, (unsigned)m->count);
+    while (m->names[i].is_fixed)
+        i = (i + 1) % m->count;
+    put(m, "%s %s ", m->names[i].name,
+        m->names[i].is_real ? PICK(m, "=", "+=", "*=", "-=") : PICK(m, "=", "+=", "*=", "-=", "^=", "|=", "&="));
+    if (m->names[i].is_real && below(m, 4))
+        put_real(m, 2);
+    else
+        put_whole(m, 2);
+    put(m, ";\n");
+}
+
+static void put_declaration(struct maker *m)
+{
+    char name[12];
+    const bool is_real = below(m, 2);
+    if (m->count == MOST_NAMES)
+        return;
+    snprintf(name, sizeof name, "v%d", m->number++);
+    put(m, "%s %s = ",
+        is_real   ? m->wide && below(m, 2) ? "double" : "float"
+        : m->wide ? PICK(m, "int", "long", "unsigned long", "uint8_t", "const int")
+                  : PICK(m, "int", "unsigned", "uint8_t", "short", "bool"),
+        name);
+    if (is_real)
+        put_real(m, 2);
+    else
+        put_whole(m, 2);
+    put(m, ";\n");
+    add_name(m, name, is_real, true); /* const, or so that bool and real ones keep values that are defined */
+}
+
+/* Each ends: its counter is not assigned to in it. */
+static void put_loop(struct maker *m, int depth)
+{
+    const int before = m->count, number = m->number++;
+    const unsigned kind = below(m, 3);
+    char counter[12];
+    snprintf(counter, sizeof counter, "k%d", number);
+    put(m, kind == 0 ? "for (int %s = 0; %s < (" : "int %s = 0;\n%s", counter, kind == 0 ? counter : "");
+    if (m->count < MOST_NAMES)
+        add_name(m, counter, false, true);
+    if (kind == 0) {
+        put_whole(m, 1);
+        put(m, " & 7) + %u; %s", 1 + below(m, 3), counter);
+        put(m, "%s) {\n", PICK(m, "++", " += 2"));
+    } else if (kind == 1) {
+        put(m, "while (%s < %u && ", counter, 5 + below(m, 20));
+        put_condition(m, 2);
+        put(m, ") {\n%s++;\n", counter);
+    } else {
+        put(m, "do {\n++%s;\n", counter);
+    }
+    m->depth++;
+    put_block(m, depth);
+    put_assignment(m);
+    m->depth--;
+    if (kind == 2) {
+        put(m, "} while (%s < (", counter);
+        put_whole(m, 1);
+        put(m, " & 15));\n");
+    } else {
+        put(m, "}\n");
+    }
+    m->count = before;
+}
+
+static void put_statement(struct maker *m, int depth)
+{
+    const unsigned kind = below(m, depth > 0 ? 10 : 5);
+    if (kind < 3) {
+        put_assignment(m);
+    } else if (kind == 3) {
+        put_declaration(m);
+    } else if (kind == 4 && m->depth > 0) {
+        put(m, "if (");
+        put_condition(m, 2);
+        put(m, ")\n%s;\n", PICK(m, "break", "continue", "break", "return a"));
+    } else if (kind == 5 && m->depth < 3) {
+        put_loop(m, depth - 1);
+    } else if (kind == 6) {
+        put(m, "{\n");
+        put_block(m, depth - 1);
+        put(m, "}\n");
+    } else {
+        put(m, "if (");
+        put_condition(m, 2);
+        put(m, ") ");
+        put_block(m, depth - 1);
+        if (below(m, 2)) {
+            put(m, "else ");
+            put_block(m, depth - 1);
+        }
+    }
+}
+
+static const fl_dtype narrow[INPUTS] = {FL_I32, FL_F32, FL_U8, FL_I32}, wide[INPUTS] = {FL_I64, FL_F64, FL_U8, FL_F32};
+
+/* "float f(int n, float x, uint8_t c, short s)" or "double f(long n, double x, bool c, float s)". */
+static void make_function(struct maker *m, uint64_t seed)
+{
+    m->seed = seed * UINT64_C(0x9e3779b97f4a7c15);
+    m->length = 0;
+    m->depth = m->number = m->count = 0;
+    below(m, 2);
+    m->wide = below(m, 3) == 0;
+    const bool is_real = below(m, 2);
+    put(m, "%s f(%s)\n{\n",
+        is_real   ? m->wide ? PICK(m, "double", "float") : "float"
+        : m->wide ? PICK(m, "long", "int", "uint8_t")
+                  : PICK(m, "int", "uint8_t", "bool"),
+        m->wide ? "long n, double x, bool c, float s" : "int n, float x, uint8_t c, const short s");
+    add_name(m, "n", false, false);
+    add_name(m, "x", true, false);
+    add_name(m, "c", false, false);
+    add_name(m, "s", m->wide, true);
+    put(m, "int a = 1;\nfloat b = x;\n");
+    add_name(m, "a", false, true); /* the loop ends by it */
+    add_name(m, "b", true, false);
+    for (unsigned i = below(m, 3); i > 0; i--)
+        put_statement(m, 1);
+    put(m, "while (a < 40%s) {\na++;\n", below(m, 2) ? " && x * x < 1e6f" : "");
+    m->depth = 1;
+    put_block(m, 3);
+    m->depth = 0;
+    put(m, "}\n");
+    for (unsigned i = below(m, 3); i > 0; i--)
+        put_statement(m, 2);
+    put(m, "return %s;\n}\n", is_real ? "a + b" : "a + n + c + (int)(b > -1e6f && b < 1e6f ? b : 3)");
+}
+
+/* Elements of each input, with the numbers at the edges among them. */
+static fl_array *make_input(fl_device *device, fl_dtype dtype, uint64_t seed)
+{
+    static const double reals[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 1e-40, 1e30, 0.5, -3.25, 1e7};
+    static const int64_t wholes[] = {0, 1, -1, 2, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 255, 1 << 20};
+    struct maker m = {.seed = seed};
+    int64_t values[ELEMENTS], count = ELEMENTS;
+    fl_array *array;
+    for (int i = 0; i < ELEMENTS; i++) {
+        const double real = below(&m, 4) == 0 ? reals[below(&m, COUNT(reals))] : below(&m, 20001) / 100.0 - 100;
+        const int64_t whole = below(&m, 4) == 0 ? wholes[below(&m, COUNT(wholes))] : (int64_t)below(&m, 2001) - 1000;
+        if (dtype == FL_F32)
+            ((float *)values)[i] = (float)real;
+        else if (dtype == FL_F64)
+            ((double *)values)[i] = real;
+        else if (dtype == FL_U8)
+            ((uint8_t *)values)[i] = (uint8_t)whole;
+        else if (dtype == FL_I32)
+            ((int32_t *)values)[i] = (int32_t)whole;
+        else
+            values[i] = whole;
+    }
+    must(fl_array_from_host(device, dtype, 1, &count, values, &array));
+    return array;
+}
+
+static fl_function *make(fl_device *device, const char *text)
+{
+    fl_function *f = NULL;
+    fl_status status = fl_function_create(device, text, "text.c", NULL, 0, NULL, 0, &f);
+    cr_assert(status == FL_OK, "%s\n%s", fl_last_error(), text);
+    return f;
+}
+
+/* The function's results of the first elements, by the variant. */
+static void compute(fl_device *device, const fl_function *f, const fl_array *const *in, int64_t count,
+                    const char *variant, void *results)
+{
+    const fl_function_info *info = fl_function_describe(f);
+    const fl_array *views[INPUTS];
+    fl_array *part[INPUTS], *out;
+    must(fl_array_create(device, info->result, 1, &count, &out));
+    for (int i = 0; i < info->count; i++) {
+        must(fl_array_view(in[i], (int64_t[]){0}, &count, &part[i]));
+        views[i] = part[i];
+    }
+    must(fl_map(device, f, views, info->count, out, &(fl_run){.variant = variant}));
+    must(fl_array_to_host(out, results));
+    for (int i = 0; i < info->count; i++)
+        fl_array_free(part[i]);
+    fl_array_free(out);
+}
+
+static bool same_bits(fl_dtype dtype, const char *a, const char *b)
+{
+    const size_t size = fl_dtype_size(dtype);
+    double x = 0, y = 0;
+    if (dtype == FL_F32) {
+        x = (double)*(const float *)(const void *)a;
+        y = (double)*(const float *)(const void *)b;
+    } else if (dtype == FL_F64) {
+        x = *(const double *)(const void *)a;
+        y = *(const double *)(const void *)b;
+    }
+    return memcmp(a, b, size) == 0 || (isnan(x) && isnan(y)); /* which NaN is not said */
+}
+
+/* On each processor backend the results of so many elements, from the first, are those of `serial`. */
+static void compare(const char *text, const fl_dtype *inputs, const struct on *on, size_t backends)
+{
+    static const int64_t counts[] = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, ELEMENTS, 0};
+    static int64_t wanted[ELEMENTS], got[ELEMENTS];
+    for (size_t b = 0; b < backends + 1; b++) { /* the first is serial */
+        fl_device *device = open_device(b == 0 ? "serial" : on[b - 1].resource);
+        fl_function *f = make(device, text);
+        const fl_function_info *info = fl_function_describe(f);
+        const size_t size = fl_dtype_size(info->result);
+        fl_array *in[INPUTS];
+        for (int i = 0; i < info->count; i++)
+            in[i] = make_input(device, inputs[i], (uint64_t)i + 1);
+        if (b == 0)
+            compute(device, f, (const fl_array *const *)in, ELEMENTS, "naive", wanted);
+        for (size_t c = 0; b > 0 && c < COUNT(counts); c++) {
+            compute(device, f, (const fl_array *const *)in, counts[c], c == 11 ? "uncoalesced" : "naive", got);
+            for (int64_t i = 0; i < counts[c]; i++)
+                cr_assert(same_bits(info->result, (char *)got + (size_t)i * size, (char *)wanted + (size_t)i * size),
+                          "%s, element %lld of %lld: %g %llx, expected %g %llx\n%s", on[b - 1].resource, (long long)i,
+                          (long long)counts[c], info->result == FL_F32 ? ((float *)got)[i] : ((double *)got)[i],
+                          (unsigned long long)got[i],
+                          info->result == FL_F32 ? ((float *)wanted)[i] : ((double *)wanted)[i],
+                          (unsigned long long)wanted[i], text);
+        }
+        for (int i = 0; i < info->count; i++)
+            fl_array_free(in[i]);
+        fl_function_free(f);
+        fl_device_close(device);
+    }
+}
+
+/* Those of the instruction sets; threads take the same code. */
+static size_t vector_backends(struct on *found)
+{
+    const struct on *all;
+    const size_t count = every_backend(&all);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(all[i].resource, "simd:", 5) == 0 || strcmp(all[i].resource, "omp") == 0)
+            found[kept++] = all[i];
+    return kept;
+}
+
+static bool is_written(const char *text, core_text_error *why)
+{
+    char *lanes = NULL;
+    int bytes;
+    fl_status status = core_lanes_write(text, &lanes, &bytes, why);
+    cr_assert(status == FL_OK || status == FL_E_SOURCE);
+    cr_assert((status == FL_OK) == (lanes != NULL));
+    cr_assert(status != FL_OK || bytes == 4 || bytes == 8);
+    free(lanes);
+    return status == FL_OK;
+}
+
+/* FLYNN_TEST_FUNCTIONS=FIRST:END takes others. */
+Test(lanes, random_functions, .timeout = 3600)
+{
+    static struct maker m;
+    const char *range = getenv("FLYNN_TEST_FUNCTIONS");
+    unsigned first = 1, end = is_small_test() ? 3 : 25;
+    struct on backends[32];
+    const size_t count = vector_backends(backends);
+    if (range)
+        cr_assert(sscanf(range, "%u:%u", &first, &end) == 2);
+    for (unsigned seed = first; seed < end; seed++) {
+        core_text_error why;
+        make_function(&m, seed);
+        cr_assert(is_written(m.text, &why), "%d:%d: %s\n%s", why.line, why.column, why.what, m.text);
+        compare(m.text, m.wide ? wide : narrow, backends, count);
+    }
+}
