@@ -56,16 +56,19 @@ static void add_loop(compiler_text *to, const fl_source *s, bool apart)
     add_call(to, s, apart);
 }
 
-/* The two loops by flynn_lanes, which takes elements that lie apart as well. */
+/* The two loops by flynn_lanes, which takes elements that lie apart as well, and counts them in 32 bits. */
 static void add_lanes(compiler_text *to, const char *lanes)
 {
-    compiler_add(to,
-                 "%s__attribute__((visibility(\"default\"))) void flynn_column(char *const *at, const long *step, "
-                 "long count)\n{\n    flynn_lanes(at, step, count);\n}\n"
-                 "__attribute__((visibility(\"default\"))) void flynn_row(char *const *at, long count)\n{\n"
-                 "    static const long step[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};\n\n"
-                 "    flynn_lanes(at, step, count);\n}\n",
-                 lanes);
+    static const char loops[] =
+        "__attribute__((visibility(\"default\"))) void flynn_column(char *const *at, const long *step, long count)\n{\n"
+        "    const long most = 1L << 30;\n\n"
+        "    for (long first = 0; first < count; first += most)\n"
+        "        flynn_lanes(at, step, first, count - first < most ? count - first : most);\n}\n"
+        "__attribute__((visibility(\"default\"))) void flynn_row(char *const *at, long count)\n{\n"
+        "    static const long step[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};\n\n"
+        "    flynn_column(at, step, count);\n}\n";
+
+    compiler_add(to, "%s%s", lanes, loops);
 }
 
 static void add_lines(compiler_text *to, const char *const *lines)
@@ -179,7 +182,7 @@ static int lanes_of(const cpu_device *device, const fl_source *source)
 #if defined(__x86_64__)
     const int lanes = source->lanes ? device->table->vector_bits / 8 / source->lane_bytes : 0;
 
-    return lanes >= 4 ? lanes : 0;
+    return source->lanes && lanes >= source->least_lanes ? lanes : 0;
 #else
     (void)device;
     (void)source;

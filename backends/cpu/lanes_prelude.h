@@ -20,7 +20,7 @@ typedef v_i32 v_mask;
 #define v_to_i16(x) (((x) << 16) >> 16)
 #define v_to_u8(x) ((x) & 255)
 #define v_to_u16(x) ((x) & 65535)
-/* One bit for each lane of a mask, and back. */
+/* One bit for each lane of a mask. */
 V_INLINE unsigned v_bits(v_mask m)
 {
 #if defined(__AVX512DQ__) && V_LANES == 16
@@ -31,16 +31,12 @@ V_INLINE unsigned v_bits(v_mask m)
     return (unsigned)__builtin_ia32_movmskps((__attribute__((vector_size(16))) float)m);
 #endif
 }
-V_INLINE v_mask v_mask_of(unsigned bits)
-{
-    v_i32 own;
-    for (int l = 0; l < V_LANES; l++)
-        own[l] = 1 << l;
-    return (own & (int)bits) != 0;
-}
 V_INLINE bool v_any(v_mask m) { return v_bits(m) != 0; }
-/* Has a loop that few lanes to go on with? With more elements to come: three quarters; else none. */
-V_INLINE bool v_few(v_mask m, bool more) { return __builtin_popcount(v_bits(m)) <= (more ? V_LANES * 3 / 4 : 0); }
+/* Does the loop wait for these lanes, so that the others can take elements? When about half of them are left, as measured. */
+V_INLINE bool v_few(v_mask m, bool more)
+{
+    return __builtin_popcount(v_bits(m)) <= (!more ? 0 : V_LANES == 16 ? 10 : V_LANES / 2);
+}
 #define V_OF_FOUR(t, T) V_INLINE v_##t v_select_##t(v_mask m, v_##t a, v_##t b) { return (v_##t)((m & (v_i32)a) | (~m & (v_i32)b)); }
 #define V_OF_EIGHT(t, T) V_INLINE v_##t v_select_##t(v_mask m, v_##t a, v_##t b) \
     { const v_i64 wide = v_to_i64(m); return (v_##t)((wide & (v_i64)a) | (~wide & (v_i64)b)); }
@@ -72,27 +68,6 @@ V_DIVIDE(i32, int, 0, ((a == INT_MIN) & (b == -1)))
 V_DIVIDE(u32, unsigned int, 0, 0)
 V_DIVIDE(i64, long, ((a + (1L << 51) | b + (1L << 51)) >> 52 != 0), 0)
 V_DIVIDE(u64, unsigned long, ((a | b) >> 51 != 0), 0)
-/* A function of one lane after the other. */
-#define V_CALL(t, T) \
-    V_INLINE v_##t v_call1_##t(v_mask m, T (*f)(T), v_##t a) \
-    { \
-        v_##t r = a; \
-        for (unsigned left = v_bits(m); left; left &= left - 1) { const int l = __builtin_ctz(left); r[l] = f(a[l]); } \
-        return r; \
-    } \
-    V_INLINE v_##t v_call2_##t(v_mask m, T (*f)(T, T), v_##t a, v_##t b) \
-    { \
-        v_##t r = a; \
-        for (unsigned left = v_bits(m); left; left &= left - 1) { const int l = __builtin_ctz(left); r[l] = f(a[l], b[l]); } \
-        return r; \
-    } \
-    V_INLINE v_##t v_call3_##t(v_mask m, T (*f)(T, T, T), v_##t a, v_##t b, v_##t c) \
-    { \
-        v_##t r = a; \
-        for (unsigned left = v_bits(m); left; left &= left - 1) { const int l = __builtin_ctz(left); r[l] = f(a[l], b[l], c[l]); } \
-        return r; \
-    }
-V_CALL(f32, float) V_CALL(f64, double)
 /* A function of all lanes, which has an instruction. */
 #define V_EACH(name, t, f) V_INLINE v_##t v_##name##_##t(v_##t a) { v_##t r; for (int l = 0; l < V_LANES; l++) r[l] = f(a[l]); return r; }
 V_EACH(sqrt, f32, __builtin_sqrtf) V_EACH(floor, f32, __builtin_floorf) V_EACH(ceil, f32, __builtin_ceilf)
@@ -110,3 +85,87 @@ V_REAL(f32, i32, INT_MIN, INFINITY)
 V_REAL(f64, i64, LONG_MIN, HUGE_VAL)
 V_INLINE v_i32 v_abs_i32(v_i32 a) { return v_select_i32(a < 0, -a, a); }
 V_INLINE v_i64 v_abs_i64(v_i64 a) { return v_select_i64(v_narrow(a < 0), -a, a); }
+/* Which elements the lanes have: element[l] of those from `first` on. */
+typedef struct v_work {
+    long first, count, taken; /* taken: that lanes have or had */
+    v_i32 element, rank;      /* rank: of a fresh lane among them */
+    v_mask fresh;             /* has just taken an element */
+    unsigned held;            /* lanes that have an element */
+} v_work;
+#if defined(__clang__)
+#define V_SHUFFLES 0
+#define v_shuffle(x, lanes) (x)
+#else
+#define V_SHUFFLES 1
+#define v_shuffle(x, lanes) __builtin_shuffle(x, __builtin_choose_expr(sizeof (x)[0] == 8, v_to_i64(lanes), lanes))
+#endif
+#if V_LANES == 4
+#define v_numbers ((v_i32){0, 1, 2, 3})
+#elif V_LANES == 8
+#define v_numbers ((v_i32){0, 1, 2, 3, 4, 5, 6, 7})
+#else
+#define v_numbers ((v_i32){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#endif
+/* Of each lane, how many before it are in the mask: sums over 2, 4, 8 ... lanes. */
+V_INLINE v_i32 v_rank(v_mask m)
+{
+    v_i32 sum = m & 1;
+#if V_SHUFFLES
+#define v_add_lane_before(by) sum += v_shuffle(sum, (v_numbers - by) & (V_LANES - 1)) & (v_numbers >= by)
+    v_add_lane_before(1);
+    v_add_lane_before(2);
+    if (V_LANES > 4)
+        v_add_lane_before(4);
+    if (V_LANES > 8)
+        v_add_lane_before(8);
+#else
+    for (int l = 1; l < V_LANES; l++)
+        sum[l] += sum[l - 1];
+#endif
+    return sum - (m & 1);
+}
+/* The lanes that do not go on take the next elements, as long as there are any. false: no lane has an element. */
+V_INLINE bool v_take(v_work *w, v_mask going)
+{
+    const long left = w->count - w->taken;
+    v_mask fresh = ~going;
+    v_i32 rank = v_rank(fresh);
+    if (left < V_LANES)
+        fresh &= rank < (int)left;
+    w->rank = rank;
+    w->fresh = fresh;
+    w->element = v_select_i32(fresh, rank + (int)w->taken, w->element);
+    w->taken += __builtin_popcount(v_bits(fresh));
+    w->held = v_bits(going | fresh);
+    return w->held != 0;
+}
+/* A parameter of the fresh lanes, from an array of T. */
+#define v_load(w, to, kind, T, array, step) do { \
+    const long begin = (w).taken - __builtin_popcount(v_bits((w).fresh)); \
+    const T *from = (const T *)(array) + ((w).first + begin) * (step); \
+    if (V_SHUFFLES && (step) == 1 && (w).count - begin >= V_LANES) { \
+        T next __attribute__((vector_size(V_LANES * sizeof(T)))); \
+        __builtin_memcpy(&next, from, sizeof next); \
+        const v_##kind all = v_to_##kind(next); \
+        to = v_select_##kind((w).fresh, v_shuffle(all, (w).rank), to); \
+    } else { \
+        for (unsigned lanes = v_bits((w).fresh); lanes; lanes &= lanes - 1) { \
+            const int l = __builtin_ctz(lanes); \
+            to[l] = from[(w).rank[l] * (step)]; \
+        } \
+    } \
+} while (0)
+/* The results of the lanes that do not go on. With all lanes at work those of the others are stored, too, without a
+ * branch for each: they are not ready, and will be stored again. */
+#define v_store(w, going, T, array, step, result) do { \
+    T *to = (T *)(array) + (w).first * (step); \
+    if ((w).held == V_ALL && (step) == 1) { \
+        for (int l = 0; l < V_LANES; l++) \
+            to[(w).element[l]] = result[l]; \
+    } else { \
+        for (unsigned lanes = (w).held & ~v_bits(going); lanes; lanes &= lanes - 1) { \
+            const int l = __builtin_ctz(lanes); \
+            to[(w).element[l] * (step)] = result[l]; \
+        } \
+    } \
+} while (0)

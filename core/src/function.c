@@ -71,19 +71,22 @@ static fl_status compile(fl_function *f, fl_device *device, const char *clean, c
                            .result = signature->result,
                            .loops = signature->loops,
                            .exact = !fl_dtype_is_float(signature->result)};
-    char own[32], *lanes = NULL;
+    char own[32];
+    core_lanes lanes = {.text = NULL};
     core_text_error why;
     fl_status status;
 
-    if (signature->loops && core_lanes_write(clean, &lanes, &described.lane_bytes, &why) == FL_E_MEMORY)
+    if (signature->loops && core_lanes_write(clean, &lanes, &why) == FL_E_MEMORY)
         return FL_E_MEMORY;
-    described.lanes = lanes;
+    described.lanes = lanes.text;
+    described.lane_bytes = lanes.bytes;
+    described.least_lanes = lanes.least;
     snprintf(own, sizeof own, "%s%s", signature->own_max ? "#undef max\n" : "",
              signature->own_min ? "#undef min\n" : "");
     described.before = own;
     memcpy(described.inputs, f->info.inputs, sizeof described.inputs);
     status = core_user_text_compile(text, device, &described, !*f->info.name, &f->compiled);
-    free(lanes);
+    free(lanes.text);
     return status;
 }
 

@@ -12,10 +12,16 @@
 #include "functions.h"
 #include "types.h"
 
+/* A function over lanes, and what a vector must be for it: see fl_source. */
+typedef struct core_lanes {
+    char *text; /* to free(); NULL: none */
+    int bytes, least;
+} core_lanes;
+
 /* Writes the text in C of flynn_lanes, in terms of backends/cpu/lanes_prelude.h, from one of core_signature_read's
- * `clean`. *text is to free(). *lane_bytes: of the widest type that it computes with, 4 or 8. FL_E_SOURCE: the text is
- * not of the part of C that is understood here, or would gain nothing; `why` says where and what. FL_E_MEMORY. */
-fl_status core_lanes_write(const char *clean, char **text, int *lane_bytes, core_text_error *why);
+ * `clean`. FL_E_SOURCE: the text is not of the part of C that is understood here, or would gain nothing; `why` says
+ * where and what. FL_E_MEMORY. */
+fl_status core_lanes_write(const char *clean, core_lanes *lanes, core_text_error *why);
 
 /* ---------------------------------------------------------------------------- what its two halves share ---- */
 
@@ -37,7 +43,7 @@ typedef enum lanes_kind {
     LANES_LOGIC,    /* a token b: && and || */
     LANES_CHOICE,   /* a ? b : c */
     LANES_CAST,     /* of a to `type`, which may be narrower than int */
-    LANES_CALL,     /* function of a, b, each of type `common` */
+    LANES_CALL,     /* function of a, or of a and b, each of type `common` */
     /* Statements; `next` is the one behind it. */
     LANES_ASSIGN, /* variable = a; without a: a declaration */
     LANES_IF,     /* a, first, other */
@@ -56,8 +62,8 @@ typedef struct lanes_node {
     bool test_last;          /* a loop whose condition stands behind its body */
     bool continues;          /* a loop whose body has `continue` */
     bool leaves;             /* ... `break` or `return` */
-    bool by_lanes;           /* an operation of one lane after the other, or of those that the mask has */
-    bool heavy;              /* it is a loop or by lanes, or has such a part */
+    bool by_lanes;           /* an integer's division, which fails for the lanes of the mask alone */
+    bool heavy;              /* it is a loop or such a division, or has one as a part */
     const char *end;         /* of a loop */
     int number;              /* the writer's: of a loop; of the mask of a value's second half, or 0 */
     lanes_variable *variable;
@@ -71,7 +77,7 @@ typedef struct lanes_function {
     core_type_layout result;
     int parameters; /* the first variables */
     int variable_count, node_count;
-    bool wide; /* it has a type of 8 bytes */
+    bool wide, long_whole; /* it has a type of 8 bytes; an integer's */
     lanes_node *body;
     lanes_variable variables[LANES_MOST_VARIABLES];
     lanes_node nodes[LANES_MOST_NODES];

@@ -84,6 +84,13 @@ lanes_variable *lanes_variable_find(lanes_reader *r, const core_token *name)
 
 /* ------------------------------------------------------------------------------------------------- types ---- */
 
+/* A type that is computed with. */
+static void note_type(lanes_reader *r, core_type_layout type)
+{
+    r->function->wide = r->function->wide || type.size == 8;
+    r->function->long_whole = r->function->long_whole || (type.size == 8 && !type.is_real);
+}
+
 bool lanes_read_type(lanes_reader *r, core_type_layout *type)
 {
     const core_token first = r->token;
@@ -100,7 +107,7 @@ bool lanes_read_type(lanes_reader *r, core_type_layout *type)
         lanes_refuse(r, &first, "no type of the lanes");
         *type = of_int;
     }
-    r->function->wide = r->function->wide || type->size == 8;
+    note_type(r, *type);
     return true;
 }
 
@@ -134,7 +141,8 @@ static lanes_node *finish(lanes_reader *r, lanes_node *n)
     n->heavy = n->by_lanes;
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         n->heavy = n->heavy || (below[i] && below[i]->heavy);
-    r->function->wide = r->function->wide || n->type.size == 8 || n->common.size == 8;
+    note_type(r, n->type);
+    note_type(r, n->common);
     return n;
 }
 
@@ -215,15 +223,15 @@ static lanes_node *read_number(lanes_reader *r)
     return finish(r, n);
 }
 
-/* Computed by the operations of vectors, and not lane by lane. */
-static bool is_of_vectors(const lanes_node *call)
+/* Is it computed by operations of vectors? Others would be done lane by lane, which is slower than the scalar loop. */
+static bool is_of_vectors(const core_function *function)
 {
     static const char *const names[] = {"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(call->function->name, names[i]) == 0)
+        if (strcmp(function->name, names[i]) == 0)
             return true;
-    return call->function->kind != CORE_FUNCTION_REAL;
+    return function->kind == CORE_FUNCTION_TEST || function->kind == CORE_FUNCTION_ANY_TYPE;
 }
 
 /* The types of a call, by what the prelude's macros choose. */
@@ -233,33 +241,29 @@ static void type_call(lanes_reader *r, lanes_node *n)
     core_type_layout type = n->a->type;
 
     type = n->b ? common_type(type, n->b->type) : type;
-    type = n->c ? common_type(type, n->c->type) : type;
     if (kind == CORE_FUNCTION_REAL)
         type = n->is_float || (type.is_real && type.size == 4) ? of_float : of_double;
-    if (kind == CORE_FUNCTION_TO_INT || (kind == CORE_FUNCTION_TEST && !type.is_real) ||
-        (strcmp(n->function->name, "abs") == 0 && type.is_unsigned))
+    if ((kind == CORE_FUNCTION_TEST && !type.is_real) || (strcmp(n->function->name, "abs") == 0 && type.is_unsigned))
         lanes_refuse(r, &n->token, "not known to the lanes");
     n->common = type;
     n->type = kind == CORE_FUNCTION_TEST ? of_int : type;
-    n->by_lanes = !is_of_vectors(n);
 }
 
 static lanes_node *read_call(lanes_reader *r)
 {
-    lanes_node *n = lanes_node_add(r, LANES_CALL), **argument = &n->a;
+    lanes_node *n = lanes_node_add(r, LANES_CALL);
     bool is_float;
 
     n->function = core_function_find(r->token.at, r->token.length, &is_float);
     n->is_float = is_float;
-    if (!n->function)
-        lanes_refuse(r, &r->token, "not known to the lanes");
+    if (!n->function || !is_of_vectors(n->function))
+        lanes_refuse(r, &r->token, "not one of vectors");
     lanes_step(r);
     lanes_demand(r, "(");
-    for (int i = 0; r->status == FL_OK && i < n->function->arguments; i++) {
-        if (i > 0)
-            lanes_demand(r, ",");
-        *argument = lanes_read_value(r);
-        argument = i == 0 ? &n->b : &n->c;
+    n->a = lanes_read_value(r);
+    if (r->status == FL_OK && n->function->arguments == 2) {
+        lanes_demand(r, ",");
+        n->b = lanes_read_value(r);
     }
     lanes_demand(r, ")");
     if (r->status == FL_OK)

@@ -8,8 +8,8 @@
  *     return v;              result = m ? v : result; m = none;
  *     x = v;                 x = m ? v : x;
  *
- * Lanes would wait for the one whose element takes longest. So the first loop at the function's own level ends when a
- * quarter of the lanes have left it: these finish their elements and take the next ones, and the others go on.
+ * Lanes would wait for the one whose element takes longest. So the first loop at the function's own level ends when
+ * about half of the lanes have left it: these finish their elements and take the next ones, and the others go on.
  */
 #include "lanes_write.h"
 
@@ -19,6 +19,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static const core_type_layout of_int = {.size = 4};
 
 static void put_arguments(lanes_writer *w, const char *format, va_list arguments)
 {
@@ -245,16 +247,6 @@ static const char *element_of(core_type_layout type)
     return type.size == 8 || (type.size == 4 && type.is_unsigned) ? "long" : "int";
 }
 
-/* An element as a parameter's value. */
-static const char *cast_of(core_type_layout type)
-{
-    static const char *const whole[2][2] = {{"(signed char)", "(unsigned char)"}, {"(short)", "(unsigned short)"}};
-
-    if (type.is_real || type.size >= 4)
-        return "";
-    return type.is_bool ? "(_Bool)" : whole[type.size / 2][type.is_unsigned];
-}
-
 /* What lives as long as a lane's element: parameters, and variables of the function's own level before the loop. */
 static void put_variables(lanes_writer *w, lanes_node *row, const lanes_node *loop)
 {
@@ -280,39 +272,35 @@ static void put_exchange(lanes_writer *w)
 {
     const lanes_function *f = w->function;
 
-    put_line(w, "const unsigned going = v_bits(looping);");
-    put_line(w, "unsigned fresh = 0;");
-    open_brace(w, "for (unsigned done = held & ~going; done; done &= done - 1) ");
-    put_line(w, "const int l = __builtin_ctz(done);");
-    put_line(w, "((%s *)at[%d])[element[l] * step[%d]] = result[l];", element_of(f->result), f->parameters,
+    put_line(w, "v_store(work, looping, %s, at[%d], step[%d], result);", element_of(f->result), f->parameters,
              f->parameters);
-    close_brace(w);
-    open_brace(w, "for (unsigned free = V_ALL & ~going; free && taken < count; free &= free - 1) ");
-    put_line(w, "const int l = __builtin_ctz(free);");
-    for (int i = 0; i < f->parameters; i++) {
-        lanes_put(w, "%*s", w->indent, "");
-        lanes_put_name(w, &f->variables[i]);
-        lanes_put(w, "[l] = %s((const %s *)at[%d])[taken * step[%d]];\n", cast_of(f->variables[i].type),
-                  element_of(f->variables[i].type), i, i);
-    }
-    put_line(w, "element[l] = taken++;");
-    put_line(w, "fresh |= 1u << l;");
-    close_brace(w);
-    put_line(w, "held = going | fresh;");
-    put_line(w, "if (held == 0)");
+    put_line(w, "if (!v_take(&work, looping))");
     put_line(w, "    return;");
-    put_line(w, "v_mask m = v_mask_of(fresh);");
+    for (int i = 0; i < f->parameters; i++) {
+        const lanes_variable *v = &f->variables[i];
+        lanes_node value = {.kind = LANES_VARIABLE, .variable = (lanes_variable *)v, .type = of_int};
+        lanes_put(w, "%*sv_load(work, ", w->indent, "");
+        lanes_put_name(w, v);
+        lanes_put(w, ", %s, %s, at[%d], step[%d]);\n", lanes_kind_of(v->type), element_of(v->type), i, i);
+        if (v->type.size >= 4)
+            continue;
+        lanes_put(w, "%*s", w->indent, "");
+        lanes_put_name(w, v);
+        lanes_put(w, " = ");
+        lanes_put_value(w, &value, v->type);
+        lanes_put(w, ";\n");
+    }
+    put_line(w, "v_mask m = work.fresh;");
 }
 
 static void put_function(lanes_writer *w, lanes_node *body, lanes_node *loop)
 {
     put_line(w, "/* %.*s for V_LANES elements at once; m: the lanes that a statement is for. */",
              (int)w->function->name.length, w->function->name.at);
-    put_line(w, "static void flynn_lanes(char *const *at, const long *step, long count)");
+    put_line(w, "static void flynn_lanes(char *const *at, const long *step, long first, long count)");
     open_brace(w, "");
     put_line(w, "v_mask looping = v_none;");
-    put_line(w, "unsigned held = 0;");
-    put_line(w, "long element[V_LANES], taken = 0;");
+    put_line(w, "v_work work = {.first = first, .count = count};");
     put_variables(w, body, loop);
     open_brace(w, "for (;;) ");
     put_exchange(w);
@@ -320,7 +308,7 @@ static void put_function(lanes_writer *w, lanes_node *body, lanes_node *loop)
     put_statements(w, body, loop);
     w->depth--;
     put_line(w, "m |= looping;");
-    put_loop(w, loop, "v_few(m, taken < count)");
+    put_loop(w, loop, "v_few(m, work.taken < count)");
     put_line(w, "looping = m;");
     put_line(w, "m = left%d;", loop->number);
     w->around[w->depth++] = NULL;
@@ -352,7 +340,7 @@ static bool has_uncounted(const lanes_node *row)
     return false;
 }
 
-static fl_status write_read(const lanes_function *f, char **text, core_text_error *why)
+static fl_status write_read(const lanes_function *f, core_lanes *lanes, core_text_error *why)
 {
     lanes_writer w = {.function = f, .size = 4096};
     lanes_node *loop = f->body;
@@ -365,22 +353,23 @@ static fl_status write_read(const lanes_function *f, char **text, core_text_erro
                                      : "its loops stand within an 'if'");
     w.bytes = malloc(w.size);
     put_function(&w, f->body, loop);
-    *text = w.bytes;
-    return w.bytes ? FL_OK : core_fail(FL_E_MEMORY, "out of memory for a function over lanes");
+    if (!w.bytes)
+        return core_fail(FL_E_MEMORY, "out of memory for a function over lanes");
+    *lanes = (core_lanes){.text = w.bytes, .bytes = f->wide ? 8 : 4, .least = f->long_whole ? 8 : 4};
+    return FL_OK;
 }
 
-fl_status core_lanes_write(const char *clean, char **text, int *lane_bytes, core_text_error *why)
+fl_status core_lanes_write(const char *clean, core_lanes *lanes, core_text_error *why)
 {
     lanes_function *f = calloc(1, sizeof *f);
     fl_status status;
 
-    *text = NULL;
+    *lanes = (core_lanes){.text = NULL};
     if (!f)
         return core_fail(FL_E_MEMORY, "out of memory for a function over lanes");
     status = lanes_read(clean, f, why);
     if (status == FL_OK)
-        status = write_read(f, text, why);
-    *lane_bytes = f->wide ? 8 : 4;
+        status = write_read(f, lanes, why);
     free(f);
     return status;
 }

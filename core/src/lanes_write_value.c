@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes_write_value.c - writes the values of a function over lanes. All lanes compute them: that does no harm but for
- * what can fail (an integer's division by zero) or is done for one lane after the other (sin), which gets a mask.
+ * an integer's division, which can fail, and gets the mask of the lanes that C computes it for.
  */
 #include "lanes_write.h"
 
@@ -115,22 +115,14 @@ void lanes_put_condition(lanes_writer *w, const lanes_node *n)
     }
 }
 
-/* "v_sqrt_f32(x)", "v_call_f32(m, sinf, x)". */
+/* "v_sqrt_f32(x)" */
 static void put_call(lanes_writer *w, const lanes_node *n)
 {
-    const lanes_node *const arguments[] = {n->a, n->b, n->c};
-    const char *kind = lanes_kind_of(n->common);
-
-    if (n->by_lanes) {
-        lanes_put(w, "v_call%d_%s(", n->function->arguments, kind);
-        put_mask(w);
-        lanes_put(w, ", %s%s, ", n->function->name, n->common.size == 4 ? "f" : "");
-    } else {
-        lanes_put(w, "v_%s_%s(", n->function->name, kind);
-    }
-    for (int i = 0; i < n->function->arguments; i++) {
-        lanes_put(w, i > 0 ? ", " : "");
-        put_as(w, arguments[i], n->common);
+    lanes_put(w, "v_%s_%s(", n->function->name, lanes_kind_of(n->common));
+    put_as(w, n->a, n->common);
+    if (n->b) {
+        lanes_put(w, ", ");
+        put_as(w, n->b, n->common);
     }
     lanes_put(w, ")");
 }

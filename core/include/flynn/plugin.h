@@ -101,7 +101,8 @@ typedef struct fl_source {
     /* The function over the lanes of a vector, in terms of backends/cpu/lanes_prelude.h; NULL: it stays one of numbers.
      * Its results have the same bits where no products are fused with sums. */
     const char *lanes;
-    int32_t lane_bytes; /* of the widest numbers of `lanes`: 4 or 8 */
+    int32_t lane_bytes;  /* of the widest numbers of `lanes`: 4 or 8 */
+    int32_t least_lanes; /* a vector with fewer of these gains nothing */
 } fl_source;
 
 /* ------------------------------------------------------------------------------------------- operations ---- */
