@@ -18,6 +18,8 @@ static const own_option options[] = {
      .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(map_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
      .group = GROUP_HOW},
+    {"lanes", OPTION_FLAG, offsetof(map_options, lanes),
+     .help = "Only print what simd and omp compile for a FILE.c with loops", .group = GROUP_HOW},
     {0},
 };
 
@@ -94,8 +96,13 @@ static void release(exercise *e)
 
 static const char *why_scalar(const exercise *e)
 {
-    return ((const map_options *)e->own)->info.loops ? "the function's loops may end at another time for each element"
-                                                     : NULL;
+    static char lanes[1], why[300];
+    const map_options *own = e->own;
+
+    if (!own->info.loops || fl_function_lanes(own->function.text, own->function.shown_as, lanes, 1) == FL_OK)
+        return NULL;
+    snprintf(why, sizeof why, "the function's loops may end at another time for each element (%s)", fl_last_error());
+    return why;
 }
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)

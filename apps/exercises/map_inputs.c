@@ -4,6 +4,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/options.h"
+#include "support/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -251,12 +252,30 @@ static void take_for_expression(exercise *e, map_options *own)
     load_all(e, numbers, f->inputs);
 }
 
+/* Ends the command. */
+static noreturn void show_lanes(user_function *f)
+{
+    static char lanes[1 << 20]; /* ends with a newline */
+
+    if (f->is_expression)
+        fail(EXIT_BAD_INPUT, "--lanes: '%s' has no loop: the compiler makes vectors of it", f->text);
+    user_function_read(f);
+    if (fl_function_lanes(f->text, f->shown_as, lanes, sizeof lanes) != FL_OK)
+        fail(EXIT_BAD_INPUT, "--lanes: %s", fl_last_error());
+    user_function_free(f);
+    for (const char *line = lanes; *line; line += strcspn(line, "\n") + 1)
+        text_print("%.*s\n", (int)strcspn(line, "\n"), line);
+    leave(EXIT_SUCCESS);
+}
+
 void map_take(exercise *e)
 {
     map_options *own = e->own;
 
     own->word = e->word ? e->word : e->common.function ? e->common.function : own->word;
     own->function = user_function_of(own->word);
+    if (own->lanes)
+        show_lanes(&own->function);
     if (own->function.is_expression)
         take_for_expression(e, own);
     else

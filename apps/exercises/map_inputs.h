@@ -12,6 +12,7 @@ typedef struct map_options {
     double relative, absolute; /* of the check; -1: not given */
     user_function function;
     fl_function_info info;
+    bool lanes; /* only shows the function over lanes */
 } map_options;
 
 /* A number, or a range FIRST:END[:STEP] (numpy.arange), as an array; false: the word is neither. Ends the command where

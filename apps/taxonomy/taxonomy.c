@@ -246,7 +246,7 @@ static json_t *json_scalar(const exercise *e, const json_t *steps)
     const char *why = e->kind->why_scalar ? e->kind->why_scalar(e) : NULL;
     double scalar = 0, vectors = 0;
     const json_t *step;
-    char text[160];
+    char text[400];
     size_t i;
 
     json_array_foreach(steps, i, step)

@@ -179,15 +179,9 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
 /* How many numbers a vector of the device has of those that the function computes with; 0: no function over lanes. */
 static int lanes_of(const cpu_device *device, const fl_source *source)
 {
-#if defined(__x86_64__)
     const int lanes = source->lanes ? device->table->vector_bits / 8 / source->lane_bytes : 0;
 
     return source->lanes && lanes >= source->least_lanes ? lanes : 0;
-#else
-    (void)device;
-    (void)source;
-    return 0;
-#endif
 }
 
 fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code)

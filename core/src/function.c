@@ -60,6 +60,46 @@ fl_status fl_function_read(const char *source, const char *shown_as, const fl_dt
     return status;
 }
 
+/* The function over lanes, if it has loops that gain by it. FL_E_SOURCE: `why` says where it does not. */
+static fl_status write_lanes(const core_signature *signature, const char *clean, core_lanes *lanes,
+                             core_text_error *why)
+{
+    *lanes = (core_lanes){.text = NULL};
+#if defined(__x86_64__)
+    if (signature->loops)
+        return core_lanes_write(clean, lanes, why);
+    return core_source_fail(why, 1, 1, "without a loop the compiler makes vectors of it");
+#else
+    (void)signature, (void)clean;
+    return core_source_fail(why, 1, 1, "functions over lanes are for x86-64");
+#endif
+}
+
+fl_status fl_function_lanes(const char *source, const char *shown_as, char *lanes, size_t size)
+{
+    const char *const call = "fl_function_lanes";
+    static _Thread_local core_signature signature;
+    core_text_error why;
+    core_lanes written;
+    char *clean = NULL;
+    fl_status status;
+
+    if (!lanes || size == 0)
+        return core_fail(FL_E_ARGUMENT, "%s: %s", call, lanes ? "size is 0" : "lanes is NULL");
+    *lanes = '\0';
+    status = read_text(call, &(core_user_text){source, shown_as, NULL, 0}, NULL, 0, &signature, &clean);
+    if (status != FL_OK)
+        return status;
+    status = write_lanes(&signature, clean, &written, &why);
+    free(clean);
+    if (status == FL_E_SOURCE)
+        return core_fail(FL_E_UNSUPPORTED, "%s:%d:%d: %s", shown_as, why.line, why.column, why.what);
+    if (status == FL_OK)
+        snprintf(lanes, size, "%s", written.text);
+    free(written.text);
+    return status;
+}
+
 /* Compiles `clean`, which was made of the text. */
 static fl_status compile(fl_function *f, fl_device *device, const char *clean, const core_user_text *text)
 {
@@ -72,11 +112,11 @@ static fl_status compile(fl_function *f, fl_device *device, const char *clean, c
                            .loops = signature->loops,
                            .exact = !fl_dtype_is_float(signature->result)};
     char own[32];
-    core_lanes lanes = {.text = NULL};
+    core_lanes lanes;
     core_text_error why;
     fl_status status;
 
-    if (signature->loops && core_lanes_write(clean, &lanes, &why) == FL_E_MEMORY)
+    if (write_lanes(signature, clean, &lanes, &why) == FL_E_MEMORY)
         return FL_E_MEMORY;
     described.lanes = lanes.text;
     described.lane_bytes = lanes.bytes;

@@ -77,6 +77,11 @@ check "a row for each answer" test "$(grep -cE '^(naive|tiled) .* ok *$' "$work/
 printf 'int prime(int n) { for (int d = 2; d * d <= n; d++) if (n %% d == 0) return 0; return 1; }\n' >prime.c
 ok "a function with loops" taxonomy map --function=prime.c --backend=serial,simd --size=3000 "${quick[@]}" --json
 check "has its own dtype" json "$work/out" 'd["taxonomy"]["dtype"] == "i32" and d["results"][0]["function"] == "prime.c"'
+if [ "$(uname -m)" = x86_64 ]; then
+    check "becomes vectors by lanes" json "$work/out" 'd["taxonomy"]["scalar"] is None'
+fi
+printf 'int f(int n) { int k = 0; while (n > 1) { n = n %% 2 ? 3 * (n & 1023) + 1 : n / 2; if (k++ > 99) goto end; } end: return k; }\n' >goto.c
+ok "a loop that the lanes do not have" taxonomy map --function=goto.c --backend=serial,simd --size=3000 "${quick[@]}" --json
 check "stays scalar" json "$work/out" '"one element at a time" in d["taxonomy"]["scalar"] and "loops" in d["taxonomy"]["scalar"]'
 ok "one without" taxonomy map --function='sqrt(x)' --backend=serial,simd --size=30000 "${quick[@]}"
 check "becomes vectors" test "$(grep -c 'one element at a time' "$work/out")" = 0

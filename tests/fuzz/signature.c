@@ -12,6 +12,7 @@
 #include "expression.h"
 #include "functions.h"
 #include "kernel_signature.h"
+#include "lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,29 @@ static bool is_same(const core_signature *a, const core_signature *b)
     return same;
 }
 
+/* A function over lanes in brackets that match, or the place of what it cannot have. */
+static void try_lanes(const char *text)
+{
+    core_lanes lanes;
+    core_text_error why;
+    const fl_status status = core_lanes_write(text, &lanes, &why);
+    int depth = 0;
+
+    fuzz_demand(status == FL_OK || status == FL_E_SOURCE, "%s", fl_status_name(status));
+    fuzz_demand((status == FL_OK) == (lanes.text != NULL), "%s", fl_status_name(status));
+    if (status != FL_OK) {
+        demand_error(text, &why);
+        return;
+    }
+    fuzz_demand(lanes.bytes == 4 || lanes.bytes == 8, "%d bytes", lanes.bytes);
+    for (const char *c = strchr(lanes.text, '\n'); *c; c++) {
+        depth += (*c == '(' || *c == '{') - (*c == ')' || *c == '}');
+        fuzz_demand(depth >= 0, "too many brackets are closed: %s", lanes.text);
+    }
+    fuzz_demand(depth == 0, "%d brackets are open: %s", depth, lanes.text);
+    free(lanes.text);
+}
+
 static void try_text(const char *text)
 {
     core_signature signature, again;
@@ -88,6 +112,8 @@ static void try_text(const char *text)
     fuzz_demand(core_signature_read(clean, &again, &cleaner, &error) == FL_OK, "read again: %s", error.what);
     fuzz_demand(is_same(&signature, &again) && strcmp(clean, cleaner) == 0, "read again: '%s'", again.name);
     free(cleaner);
+    if (signature.loops)
+        try_lanes(clean);
     free(clean);
 }
 
