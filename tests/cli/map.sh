@@ -157,6 +157,23 @@ for backend in $every; do
         --backend="$backend" "${quick[@]}"
 done
 
+# The same within a loop, which vectors of simd and omp compute for several elements at once.
+printf 'int f(int n) { int s = 0; for (int k = 0; k <= n %% 3; k++) s += 100 / (262143 - n); return s; }\n' >loop.c
+for backend in serial simd omp:2; do
+    [ ${#faults[@]} = 0 ] && continue
+    refused "$backend: a loop divides by zero" 1 "divides an integer by zero" map loop.c 0:262144 --check=sampled \
+        --backend="$backend" "${quick[@]}"
+    ok "$backend: other lanes may divide by it" map loop.c 0:262143 --backend="$backend" "${quick[@]}"
+done
+printf 'int f(int n) { int k = 0; while (n == 262143 || k < n %% 3) k++; return k; }\n' >last.c
+run map last.c 0:262144 --check=sampled --backend=simd --max-time=0.5
+check "--max-time ends one lane's endless loop" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
+if [ "$(uname -m)" = x86_64 ]; then
+    printf 'int f(int n) { while (n > 1) { n /= 2; if (n == 9) goto end; } end: return n; }\n' >goto.c
+    refused "no lanes for goto" 2 "'goto'" map goto.c --lanes
+    refused "no lanes for an expression" 2 "has no loop" map 'x + 1' --lanes
+fi
+
 # A function that never ends: Ctrl-C, and --max-time.
 printf 'int f(int n) { while (n != 5) n |= 8; return n; }\n' >endless.c
 run map endless.c 1 --max-time=0.5

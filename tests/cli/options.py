@@ -546,6 +546,14 @@ def check_differs(command, option):
     differ(*(row(command, *more)["check"]["method"] for more in ((), (option,))), "check.method")
 
 
+def lanes(_):
+    if os.uname().machine != "x86_64":
+        raise NotShown("functions over lanes are for x86-64")
+    pathlib.Path("loop.c").write_text("int f(int n) { while (n > 9) n /= 10; return n; }\n", encoding="utf-8")
+    shown = [Run(["map", "loop.c", "0:20", *SERIAL, *QUICK, *more]).must(0).out for more in ((), ("--lanes",))]
+    assert ["flynn_lanes" in text for text in shown] == [False, True], shown
+
+
 def closeness(option, value):
     def show(_):
         words = ["allclose", "near-a.npy", "near-b.npy", *SERIAL, *QUICK, "--rtol=0", "--atol=0", "--equal-nan"]
@@ -757,6 +765,7 @@ OWN = {
     ("kernel", "atol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     ("kernel", "guard"): of_kernel("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     ("map", "rtol"): lambda c: check_differs(c, "--rtol=1e-3"),
+    ("map", "lanes"): lanes,
     ("map", "atol"): lambda c: check_differs(c, "--atol=1e-3"),
     ("allclose", "rtol"): closeness("rtol", "=1"),
     ("allclose", "atol"): closeness("atol", "=1"),
