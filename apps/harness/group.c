@@ -27,7 +27,8 @@ fl_group *group_of_all(void)
 
 const fl_group_info *group_info(void)
 {
-    static const fl_group_info alone = {.size = 1, .local_size = 1, .host = "", .link = "", .library = "", .remark = "", .path = ""};
+    static const fl_group_info alone = {
+        .size = 1, .local_size = 1, .host = "", .link = "", .library = "", .remark = "", .path = ""};
 
     return group ? fl_group_describe(group) : &alone; /* none is opened by the tests of parts of the command */
 }

@@ -29,14 +29,16 @@ typedef char host_name[64];
 typedef struct network {
     const common_options *common;
     fl_device *device;
-    const char *path; /* "host": data are in host memory; "staged": on a device, and are copied to the host and back */
+    const char *path; /* fl_group_info's */
     int ranks, rank;
     const host_name *hosts;           /* of each rank */
     int64_t most;                     /* bytes of each of the following */
     char *out, *in;                   /* in host memory */
-    fl_array *device_out, *device_in; /* of u8; NULL: this rank's data are in host memory */
+    fl_array *device_out, *device_in; /* of u8, on the device */
     fl_stream *stream;
-    fl_piece *to, *from; /* [ranks]: parts of out and in */
+    fl_rows *to, *from;   /* [ranks]: parts of device_out and device_in */
+    bool in_host;         /* these are in host memory */
+    fl_piece *sent, *got; /* [ranks]: where they are */
     json_t *rows;
 } network;
 
@@ -57,7 +59,7 @@ static void copy_part(network *n, fl_array *array, void *host, int64_t bytes, bo
 {
     fl_array *part;
 
-    if (!array || bytes == 0)
+    if (bytes == 0)
         return;
     must(fl_array_view(array, (int64_t[]){0}, &bytes, &part));
     must(to_host ? fl_array_read(part, host, n->stream) : fl_array_write(part, host, n->stream));
@@ -65,12 +67,20 @@ static void copy_part(network *n, fl_array *array, void *host, int64_t bytes, bo
     fl_array_free(part);
 }
 
-/* Exchanges the pieces by the path: the first `sent` bytes of this rank's data go out, and `received` come in. */
-static void move(network *n, int64_t sent, int64_t received)
+static fl_piece piece_of(const fl_rows *rows)
 {
-    copy_part(n, n->device_out, n->out, sent, true);
-    must(fl_group_exchange(group_of_all(), n->to, n->from));
-    copy_part(n, n->device_in, n->in, received, false);
+    return rows->of ? (fl_piece){(char *)fl_array_data(rows->of) + rows->first, rows->count} : (fl_piece){0};
+}
+
+/* Moves what `to` and `from` name by the path: in host memory by the link alone, as quickly as it can. */
+static void move(network *n)
+{
+    for (int r = 0; r < n->ranks && n->in_host; r++) {
+        n->sent[r] = piece_of(&n->to[r]);
+        n->got[r] = piece_of(&n->from[r]);
+    }
+    must(n->in_host ? fl_group_exchange(group_of_all(), n->sent, n->got)
+                    : fl_group_move(group_of_all(), n->device, n->to, n->from, n->stream, NULL));
 }
 
 static void forget_pieces(network *n)
@@ -82,12 +92,12 @@ static void forget_pieces(network *n)
 /* One way, from rank `from` to rank `to`. */
 static void send_to(network *n, int from, int to, int64_t bytes)
 {
-    const int64_t sent = n->rank == from ? bytes : 0, received = n->rank == to ? bytes : 0;
-
     forget_pieces(n);
-    n->to[to] = (fl_piece){n->out, sent};
-    n->from[from] = (fl_piece){n->in, received};
-    move(n, sent, received);
+    if (n->rank == from)
+        n->to[to] = (fl_rows){n->device_out, 0, bytes};
+    if (n->rank == to)
+        n->from[from] = (fl_rows){n->device_in, 0, bytes};
+    move(n);
 }
 
 /* Half of the time until the answer is there. */
@@ -105,21 +115,18 @@ static double exchange(network *n, const work *w)
     const double start = seconds_now();
 
     for (int r = 0; r < n->ranks; r++) {
-        n->to[r] = (fl_piece){n->out + r * w->share, w->share};
-        n->from[r] = (fl_piece){n->in + r * w->share, w->share};
+        n->to[r] = (fl_rows){n->device_out, r * w->share, w->share};
+        n->from[r] = (fl_rows){n->device_in, r * w->share, w->share};
     }
-    move(n, w->bytes, w->bytes);
+    move(n);
     return seconds_now() - start;
 }
 
-/* The sum of all ranks' data, by the host. */
+/* The sum of all ranks' data, by the link: in host memory, to which and from which a device's are copied. */
 static double all_reduce(network *n, const work *w)
 {
-    double start;
+    const double start = seconds_now();
 
-    if (!n->device_out)
-        memcpy(n->in, n->out, (size_t)w->bytes);
-    start = seconds_now();
     copy_part(n, n->device_out, n->in, w->bytes, true);
     must(fl_group_reduce(group_of_all(), n->in, (int32_t)(w->bytes / (int64_t)sizeof(double)), FL_F64, FL_SUM));
     copy_part(n, n->device_in, n->in, w->bytes, false);
@@ -162,7 +169,7 @@ static bool is_exchanged(const network *n, const work *w)
     bool right = true;
 
     for (int r = 0; r < n->ranks; r++)
-        right = right && is_from(n->in + r * w->share, r, n->rank * w->share, w->share);
+        right = right && (r == n->rank || is_from(n->in + r * w->share, r, n->rank * w->share, w->share));
     return right;
 }
 
@@ -221,7 +228,9 @@ static void measure_work(network *n, const work *w)
 
     progress("%s, %s: %s", w->what, n->path, format_bytes((double)w->bytes).text);
     memset(n->in, 0, (size_t)w->bytes);
+    copy_part(n, n->device_in, n->in, w->bytes, false);
     (void)w->pass(n, w);
+    copy_part(n, n->device_in, n->in, w->bytes, true);
     if (group_count(!w->is_right(n, w)) > 0)
         fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", w->what,
              (long long)w->bytes, n->path);
@@ -288,14 +297,19 @@ static void keep(const network *n)
         note("the ceilings of the link are not kept: %s", why.text);
 }
 
+/* By the best path, or the one that is named. */
 static void measure_path(network *n, const char *path)
 {
     const double others = n->ranks - 1, all = n->ranks;
     work answered = {.key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .is_right = is_answered};
     const work exchanged = {"exchange", "exchange", .bus = others / all, .pass = exchange, .is_right = is_exchanged};
-    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
 
-    n->path = path;
+    if (path)
+        must(fl_group_path(group_of_all(), path));
+    forget_pieces(n);
+    move(n); /* which finds the path */
+    n->path = group_info()->path;
+    n->in_host = strcmp(n->path, "host") == 0;
     fill(n, false);
     for (int r = 1; r < n->ranks; r++) {
         answered.partner = r;
@@ -303,11 +317,19 @@ static void measure_path(network *n, const char *path)
             measure_sizes(n, answered, 0, 1);
     }
     measure_sizes(n, exchanged, 8, n->ranks);
-    fill(n, true);
-    measure_sizes(n, reduced, 8, 1);
     progress_end();
     if (group_prints() && !fl_device_describe(n->device)->emulation) /* whose times mean nothing */
         keep(n);
+}
+
+static void measure_reduction(network *n)
+{
+    const double others = n->ranks - 1, all = n->ranks;
+    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
+
+    fill(n, true);
+    measure_sizes(n, reduced, 8, 1);
+    progress_end();
 }
 
 static void network_start(network *n, fl_device *device, const common_options *common)
@@ -323,6 +345,8 @@ static void network_start(network *n, fl_device *device, const common_options *c
                    .rows = json_new_list()};
     n->to = memory_zeroed((size_t)n->ranks, sizeof *n->to);
     n->from = memory_zeroed((size_t)n->ranks, sizeof *n->from);
+    n->sent = memory_zeroed((size_t)n->ranks, sizeof *n->sent);
+    n->got = memory_zeroed((size_t)n->ranks, sizeof *n->got);
     hosts = memory_zeroed((size_t)n->ranks, sizeof *hosts);
     snprintf(own, sizeof own, "%s", group_info()->host);
     group_gather(own, hosts, sizeof own);
@@ -330,8 +354,6 @@ static void network_start(network *n, fl_device *device, const common_options *c
     must(fl_stream_create(device, &n->stream));
     must(fl_host_alloc(device, (size_t)n->most, (void **)&n->out));
     must(fl_host_alloc(device, (size_t)n->most, (void **)&n->in));
-    if (fl_device_describe(device)->host_memory)
-        return;
     must(fl_array_create(device, FL_U8, 1, &n->most, &n->device_out));
     must(fl_array_create(device, FL_U8, 1, &n->most, &n->device_in));
 }
@@ -346,6 +368,8 @@ static void network_end(network *n)
     free((void *)n->hosts);
     free(n->to);
     free(n->from);
+    free(n->sent);
+    free(n->got);
 }
 
 /* ---------------------------------------------------------------------------------------------- showing ---- */
@@ -406,7 +430,10 @@ int ceiling_of_network(const common_options *common)
                     MOST_NUMBERS * (long long)sizeof(double));
     backends = backends_open(common);
     network_start(&n, backends.open[0].device, common);
-    measure_path(&n, group_count(n.device_out != NULL) > 0 ? "staged" : "host");
+    measure_path(&n, NULL);
+    if (strcmp(n.path, "nccl") == 0 || strcmp(n.path, "device") == 0)
+        measure_path(&n, "staged"); /* which is what remains where these are not there */
+    measure_reduction(&n);
     json_put(document, "machine", machine_describe());
     json_put(document, "network", json_network(&n));
     if (group_prints() && results_write(common, document)) {

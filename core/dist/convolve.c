@@ -153,7 +153,7 @@ static fl_status copy_rows(const convolving *c, rows r, fl_array *to, int64_t at
 }
 
 /* Queues the copies of the rows that others need: to[r]. */
-static fl_status pack(convolving *c, dist_rows *to, fl_stream *stream)
+static fl_status pack(convolving *c, fl_rows *to, fl_stream *stream)
 {
     const int64_t width = fl_array_shape(c->image, 1);
     int64_t at = 0;
@@ -161,7 +161,7 @@ static fl_status pack(convolving *c, dist_rows *to, fl_stream *stream)
 
     for (int r = 0; r < c->group->info.size; r++) {
         const rows part = both(c->own, needed(c, share_of(c, c->result, r)));
-        to[r] = (dist_rows){.first = at, .count = r == c->group->info.rank ? 0 : count_of(part)};
+        to[r] = (fl_rows){.first = at, .count = r == c->group->info.rank ? 0 : count_of(part)};
         at += to[r].count;
     }
     status = dist_room(c->group, ROOM_PACKED, fl_array_dtype(c->out), c->ndim, (int64_t[]){at, width}, &c->packed);
@@ -175,7 +175,7 @@ static fl_status pack(convolving *c, dist_rows *to, fl_stream *stream)
 
 /* Makes the memory of both edges and queues the copies of this rank's rows in them; the others' go to from[r]. A rank
  * sends rows to one edge alone: those of both are from this rank. */
-static fl_status prepare_edges(convolving *c, dist_rows *from, fl_stream *stream)
+static fl_status prepare_edges(convolving *c, fl_rows *from, fl_stream *stream)
 {
     fl_status status = FL_OK;
 
@@ -191,7 +191,7 @@ static fl_status prepare_edges(convolving *c, dist_rows *from, fl_stream *stream
         for (int r = 0; r < c->group->info.size; r++) {
             const rows part = both(share_of(c, c->height, r), e->from);
             if (r != c->group->info.rank && count_of(part) > 0)
-                from[r] = (dist_rows){e->image, part.first - e->from.first, count_of(part)};
+                from[r] = (fl_rows){e->image, part.first - e->from.first, count_of(part)};
         }
     }
     return status;
@@ -208,7 +208,7 @@ static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
 
 /* Queues the interior in the caller's stream; the halo and the edges beside it, in one that goes before it where both
  * have work that is ready. */
-static fl_status compute_parts(convolving *c, dist_rows *to, dist_rows *from)
+static fl_status compute_parts(convolving *c, fl_rows *to, fl_rows *from)
 {
     fl_stream *beside = c->group->on.reading;
     fl_status status = to && from ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
@@ -238,7 +238,7 @@ static fl_status compute(convolving *c)
 {
     const size_t size = (size_t)c->group->info.size;
     const double start = dist_now();
-    dist_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
+    fl_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
     fl_status status = dist_use(c->group, c->device);
 
     if (status == FL_OK)

@@ -74,16 +74,10 @@ fl_status dist_room(fl_group *group, int i, fl_dtype dtype, int ndim, const int6
 /* The i-th piece of pinned host memory, of at least that size. */
 fl_status dist_pinned(fl_group *group, int i, size_t bytes, void **memory);
 
-/* Rows of an array: along its first dimension, from `first` on. */
-typedef struct dist_rows {
-    fl_array *of; /* NULL: none */
-    int64_t first, count;
-} dist_rows;
-
 /* If no rank brings another status than FL_OK: sends to[r] to rank r and receives from[r] from it, which has as many
  * bytes, after what is queued in `stream` (NULL: the default one). Nothing goes from a rank to itself. On DIST_DIRECT
  * it is queued, and `cost` gets the link's seconds by dist_moved; else it waits. Arrays are packed. */
-fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const dist_rows *to, const dist_rows *from,
+fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const fl_rows *to, const fl_rows *from,
                     fl_group_timing *cost);
 /* Once the stream of dist_move was waited for: adds what its copies took. */
 fl_status dist_moved(fl_group *group, fl_group_timing *cost);

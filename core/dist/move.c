@@ -21,7 +21,7 @@ static int64_t row_bytes(const fl_array *array)
     return bytes;
 }
 
-static fl_piece piece_of(const dist_rows *rows)
+static fl_piece piece_of(const fl_rows *rows)
 {
     const int64_t row = rows->of ? row_bytes(rows->of) : 0;
 
@@ -34,7 +34,7 @@ static fl_piece piece_of(const dist_rows *rows)
 typedef struct moving {
     fl_group *group;
     fl_stream *stream;
-    const dist_rows *to, *from;
+    const fl_rows *to, *from;
     fl_piece *sent, *got;
     fl_group_timing *cost;
 } moving;
@@ -51,16 +51,16 @@ typedef struct staging {
 } staging;
 
 /* The rows of a piece that a round has. */
-static dist_rows rows_of(const staging *s, const dist_rows *rows, int64_t round)
+static fl_rows rows_of(const staging *s, const fl_rows *rows, int64_t round)
 {
     const int64_t each = rows->of ? s->part / row_bytes(rows->of) : 0;
     const int64_t first = smaller(round * each, rows->count);
 
-    return (dist_rows){rows->of, rows->first + first, smaller(each, rows->count - first)};
+    return (fl_rows){rows->of, rows->first + first, smaller(each, rows->count - first)};
 }
 
 /* Queues the copy of these rows to or from the host. */
-static fl_status copy_rows(const dist_rows *rows, char *host, fl_stream *stream, bool to_host)
+static fl_status copy_rows(const fl_rows *rows, char *host, fl_stream *stream, bool to_host)
 {
     int64_t start[FL_MAX_DIMS] = {rows->first}, shape[FL_MAX_DIMS] = {rows->count};
     fl_array *view;
@@ -83,7 +83,7 @@ static fl_status copy_round(const staging *s, int64_t round, bool to_host)
     fl_status status = FL_OK;
 
     for (int r = 0; r < group->info.size && status == FL_OK && round < s->rounds; r++) {
-        const dist_rows rows = rows_of(s, to_host ? &s->m->to[r] : &s->m->from[r], round);
+        const fl_rows rows = rows_of(s, to_host ? &s->m->to[r] : &s->m->from[r], round);
         if (rows.of && rows.count > 0 && r != group->info.rank)
             status = copy_rows(&rows, memory + r * s->part, to_host ? group->on.reading : group->on.writing, to_host);
     }
@@ -98,7 +98,7 @@ static fl_status exchange_round(const staging *s, int64_t round)
     fl_status status;
 
     for (int r = 0; r < group->info.size; r++) {
-        const dist_rows to = rows_of(s, &s->m->to[r], round), from = rows_of(s, &s->m->from[r], round);
+        const fl_rows to = rows_of(s, &s->m->to[r], round), from = rows_of(s, &s->m->from[r], round);
         const bool other = r != group->info.rank;
         s->m->sent[r] = (fl_piece){memory + r * s->part, other && to.of ? to.count * row_bytes(to.of) : 0};
         s->m->got[r] = (fl_piece){memory + (group->info.size + r) * s->part,
@@ -117,7 +117,7 @@ static fl_status plan(staging *s)
     fl_status status = FL_OK;
 
     for (int r = 0; r < group->info.size; r++) {
-        const dist_rows *const both[] = {&s->m->to[r], &s->m->from[r]};
+        const fl_rows *const both[] = {&s->m->to[r], &s->m->from[r]};
         for (int i = 0; i < 2; i++)
             if (both[i]->of && row_bytes(both[i]->of) > widest)
                 widest = row_bytes(both[i]->of);
@@ -126,7 +126,7 @@ static fl_status plan(staging *s)
     s->part = STAGED_BYTES / group->info.size / widest * widest;
     s->part = s->part > widest ? s->part : widest;
     for (int r = 0; r < group->info.size; r++) {
-        const dist_rows *to = &s->m->to[r];
+        const fl_rows *to = &s->m->to[r];
         const int64_t each = to->of ? s->part / row_bytes(to->of) : 1,
                       rounds = to->of ? (to->count + each - 1) / each : 0;
         if (r != group->info.rank && rounds > s->rounds)
@@ -230,7 +230,7 @@ fl_status dist_moved(fl_group *group, fl_group_timing *cost)
     return status;
 }
 
-fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const dist_rows *to, const dist_rows *from,
+fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const fl_rows *to, const fl_rows *from,
                     fl_group_timing *cost)
 {
     static fl_status (*const ways[])(moving *) = {[DIST_HOST] = move_by_link,
@@ -255,4 +255,23 @@ fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const 
     free(m.sent);
     free(m.got);
     return status;
+}
+
+fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows *to, const fl_rows *from, fl_stream *stream,
+                        fl_group_timing *timing)
+{
+    const fl_run run = {.stream = stream};
+    fl_group_timing cost = {0};
+    fl_status status = dist_use(group, device);
+
+    if (status == FL_OK && group->info.size > 1)
+        status = dist_move(group, FL_OK, stream, to, from, &cost);
+    if (status != FL_OK)
+        return status;
+    status = dist_finish(device, &run);
+    if (status == FL_OK && group->info.size > 1)
+        status = dist_moved(group, &cost);
+    if (timing)
+        *timing = cost;
+    return fl_group_agree(group, status, fl_last_error());
 }

@@ -30,11 +30,11 @@ static range share_of(const selecting *s, int64_t all, int rank)
 }
 
 /* What two ranges have in common, as elements of an array that begins with the element `first`. */
-static dist_rows common(range a, range b, fl_array *of, int64_t first)
+static fl_rows common(range a, range b, fl_array *of, int64_t first)
 {
     const range part = {a.first > b.first ? a.first : b.first, a.end < b.end ? a.end : b.end};
 
-    return part.first < part.end ? (dist_rows){of, part.first - first, part.end - part.first} : (dist_rows){0};
+    return part.first < part.end ? (fl_rows){of, part.first - first, part.end - part.first} : (fl_rows){0};
 }
 
 static fl_status select_here(selecting *s, const fl_array *in, fl_array *out, int64_t *kept)
@@ -47,7 +47,7 @@ static fl_status select_here(selecting *s, const fl_array *in, fl_array *out, in
 }
 
 /* Finds the elements that each rank sends to and gets from each other one. `kept`: the number that each keeps. */
-static fl_status measure(selecting *s, const int64_t *kept, dist_rows *to, dist_rows *from)
+static fl_status measure(selecting *s, const int64_t *kept, fl_rows *to, fl_rows *from)
 {
     const int size = s->group->info.size, rank = s->group->info.rank;
     int64_t all = 0, before = 0;
@@ -76,7 +76,7 @@ static fl_status measure(selecting *s, const int64_t *kept, dist_rows *to, dist_
 }
 
 /* Queues the copy of the elements that stay on this rank. */
-static fl_status copy_own(const selecting *s, const dist_rows *from, const dist_rows *to)
+static fl_status copy_own(const selecting *s, const fl_rows *from, const fl_rows *to)
 {
     fl_array *here = NULL, *there = NULL;
     fl_status status;
@@ -94,7 +94,7 @@ static fl_status copy_own(const selecting *s, const dist_rows *from, const dist_
 }
 
 /* From what each rank keeps to shares of one length. */
-static fl_status even_out(selecting *s, const int64_t *kept, dist_rows *to, dist_rows *from)
+static fl_status even_out(selecting *s, const int64_t *kept, fl_rows *to, fl_rows *from)
 {
     const int rank = s->group->info.rank;
     fl_status status = measure(s, kept, to, from);
@@ -119,7 +119,7 @@ static fl_status select_with_others(selecting *s, const fl_array *in)
     const size_t size = (size_t)s->group->info.size;
     const double start = dist_now();
     int64_t own = 0, length = fl_array_size(in), *kept = calloc(size, sizeof *kept);
-    dist_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
+    fl_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
     double selected;
     fl_status status = dist_use(s->group, s->device);
 

@@ -230,7 +230,7 @@ static fl_status place_cuts(sorting *s, cuts *c)
 
 /* What each rank sends, and where it goes: this rank's elements by its cuts, and the others' one after the other. */
 typedef struct pieces {
-    dist_rows *to, *from; /* [size] */
+    fl_rows *to, *from; /* [size] */
     fl_array *got;
 } pieces;
 
@@ -244,8 +244,8 @@ static fl_status exchange(sorting *s, cuts *c, pieces *p)
         return status;
     for (int r = 0; r < size; r++) {
         const int64_t *cut = c->all_own + r * (size + 1) + rank;
-        p->to[r] = (dist_rows){s->sorted, c->own[r], c->own[r + 1] - c->own[r]};
-        p->from[r] = r == rank ? p->to[r] : (dist_rows){NULL, at, cut[1] - cut[0]};
+        p->to[r] = (fl_rows){s->sorted, c->own[r], c->own[r + 1] - c->own[r]};
+        p->from[r] = r == rank ? p->to[r] : (fl_rows){NULL, at, cut[1] - cut[0]};
         at += r == rank ? 0 : p->from[r].count;
     }
     status = dist_room(s->group, ROOM_GOT, s->dtype, 1, &at, &p->got);

@@ -73,6 +73,12 @@ FL_API fl_status fl_group_gather(fl_group *group, const void *mine, void *all, i
 /* Sends to[r] to rank r and receives from[r] from it; both have `size` elements, in host memory. */
 FL_API fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from);
 
+/* Rows of an array, along its first dimension, from `first` on. */
+typedef struct fl_rows {
+    fl_array *of; /* NULL: none */
+    int64_t first, count;
+} fl_rows;
+
 /* What a distributed operation cost this rank. */
 typedef struct fl_group_timing {
     double local_s; /* on its device */
@@ -81,6 +87,12 @@ typedef struct fl_group_timing {
     double wait_s;  /* until the slowest rank was */
     double bytes;   /* that went to other ranks */
 } fl_group_timing;
+
+/* Copies to[r] to rank r and from[r] from it, by the group's path, after what is queued in `stream` (NULL: the default
+ * one), and waits. Both have `size` elements, of arrays of `device` whose rows follow each other without gaps; as many
+ * bytes come from a rank as it sends. Nothing is copied from a rank to itself. `timing` may be NULL. */
+FL_API fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows *to, const fl_rows *from,
+                               fl_stream *stream, fl_group_timing *timing);
 
 /* out = all ranks' `image`, convolved with `kernel` as fl_convolve does, of which this rank gets its share of rows.
  * image: this rank's share of rows of an image with at least one element; kernel: the same array on every rank, with at
