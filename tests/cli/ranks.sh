@@ -91,10 +91,10 @@ nobody_gathers() {
 }
 
 # What another host might have: another image, another kernel, and no vector.
-mkdir "$work/elsewhere"
-cp ints_i2.npy "$work/elsewhere/image.npy"
-cp big_endian.npy "$work/elsewhere/big_endian.npy"
-cp tall.npy "$work/elsewhere/kernel.npy"
+mkdir "$work/other_files"
+cp ints_i2.npy "$work/other_files/image.npy"
+cp big_endian.npy "$work/other_files/big_endian.npy"
+cp tall.npy "$work/other_files/kernel.npy"
 run convolve1d line.npy line.npy -b serial "${quick[@]}" -o crossed_line.npy
 
 first=${mpis# }
@@ -148,7 +148,7 @@ for mpi in $mpis; do
 
     # A file that one of the ranks does not see, or of which it sees another one; a kernel that is not the same.
     if [ "$mpi" = "$first" ]; then
-        export ON_RANK_1="-C $work/elsewhere"
+        export ON_RANK_1="-C $work/other_files"
         for words in "sort line.npy:cannot be read" "select image.npy:is not the file that rank 0 reads" \
             "convolve big_endian.npy kernel.npy:is not the file that rank 0 reads"; do
             # shellcheck disable=SC2086 # words
