@@ -7,6 +7,7 @@
  */
 #include "batch.h"
 #include "commands.h"
+#include "ranks.h"
 #include "signals.h"
 
 #include "harness/exercise.h"
@@ -89,7 +90,8 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY;
+                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY |
+                              TAKES_RANKS;
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors.\v"
@@ -245,7 +247,7 @@ static int report_end(const batch_command *c)
         const pipeline_report *r = &c->runs[i].report;
         const int64_t there = r->done + r->already_there;
         const char *others = c->source.outputs && there < c->source.count ? "; --resume does the others" : "";
-        if (r->broken || r->interrupted)
+        if ((r->broken || r->interrupted) && group_prints())
             print_error("%s; %" PRId64 " of %" PRId64 " are done%s", r->broken ? r->why.text : "ended by a signal",
                         there, c->source.count, others);
         if (code == EXIT_DONE && r->broken)
@@ -310,27 +312,37 @@ int command_batch(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
+    if (common.ranks)
+        group_require(common.ranks, argc, argv);
     option_one_variant(&common);
-    batch_command c = {.common = &common, .own = &own, .backends = backends_open(&common)};
-    c.source = inputs_find(&own, &common);
-    refuse_void(&c);
-    inputs_name_outputs(&c.source, &own);
-    if (c.source.kind == BATCH_FACTORS && !c.source.in_memory)
+    batch_command c = {.common = &common, .own = &own};
+    ranks_refuse(&c);
+    c.backends = backends_open(&common);
+    if (group_prints()) {
+        c.source = inputs_find(&own, &common);
+        refuse_void(&c);
+        inputs_name_outputs(&c.source, &own);
+    }
+    ranks_share_source(&c.source);
+    if (c.source.kind == BATCH_FACTORS && !c.source.in_memory && !group_is_parted())
         note("the factors are larger than 1 GiB: the times include reading them");
     if (c.source.kind == BATCH_IMAGES)
         c.decompose_on = decomposer_open_device(place_to_decompose(&c, &resource), own.svd);
     if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch();
+    if (group_is_parted()) /* another rank may have a result when --max-time is over */
+        progress_has_result();
     run_all(&c);
     code = report_end(&c);
     if (progress_is_late() && !signals_caught())
         note_late(&c);
-    batch_show(&c);
+    if (group_prints())
+        batch_show(&c);
 
     free_all(&c);
     options_free(&common);
-    if (signals_caught()) {
+    if (signals_caught() && !group_is_parted()) { /* one rank's death would end the others */
         fflush(stdout);
         signals_raise(signals_caught());
     }

@@ -83,7 +83,15 @@ typedef struct pipeline_report {
     bool broken;         /* the batch ended early, for the reason in `why` */
     bool machine_failed; /* to do an image: no memory, an I/O error; the first one was told */
     problem why;
+    struct rank_part *parts; /* of several ranks: what each did; NULL: there is one */
 } pipeline_report;
+
+/* What one of several ranks did. */
+typedef struct rank_part {
+    char host[64], resource[48];
+    double wall_s;          /* until its last image was done */
+    pipeline_report report; /* its pointers are that rank's */
+} rank_part;
 
 /* One pipeline on one backend. */
 typedef struct batch_run {

@@ -115,6 +115,17 @@ const column batch_memory_columns[] = {
     {0},
 };
 
+const column batch_rank_columns[] = {
+    {"rank", "rank", AS_COUNT, NULL},
+    {"host", "host", AS_TEXT, NULL},
+    {"backend", "resource", AS_TEXT, NULL},
+    {"images", "done", AS_COUNT, NULL},
+    {"failed", "failed", AS_COUNT, NULL},
+    {"wall", "wall_s", AS_SECONDS, NULL},
+    {"images/s", "images_per_s", AS_COUNT, NULL},
+    {0},
+};
+
 const char *batch_worker(const json_t *run, const json_t *stage)
 {
     const char *name = row_text(stage, "stage");

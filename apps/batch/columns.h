@@ -16,6 +16,8 @@ cell batch_verdict(const json_t *run);
 const char *batch_worker(const json_t *run, const json_t *stage);
 /* Rows of `runs`; of their stages, each with the keys of its run (rows_within). */
 extern const column batch_run_columns[], batch_stage_columns[], batch_law_columns[], batch_memory_columns[];
+/* Rows of a run's `per_rank`. */
+extern const column batch_rank_columns[];
 /* Adds the numbers of runs and stages that follow from others: spread, each_s, bytes_per_s. Older documents lack them.
  */
 void batch_add_derived(json_t *batch);

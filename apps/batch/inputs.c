@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 
+#include "harness/group.h"
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -149,7 +150,8 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
         return make_random(own, common);
     source = common->argument_count ? find_images(common) : find_factors(own->factors);
     source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
-    source.in_memory = source.kind == BATCH_FACTORS && bytes_of_factors(&source) <= most_factor_bytes;
+    source.in_memory =
+        source.kind == BATCH_FACTORS && !group_is_parted() && bytes_of_factors(&source) <= most_factor_bytes;
     return source;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 #include "queue.h"
+#include "ranks.h"
 #include "signals.h"
 
 #include "harness/results.h"
@@ -42,13 +43,22 @@ typedef struct pipeline {
 
 static bool is_stopped(pipeline *p)
 {
-    return signals_caught() || atomic_load(&p->stopped) || (atomic_load(&p->has_result) && progress_is_late());
+    return signals_caught() || atomic_load(&p->stopped) || group_deal_ended() ||
+           (atomic_load(&p->has_result) && progress_is_late());
 }
 
 static void have_result(pipeline *p)
 {
     if (!atomic_exchange(&p->has_result, true))
         progress_has_result();
+}
+
+/* The next item of the batch; of several ranks, for this one. -1: none is left, or no rank begins any more. */
+static int64_t next_index(pipeline *p)
+{
+    if (is_stopped(p))
+        group_deal_end();
+    return group_next();
 }
 
 /* The i-th item as it enters the pipeline; NULL if there is nothing to do for it. */
@@ -89,7 +99,7 @@ static void add_failure(pipeline *p, const batch_item *item)
     p->report.failed++;
     p->report.wrong += wrong;
     if (machine ? !p->report.machine_failed : wrong || p->plan->command->count == 1)
-        print_error("%s", item->why.text);
+        ranks_print_error(item->why.text);
     p->report.machine_failed = p->report.machine_failed || machine;
 }
 
@@ -275,7 +285,7 @@ static void finish_device(pipeline *p)
 
 static void pass_of_one_thread(pipeline *p)
 {
-    for (int64_t i = 0; i < p->source->count && !is_stopped(p); i++) {
+    for (int64_t i; (i = next_index(p)) >= 0;) {
         batch_item *item = new_item(p, i);
         if (!item)
             continue;
@@ -348,7 +358,7 @@ static void pass_of_all_threads(pipeline *p)
         for (int i = 0; i < crews[c].threads; i++)
             if (pthread_create(&threads[started++], NULL, run_crew, &crews[c]) != 0)
                 fail(EXIT_BROKEN, "could not start a thread");
-    for (int64_t i = 0; i < p->source->count && !is_stopped(p); i++) {
+    for (int64_t i; (i = next_index(p)) >= 0;) {
         batch_item *item = new_item(p, i);
         if (item)
             queue_put(crews[0].in, item);
@@ -372,9 +382,10 @@ static double run_pass(pipeline *p)
 {
     pipeline_report *r = &p->report;
     const bool threads = p->plan->mode == PIPELINE_FULL && !p->source->ready;
-    double start = seconds_now();
     fl_trace_mark mark;
 
+    group_deal(p->source->count);
+    double start = seconds_now();
     memset(r->stages, 0, sizeof r->stages);
     for (int stage = 0; stage < STAGES; stage++)
         r->stages[stage].threads = 1;
@@ -447,7 +458,7 @@ static int64_t peak_bytes(void)
 pipeline_report pipeline_run(const pipeline_plan *plan)
 {
     const batch_command *command = plan->command;
-    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1};
+    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1 || group_is_parted()};
     device_plan device = *plan->device;
 
     p.report.mode = plan->mode;
@@ -473,9 +484,11 @@ pipeline_report pipeline_run(const pipeline_plan *plan)
     free(p.known);
     pthread_mutex_destroy(&p.lock);
     p.report.interrupted = signals_caught() != 0;
-    p.report.dropped = p.source->count - p.report.done - p.report.failed - p.report.already_there;
-    p.report.late = p.report.dropped > 0 && !p.report.interrupted && !p.report.broken && progress_is_late();
+    p.report.late = progress_is_late();
     p.report.peak_bytes = peak_bytes();
+    ranks_merge(&p.report, fl_device_describe(plan->device->device)->resource);
+    p.report.dropped = p.source->count - p.report.done - p.report.failed - p.report.already_there;
+    p.report.late = p.report.late && p.report.dropped > 0 && !p.report.interrupted && !p.report.broken;
     return p.report;
 }
 
@@ -483,4 +496,5 @@ void pipeline_report_free(pipeline_report *report)
 {
     json_decref(report->failures);
     free(report->wall.s);
+    free(report->parts);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch.h"
+#include "ranks.h"
 
+#include "harness/group.h"
 #include "harness/results.h"
 #include "support/statistics.h"
 #include "support/text.h"
@@ -85,7 +86,7 @@ static json_t *json_stages(const batch_run *run, double wall_s)
 
     for (int i = 0; i < STAGES; i++) {
         const stage_report *s = &run->report.stages[i];
-        const int threads = s->threads > 0 ? s->threads : 1;
+        const int threads = s->threads > 0 ? s->threads : group_info()->size; /* an engine a rank */
         if (s->count == 0 || (s->threads == 0 && !(s->busy_s > 0)))
             continue;
         json_t *stage = json_new_object();
@@ -139,7 +140,7 @@ static void put_speed_up(const json_t *rows, json_t *row, int workers)
 static void put_link(json_t *row, const batch_run *run, double wall)
 {
     const double *bytes = run->report.device.bytes, there = bytes[ENGINE_H2D] / run->link.h2d_bytes_per_s,
-                 back = bytes[ENGINE_D2H] / run->link.d2h_bytes_per_s, limit = fmax(there, back);
+                 back = bytes[ENGINE_D2H] / run->link.d2h_bytes_per_s, limit = fmax(there, back) / group_info()->size;
 
     put(row, "link.h2d_bytes_per_s", json_number(run->link.h2d_bytes_per_s));
     put(row, "link.d2h_bytes_per_s", json_number(run->link.d2h_bytes_per_s));
@@ -214,6 +215,8 @@ static json_t *json_run(const batch_command *c, const batch_run *run)
     put(row, "interrupted", json_boolean(r->interrupted));
     put(row, "ended_by", json_text(r->broken ? r->why.text : r->late ? "--max-time: the time was over" : NULL));
     put(row, "failures", json_incref(r->failures));
+    if (r->parts)
+        ranks_put(row, r);
     return row;
 }
 
@@ -233,7 +236,7 @@ static json_t *make_batch(const batch_command *c)
     for (int i = 0; i < c->count; i++)
         json_append(runs, json_run(c, &c->runs[i]));
     for (int i = 0; i < c->count; i++)
-        put_speed_up(runs, json_array_get(runs, (size_t)i), workers_of(c, &c->runs[i]));
+        put_speed_up(runs, json_array_get(runs, (size_t)i), workers_of(c, &c->runs[i]) * group_info()->size);
     json_put(batch, "runs", runs);
     batch_add_derived(batch);
     return batch;
@@ -262,6 +265,10 @@ static void show_text(const batch_command *c, const json_t *batch)
     text_print("\n");
     columns_print(batch_memory_columns, runs, TABLE_TEXT, stdout);
     text_print("\n");
+    if (group_is_parted()) {
+        columns_print(batch_rank_columns, json_object_get(first, "per_rank"), TABLE_TEXT, stdout);
+        text_print("\n");
+    }
     if (c->count > 1) {
         columns_print(batch_law_columns, runs, TABLE_TEXT, stdout);
         text_print("\n");
@@ -274,6 +281,9 @@ static void show_text(const batch_command *c, const json_t *batch)
         text_print("%s: %s\n", fl_device_describe(backends->open[b].device)->resource,
                    fl_device_describe(backends->open[b].device)->name);
     results_print_skipped(backends);
+    if (group_is_parted())
+        text_print("%.0f ranks: the slowest took %.3g times the mean\n", row_number(first, "ranks"),
+                   row_number(first, "imbalance"));
     if (row_number(first, "already_there") > 0)
         text_print("%.0f of %.0f outputs existed already (--resume)\n", row_number(first, "already_there"),
                    row_number(batch, "count"));

@@ -4,10 +4,12 @@
 #include "machine.h"
 
 #include "support/memory.h"
+#include "support/statistics.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +190,104 @@ void group_collect(int of, const void *own, int64_t count, size_t size,
     free(piece);
     free(to);
     free(from);
+}
+
+/* Each rank's `to` and `from` in group_exchange, zeroed. */
+static fl_piece *new_pieces(void)
+{
+    return memory_zeroed((size_t)group_info()->size, sizeof(fl_piece));
+}
+
+void group_broadcast(void *data, int64_t bytes)
+{
+    fl_piece *to, *from;
+
+    if (!group_is_parted())
+        return;
+    to = new_pieces();
+    from = new_pieces();
+    for (int r = 1; r < group_info()->size && group_prints(); r++)
+        to[r] = (fl_piece){data, bytes};
+    if (!group_prints())
+        from[0] = (fl_piece){data, bytes};
+    must(fl_group_exchange(group, to, from));
+    free(to);
+    free(from);
+}
+
+void group_collect_texts(const char *mine, char **texts)
+{
+    const int64_t own = (int64_t)strlen(mine) + 1;
+    const int size = group_info()->size;
+    int64_t *lengths = memory_zeroed((size_t)size, sizeof *lengths);
+    fl_piece *to = new_pieces(), *from = new_pieces();
+
+    group_gather(&own, lengths, sizeof own);
+    to[0] = (fl_piece){(char *)mine, own};
+    for (int r = 0; r < size && group_prints(); r++) {
+        texts[r] = memory_regrown(NULL, (size_t)lengths[r], 1);
+        from[r] = (fl_piece){texts[r], lengths[r]};
+    }
+    must(fl_group_exchange(group, to, from));
+    free(to);
+    free(from);
+    free(lengths);
+}
+
+/* ----------------------------------------------------------------------------------------------- dealing ---- */
+
+static struct {
+    int64_t next, end; /* this process has these, and will ask for more */
+    double asked;      /* when it asked last */
+    atomic_bool ended;
+} dealt;
+
+void group_deal(int64_t count)
+{
+    dealt.next = dealt.end = 0;
+    dealt.ended = false;
+    dealt.asked = seconds_now();
+    if (group)
+        must(fl_group_deal(group, count));
+    else
+        dealt.end = count;
+}
+
+/* The others may have ended it since. */
+static void ask_whether_ended(void)
+{
+    const double often = 0.1, now = seconds_now();
+    bool ended;
+
+    if (!group_is_parted() || dealt.ended || now - dealt.asked < often)
+        return;
+    dealt.asked = now;
+    must(fl_group_deal_ended(group, &ended));
+    dealt.ended = ended;
+}
+
+int64_t group_next(void)
+{
+    int64_t share = 0;
+
+    ask_whether_ended();
+    if (!dealt.ended && dealt.next == dealt.end && group) {
+        must(fl_group_take(group, &dealt.next, &share));
+        dealt.end = dealt.next + share;
+    }
+    return dealt.ended || dealt.next == dealt.end ? -1 : dealt.next++;
+}
+
+void group_deal_end(void)
+{
+    if (group_is_parted() && !dealt.ended)
+        must(fl_group_deal_end(group));
+    dealt.ended = true;
+}
+
+bool group_deal_ended(void)
+{
+    return dealt.ended;
 }
 
 void group_add_cost(const fl_group_timing *of_call)

@@ -36,6 +36,16 @@ void group_gather(const void *mine, void *all, size_t bytes);
  * more than one. All ranks give the same count and size. */
 void group_collect(int of, const void *own, int64_t count, size_t size,
                    void (*take)(const void *items, int64_t count, void *user), void *user);
+void group_broadcast(void *data, int64_t bytes); /* rank 0's */
+/* Rank 0 gets the texts of all, as they have their lengths: texts[r]; each is to be freed. */
+void group_collect_texts(const char *mine, char **texts);
+
+/* Deals out the numbers 0 to count - 1 to the processes as they ask for them. group_next: this one's next; -1: there is
+ * none, or one of the processes has called group_deal_end. Only group_deal is called by all together. */
+void group_deal(int64_t count);
+int64_t group_next(void);
+void group_deal_end(void);
+bool group_deal_ended(void);
 
 /* Adds what a distributed call cost this process; takes what was added since the last time. */
 void group_add_cost(const fl_group_timing *of_call);

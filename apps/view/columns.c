@@ -343,13 +343,14 @@ static void set_cell(struct libscols_cell *place, const column *c, const json_t 
     free(text);
 }
 
-/* Do the rows have ranks of one list? */
+/* Do the rows have places in one list (rows_rank)? */
 static bool are_ranked(const json_t *rows)
 {
     const json_t *row;
     size_t i;
 
-    json_array_foreach(rows, i, row) if (json_integer_value(json_object_get(row, "rank")) > 1) return true;
+    json_array_foreach(rows, i, row) if (json_object_get(row, "relative") &&
+                                         json_integer_value(json_object_get(row, "rank")) > 1) return true;
     return false;
 }
 

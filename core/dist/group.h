@@ -28,6 +28,12 @@ typedef struct dist_device {
     size_t bytes[DIST_BUFFERS];
 } dist_device;
 
+/* What fl_group_deal deals out. */
+typedef struct dist_deal {
+    int64_t count, seen; /* the counter when this rank saw it last */
+    bool counted;        /* by the link; else each rank gets its share at once */
+} dist_deal;
+
 struct fl_group {
     const fl_link *link; /* NULL: a group of one */
     fl_link_info launch;
@@ -35,7 +41,8 @@ struct fl_group {
     fl_status failed; /* of the last call: the status that was agreed on */
     char message[800];
     char remark[300];
-    char wanted[16];             /* path that fl_group_path asks for; "": the best */
+    char wanted[16]; /* path that fl_group_path asks for; "": the best */
+    dist_deal dealt;
     void *scratch[DIST_SCRATCH]; /* host memory that calls use again: new memory costs more than a copy */
     size_t bytes[DIST_SCRATCH];
     dist_device on;

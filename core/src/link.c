@@ -107,7 +107,8 @@ static bool is_sound(link_file *l)
     if (!k->name || strcmp(k->name, l->name) != 0)
         return core_fault_set(&l->fault, FL_E_UNAVAILABLE, "rebuild it",
                               "its name is '%.64s', its file is named for '%s'", k->name ? k->name : "NULL", l->name);
-    if (!k->built_with || !k->variables || !k->open || !k->reduce || !k->gather || !k->exchange || !k->end || !k->close)
+    if (!k->built_with || !k->variables || !k->open || !k->reduce || !k->gather || !k->exchange || !k->end ||
+        !k->close || !k->count || !k->take)
         return core_fault_set(&l->fault, FL_E_UNAVAILABLE, "rebuild it", "a field of its flynn_link is NULL");
     return true;
 }

@@ -97,6 +97,27 @@ cp big_endian.npy "$work/other_files/big_endian.npy"
 cp tall.npy "$work/other_files/kernel.npy"
 run convolve1d line.npy line.npy -b serial "${quick[@]}" -o crossed_line.npy
 
+# 40 images of several sizes, the same ones with one that is no PNG, and 400 that are one; what one process makes of them.
+"$PYTHON" - <<'END'
+import os, struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for folder in ("in", "bad", "many"):
+    os.mkdir(folder)
+    for i in range(1 if folder == "many" else 40):
+        width, height = (96, 96) if folder == "many" else (20 + i % 7, 24 + i % 5)
+        rows = b"".join(b"\0" + bytes((x * y * (i + 3) + (x ^ y) * 11) % 256 for x in range(width)) for y in range(height))
+        with open(f"{folder}/i{i:02}.png", "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+                       chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+with open("bad/i04.png", "w") as file:
+    file.write("no picture")
+for i in range(1, 400):
+    os.link("many/i00.png", f"many/i{i:03}.png")
+END
+ok "batch on one process" batch in -b serial --rank=3 --output-dir=one-out --json=one.json
+bits=$(grep -o '"bits": "[0-9a-f]*"' one.json | grep -o '[0-9a-f]\{16\}')
+
 first=${mpis# }
 first=${first%% *}
 for mpi in $mpis; do
@@ -223,6 +244,29 @@ worst = max(r["per_rank"], key=lambda p: p["link_s"])
 times = {4: 0.001 + 0.001 * 3 / 7, 8: 0.002, 12: 0.004}
 assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst["link_bytes"]]) < 1e-9, r["link"]'
 
+    # batch: the files of one process, whichever rank takes an image; the sum of all bits, too.
+    ranked "$mpi" 3 batch in -b serial --rank=3 --output-dir="out-$mpi" --json=parted.json
+    check "batch on three ranks, $mpi" is_done
+    check "batch: the same files" diff -r one-out "out-$mpi"
+    same_batch() {
+        json parted.json "(lambda r: r['check']['bits'] == '$bits' and r['done'] == 40 and r['ranks'] == 3 and len(r['per_rank']) == 3 and r['imbalance'] >= 1 and
+            sum(p['done'] for p in r['per_rank']) == r['done'] and r['wall_s'] == max(p['wall_s'] for p in r['per_rank']))(
+            d['batch']['runs'][0])"
+    }
+    check "batch: the same numbers" same_batch
+    rm "out-$mpi/i07.png" "out-$mpi/i30.png"
+    ranked "$mpi" 2 batch in -b serial --rank=3 --output-dir="out-$mpi" --resume --json=parted.json
+    check "batch --resume" json parted.json "(lambda r: r['done'] == 2 and r['already_there'] == 38)(d['batch']['runs'][0])"
+    check "batch --resume: the same files" diff -r one-out "out-$mpi"
+    ranked "$mpi" 3 batch in/i00.png -b serial --rank=3 --output-dir=single
+    check "fewer images than ranks" cmp one-out/i00.png single/i00.png
+    rm -rf out-bad
+    ranked "$mpi" 3 batch bad -b serial --rank=3 --output-dir=out-bad --json=parted.json
+    check "a bad image: exit code 1, $mpi" [ "$status" = 1 ]
+    check "a bad image: which" json parted.json "(lambda r: [f['input'] for f in r['failures']] == ['bad/i04.png'] and
+        r['failed'] == 1 and r['done'] == 39)(d['batch']['runs'][0])"
+    check "a bad image: the others are done" [ "$(find out-bad -name '*.png' | wc -l)" = 39 ]
+
     # A wrong element of one rank is told, with its place in the whole.
     export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
     for words in "${wrong[@]}"; do
@@ -233,7 +277,18 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         check "its place" json parted.json "(lambda r: not r['check']['ok'] and (
             '$exercise' in ('sort', 'select', 'allclose') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
     done
-    unset FLYNN_PLUGIN_PATH
+    # The images of a rank whose reconstruction is wrong are told.
+    export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --rank=3 --json=parted.json
+    check "batch with wrong elements on rank 1, $mpi" json parted.json "(lambda r: $status == (r['per_rank'][1]['failed'] > 0) and r['failed'] > 0 and
+        all(f['wrong'] and f['rank'] == 1 for f in r['failures']) and r['failed'] == r['per_rank'][1]['failed'])(d['batch']['runs'][0])"
+    # A device that fails ends the batch, with one exit code and one line.
+    export ON_RANK_1=FAULT_LAUNCHES=0 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing
+    rm -rf out-bad
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b failing --decompose-on=serial --rank=3 --output-dir=out-bad
+    check "batch where the device of rank 1 fails: exit code 4, $mpi" [ "$status" = 4 ]
+    check "which rank" told "rank 1 ("
+    unset FLYNN_PLUGIN_PATH ON_RANK_1
 
     # What can be foreseen: one line, one exit code.
     for words in "svd" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
@@ -250,6 +305,24 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     program="$work/on_rank_1 $flynn" ranked "$mpi" 3 sort --size=1000 "${quick[@]}"
     check "a wrong variable on one rank: exit code 2, $mpi" [ "$status" = 2 ]
     check "which rank" told "rank 1 ("
+
+    # A signal to one rank: all finish what they have begun, and one table says how many.
+    cat >"$work/signals_rank_1" <<'END'
+#!/bin/sh
+# Once something is written.
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then
+    (until [ -n "$(ls -A interrupted 2>/dev/null)" ]; do sleep 0.02; done; kill -INT $$) &
+fi
+exec "$@"
+END
+    chmod +x "$work/signals_rank_1"
+    rm -rf interrupted
+    program="$work/signals_rank_1 $flynn" ranked "$mpi" 2 batch many -b serial --rank=3 --svd=jacobi --output-dir=interrupted \
+        --json=parted.json
+    check "SIGINT to rank 1: exit code 1, $mpi" [ "$status" = 1 ]
+    check "how many" told "ended by a signal"
+    check "what is done is written" json parted.json "(lambda r: r['interrupted'] and 0 < r['done'] < 400 and r['failed'] == 0 and
+        r['done'] == $(find interrupted -name '*.png' | wc -l))(d['batch']['runs'][0])"
 
     # What cannot: all end soon, and not with 0. A killed rank, and one that hangs.
     cat >"$work/kills_rank_1" <<'END'

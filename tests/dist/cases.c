@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 static fl_group *group;
 static int rank, size, cases, failed;
@@ -447,6 +448,34 @@ static void try_exchange(void)
     }
 }
 
+/* Each number goes to one rank, in chunks that do not grow, or a rank ends it. `late`: rank 0 makes no call for half a
+ * second, and the others have taken numbers meanwhile. */
+static void try_dealing(int64_t count, bool ended, bool late)
+{
+    int64_t first, share, last = count, sums[] = {0, 0};
+    bool shrinks = true, over = false;
+    int calls = 0;
+
+    check(fl_group_deal(group, count) == FL_OK, "fl_group_deal", "of", count);
+    if (rank == 0 && late)
+        thrd_sleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    if (rank == size - 1 && ended)
+        check(fl_group_deal_end(group) == FL_OK && fl_group_deal_ended(group, &over) == FL_OK && over,
+              "fl_group_deal_end", "of", count);
+    while (fl_group_take(group, &first, &share) == FL_OK && share > 0) {
+        shrinks = shrinks && share <= last && first >= 0 && first + share <= count;
+        check(!late || rank > 0 || size == 1 || calls++ > 0 || first > 0, "fl_group_take", "before rank 0, of", count);
+        last = share;
+        sums[0] += share;
+        sums[1] += share * (2 * first + share - 1) / 2;
+    }
+    check(shrinks && (!ended || rank < size - 1 || sums[0] == 0), "fl_group_take", "chunks of", count);
+    check(fl_group_reduce(group, sums, 2, FL_I64, FL_SUM) == FL_OK &&
+              (ended ? sums[0] <= count : sums[0] == count && sums[1] == count * (count - 1) / 2),
+          "fl_group_take", "all of", count);
+    check(fl_group_deal_ended(group, &over) == FL_OK && over == ended, "fl_group_deal_ended", "of", count);
+}
+
 /* A rank that fails makes all others' next call fail, whichever it is; the group goes on after that. */
 static void try_failure(void)
 {
@@ -503,6 +532,10 @@ int main(int argc, char **argv)
     try_numbers();
     try_exchange();
     try_wrong_arguments();
+    try_dealing(1000, false, true);
+    try_dealing(1000, true, false);
+    try_dealing(0, false, false);
+    try_dealing(3, false, false);
     try_failure();
     for (int i = 1; i < argc; i++) {
         try_sorts(argv[i]);

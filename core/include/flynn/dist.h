@@ -79,6 +79,18 @@ typedef struct fl_rows {
     int64_t first, count;
 } fl_rows;
 
+/* Begins to deal out the numbers 0 to `count` - 1 (of images, say), less than 2^40, to the ranks as they ask for them,
+ * so that all are busy until the end whatever a number costs. FL_E_LIMIT, FL_E_MEMORY. */
+FL_API fl_status fl_group_deal(fl_group *group, int64_t count);
+/* The next of these numbers for this rank: `share` of them from `first` on; 0: none is left. Less and less at a time.
+ * Not collective: the others may compute meanwhile. Where a link has no counter (no MPI_THREAD_MULTIPLE), or a group
+ * has one rank, the first call gives all of fl_group_share. */
+FL_API fl_status fl_group_take(fl_group *group, int64_t *first, int64_t *share);
+/* No rank gets any more of them. Not collective. Without a counter of the link: this rank. */
+FL_API fl_status fl_group_deal_end(fl_group *group);
+/* Has a rank called that? Not collective. */
+FL_API fl_status fl_group_deal_ended(fl_group *group, bool *ended);
+
 /* What a distributed operation cost this rank. */
 typedef struct fl_group_timing {
     double local_s; /* on its device */

@@ -8,9 +8,9 @@
  * Core reads `abi` and `size` first, and uses the link only if both fit. libflynn itself links no MPI, and loads no
  * link unless a launcher began the process.
  *
- * All functions but `end` are called by one thread, and all by all ranks in the same order. Sizes are 64-bit;
- * memory is the host's, or a device's where fl_link_info.device_memory says so. A function that fails returns
- * host->error(FL_E_DEVICE, ...), and the caller ends the job.
+ * All functions but `end` are called by one thread, and all but `end` and `take` by all ranks in the same order. Sizes
+ * are 64-bit; memory is the host's, or a device's where fl_link_info.device_memory says so. A function that fails
+ * returns host->error(FL_E_DEVICE, ...), and the caller ends the job.
  */
 #ifndef FLYNN_LINK_H
 #define FLYNN_LINK_H
@@ -55,6 +55,12 @@ typedef struct fl_link {
     void (*end)(int exit_code);
     /* All ranks are done. */
     void (*close)(void);
+    /* A counter that all ranks share is 0 from here on. No rank calls `take` before all have returned.
+     * FL_E_UNSUPPORTED: this launch can have none. */
+    fl_status (*count)(void);
+    /* *was = the counter, to which `by` is added then. Each rank calls it when it likes; no other one has to be in a
+     * call for it to return. */
+    fl_status (*take)(int64_t by, int64_t *was);
 } fl_link;
 
 /* The only exported symbol of a link. */
