@@ -111,23 +111,35 @@ static const char *CPU_NAME(randomized_ran)(const fl_context *context, const voi
     return "randomized";
 }
 
-/* -------------------------------------------------------------------------------------------------- rows ---- */
-
-static bool CPU_NAME(is_finite)(const fl_svd_args *args)
+/* Twice orthonormal, and a product. */
+static void CPU_NAME(plan_qr)(void *device, const void *arguments, fl_launch *launch)
 {
-    return args->a.dtype == FL_F32 ? CPU_TYPED(is_finite, f32)(&args->a) : CPU_TYPED(is_finite, f64)(&args->a);
+    const fl_qr_args *args = arguments;
+    const double m = (double)args->a.shape[0], n = (double)args->a.shape[1], k = (double)args->qt.shape[0];
+
+    (void)device;
+    memset(launch->block, 0, sizeof launch->block);
+    launch->flops = 4 * m * k * k + 2 * m * n * k;
+    launch->bytes_requested = launch->flops * (args->a.dtype == FL_F32 ? sizeof(float) : sizeof(double));
 }
 
-static fl_status CPU_NAME(not_finite)(const fl_context *context)
+/* -------------------------------------------------------------------------------------------------- rows ---- */
+
+static bool CPU_NAME(is_finite)(const fl_buffer *a)
 {
-    return context->host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
+    return a->dtype == FL_F32 ? CPU_TYPED(is_finite, f32)(a) : CPU_TYPED(is_finite, f64)(a);
+}
+
+static fl_status CPU_NAME(not_finite)(const fl_context *context, const char *operation)
+{
+    return context->host->error(FL_E_ARGUMENT, "%s: an element of a is not finite", operation);
 }
 
 static fl_status CPU_NAME(run_library)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     (void)launch;
-    if (!CPU_NAME(is_finite)(args))
-        return CPU_NAME(not_finite)(context);
+    if (!CPU_NAME(is_finite)(&((const fl_svd_args *)args)->a))
+        return CPU_NAME(not_finite)(context, "svd");
     return cpu_lapack_svd(context->host, ((const cpu_device *)context->device)->threads, args);
 }
 
@@ -136,8 +148,8 @@ static fl_status CPU_NAME(run_library)(const fl_context *context, const void *ar
     { \
         const int threads = cpu_team(context, operations); \
         (void)launch; \
-        if (!CPU_NAME(is_finite)(args)) \
-            return CPU_NAME(not_finite)(context); \
+        if (!CPU_NAME(is_finite)(&((const fl_svd_args *)args)->a)) \
+            return CPU_NAME(not_finite)(context, "svd"); \
         return ((const fl_svd_args *)args)->a.dtype == FL_F32 \
                    ? CPU_TYPED(variant, f32)(context, args, threads, &CPU_NAME(last_sweeps)) \
                    : CPU_TYPED(variant, f64)(context, args, threads, &CPU_NAME(last_sweeps)); \
@@ -145,6 +157,21 @@ static fl_status CPU_NAME(run_library)(const fl_context *context, const void *ar
 /* The work of a round, or of a product of one row: between them the threads wait for each other. */
 RUN(jacobi, 9 * (double)shorter(args) * (double)longer(args))
 RUN(randomized, 2 * (double)svd_sketch(args) * (double)longer(args))
+
+static fl_status CPU_NAME(run_qr)(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_qr_args *args = arguments;
+    const int threads = cpu_team(context, 2 * (double)args->qt.shape[0] * (double)args->qt.shape[1]);
+
+    (void)launch;
+    if (!CPU_NAME(is_finite)(&args->a))
+        return CPU_NAME(not_finite)(context, "qr");
+    if (args->a.dtype == FL_F32)
+        CPU_TYPED(qr, f32)(args, threads);
+    else
+        CPU_TYPED(qr, f64)(args, threads);
+    return FL_OK;
+}
 
 #define FLOATS (1u << FL_F32 | 1u << FL_F64)
 
@@ -174,6 +201,12 @@ static const fl_row rows[] = {
      .run = CPU_NAME(run_randomized),
      .chosen = CPU_NAME(randomized_ran),
      .restricted = true},
+    {.operation = FL_OP_QR,
+     .variant = "naive",
+     .dtypes = FLOATS,
+     .summary = "modified Gram-Schmidt, repeated until the columns are orthonormal to rounding",
+     .plan = CPU_NAME(plan_qr),
+     .run = CPU_NAME(run_qr)},
 };
 
 const cpu_operation CPU_NAME(cpu_svd_library) = {

@@ -71,6 +71,22 @@ static void FN(times)(FN(rows_of) x, FN(rows_of) y, FN(rows_of) out, int threads
     }
 }
 
+/* a = q r: the columns of q, which are rows here, and r = q' a. */
+static void FN(qr)(const fl_qr_args *args, int threads)
+{
+    const int scale = jacobi_scale(FN(largest)(&args->a));
+    const real *from = args->a.data;
+    FN(rows_of) q = {args->qt.data, args->qt.shape[0], args->qt.shape[1], args->qt.stride[0]};
+
+    for (int64_t i = 0; i < q.width; i++)
+        for (int64_t c = 0; c < q.count; c++)
+            q.data[c * q.stride + i] = (real)ldexp((double)from[i * args->a.stride[0] + c], scale);
+    FN(orthonormalize)(q, threads);
+    FN(times)
+    (q, (FN(rows_of)){(real *)args->a.data, args->a.shape[0], args->a.shape[1], args->a.stride[0]},
+     (FN(rows_of)){args->r.data, args->r.shape[0], args->r.shape[1], args->r.stride[0]}, threads);
+}
+
 /* u = q' w, where q's rows are orthonormal and w has the left vectors of what they leave of a; s; vt. */
 static void FN(put_randomized)(const fl_svd_args *args, FN(rows_of) q, const jacobi *j, const double *value, int scale)
 {

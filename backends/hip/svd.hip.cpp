@@ -342,12 +342,36 @@ fl_status run_randomized(const fl_context *context, const fl_svd_args *args)
     return multiply(context, transposed(read_only(packed(q, l, m))), read_only(packed(w, l, k)), matrix_of<T>(args->u));
 }
 
+/* ---------------------------------------------------------------------------------------------------------- qr ---- */
+
+/* q of the first k columns of a, scaled, and r = q' a. */
+template <typename T>
+fl_status factorize(const fl_context *context, const fl_qr_args *args)
+{
+    const int64_t k = args->qt.shape[0], m = args->qt.shape[1];
+    const strided<const T> a = matrix_of<const T>(args->a), first = {a.data, a.row, a.column, m, k};
+    T *q;
+    int scale;
+    SVD_TRY(find_scale<T>(context, args->a, &scale, "qr"));
+    SVD_TRY(scratch(context, k * m, &q));
+    SVD_TRY(copy_scaled(context, transposed(first), packed(q, k, m), scale));
+    SVD_TRY(orthonormalize(context, packed(q, k, m)));
+    SVD_TRY(copy_scaled(context, read_only(packed(q, k, m)), matrix_of<T>(args->qt), 0));
+    return multiply(context, read_only(packed(q, k, m)), a, matrix_of<T>(args->r));
+}
+
+fl_status run_qr(const fl_context *context, const void *arguments, const fl_launch *)
+{
+    const fl_qr_args *args = static_cast<const fl_qr_args *>(arguments);
+    return args->a.dtype == FL_F32 ? factorize<float>(context, args) : factorize<double>(context, args);
+}
+
 /* -------------------------------------------------------------------------------------------------- plans, rows ----
  */
 
-double size_of(const fl_svd_args *args)
+double size_of(const fl_buffer &a)
 {
-    return args->a.dtype == FL_F32 ? sizeof(float) : sizeof(double);
+    return a.dtype == FL_F32 ? sizeof(float) : sizeof(double);
 }
 
 /* A QR factorization with its q, of m x n; a symmetric eigenproblem with its vectors; a decomposition: Golub and Van
@@ -366,18 +390,18 @@ double library_flops(const fl_svd_args *args, double m, double n, double k)
 }
 
 /* The libraries choose their blocks; the bytes are at least one operand per multiply-add. */
-void fill_launch(const fl_svd_args *args, double flops, fl_launch *launch)
+void fill_launch(const fl_buffer &a, double flops, fl_launch *launch)
 {
     std::fill_n(launch->block, 3, 0);
     launch->flops = flops;
-    launch->bytes_requested = flops / 2 * size_of(args);
+    launch->bytes_requested = flops / 2 * size_of(a);
 }
 
 void plan_exact(void *, const void *arguments, fl_launch *launch)
 {
     const fl_svd_args *args = static_cast<const fl_svd_args *>(arguments);
     const double m = (double)args->a.shape[0], n = (double)args->a.shape[1];
-    fill_launch(args, library_flops(args, m, n, (double)args->s.shape[0]), launch);
+    fill_launch(args->a, library_flops(args, m, n, (double)args->s.shape[0]), launch);
 }
 
 void plan_randomized(void *, const void *arguments, fl_launch *launch)
@@ -387,7 +411,14 @@ void plan_randomized(void *, const void *arguments, fl_launch *launch)
     const double l = (double)svd_sketch(args);
     const double products = 2 * (SVD_POWERS + 1) * 2 * m * n * l;
     const double orthonormal = SVD_POWERS * (qr_flops(m, l) + qr_flops(n, l)) + qr_flops(m, l);
-    fill_launch(args, products + orthonormal + library_flops(args, l, n, k) + 2 * m * l * k, launch);
+    fill_launch(args->a, products + orthonormal + library_flops(args, l, n, k) + 2 * m * l * k, launch);
+}
+
+void plan_qr(void *, const void *arguments, fl_launch *launch)
+{
+    const fl_qr_args *args = static_cast<const fl_qr_args *>(arguments);
+    const double m = (double)args->a.shape[0], n = (double)args->a.shape[1], k = (double)args->qt.shape[0];
+    fill_launch(args->a, qr_flops(m, k) + 2 * m * n * k, launch);
 }
 
 /* fl_row.run: one of the functions above, in f32 or f64. */
@@ -408,6 +439,9 @@ constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64;
 const fl_row rows[] = {
     {FL_OP_SVD, "auto", dtypes, "library if it loads, else host", plan_exact, run<run_exact<float>, run_exact<double>>,
      chosen, false, nullptr},
+    {FL_OP_QR, "naive", dtypes,
+     "Householder's reflections by cuSOLVER or rocSOLVER; without them modified Gram-Schmidt on the host", plan_qr,
+     run_qr, nullptr, false, nullptr},
     {FL_OP_SVD, "host", dtypes,
      "copies the matrix to the host, decomposes it there by LAPACK (or Jacobi), and copies back", plan_exact,
      run<run_host<float>, run_host<double>>, nullptr, false, nullptr},

@@ -92,7 +92,7 @@ fl_status copy_scaled(const fl_context *context, const strided<const From> &from
 
 /* The power of two that scales the elements to about 1; FL_E_ARGUMENT if one is not finite. Waits. */
 template <typename T>
-fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale)
+fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale, const char *operation = "svd")
 {
     constexpr unsigned most = 1024;
     const dim3 blocks = dim3(std::min(blocks_for(a.shape[0] * a.shape[1]).x, most));
@@ -104,7 +104,7 @@ fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale)
     for (unsigned i = 0; i < blocks.x; i++)
         largest = std::max(largest, found[i]);
     if (std::isinf(largest))
-        return context->host->error(FL_E_ARGUMENT, "svd: an element of a is not finite");
+        return context->host->error(FL_E_ARGUMENT, "%s: an element of a is not finite", operation);
     int exponent = 0;
     (void)std::frexp(largest, &exponent);
     *scale = largest > 0 ? -std::min(exponent, 1000) : 0; /* both 2^1000 and its inverse are finite and normal */

@@ -31,6 +31,7 @@ static const char *const operation_names[FL_OP_COUNT] = {
     [FL_OP_KERNEL] = "kernel",
     [FL_OP_MERGE] = "merge",
     [FL_OP_SEARCH_SORTED] = "search_sorted",
+    [FL_OP_QR] = "qr",
 };
 
 const char *core_operation_name(fl_operation operation)

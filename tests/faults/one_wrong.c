@@ -48,6 +48,8 @@ static const output outputs[] = {
     {FL_OP_SVD, "svd.u", offsetof(fl_svd_args, u), 0, false},
     {FL_OP_SVD, "svd.s", offsetof(fl_svd_args, s), 0, false},
     {FL_OP_SVD, "svd.vt", offsetof(fl_svd_args, vt), 0, false},
+    {FL_OP_QR, "qr.qt", offsetof(fl_qr_args, qt), 0, false},
+    {FL_OP_QR, "qr.r", offsetof(fl_qr_args, r), 0, false},
 };
 
 static const output *find_output(const char *place)

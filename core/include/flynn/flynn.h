@@ -661,6 +661,14 @@ FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_arra
 FL_API fl_status fl_reconstruct(fl_device *device, const fl_array *u, const fl_array *s, const fl_array *vt,
                                 int64_t rank, fl_array *y, const fl_run *run);
 
+/* a = q r: q (m x k, k = min(m, n)) has orthonormal columns that span those of `a`, and r = q' a is upper triangular
+ * but for rounding. a: m x n, any dtype, all elements finite; qt = q': k x m; r: k x n, of fl_dtype_float_result's
+ * dtype. No two arrays share memory. Where columns of `a` depend on those before, q has any that are orthonormal.
+ * Variant: naive (modified Gram-Schmidt, repeated until the columns are orthonormal to rounding; on a GPU the
+ * Householder reflections of cuSOLVER or rocSOLVER). Waits on a GPU. FL_E_ARGUMENT if an element is not finite; other
+ * errors as fl_convolve1d. */
+FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_array *r, const fl_run *run);
+
 /* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best
  * approximation of rank k. a: m x n, any dtype, all elements finite; u: m x k; s: k; vt: k x n, of
  * fl_dtype_float_result's dtype; 1 <= k <= min(m, n), or k = min(m, n) = 0. The vectors of u and of vt are orthonormal;

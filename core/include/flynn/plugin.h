@@ -128,8 +128,9 @@ typedef enum fl_operation {
     FL_OP_KERNEL = 16,
     FL_OP_MERGE = 17,
     FL_OP_SEARCH_SORTED = 18,
+    FL_OP_QR = 19,
 } fl_operation;
-#define FL_OP_COUNT 19
+#define FL_OP_COUNT 20
 
 /* An array as it is passed to a kernel. */
 typedef struct fl_buffer {
@@ -271,6 +272,14 @@ typedef struct fl_merge_args {
 typedef struct fl_search_sorted_args {
     fl_buffer sorted, values, out;
 } fl_search_sorted_args;
+
+/* FL_OP_QR: a (m x n) = q r, where the columns of q (m x k, k = min(m, n)) are orthonormal and r (k x n) = q' a is
+ * upper triangular but for rounding; qt = q'. The same dtype (f32 or f64), at least one element; `a` shares no memory
+ * with the others. Where columns of `a` depend on those before, q has any further ones. An element of `a` that is not
+ * finite is for the row to find: FL_E_ARGUMENT. */
+typedef struct fl_qr_args {
+    fl_buffer a, qt, r;
+} fl_qr_args;
 
 /* How a row will run. */
 typedef struct fl_launch {

@@ -248,6 +248,17 @@ static fl_status run_reconstruct(fl_device *device, const struct arrays *a, cons
     return fl_reconstruct(device, a->in[0], a->in[1], a->in[2], RANK, a->out[0], run);
 }
 
+static void make_qr(struct arrays *a, fl_device *device, const struct call *call)
+{
+    a->in[0] = input(device, call->dtype, 2, (int64_t[]){71, 53}, 1);
+    output(a, 0, device, float_of(call->dtype), 2, (int64_t[]){53, 71});
+    output(a, 1, device, float_of(call->dtype), 2, (int64_t[]){53, 53});
+}
+static fl_status run_qr(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_qr(device, a->in[0], a->out[0], a->out[1], run);
+}
+
 static void make_svd(struct arrays *a, fl_device *device, const struct call *call)
 {
     const int64_t rank = SVD_RANK;
@@ -308,6 +319,7 @@ static const struct operation {
     {"kernel", NUMBERS | 1u << FL_U8, make_kernel, run_kernel},
     {"allclose", FLOATS, make_allclose, run_allclose},
     {"reconstruct", FLOATS, make_reconstruct, run_reconstruct},
+    {"qr", FLOATS, make_qr, run_qr},
     {"svd", FLOATS, make_svd, run_svd},
     {"copy", NUMBERS | 1u << FL_U8, make_copy, run_copy},
     {"multiply_add", FLOATS, make_copy, run_multiply_add},
