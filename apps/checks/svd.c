@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "svd.h"
 
+#include "harness/group.h"
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -12,12 +13,15 @@
 #include <string.h>
 
 enum { OVERSAMPLING = 10, TIMES = 5 }; /* of `randomized`: flynn.h; of a reconstruction */
+enum { MOST_COLUMNS = 4096 };          /* of a matrix that several ranks have */
 
 struct svd_oracle {
     fl_device *device;
-    host_array a; /* f64 */
-    int64_t m, n, least;
-    host_array values; /* f64, all of them */
+    host_array a;        /* f64; this rank's rows */
+    int64_t m, n, least; /* of the whole matrix */
+    double norm;         /* ||a||_F */
+    host_array values;   /* f64, all of them; data NULL: not known */
+    double unsure;       /* a square of a value may be wrong by this */
 };
 
 static host_array transpose(const host_array *x)
@@ -51,25 +55,72 @@ static host_array multiply(const svd_oracle *oracle, const host_array *x, const 
     return product;
 }
 
-svd_oracle *svd_oracle_create(const host_array *a)
+/* From the norm of this rank's rows. */
+static double norm_of_all(double own)
 {
-    svd_oracle *o = memory_zeroed(1, sizeof *o);
-    fl_array *matrix, *u, *s, *vt;
+    const double most = group_most(own);
 
-    o->device = reference_device("svd", NULL);
-    o->m = a->shape[0];
-    o->n = a->shape[1];
-    o->least = int64_smaller(o->m, o->n);
-    o->a = reference_convert(a, FL_F64);
-    matrix = reference_upload(o->device, &o->a, false);
-    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->m, o->least}, &u));
-    must(fl_array_create(o->device, FL_F64, 1, &o->least, &s));
-    must(fl_array_create(o->device, FL_F64, 2, (int64_t[]){o->least, o->n}, &vt));
-    must(fl_svd(o->device, matrix, 0, u, s, vt, NULL));
-    o->values = reference_fetch(s);
+    return most > 0 ? most * sqrt(group_sum(own / most * (own / most))) : 0;
+}
+
+/* All singular values of a matrix in f64. */
+static host_array values_of(fl_device *device, const host_array *a)
+{
+    const int64_t m = a->shape[0], n = a->shape[1], least = int64_smaller(m, n);
+    fl_array *matrix = reference_upload(device, a, false), *u, *s, *vt;
+    host_array values;
+
+    must(fl_array_create(device, FL_F64, 2, (int64_t[]){m, least}, &u));
+    must(fl_array_create(device, FL_F64, 1, &least, &s));
+    must(fl_array_create(device, FL_F64, 2, (int64_t[]){least, n}, &vt));
+    must(fl_svd(device, matrix, 0, u, s, vt, NULL));
+    values = reference_fetch(s);
     fl_array_free(matrix);
     fl_array_free(u);
     fl_array_free(vt);
+    return values;
+}
+
+static double *numbers_of(const host_array *array)
+{
+    return array->data;
+}
+
+/* The roots of the eigenvalues of a'a, which is the sum of all ranks' rows; rank 0 finds them. */
+static void find_values_together(svd_oracle *o)
+{
+    const double rounding = unit_roundoff(FL_F64) * sqrt((double)int64_larger(o->m, o->n));
+    host_array at = transpose(&o->a), gram = multiply(o, &at, &o->a);
+
+    group_add(gram.data, o->n * o->n);
+    if (group_prints())
+        o->values = values_of(o->device, &gram);
+    else
+        o->values = reference_array(FL_F64, 1, &o->n);
+    group_broadcast(o->values.data, o->n * (int64_t)sizeof(double));
+    o->unsure = 16 * rounding * numbers_of(&o->values)[0];
+    for (int64_t j = 0; j < o->n; j++)
+        numbers_of(&o->values)[j] = sqrt(numbers_of(&o->values)[j]);
+    host_array_free(&at);
+    host_array_free(&gram);
+}
+
+svd_oracle *svd_oracle_create(const host_array *a)
+{
+    svd_oracle *o = memory_zeroed(1, sizeof *o);
+
+    o->device = reference_device("svd", NULL);
+    o->m = group_count(a->shape[0]);
+    o->n = a->shape[1];
+    o->least = int64_smaller(o->m, o->n);
+    o->a = reference_convert(a, FL_F64);
+    for (int64_t i = 0; i < host_array_size(&o->a); i++)
+        o->norm = hypot(o->norm, numbers_of(&o->a)[i]);
+    o->norm = norm_of_all(o->norm);
+    if (!group_is_parted())
+        o->values = values_of(o->device, &o->a);
+    else if (o->n <= MOST_COLUMNS)
+        find_values_together(o);
     return o;
 }
 
@@ -87,6 +138,8 @@ double svd_oracle_tail(const svd_oracle *oracle, int64_t k)
     const double *value = oracle->values.data;
     double norm = 0;
 
+    if (k == 0 || !value)
+        return k == 0 ? oracle->norm : (double)NAN;
     for (int64_t i = oracle->least; i-- > k;)
         norm = hypot(norm, value[i]);
     return norm;
@@ -108,9 +161,9 @@ static double distance(const svd_oracle *oracle, const host_array *y)
 {
     double norm = 0;
 
-    for (int64_t i = 0; i < oracle->m * oracle->n; i++)
+    for (int64_t i = 0; i < host_array_size(&oracle->a); i++)
         norm = hypot(norm, ((const double *)oracle->a.data)[i] - host_array_get(y, i));
-    return norm;
+    return norm_of_all(norm);
 }
 
 /* 0 where rounding makes the difference negative. */
@@ -140,7 +193,7 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
         if (i >= 0)
             times[i] = timing.kernel_s;
     }
-    report.reconstruct_s = median(times, TIMES);
+    report.reconstruct_s = group_most(median(times, TIMES));
     report.y = reference_fetch(arrays[3]);
     report.error = distance(oracle, &report.y);
     report.implied_error = implied_error(oracle, &factors[1]);
@@ -158,20 +211,24 @@ typedef struct bounds {
 static void check_values(const svd_oracle *o, const host_array *s, const bounds *b, compare_result *found)
 {
     for (int64_t j = 0; j < s->shape[0]; j++) {
-        const double got = host_array_get(s, j), exact = ((const double *)o->values.data)[j];
+        const double got = host_array_get(s, j), exact = o->values.data ? numbers_of(&o->values)[j] : got;
         const double before = j > 0 ? host_array_get(s, j - 1) : got;
-        compare_add(found, j, got, exact, got < exact ? b->below : b->absolute);
+        const double unsure = o->unsure > 0 ? o->unsure / fmax(got + exact, sqrt(o->unsure)) : 0;
+        compare_add(found, j, got, exact, (got < exact ? b->below : b->absolute) + unsure);
         if (!(got >= 0 && got <= before))
             compare_add(found, j, got, got < 0 ? 0 : before, 0);
     }
 }
 
-/* The rows of xt are orthonormal. */
-static void check_orthonormal(const svd_oracle *o, const host_array *xt, const bounds *b, compare_result *found)
+/* The rows of xt are orthonormal. parted: the ranks share the columns. */
+static void check_orthonormal(const svd_oracle *o, const host_array *xt, bool parted, const bounds *b,
+                              compare_result *found)
 {
     host_array x = transpose(xt), gram = multiply(o, xt, &x);
     const int64_t k = xt->shape[0];
 
+    if (parted)
+        group_add(gram.data, k * k);
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < k; j++)
             compare_add(found, j, host_array_get(&gram, i * k + j), i == j, b->relative);
@@ -196,18 +253,20 @@ compare_result svd_oracle_check(const svd_oracle *o, const host_array *factors, 
 {
     const host_array *u = &factors[0], *s = &factors[1], *vt = &factors[2];
     const bool randomized = svd_is_randomized(variant);
-    const double first = ((const double *)o->values.data)[0];
+    const double first = o->values.data ? numbers_of(&o->values)[0] : host_array_get(s, 0);
     const double relative = (16 + 4 * sqrt((double)int64_larger(o->m, o->n))) * 2 * unit_roundoff(u->dtype);
     const bounds b = {relative, relative * first,
-                      relative * first + (randomized ? svd_oracle_randomized(o, s->shape[0]) : 0)};
+                      relative * first + (randomized && o->values.data ? svd_oracle_randomized(o, s->shape[0]) : 0)};
     host_array u64 = reference_convert(u, FL_F64), ut = transpose(&u64), v64 = reference_convert(vt, FL_F64),
                left = multiply(o, &ut, &o->a);
     compare_result found = compare_start();
 
-    snprintf(method, size, "u'u, vt vt', a'u = v s%s, exact singular values in f64", randomized ? "" : ", a v = u s");
+    group_add(left.data, s->shape[0] * o->n);
+    snprintf(method, size, "u'u, vt vt', a'u = v s%s%s", randomized ? "" : ", a v = u s",
+             o->values.data ? ", exact singular values in f64" : "");
     check_values(o, s, &b, &found);
-    check_orthonormal(o, &ut, &b, &found);
-    check_orthonormal(o, &v64, &b, &found);
+    check_orthonormal(o, &ut, true, &b, &found);
+    check_orthonormal(o, &v64, false, &b, &found);
     check_pairs(&left, s, &v64, false, &b, &found);
     if (!randomized) {
         host_array at = transpose(&o->a), right = multiply(o, &v64, &at);

@@ -13,11 +13,17 @@
 typedef struct svd_oracle svd_oracle;
 
 /* Decomposes the matrix in f64 on a processor, once for all backends: by LAPACK, or without it by Jacobi rotations.
- * Ends the command if there is no such backend, or if the matrix has elements that are not finite. */
+ * Ends the command if there is no such backend, or if the matrix has elements that are not finite.
+ *
+ * Several ranks (group.h) call it, and the functions below, together, each with its rows of the matrix, of u and of y.
+ * Sums over rows are those of all ranks, and the values are the roots of the eigenvalues of a'a, of which the smaller
+ * ones are less exact; of more than 4096 columns a'a is not made, and the values are not known. */
 svd_oracle *svd_oracle_create(const host_array *a);
 void svd_oracle_free(svd_oracle *oracle);
 
-/* The least error of rank k: the root of the sum of the squares of the singular values from the k-th on (Eckart and
+/* Below, a norm or an error is NaN where it needs the values and they are not known.
+ *
+ * The least error of rank k: the root of the sum of the squares of the singular values from the k-th on (Eckart and
  * Young, "The approximation of one matrix by another of lower rank", Psychometrika 1, 1936). k = 0: the Frobenius norm
  * of the matrix. */
 double svd_oracle_tail(const svd_oracle *oracle, int64_t k);
@@ -44,9 +50,9 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
  * transformations add up like random steps, with the root of their number: Higham, "Accuracy and stability of numerical
  * algorithms", 2nd ed., sections 2.8 and 19.3):
  *
- * - s does not rise, is not negative, and is within g e s[0] of the exact values: the factors are the exact
- *   decomposition of a matrix that is this near, and no singular value moves further (Weyl). `randomized`: s may also
- *   be below by the error expected of it;
+ * - s does not rise, is not negative, and is within g e s[0] of the exact values, where these are known: the factors
+ * are the exact decomposition of a matrix that is this near, and no singular value moves further (Weyl). `randomized`:
+ * s may also be below by the error expected of it;
  * - u'u and vt vt' are the identity within g e;
  * - a' u = v diag(s) and a v = u diag(s), each element within g e s[0], which finds a single wrong one, whatever rank
  * is left out. `randomized` decomposes u u' a, for which only the first holds.

@@ -102,13 +102,14 @@ static double phantom_at(double x, double y)
 }
 
 /* The middles of edge x edge pixels of the square from -1 to 1, from the top down. */
-host_array course_phantom(int64_t edge)
+host_array course_phantom_rows(int64_t edge, int64_t first, int64_t rows)
 {
-    host_array image = exercise_array(FL_F32, 2, (int64_t[]){edge, edge});
+    host_array image = exercise_array(FL_F32, 2, (int64_t[]){rows, edge});
 
-    for (int64_t i = 0; i < edge; i++)
+    for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < edge; j++)
-            host_array_set(&image, i * edge + j,
-                           phantom_at((2 * (double)j + 1) / (double)edge - 1, 1 - (2 * (double)i + 1) / (double)edge));
+            host_array_set(
+                &image, i * edge + j,
+                phantom_at((2 * (double)j + 1) / (double)edge - 1, 1 - (2 * (double)(first + i) + 1) / (double)edge));
     return image;
 }

@@ -26,5 +26,7 @@ host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype);
 /* That kernel as a vector: its diagonal (15 elements), or all of it, row after row (225). */
 host_array course_gaussian_line(int width, bool whole, fl_dtype signal);
 
-/* The head that reconstructions from X-rays are tried on, edge x edge pixels of f32. */
-host_array course_phantom(int64_t edge);
+/* The head that reconstructions from X-rays are tried on, edge x edge pixels of f32: `rows` of its rows from `first`
+ * on.
+ */
+host_array course_phantom_rows(int64_t edge, int64_t first, int64_t rows);

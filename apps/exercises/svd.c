@@ -7,6 +7,7 @@
 
 #include "checks/svd.h"
 #include "files/files.h"
+#include "harness/parted.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
@@ -67,15 +68,26 @@ static value_range normalize(host_array *array)
         least = fmin(least, host_array_get(array, i));
         most = fmax(most, host_array_get(array, i));
     }
+    least = -group_most(-least);
+    most = group_most(most);
     for (int64_t i = 0; i < n; i++)
         host_array_set(array, i, most > least ? (host_array_get(array, i) - least) / (most - least) : 0);
     return (value_range){least, most - least};
 }
 
+static void settle(exercise *e)
+{
+    if (group_is_parted() && ((const svd_options *)e->own)->ranks.count > 1)
+        fail(EXIT_BAD_INPUT, "--rank: expected one number where several ranks run");
+}
+
 static host_array make(const exercise *e, int i)
 {
+    int64_t rows = exercise_size(e);
+    const int64_t first = group_part(1, &rows);
+
     (void)i;
-    return course_phantom(exercise_size(e));
+    return course_phantom_rows(exercise_size(e), first, rows);
 }
 
 static void factor_path(const char *folder, int i, char *path)
@@ -134,9 +146,10 @@ static double compression(int64_t m, int64_t n, int64_t k)
 static void plan(exercise *e)
 {
     const host_array *matrix = &e->inputs[0];
-    const int64_t m = matrix->shape[0], n = matrix->shape[1], least = m < n ? m : n;
+    const int64_t m = e->input_rows[0], n = matrix->shape[1], least = m < n ? m : n;
     const fl_dtype dtype = exercise_float_dtype(e);
     const svd_options *own = e->own;
+    const int64_t whole[] = {m, n};
 
     if (!e->expected) {
         start_expected(e, e->common.argument_count ? e->common.arguments[0] : NULL);
@@ -144,26 +157,32 @@ static void plan(exercise *e)
         if (own->factors && own->ranks.count > 1)
             fail(EXIT_BAD_INPUT, "--factors: they are those of one rank, and --rank names %d; expected one",
                  own->ranks.count);
-        if (own->factors)
+        if (own->factors && group_prints())
             check_folder(own->factors);
     }
     const int64_t k = e->rank ? e->rank : least < COURSE_RANK ? least : COURSE_RANK;
-    exercise_output(e, dtype, 2, (int64_t[]){m, k});
+    exercise_output(e, dtype, 2, (int64_t[]){matrix->shape[0], k});
     exercise_output(e, dtype, 1, &k);
     exercise_output(e, dtype, 2, (int64_t[]){k, n});
     if (own->ranks.count > 1)
         exercise_title(e, "svd: matrix %s %s, %d ranks in %s", format_shape(2, matrix->shape).text,
                        fl_dtype_name(matrix->dtype), own->ranks.count, fl_dtype_name(dtype));
     else
-        exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1",
-                       format_shape(2, matrix->shape).text, fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype),
-                       compression(m, n, k));
+        exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1", format_shape(2, whole).text,
+                       fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype), compression(m, n, k));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
+    fl_group_timing cost;
+    fl_status status;
+
+    if (!group_is_parted())
+        return fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
+    status = fl_group_svd(group_of_all(), device, in[0], e->common.seed, out[0], out[1], out[2], run, &cost);
+    group_add_cost(&cost);
+    return status;
 }
 
 static void expect(exercise *e)
@@ -221,7 +240,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     const int64_t k = m->results[1].shape[0];
 
     json_put(row, "singular_values", json_whole(k));
-    json_put(row, "compression", json_number(compression(m->results[0].shape[0], m->results[2].shape[1], k)));
+    json_put(row, "compression", json_number(compression(e->output_rows, m->results[2].shape[1], k)));
     json_put(row, "norm", json_number(svd_oracle_tail(expected->oracle, 0)));
     json_put(row, "error", json_number(report->error));
     json_put(row, "least_error", json_number(svd_oracle_tail(expected->oracle, k)));
@@ -252,6 +271,19 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
                format_seconds(median(m->d2h.s, m->d2h.count)).text);
 }
 
+/* An array whose rows the ranks share, if they share it. */
+static void write_array(const result_list *results, const char *path, const host_array *array, bool shared)
+{
+    measurement m = results->list[0];
+    problem why;
+
+    m.results[0] = *array;
+    if (shared && group_is_parted())
+        parted_write(&m, path);
+    else if (group_prints())
+        must_do(file_write(path, array, &why), &why);
+}
+
 /* The factors; and with -o the matrix in its own range in place of u. */
 static bool write_outputs(const exercise *e, const result_list *results)
 {
@@ -260,18 +292,17 @@ static bool write_outputs(const exercise *e, const result_list *results)
     host_array *y = &expected->reports[0].report.y;
     char factor[LONGEST_PATH];
     const host_array *result;
-    problem why;
 
     for (int i = 0; i < 3 && folder; i++) {
         factor_path(folder, i, factor);
         if ((result = exercise_right_output(results, i, factor)))
-            must_do(file_write(factor, result, &why), &why);
+            write_array(results, factor, result, i == 0);
     }
     if (!path || !exercise_right_output(results, 0, path))
         return true;
     for (int64_t i = 0, n = host_array_size(y); i < n; i++)
         host_array_set(y, i, host_array_get(y, i) * expected->range.width + expected->range.least);
-    must_do(file_write(path, y, &why), &why);
+    write_array(results, path, y, true);
     return true;
 }
 
@@ -282,7 +313,8 @@ const exercise_kind svd_exercise = {
             "them, and reports the error and the time of each part.\v"
             "FILE is a .png, read as grey and normalised to (x - min) / (max - min) in f32, or a .npy matrix, taken as "
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
-            "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range.\v"
+            "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range. Several ranks have "
+            "the variant randomized alone.\v"
             "--rank=5,20,100\ta made image in three ranks\n"
             "in.png --rank=20 -o out.png\tyour own image\n"
             "in.png --factors=factors\tkeep its singular values and vectors\n",
@@ -292,6 +324,8 @@ const exercise_kind svd_exercise = {
     .dtypes = DTYPES_FLOAT,
     .lacks = TAKES_CHECK | TAKES_BLOCK,
     .seeds_calls = true, /* randomized */
+    .parted = 1,
+    .parted_variant = "randomized",
     .options = options,
     .own_size = sizeof(svd_options),
     .ranked = true,
@@ -300,6 +334,7 @@ const exercise_kind svd_exercise = {
     .largest = 1 << 15,
     .laws = {512, 3, NULL},
     .steps = {make, plan, call, expect, check, release},
+    .settle = settle,
     .add_json = add_json,
     .print = print,
     .write = write_outputs,

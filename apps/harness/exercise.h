@@ -73,6 +73,7 @@ struct exercise_kind {
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
      * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
     unsigned parted;
+    const char *parted_variant; /* that several ranks take; NULL: any */
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 

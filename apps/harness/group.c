@@ -137,6 +137,14 @@ double group_sum(double own)
     return reduced(own, FL_SUM);
 }
 
+void group_add(double *values, int64_t count)
+{
+    const int64_t most = 1 << 24; /* at a time */
+
+    for (int64_t at = 0; at < count && group_is_parted(); at += most)
+        must(fl_group_reduce(group, values + at, (int32_t)(count - at < most ? count - at : most), FL_F64, FL_SUM));
+}
+
 int64_t group_count(int64_t own)
 {
     if (group_is_parted())

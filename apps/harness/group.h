@@ -28,6 +28,7 @@ int64_t group_part(int ndim, int64_t *shape);
 void group_wait(void); /* for all */
 double group_most(double own);
 double group_sum(double own);
+void group_add(double *values, int64_t count); /* their sums over all */
 int64_t group_count(int64_t own);  /* the sum */
 int64_t group_before(int64_t own); /* the sum of lower ranks */
 bool group_decides(bool first);    /* what rank 0 decides */

@@ -29,6 +29,14 @@ void parted_refuse(const common_options *c)
     option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
 }
 
+void parted_take_variant(const common_options *c, const char *only)
+{
+    if (strcmp(c->variant, "auto") != 0 && strcmp(c->variant, only) != 0)
+        fail(EXIT_BAD_INPUT, "--variant: several ranks have '%s' alone, not '%s'", only, c->variant);
+    if (!c->has_variant)
+        note("several ranks take the variant %s", only);
+}
+
 void parted_settle(fl_stream *stream)
 {
     if (!group_is_parted())

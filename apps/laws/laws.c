@@ -261,6 +261,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
     if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
         child_words_add(&w, "%s", run->own->what->laws.option);
+    if (run->own->ranks && run->own->what->parted_variant && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "--variant=%s", run->own->what->parted_variant);
     if (run->own->rank)
         child_words_add(&w, "--rank=%" PRId64, run->own->rank);
     if (batch)

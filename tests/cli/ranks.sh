@@ -97,6 +97,17 @@ cp big_endian.npy "$work/other_files/big_endian.npy"
 cp tall.npy "$work/other_files/kernel.npy"
 run convolve1d line.npy line.npy -b serial "${quick[@]}" -o crossed_line.npy
 
+# Are the numbers of two .npy files the same, to 1e-5 of the first?
+cat >values.py <<'END'
+import ast, struct, sys
+def read(path):
+    data = open(path, "rb").read()
+    start = 10 + struct.unpack_from("<H", data, 8)[0]
+    code = ast.literal_eval(data[10:start].decode())["descr"]
+    return [x for x, in struct.iter_unpack({"<f4": "<f", "<f8": "<d"}[code], data[start:])]
+a, b = map(read, sys.argv[1:])
+assert len(a) == len(b) > 0 and all(abs(x - y) <= 1e-5 * b[0] for x, y in zip(a, b)), (a, b)
+END
 # 40 images of several sizes, the same ones with one that is no PNG, and 400 that are one; what one process makes of them.
 "$PYTHON" - <<'END'
 import os, struct, zlib
@@ -131,7 +142,7 @@ for mpi in $mpis; do
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
         exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct"
-        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y")
+        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "svd qr.qt" "svd reconstruct.y")
         wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
@@ -244,6 +255,33 @@ worst = max(r["per_rank"], key=lambda p: p["link_s"])
 times = {4: 0.001 + 0.001 * 3 / 7, 8: 0.002, 12: 0.004}
 assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst["link_bytes"]]) < 1e-9, r["link"]'
 
+    # svd: the factors of all ranks, in files, are those of the matrix that -o writes; one table says by which variant.
+    for words in "svd --size=60 --rank=7" "svd --size=90 --rank=90 --dtype=f64" "svd --size=3"; do
+        # shellcheck disable=SC2086 # words
+        ranked "$mpi" 3 $words -b serial "${quick[@]}" --factors=factors -o parted.npy --json=parted.json
+        check "$words on three ranks, $mpi" is_done
+        check "$words: the variant" grep -q "take the variant randomized" "$work/err"
+        check "$words: shares" json parted.json "(lambda r: r['check']['ok'] and r['ranks'] == 3 and r['variant'] == 'randomized' and
+            sum(p['share'] for p in r['per_rank']) == r['shape'][0] and r['link']['bytes'] > 0 and
+            r['least_error'] <= r['error'] * 1.0001 and r['error'] <= r['randomized_bound'] + 1e-6 * r['norm'])(d['results'][0])"
+        # shellcheck disable=SC2086
+        run $words -b serial --variant=randomized "${quick[@]}" -o one.npy
+        run allclose one.npy parted.npy --atol=1e-4
+        check "$words: the matrix of one process" is_done
+        run reconstruct factors/u.npy factors/s.npy factors/vt.npy -b serial "${quick[@]}" -o again.npy
+        run allclose again.npy parted.npy --atol=1e-4
+        check "$words: the factors" is_done
+        rm -r factors
+    done
+
+    # Where all values are asked for they are those that SciPy found.
+    for name in tall_f64 wide_f64 rank_3_f32; do
+        ranked "$mpi" 3 svd "$operations/svd/golden/$name.a.npy" -b serial "${quick[@]}" --factors=factors
+        check "svd of $name, $mpi" is_done
+        check "svd of $name: SciPy's values" "$PYTHON" values.py factors/s.npy "$operations/svd/golden/$name.s.npy"
+        rm -r factors
+    done
+
     # batch: the files of one process, whichever rank takes an image; the sum of all bits, too.
     ranked "$mpi" 3 batch in -b serial --rank=3 --output-dir="out-$mpi" --json=parted.json
     check "batch on three ranks, $mpi" is_done
@@ -275,7 +313,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         program="$work/on_rank_1 $flynn" ranked "$mpi" 2 "$exercise" "${size:---size=94}" -b one-wrong "${quick[@]}" --json=parted.json
         check "$exercise with a wrong element on rank 1: exit code 1, $mpi" [ "$status" = 1 ]
         check "its place" json parted.json "(lambda r: not r['check']['ok'] and (
-            '$exercise' in ('sort', 'select', 'allclose') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
+            '$exercise' in ('sort', 'select', 'allclose', 'svd') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
     done
     # The images of a rank whose reconstruction is wrong are told.
     export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
@@ -291,7 +329,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     unset FLYNN_PLUGIN_PATH ON_RANK_1
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
+    for words in "svd --variant=jacobi" "svd --rank=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve -o x.png" "sort --ranks=3"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]
@@ -407,7 +445,7 @@ ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
 check "two ranks" grep -q "checked against: order" "$work/out"
 run sort --ranks=2 -b nothing
 check "the exit code" [ "$status" = 2 ]
-refused "a command of one process" 2 "--ranks" svd --ranks=2
+refused "a command of one process" 2 "--ranks" taxonomy --ranks=2
 FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
 ranked "$first" 1 sort --ranks=2
 check "--ranks under a launcher: exit code 2" [ "$status" = 2 ]
@@ -437,7 +475,8 @@ for p in laws["strong"] + laws["weak"]:
     assert p["link_share"] == (row["link"]["link_s"] / row["kernel_s"] if "link" in row else None), p
 assert laws["weak"][1]["work"] == (40 / 28) ** 2'
 FLYNN_LINK=nothing refused "laws by a link that is none" 3 "no MPI is there" laws sort --ranks=1,2 --size=100 -b serial "${quick[@]}"
-refused "laws of a command of one process" 2 "svd does not run on several ranks" laws svd --ranks=1,2
+ok "laws of an exercise that has one variant on several ranks" laws svd --ranks=1,2 --size=40 -b serial "${quick[@]}" --json=laws.json
+check "one variant" json laws.json "all(r['variant'] == 'randomized' for r in d['results'])"
 refused "laws over two things" 2 "--threads" laws sort --ranks=1,2 --threads=1,2
 refused "laws from two ranks on" 2 "'2,4' is not ascending from 1" laws sort --ranks=2,4
 ok "no launcher, no link" info

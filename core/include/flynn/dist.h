@@ -156,6 +156,17 @@ FL_API fl_status fl_group_select(fl_group *group, fl_device *device, const fl_ar
 FL_API fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upto, fl_array *out, fl_array *count,
                                  const fl_run *run, fl_group_timing *timing);
 
+/* The leading k singular values of all ranks' `a`, by the randomized variant of fl_svd. a: this rank's share of the
+ * rows of m x n; u: its share of the rows of m x k; s (k) and vt (k x n) are the same on every rank; all f32 or all
+ * f64, with 1 <= k <= min(m, n). The same seed gives the same result for the same number of ranks and the same devices.
+ * run->variant: NULL, auto or randomized, else FL_E_UNSUPPORTED. FL_E_ARGUMENT: an element of `a` is not finite; other
+ * errors as fl_svd. `timing` may be NULL.
+ *
+ * A rank has its rows of a, and of three matrices as long with k + 10 columns. Besides, rank 0 has some of n x (k +
+ * 10), and one of them goes to all ranks for each product with a. */
+FL_API fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, uint64_t seed, fl_array *u,
+                              fl_array *s, fl_array *vt, const fl_run *run, fl_group_timing *timing);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * svd.c - the leading singular values of a matrix whose rows the ranks share: the steps of Halko, Martinsson and
+ * Tropp's algorithms 4.4 and 5.1, in which q, as long as the matrix, is kept by rows, too.
+ *
+ * What is small - the triangles of TSQR, the sums q'a, the decomposition of the last one - is computed by rank 0, which
+ * sends it to the others: all have parts of one result, whatever their devices.
+ */
+#include "group.h"
+
+#include "../../backends/shared/svd_sketch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays of the device; of those in brackets rank 0 alone. */
+typedef enum name {
+    ONES,   /* as many as the longest inner dimension of a product */
+    XT,     /* n x l: the vectors that a is multiplied by */
+    Y,      /* rows x l: a xt */
+    PART,   /* local x rows: q' of this rank's y */
+    R,      /* local x l: its r */
+    BLOCK,  /* l x local: what makes `part` a part of the whole q' */
+    Q,      /* l x rows: this rank's part of q' */
+    B,      /* l x n: q' a */
+    WT,     /* k x l: the left vectors of b, transposed */
+    UT,     /* k x rows */
+    STACK,  /* [all ranks' r, `stacked` x l] */
+    STACKQ, /* [l x stacked] */
+    SMALLR, /* [l x l: not used] */
+    BT,     /* [n x l] */
+    W,      /* [l x k] */
+    ARRAYS
+} name;
+
+typedef struct decomposing {
+    fl_group *group;
+    fl_device *device;
+    const fl_array *a;
+    fl_run run;
+    fl_dtype dtype;
+    size_t element;
+    uint64_t seed;
+    int64_t m, n, k, l;           /* of the whole; l: vectors of the sketch */
+    int64_t rows, local, stacked; /* local: of this rank's r; stacked: of all of them */
+    fl_array *array[ARRAYS];
+    char *matrix;        /* host memory of b */
+    fl_piece *to, *from; /* of an exchange */
+    fl_group_timing cost;
+} decomposing;
+
+static bool is_first(const decomposing *d)
+{
+    return d->group->info.rank == 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- moving ---- */
+
+static fl_status wait_for(const decomposing *d)
+{
+    return d->run.stream ? fl_stream_wait(d->run.stream) : fl_device_wait(d->device);
+}
+
+/* Copies an array to or from packed host memory. */
+static fl_status copy(decomposing *d, fl_array *array, void *host, bool to_host)
+{
+    fl_status status = wait_for(d); /* before the clock starts */
+    const double start = dist_now();
+
+    if (status == FL_OK)
+        status = to_host ? fl_array_read(array, host, d->run.stream) : fl_array_write(array, host, d->run.stream);
+    if (status == FL_OK)
+        status = wait_for(d);
+    d->cost.stage_s += dist_now() - start;
+    return status;
+}
+
+static fl_status fetch(decomposing *d, name i, void *host)
+{
+    return copy(d, d->array[i], host, true);
+}
+
+static fl_status put(decomposing *d, name i, void *host)
+{
+    return copy(d, d->array[i], host, false);
+}
+
+/* Forgets the pieces of the last exchange. The caller fills d->to and d->from. */
+static void clear_pieces(decomposing *d)
+{
+    if (d->to)
+        memset(d->to, 0, 2 * (size_t)d->group->info.size * sizeof *d->to);
+}
+
+/* All ranks call it, whatever their status, and get the same one; the pieces are exchanged if that is FL_OK. */
+static fl_status move(decomposing *d, fl_status status)
+{
+    double start = dist_now();
+
+    status = fl_group_agree(d->group, status, fl_last_error());
+    d->cost.wait_s += dist_now() - start;
+    if (status != FL_OK)
+        return status;
+    start = dist_now();
+    status = d->group->link->exchange(d->to, d->from);
+    d->cost.link_s += dist_now() - start;
+    for (int r = 0; r < d->group->info.size; r++)
+        d->cost.bytes += r == d->group->info.rank ? 0 : (double)d->to[r].bytes;
+    return status;
+}
+
+/* Rank 0's bytes go to all. */
+static fl_status broadcast(decomposing *d, fl_status status, void *data, int64_t bytes)
+{
+    clear_pieces(d);
+    for (int r = 1; r < d->group->info.size && status == FL_OK && is_first(d); r++)
+        d->to[r] = (fl_piece){data, bytes};
+    if (status == FL_OK && !is_first(d))
+        d->from[0] = (fl_piece){data, bytes};
+    return move(d, status);
+}
+
+static double number(const decomposing *d, const char *data, int64_t i)
+{
+    return d->dtype == FL_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+static void set_number(const decomposing *d, char *data, int64_t i, double value)
+{
+    if (d->dtype == FL_F32)
+        ((float *)data)[i] = (float)value;
+    else
+        ((double *)data)[i] = value;
+}
+
+static void transpose(const decomposing *d, const char *from, int64_t rows, int64_t columns, char *to)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            set_number(d, to, j * rows + i, number(d, from, i * columns + j));
+}
+
+/* ----------------------------------------------------------------------------------------------- steps ---- */
+
+/* out = x y */
+static fl_status multiply(const decomposing *d, const fl_array *x, const fl_array *y, fl_array *out)
+{
+    const int64_t inner = fl_array_shape(x, 1);
+    fl_array *ones;
+    fl_status status = fl_array_view(d->array[ONES], (int64_t[]){0}, &inner, &ones);
+
+    if (status == FL_OK)
+        status = fl_reconstruct(d->device, x, ones, y, inner, out, &(fl_run){.stream = d->run.stream});
+    fl_array_free(ones);
+    return status;
+}
+
+static fl_status factorize(const decomposing *d, name a, name qt, name r)
+{
+    return fl_qr(d->device, d->array[a], d->array[qt], d->array[r], &(fl_run){.stream = d->run.stream});
+}
+
+/* The rows of a rank's r. */
+static int64_t local_of(const decomposing *d, int rank)
+{
+    int64_t first, share;
+
+    fl_group_share(d->group, d->m, rank, &first, &share);
+    return share < d->l ? share : d->l;
+}
+
+/* The rows of the r of all ranks before this one. */
+static int64_t stack_place(const decomposing *d, int rank)
+{
+    return rank > 0 ? stack_place(d, rank - 1) + local_of(d, rank - 1) : 0;
+}
+
+/* Rank 0: the q of all r, each one stacked below the other, in blocks of l x their rows, one for each rank. */
+static fl_status factorize_stack(decomposing *d, char *stack, char *blocks)
+{
+    fl_status status = put(d, STACK, stack);
+
+    if (status == FL_OK)
+        status = factorize(d, STACK, STACKQ, SMALLR);
+    if (status == FL_OK)
+        status = fetch(d, STACKQ, stack);
+    for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {
+        const int64_t count = local_of(d, r), before = stack_place(d, r);
+        for (int64_t i = 0; i < d->l; i++)
+            memcpy(blocks + (size_t)(before * d->l + i * count) * d->element,
+                   stack + (size_t)(i * d->stacked + before) * d->element, (size_t)count * d->element);
+    }
+    return status;
+}
+
+/* q' and r of this rank's y = a xt, of which r goes to `host`. */
+static fl_status factorize_rows(decomposing *d, void *host)
+{
+    fl_status status = multiply(d, d->a, d->array[XT], d->array[Y]);
+
+    if (status == FL_OK) {
+        status = factorize(d, Y, PART, R);
+        if (status == FL_E_ARGUMENT)
+            dist_fail(status, "svd: an element of a is not finite, or too large for sums over a row");
+    }
+    return status == FL_OK ? fetch(d, R, host) : status;
+}
+
+/* q = an orthonormal basis of a xt: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential
+ * QR and LU factorizations", SIAM Journal on Scientific Computing 34, 2012. */
+static fl_status find_basis(decomposing *d, fl_status status)
+{
+    const int64_t row = d->l * (int64_t)d->element, own = d->local * row, all = is_first(d) ? d->stacked * row : 0;
+    char *mine = dist_scratch(d->group, 0, (size_t)own), *stack = dist_scratch(d->group, 1, (size_t)all),
+         *blocks = dist_scratch(d->group, 2, (size_t)all);
+
+    if (status == FL_OK && !(mine && stack && blocks))
+        status = FL_E_MEMORY;
+    if (status == FL_OK && d->rows > 0)
+        status = factorize_rows(d, mine);
+    for (int back = 0; back < 2; back++) { /* the r of all to rank 0; then the blocks from there */
+        clear_pieces(d);
+        for (int r = 0; r < d->group->info.size && status == FL_OK && is_first(d); r++)
+            (back ? d->to : d->from)[r] =
+                (fl_piece){(back ? blocks : stack) + stack_place(d, r) * row, local_of(d, r) * row};
+        if (status == FL_OK)
+            (back ? d->from : d->to)[0] = (fl_piece){mine, own};
+        status = move(d, status);
+        if (status == FL_OK && is_first(d) && !back)
+            status = factorize_stack(d, stack, blocks);
+    }
+    if (status == FL_OK && d->rows > 0)
+        status = put(d, BLOCK, mine);
+    if (status == FL_OK && d->rows > 0)
+        status = multiply(d, d->array[BLOCK], d->array[PART], d->array[Q]);
+    return status;
+}
+
+/* Adds the matrices of all ranks, each of `count` numbers at d->matrix, to that of rank 0: each rank adds a share of
+ * the elements, in f64 and in the order of the ranks, so that the sum is always the same one. */
+static fl_status add_up(decomposing *d, fl_status status, int64_t count)
+{
+    const int size = d->group->info.size, rank = d->group->info.rank;
+    const int64_t element = (int64_t)d->element;
+    int64_t own_first, own, first, share;
+    char *shares;
+
+    fl_group_share(d->group, count, rank, &own_first, &own);
+    shares = dist_scratch(d->group, 1, (size_t)(own * size) * d->element);
+    if (status == FL_OK && !shares)
+        status = FL_E_MEMORY;
+    clear_pieces(d);
+    for (int r = 0; r < size && status == FL_OK; r++) {
+        fl_group_share(d->group, count, r, &first, &share);
+        d->to[r] = (fl_piece){d->matrix + first * element, share * element};
+        d->from[r] = (fl_piece){shares + r * own * element, own * element};
+    }
+    status = move(d, status);
+    for (int64_t i = 0; i < own && status == FL_OK; i++) {
+        double sum = 0;
+        for (int r = 0; r < size; r++)
+            sum += number(d, shares, r * own + i);
+        set_number(d, d->matrix, own_first + i, sum);
+    }
+    clear_pieces(d);
+    for (int r = 0; r < size && status == FL_OK && is_first(d); r++) {
+        fl_group_share(d->group, count, r, &first, &share);
+        d->from[r] = (fl_piece){d->matrix + first * element, share * element};
+    }
+    if (status == FL_OK)
+        d->to[0] = (fl_piece){d->matrix + own_first * element, own * element};
+    return move(d, status);
+}
+
+/* b = q' a, at d->matrix of rank 0. */
+static fl_status project(decomposing *d, fl_status status)
+{
+    if (status == FL_OK && d->rows > 0)
+        status = multiply(d, d->array[Q], d->a, d->array[B]);
+    if (status == FL_OK && d->rows > 0)
+        status = fetch(d, B, d->matrix);
+    if (status == FL_OK && d->rows == 0)
+        memset(d->matrix, 0, (size_t)(d->l * d->n) * d->element);
+    return add_up(d, status, d->l * d->n);
+}
+
+/* xt = an orthonormal basis of b'. */
+static fl_status turn(decomposing *d, fl_status status)
+{
+    const int64_t bytes = d->l * d->n * (int64_t)d->element;
+    char *other = dist_scratch(d->group, 0, (size_t)bytes);
+
+    if (status == FL_OK && !other)
+        status = FL_E_MEMORY;
+    if (status == FL_OK && is_first(d)) {
+        transpose(d, d->matrix, d->l, d->n, other);
+        status = put(d, BT, other);
+        if (status == FL_OK)
+            status = factorize(d, BT, B, SMALLR);
+        if (status == FL_OK)
+            status = fetch(d, B, d->matrix);
+        if (status == FL_OK)
+            transpose(d, d->matrix, d->l, d->n, other);
+    }
+    status = broadcast(d, status, other, bytes);
+    return status == FL_OK ? put(d, XT, other) : status;
+}
+
+/* The decomposition of b, by rank 0: w, transposed, then s and vt. */
+static fl_status decompose_projection(decomposing *d, char *wt, fl_array *s, fl_array *vt)
+{
+    char *w = dist_scratch(d->group, 1, (size_t)(d->l * d->k) * d->element);
+    fl_status status = w ? put(d, B, d->matrix) : FL_E_MEMORY;
+
+    if (status == FL_OK)
+        status = fl_svd(d->device, d->array[B], d->seed, d->array[W], s, vt, &(fl_run){.stream = d->run.stream});
+    if (status == FL_OK)
+        status = fetch(d, W, w);
+    if (status == FL_OK)
+        transpose(d, w, d->l, d->k, wt);
+    if (status == FL_OK)
+        status = copy(d, s, wt + (size_t)(d->l * d->k) * d->element, true);
+    return status == FL_OK ? copy(d, vt, wt + (size_t)((d->l + 1) * d->k) * d->element, true) : status;
+}
+
+/* u = q w */
+static fl_status put_left_vectors(decomposing *d, fl_array *u)
+{
+    const size_t bytes = (size_t)(d->k * d->rows) * d->element;
+    char *ut = dist_scratch(d->group, 1, bytes), *rows = dist_scratch(d->group, 2, bytes);
+    fl_status status = ut && rows ? multiply(d, d->array[WT], d->array[Q], d->array[UT]) : FL_E_MEMORY;
+
+    if (status == FL_OK)
+        status = fetch(d, UT, ut);
+    if (status != FL_OK)
+        return status;
+    transpose(d, ut, d->k, d->rows, rows);
+    return copy(d, u, rows, false);
+}
+
+static fl_status finish(decomposing *d, fl_status status, fl_array *u, fl_array *s, fl_array *vt)
+{
+    const int64_t bytes = d->k * (d->l + 1 + d->n) * (int64_t)d->element;
+    char *small = dist_scratch(d->group, 0, (size_t)bytes);
+
+    if (status == FL_OK && !small)
+        status = FL_E_MEMORY;
+    if (status == FL_OK && is_first(d))
+        status = decompose_projection(d, small, s, vt);
+    status = broadcast(d, status, small, bytes);
+    if (status == FL_OK)
+        status = put(d, WT, small);
+    if (status == FL_OK)
+        status = copy(d, s, small + (size_t)(d->l * d->k) * d->element, false);
+    if (status == FL_OK)
+        status = copy(d, vt, small + (size_t)((d->l + 1) * d->k) * d->element, false);
+    if (status == FL_OK && d->rows > 0)
+        status = put_left_vectors(d, u);
+    return fl_group_agree(d->group, status, fl_last_error());
+}
+
+static fl_status make_arrays(decomposing *d)
+{
+    const int64_t longest = d->n > d->rows ? d->n : d->rows, rows = d->rows;
+    const int64_t ones = longest > d->l ? longest : d->l;
+    const int64_t shapes[ARRAYS][2] = {
+        [XT] = {d->n, d->l},
+        [Y] = {rows, d->l},
+        [PART] = {d->local, rows},
+        [R] = {d->local, d->l},
+        [BLOCK] = {d->l, d->local},
+        [Q] = {d->l, rows},
+        [B] = {d->l, d->n},
+        [WT] = {d->k, d->l},
+        [UT] = {d->k, rows},
+        [STACK] = {d->stacked, d->l},
+        [STACKQ] = {d->l, d->stacked},
+        [SMALLR] = {d->l, d->l},
+        [BT] = {d->n, d->l},
+        [W] = {d->l, d->k},
+    };
+    const int used = is_first(d) ? ARRAYS : STACK;
+    fl_status status = fl_array_create(d->device, d->dtype, 1, &ones, &d->array[ONES]);
+
+    for (int i = XT; i < used && status == FL_OK; i++)
+        status = fl_array_create(d->device, d->dtype, 2, shapes[i], &d->array[i]);
+    d->matrix = malloc((size_t)(ones + d->l * d->n) * d->element);
+    d->to = calloc(2 * (size_t)d->group->info.size, sizeof *d->to);
+    d->from = d->to ? d->to + d->group->info.size : NULL;
+    if (status == FL_OK && !(d->matrix && d->to))
+        status = dist_fail(FL_E_MEMORY, "out of host memory");
+    for (int64_t i = 0; i < ones && status == FL_OK; i++)
+        set_number(d, d->matrix, i, 1);
+    return status == FL_OK ? put(d, ONES, d->matrix) : status;
+}
+
+/* xt = random numbers, the same on every rank. */
+static fl_status make_sketch(decomposing *d)
+{
+    for (int64_t c = 0; c < d->l; c++)
+        for (int64_t i = 0; i < d->n; i++)
+            set_number(d, d->matrix, i * d->l + c, (double)random_normal(d->seed, (uint64_t)(c * d->n + i)));
+    return put(d, XT, d->matrix);
+}
+
+static const char *find_fault(const decomposing *d, const fl_array *u, const fl_array *s, const fl_array *vt)
+{
+    int64_t first, share;
+
+    fl_group_share(d->group, d->m, d->group->info.rank, &first, &share);
+    if (d->dtype != FL_F32 && d->dtype != FL_F64)
+        return "a is neither f32 nor f64";
+    if (fl_array_dtype(u) != d->dtype || fl_array_dtype(s) != d->dtype || fl_array_dtype(vt) != d->dtype)
+        return "the arrays have several dtypes";
+    if (d->rows != share)
+        return "this rank's a is not its share of the rows";
+    if (d->k < 1 || d->k > d->m || d->k > d->n)
+        return "s has no element, or more than the smaller dimension of a";
+    if (fl_array_shape(u, 0) != d->rows || fl_array_shape(u, 1) != d->k)
+        return "this rank's u is not its share of the rows of m x k";
+    if (fl_array_shape(vt, 0) != d->k || fl_array_shape(vt, 1) != d->n)
+        return "vt is not k x n";
+    return NULL;
+}
+
+/* Fills d, but for memory, on all ranks alike. */
+static fl_status begin(decomposing *d, const fl_array *u, const fl_array *s, const fl_array *vt)
+{
+    const char *fault;
+    fl_status status = fl_group_agree(d->group, FL_OK, NULL);
+
+    d->rows = d->m = fl_array_shape(d->a, 0);
+    d->n = fl_array_shape(d->a, 1);
+    d->k = fl_array_shape(s, 0);
+    d->dtype = fl_array_dtype(d->a);
+    d->element = fl_dtype_size(d->dtype);
+    if (status == FL_OK)
+        status = d->group->link->reduce(&d->m, 1, FL_I64, FL_SUM);
+    if (status != FL_OK)
+        return status;
+    fault = find_fault(d, u, s, vt);
+    if (fault)
+        status = dist_fail(FL_E_ARGUMENT, "fl_group_svd: %s", fault);
+    else if (d->run.variant && strcmp(d->run.variant, "auto") != 0 && strcmp(d->run.variant, "randomized") != 0)
+        status = dist_fail(FL_E_UNSUPPORTED, "svd: several ranks have the variant randomized alone");
+    status = fl_group_agree(d->group, status, fl_last_error());
+    if (status != FL_OK)
+        return status;
+    d->l = svd_sketch(&(fl_svd_args){.a.shape = {d->m, d->n}, .s.shape = {d->k}});
+    d->stacked = stack_place(d, d->group->info.size);
+    d->local = local_of(d, d->group->info.rank);
+    return FL_OK;
+}
+
+static void tell_timing(const decomposing *d, double seconds)
+{
+    const double m = (double)d->rows, n = (double)d->n, l = (double)d->l, k = (double)d->k;
+
+    *d->run.timing = (fl_timing){
+        .kernel_s = seconds,
+        .variant = "randomized",
+        .bytes = (m * n + m * k + k + k * n) * (double)d->element,
+        .flops = 2 * (SVD_POWERS + 1) * 2 * m * n * l + (SVD_POWERS + 1) * 6 * m * l * l + 2 * m * l * k,
+    };
+    d->run.timing->bytes_requested = d->run.timing->flops / 2 * (double)d->element;
+}
+
+fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s,
+                       fl_array *vt, const fl_run *run, fl_group_timing *timing)
+{
+    decomposing d = {.group = group, .device = device, .a = a, .seed = seed};
+    const double start = dist_now();
+    fl_status status;
+
+    if (run)
+        d.run = *run;
+    if (group->info.size == 1) {
+        d.run.variant = "randomized";
+        status = fl_svd(device, a, seed, u, s, vt, &d.run);
+        status = fl_group_agree(group, status, fl_last_error());
+    } else if ((status = begin(&d, u, s, vt)) == FL_OK) {
+        status = make_arrays(&d);
+        if (status == FL_OK)
+            status = make_sketch(&d);
+        status = find_basis(&d, status);
+        for (int power = 0; power < SVD_POWERS; power++)
+            status = find_basis(&d, turn(&d, project(&d, status)));
+        status = finish(&d, project(&d, status), u, s, vt);
+        for (int i = 0; i < ARRAYS; i++)
+            fl_array_free(d.array[i]);
+        free(d.matrix);
+        free(d.to);
+        d.cost.local_s = dist_now() - start - d.cost.stage_s - d.cost.link_s - d.cost.wait_s;
+        if (status == FL_OK && d.run.timing)
+            tell_timing(&d, dist_now() - start);
+    }
+    if (timing)
+        *timing = d.cost;
+    return status;
+}
