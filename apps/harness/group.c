@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include "support/memory.h"
+#include "support/progress.h"
 #include "support/statistics.h"
 
 #include <errno.h>
@@ -456,6 +457,7 @@ static noreturn void launch(int64_t ranks, int argc, char **argv)
 
     self[length > 0 ? length : 0] = '\0';
     snprintf(count, sizeof count, "%lld", (long long)ranks);
+    progress_has_result(); /* the processes end by --max-time themselves */
     used = launcher_words(words, count, ranks);
     words[used++] = self;
     for (int i = 0; i < argc; i++)

@@ -445,6 +445,8 @@ ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
 check "two ranks" grep -q "checked against: order" "$work/out"
 run sort --ranks=2 -b nothing
 check "the exit code" [ "$status" = 2 ]
+run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=3
+check "--max-time holds for the processes that --ranks begins, not for the one that waits" is_done
 refused "a command of one process" 2 "--ranks" taxonomy --ranks=2
 FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
 ranked "$first" 1 sort --ranks=2
