@@ -29,9 +29,9 @@ void group_wait(void); /* for all */
 double group_most(double own);
 double group_sum(double own);
 void group_add(double *values, int64_t count); /* their sums over all */
-int64_t group_count(int64_t own);  /* the sum */
-int64_t group_before(int64_t own); /* the sum of lower ranks */
-bool group_decides(bool first);    /* what rank 0 decides */
+int64_t group_count(int64_t own);              /* the sum */
+int64_t group_before(int64_t own);             /* the sum of lower ranks */
+bool group_decides(bool first);                /* what rank 0 decides */
 void group_gather(const void *mine, void *all, size_t bytes);
 /* Rank `of`'s `count` items, of `size` bytes each, to rank 0, which calls `take` for each piece of them: it holds no
  * more than one. All ranks give the same count and size. */
