@@ -179,9 +179,12 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
 /* How many numbers a vector of the device has of those that the function computes with; 0: no function over lanes. */
 static int lanes_of(const cpu_device *device, const fl_source *source)
 {
-    const int lanes = source->lanes ? device->table->vector_bits / 8 / source->lane_bytes : 0;
+    int lanes;
 
-    return source->lanes && lanes >= source->least_lanes ? lanes : 0;
+    if (source->size < sizeof *source || !source->lanes)
+        return 0;
+    lanes = device->table->vector_bits / 8 / source->lane_bytes;
+    return lanes >= source->least_lanes ? lanes : 0;
 }
 
 fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code)

@@ -42,7 +42,7 @@ typedef enum lanes_kind {
     LANES_COMPARE,  /* a token b, both of type `common` */
     LANES_LOGIC,    /* a token b: && and || */
     LANES_CHOICE,   /* a ? b : c */
-    LANES_CAST,     /* of a to `type`, which may be narrower than int */
+    LANES_CAST,     /* of a to `common`, which may be narrower than int */
     LANES_CALL,     /* function of a, or of a and b, each of type `common` */
     /* Statements; `next` is the one behind it. */
     LANES_ASSIGN, /* variable = a; without a: a declaration */
@@ -56,7 +56,7 @@ typedef enum lanes_kind {
 typedef struct lanes_node {
     lanes_kind kind;
     core_token token;
-    core_type_layout type, common; /* of a value: what C computes it in, not narrower than int */
+    core_type_layout type, common; /* type: of a value in C, not narrower than int */
     const core_function *function;
     bool declares, is_float; /* an assignment that is a declaration's; the function is float's ("sqrtf") */
     bool test_last;          /* a loop whose condition stands behind its body */

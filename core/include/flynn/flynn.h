@@ -544,8 +544,8 @@ FL_API fl_status fl_function_create(fl_device *device, const char *source, const
  * compiler runs: only some errors in the text are found. */
 FL_API fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
                                   char *log, size_t log_size, fl_function_info *info);
-/* The text in C that `simd` and `omp` compile for a text with loops: the same function for as many elements at once as a
- * vector has lanes, as far as `size` bytes hold it. FL_E_UNSUPPORTED: they compile the text as it is, and
+/* The text in C that `simd` and `omp` compile for a text with loops: the same function for as many elements at once as
+ * a vector has lanes, as far as `size` bytes hold it. FL_E_UNSUPPORTED: they compile the text as it is, and
  * fl_last_error() says why. FL_E_ARGUMENT, FL_E_SOURCE, FL_E_MEMORY. */
 FL_API fl_status fl_function_lanes(const char *source, const char *shown_as, char *lanes, size_t size);
 /* Valid as long as the function; NULL for NULL. */

@@ -355,6 +355,18 @@ Test(map, wrong_arguments)
     expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", NULL, 1, NULL, 0, &none));
     expect_status(FL_E_ARGUMENT, fl_function_create(device, "x", "e", (fl_dtype[]){(fl_dtype)9}, 1, NULL, 0, &none));
     expect_status(FL_E_ARGUMENT, fl_function_read("x", "e", f32, 1, NULL, 0, NULL));
+    char lanes[64];
+    const char *const loop = "int f(int n) { while (n > 9) n /= 10; return n; }";
+    expect_status(FL_E_ARGUMENT, fl_function_lanes(loop, "e", NULL, 64));
+    expect_status(FL_E_ARGUMENT, fl_function_lanes(loop, "e", lanes, 0));
+    expect_status(FL_E_ARGUMENT, fl_function_lanes(NULL, "e", lanes, sizeof lanes));
+    expect_status(FL_E_SOURCE, fl_function_lanes("int f(int n) { return (n; }", "e", lanes, sizeof lanes));
+    expect_status(FL_E_UNSUPPORTED, fl_function_lanes("int f(int n) { return n; }", "e", lanes, sizeof lanes));
+#if defined(__x86_64__)
+    expect_error_says("e:1:1: without a loop");
+    expect_status(FL_OK, fl_function_lanes(loop, "e", lanes, sizeof lanes));
+    cr_expect(strncmp(lanes, "/* f for ", 9) == 0 && strlen(lanes) == sizeof lanes - 1, "%s", lanes);
+#endif
     cr_expect(fl_function_describe(NULL) == NULL);
     fl_function_free(NULL);
     fl_function_free(f);
