@@ -18,8 +18,8 @@ static const own_option options[] = {
      .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(map_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
      .group = GROUP_HOW},
-    {"lanes", OPTION_FLAG, offsetof(map_options, lanes),
-     .help = "Only print what simd and omp compile for a FILE.c with loops", .group = GROUP_HOW},
+    {"lanes", OPTION_FLAG, offsetof(map_options, lanes), .help = "Only print the function over lanes of simd and omp",
+     .group = GROUP_HOW},
     {0},
 };
 
