@@ -121,8 +121,7 @@ const exercise_kind map_exercise = {
             "An INPUT is a .npy or .png file, a number, or a range FIRST:END[:STEP], which is numpy.arange. Shapes are "
             "broadcast as NumPy does it. Without inputs: vectors of ten million random numbers in 0..1 (--size, "
             "--dtype, --seed). The C compiler `cc` compiles the function, and what it made is kept for the next time.\v"
-            "'log(x + y)' a.npy b.npy -o c.npy\tan expression of two arrays\n"
-            "'x > 0 ? sqrt(x) * 2 : 0' -b serial,simd,omp\tside by side\n"
+            "'log(x + y)' a.npy b.npy -b simd,omp\tan expression on two backends\n"
             "prime.c 0:1000000\ta function in C of a million numbers\n",
     .arguments = "[FUNCTION [INPUT...]]",
     .input_count = FL_MAX_INPUTS,
