@@ -126,7 +126,8 @@ const own_option shared_options[SHARED] = {
      .help = "Run N processes, each with its share (MPI, Slurm)\vAs mpirun -n N flynn ..., or in an allocation of "
              "Slurm's srun -n N flynn ...; see docs/cluster.md."},
     {"path", OPTION_TEXT, COMMON(path), "PATH", .group = GROUP_HOW,
-     .help = "host, staged, device or nccl: how elements get to other ranks\vDefault: the best that their devices have."},
+     .help = "Between ranks: host, staged, device, nccl\vHow elements get to other ranks; default: the best that their "
+             "devices have."},
 };
 
 void shared_options_default(common_options *common)

@@ -472,11 +472,18 @@ def ranks(command):
     assert "--ranks: no MPI is there" in refused, refused
 
 
+def path(command):
+    """With one process there is none: the name alone is looked at; tests/cli/ranks.sh has the others."""
+    Run([*quick(command), "--path=staged"]).must()
+    refused = Run([*quick(command), "--path=shortest"]).must(2).err
+    assert "'shortest' is not a path" in refused, refused
+
+
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
 SHARED = [name for name in EFFECTS if name not in ALWAYS]

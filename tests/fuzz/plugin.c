@@ -131,9 +131,23 @@ static const fl_device_api *some_api(void)
 {
     static fl_device_api api;
 
-    api = (fl_device_api){sizeof api,  do_nothing, agree,   allocate, release,     allocate, release, copy,
-                          make_handle, forget,     agree_1, agree_2,  make_handle, forget,   agree_2, agree_1,
-                          elapsed,     NULL,       NULL,    NULL,     NULL,        NULL,     NULL,    NULL};
+    api = (fl_device_api){.size = sizeof api,
+                          .close = do_nothing,
+                          .synchronize = agree,
+                          .allocate = allocate,
+                          .release = release,
+                          .allocate_host = allocate,
+                          .release_host = release,
+                          .copy = copy,
+                          .stream_create = make_handle,
+                          .stream_free = forget,
+                          .stream_wait = agree_1,
+                          .stream_wait_event = agree_2,
+                          .event_create = make_handle,
+                          .event_free = forget,
+                          .event_record = agree_2,
+                          .event_wait = agree_1,
+                          .event_elapsed = elapsed};
     if (next_byte() % 4 == 0) {
         void (**functions)(void) = (void (**)(void))(void *)&api.close;
         const size_t count = (sizeof api - offsetof(fl_device_api, close)) / sizeof *functions;
