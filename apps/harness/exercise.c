@@ -100,10 +100,10 @@ static void refuse(exercise *e)
              ranks_of(e)->count);
     if (group_is_parted())
         parted_refuse(c);
-    if (group_is_parted() && kind->parted_variant)
-        parted_take_variant(c, kind->parted_variant);
     if (kind->settle)
         kind->settle(e);
+    if (group_is_parted() && kind->parted_variant)
+        parted_take_variant(c, kind->parted_variant);
 }
 
 /* Before long work: every file that is asked for can be written. */
