@@ -73,9 +73,12 @@ static const struct {
 } groups[] = {{GROUP_WHAT, "What is run"}, {GROUP_HOW, "How it is measured"}, {GROUP_OUTPUT, "Output"}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-/* A command's own options are in the first group, but for files that it writes. */
+/* A command's own options are in the first group, but for files that it writes. Those that are seldom needed are not in
+ * the short help, which fits a screen. */
 static int group_of(const own_option *o)
 {
+    if (o->group == GROUP_SELDOM)
+        return chosen_form == HELP_SHORT ? GROUP_SELDOM : GROUP_HOW;
     if (o->group)
         return o->group;
     return o->type == OPTION_WRITTEN || o->type == OPTION_FOLDER || o->letter == 'o' ? GROUP_OUTPUT : GROUP_WHAT;

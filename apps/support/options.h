@@ -46,7 +46,7 @@ enum {
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
-enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_ALWAYS = -1 };
+enum { GROUP_WHAT = 1, GROUP_HOW, GROUP_OUTPUT, GROUP_SELDOM, GROUP_ALWAYS = -1 };
 
 typedef enum check_choice { CHECK_AUTO = 0, CHECK_FULL = 1, CHECK_SAMPLED = 2 } check_choice;
 

@@ -125,7 +125,7 @@ const own_option shared_options[SHARED] = {
     {"ranks", OPTION_INTEGER, COMMON(ranks), "N", .group = GROUP_WHAT, .least = 1, .most = 1 << 20,
      .help = "Run N processes, each with its share (MPI, Slurm)\vAs mpirun -n N flynn ..., or in an allocation of "
              "Slurm's srun -n N flynn ...; see docs/cluster.md."},
-    {"path", OPTION_TEXT, COMMON(path), "PATH", .group = GROUP_HOW,
+    {"path", OPTION_TEXT, COMMON(path), "PATH", .group = GROUP_SELDOM,
      .help = "Between ranks: host, staged, device, nccl\vHow elements get to other ranks; default: the best that their "
              "devices have."},
 };
