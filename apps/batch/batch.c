@@ -100,8 +100,7 @@ static const char summary_text[] =
     "all .png of a folder, of any sizes, grey or in colour, of 8 or 16 bits. Each channel is normalised to (x - min) / "
     "(max - min) and written back in its own range; an image keeps its depth and its name. One that cannot be read is "
     "reported, and the others go on. Exit status 1 if an image is bad, 4 if the machine could not do one.\v"
-    "mri/ --output-dir=out\tyour own images\n"
-    "--pipeline=all\tthe four modes side by side\n";
+    "mri/ --output-dir=out\tyour own images\n";
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {
