@@ -59,7 +59,7 @@ program() {
     primes) echo "bin/flynn $1 --upto=3001" ;;
     reconstruct) echo "bin/flynn $1 --size=53 --rank=11" ;;
     svd) echo "bin/flynn $1 --size=41 --rank=7" ;;
-    convert | copy | multiply_add) echo "tests/large $plugin 10007 $1" ;;
+    convert | copy | multiply_add | merge | search_sorted | qr) echo "tests/large $plugin 10007 $1" ;;
     *) return 1 ;;
     esac
 }
@@ -111,7 +111,7 @@ fi
 import json, sys
 for row in json.load(open(sys.argv[1]))["variants"]:
     if sys.argv[2] in row["backends"] and row["variant"] != "reference":
-        all_at_once = row["operation"] in ("convert", "copy", "multiply_add", "kernel")
+        all_at_once = row["operation"] in ("convert", "copy", "multiply_add", "merge", "search_sorted", "qr", "kernel")
         for dtype in row["dtypes"][:1] if all_at_once else row["dtypes"]:
             print(row["operation"], "all" if all_at_once else row["variant"], "all" if all_at_once else dtype)
 END

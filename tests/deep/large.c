@@ -464,6 +464,47 @@ static void test_sort(void)
     pattern_free(&p);
 }
 
+/* The second part of what is sorted, and the first one. */
+static void test_merge(void)
+{
+    const int64_t first = count / 3, second = count - first, start = 0;
+    fl_array *all, *x = NULL, *y = NULL, *out;
+
+    begin();
+    all = sorted();
+    out = create(FL_I32, count, 1);
+    if (!problem[0] && done(fl_array_view(all, &first, &second, &x)) && done(fl_array_view(all, &start, &first, &y)) &&
+        done(fl_merge(device, x, y, out, NULL)))
+        expect_array(out, all, 0);
+    end("merge", "naive", "i32", count);
+    fl_array_free(x);
+    fl_array_free(y);
+    fl_array_free(out);
+    fl_array_free(all);
+}
+
+/* Each value has its first element behind all of the smaller ones. */
+static void test_search_sorted(void)
+{
+    pattern p = pattern_of(FL_I32, period), places = pattern_create(FL_I64, period, 1);
+    fl_array *all, *values, *out;
+
+    for (int64_t i = 0; i < period; i++)
+        ((int64_t *)places.data)[i] = value(i, period) * (count / period);
+    begin();
+    all = sorted();
+    values = repeat(&p, period);
+    out = create(FL_I64, period, 1);
+    if (!problem[0] && done(fl_search_sorted(device, all, values, out, NULL)))
+        expect(out, &places, 0);
+    end("search_sorted", "naive", "i32", count);
+    fl_array_free(all);
+    fl_array_free(values);
+    fl_array_free(out);
+    pattern_free(&p);
+    pattern_free(&places);
+}
+
 /* ---------------------------------------------------------------------------------------------------- matrices ---- */
 
 enum { ROWS = 61 }; /* of a pattern of two dimensions: a prime number */
@@ -508,6 +549,37 @@ static void test_convolve(int64_t height, int64_t width)
     pattern_free(&image);
     pattern_free(&out);
     pattern_free(&kernel);
+}
+
+/* The factor r of a matrix with few columns, whose elements are as large as the matrix's: q has orthonormal columns. */
+static void test_qr(void)
+{
+    enum { COLUMNS = 5 };
+    const int64_t rows = elements / COLUMNS;
+    pattern p = pattern_create(FL_F32, ROWS, COLUMNS);
+    float r[COLUMNS * COLUMNS] = {0};
+    double squares = 0, expected = 0;
+    fl_array *a, *qt, *factor;
+
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        ((float *)p.data)[i] = at2(i / COLUMNS, i % COLUMNS);
+    for (int64_t i = 0; i < rows * COLUMNS; i++)
+        expected += pow(at2(i / COLUMNS, i % COLUMNS), 2);
+    begin();
+    a = repeat(&p, rows);
+    qt = create(FL_F32, COLUMNS, rows);
+    factor = create(FL_F32, COLUMNS, COLUMNS);
+    if (!problem[0] && done(fl_qr(device, a, qt, factor, NULL)))
+        done(fl_array_to_host(factor, r));
+    for (int i = 0; i < COLUMNS * COLUMNS; i++)
+        squares += (double)r[i] * r[i];
+    if (!problem[0] && !(fabs(squares / expected - 1) < 1e-4))
+        wrong("the squares of r have the sum %g, those of the matrix %g", squares, expected);
+    end("qr", "naive", "f32", rows * COLUMNS);
+    fl_array_free(a);
+    fl_array_free(qt);
+    fl_array_free(factor);
+    pattern_free(&p);
 }
 
 /* y = u diag(s) vt of rank two, in integers; and its svd by the variant that such a matrix is small enough for. */
@@ -671,6 +743,12 @@ int main(int argc, char **argv)
         test_select(FL_U8), test_select(FL_F32);
     if (wanted("sort"))
         test_sort();
+    if (wanted("merge"))
+        test_merge();
+    if (wanted("search_sorted"))
+        test_search_sorted();
+    if (wanted("qr") && elements < INT32_MAX) /* whose rows are counted in 32 bits by LAPACK and the GPUs' solvers */
+        test_qr();
     if (wanted("convolve"))
         test_convolve(edge + 1, edge);
     p = product_create(edge);
