@@ -87,7 +87,7 @@ one() {
         words+=(--backend="$plugin" --variant="$variant" --repeat=1 --warmup=0 --quiet)
         [ "$operation" = primes ] || [ "$dtype" = all ] || words+=(--dtype="$dtype")
     fi
-    timeout -k 10 300 "$sanitizer" --tool "$tool" --error-exitcode 99 "${words[@]}" >"$log" 2>&1 </dev/null
+    timeout -k 10 300 "$sanitizer" --tool "$tool" --print-limit 100000 --error-exitcode 99 "${words[@]}" >"$log" 2>&1 </dev/null
     status=$?
     if [ $status = 99 ] && ! grep -qE 'errors were not printed|^flynn' "$log" && only_within_libraries <"$log"; then
         echo "ok       $title (but for $(grep -c 'Uninitialized' "$log") reads within the vendor's solver)"
