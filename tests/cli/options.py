@@ -16,6 +16,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -669,13 +670,14 @@ def words_of_report(*words):
     inner = {k: v for k, v in os.environ.items() if not k.startswith("FLYNN_")}
     inner["FLYNN_CACHE"] = str(pathlib.Path("cache").resolve())
     process = subprocess.Popen([FLYNN, "report", "--quiet", "--output=page-of-run.html", *words], env=inner,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
     found = []
     while not found and process.poll() is None:
         for child in words_of(f"/proc/{process.pid}/task/{process.pid}/children", " "):
             seen = words_of(f"/proc/{child}/cmdline", "\0")
             found = seen if seen[1:2] == ["compare"] else found
-    process.kill()
+    os.killpg(process.pid, signal.SIGKILL)  # its child, and that one's, would run on
     process.wait()
     return found
 
