@@ -223,7 +223,7 @@ static json_t *json_work(const network *n, const work *w, const double *times, i
 static void measure_work(network *n, const work *w)
 {
     const int repeat = n->common->repeat, least = repeat ? repeat : FEWEST_SAMPLES;
-    double begin, times[MOST_SAMPLES];
+    double begin, times[MOST_SAMPLES] = {0};
     int count = 0;
 
     progress("%s, %s: %s", w->what, n->path, format_bytes((double)w->bytes).text);

@@ -384,7 +384,7 @@ static fl_status make_arrays(decomposing *d)
 
     for (int i = XT; i < used && status == FL_OK; i++)
         status = fl_array_create(d->device, d->dtype, 2, shapes[i], &d->array[i]);
-    d->matrix = malloc((size_t)(ones + d->l * d->n) * d->element);
+    d->matrix = calloc((size_t)(ones + d->l * d->n), d->element);
     d->to = calloc(2 * (size_t)d->group->info.size, sizeof *d->to);
     d->from = d->to ? d->to + d->group->info.size : NULL;
     if (status == FL_OK && !(d->matrix && d->to))

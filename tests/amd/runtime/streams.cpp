@@ -121,6 +121,19 @@ HIP_API hipError_t hipStreamCreateWithFlags(hipStream_t *handle, unsigned)
     return result(hipSuccess);
 }
 
+/* The order in which streams take turns is the emulator's: priorities change nothing. */
+HIP_API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -1;
+    return result(hipSuccess);
+}
+
+HIP_API hipError_t hipStreamCreateWithPriority(hipStream_t *handle, unsigned flags, int)
+{
+    return hipStreamCreateWithFlags(handle, flags);
+}
+
 HIP_API hipError_t hipStreamDestroy(hipStream_t handle)
 {
     turn mine;

@@ -6,6 +6,7 @@
 #include "convolve1d.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------ blocks ---- */
