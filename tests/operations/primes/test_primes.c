@@ -145,7 +145,8 @@ ON_EVERY_BACKEND(primes, between)
     struct primes expected = expected_primes(2500000 + 300001);
     for (size_t f = 0; f < COUNT(firsts); f++)
         for (size_t l = 0; l < COUNT(lengths); l++)
-            check_between(device, &expected, firsts[f], firsts[f] + lengths[l], &(fl_run){.variant = "sieve"});
+            if (!is_small_test() || (f + l) % 6 == 0) /* each of them once or twice */
+                check_between(device, &expected, firsts[f], firsts[f] + lengths[l], &(fl_run){.variant = "sieve"});
     check_between(device, &expected, 65536, 66000, &(fl_run){.variant = "sqrt-all"});
     check_between(device, &expected, 65536, 65600, &(fl_run){.variant = "trial-all"});
     check_between(device, &expected, 65536, 65600, &(fl_run){.variant = "sqrt-each"});
