@@ -17,7 +17,7 @@ declare -A command=(
     [map]="map --size=500" [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32 --rank=5"
 )
 # They have no exercise; kernel has a test of its own.
-declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1)
+declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [search_sorted]=1 [qr]=1)
 
 ok "list" list --json
 "$PYTHON" - "$work/out" >"$work/variants" <<'END'

@@ -42,4 +42,6 @@ const fl_link flynn_link = {
     .exchange = deliver,
     .end = end,
     .close = close_link,
+    .count = count_from_zero,
+    .take = take,
 };
