@@ -29,8 +29,8 @@ fl_status convolution_call(const exercise *e, fl_device *device, fl_array *const
     return status;
 }
 
-/* What this rank's rows of the result are made of, and all of its own rows, which bound the error of the variant fft;
- * made anew, so that what it got from others is checked. */
+/* Makes the input rows again from which the check computes this rank's rows of the result: its own ones, all of which
+ * the bound of the variant fft needs, and those that it got from other ranks, so that a wrong halo is found. */
 static void expect_rows(exercise *e, convolution_maker make)
 {
     const host_array *kernel = &e->inputs[1];

@@ -37,6 +37,6 @@ typedef struct link_time {
  * ranks and how many of them are on rank 0's host. */
 bool ceilings_save_link(const char *path, const link_time *times, int count, problem *why);
 
-/* The seconds that such an exchange of `bytes` takes, between those that were saved; beyond the largest of them in
- * proportion, if that one has at least 1 MiB. NaN: nothing is known. */
+/* Seconds of an exchange of `bytes` by this path, interpolated between the sizes that were saved. Beyond the largest
+ * one the time is proportional to the bytes, if that one has at least 1 MiB. NaN: none was saved. */
 double ceilings_link_s(const char *path, double bytes);

@@ -10,7 +10,8 @@
 /* Ends the command where an option or argument is given that several ranks do not take. */
 void parted_refuse(const common_options *common);
 
-/* The same for a variant other than the one that several ranks have; a note says that they take it. */
+/* Several ranks have the variant `only` alone: notes that it is used where none was named, and ends the command where
+ * another one was. */
 void parted_take_variant(const common_options *common, const char *only);
 
 /* Where there are several ranks, waits for this one's copies and for the others, so that the time of an exchange does

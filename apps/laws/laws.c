@@ -162,8 +162,8 @@ static int64_t gpus(const char *backend)
     return 0;
 }
 
-/* Each rank has a GPU or as many threads, unless the backend says how many: in an allocation of Slurm's those of a
- * task, else a part of this host's, so that the largest number of ranks has processors of its own. */
+/* Gives each rank the same number of threads, unless it has a GPU or --backend says how many: in an allocation of
+ * Slurm's the processors of a task, else this host's processors divided by the largest number of ranks. */
 static void settle_ranks(laws_options *own)
 {
     const char *of_task = getenv("SLURM_CPUS_PER_TASK");

@@ -297,7 +297,7 @@ static void keep(const network *n)
         note("the ceilings of the link are not kept: %s", why.text);
 }
 
-/* By the best path, or the one that is named. */
+/* Measures ping-pong and exchange by this path; NULL: by the best one. */
 static void measure_path(network *n, const char *path)
 {
     const double others = n->ranks - 1, all = n->ranks;

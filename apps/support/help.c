@@ -73,8 +73,8 @@ static const struct {
 } groups[] = {{GROUP_WHAT, "What is run"}, {GROUP_HOW, "How it is measured"}, {GROUP_OUTPUT, "Output"}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-/* A command's own options are in the first group, but for files that it writes. Those that are seldom needed are not in
- * the short help, which fits a screen. */
+/* A command's own options are in the first group; options for files that it writes are in that of the output. The short
+ * help, which fits a screen, leaves out GROUP_SELDOM. */
 static int group_of(const own_option *o)
 {
     if (o->group == GROUP_SELDOM)

@@ -176,7 +176,7 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     return FL_OK;
 }
 
-/* How many numbers a vector of the device has of those that the function computes with; 0: no function over lanes. */
+/* Lanes that a vector of the device has for the widest numbers of this function; 0: it is not computed over lanes. */
 static int lanes_of(const cpu_device *device, const fl_source *source)
 {
     int lanes;

@@ -83,7 +83,7 @@ typedef struct cuts {
     int64_t *equal;     /* [count]: elements of this rank with the key */
     int64_t *all_equal; /* [size][count] */
     int64_t *all_own;   /* [size][count + 2] */
-    int64_t *tried;     /* [count][TRIED]: elements with a lower key than those that are tried, of all ranks */
+    int64_t *tried;     /* [count][TRIED]: how many elements of all ranks are below each key that is tried */
     int64_t *places;    /* the same of this rank, in pinned memory */
     void *values;       /* [count][TRIED]: the keys that are tried, as elements, in pinned memory */
 } cuts;

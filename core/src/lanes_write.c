@@ -80,9 +80,9 @@ static void close_brace(lanes_writer *w)
 
 static void put_statements(lanes_writer *w, lanes_node *row, const lanes_node *end);
 
-/* Does nothing read what the lanes that the mask leaves out have in the variable? Those that left the loop in which it
- * is assigned do not, if it is not named behind the loop. Without a choice the next round need not wait for the mask.
- */
+/* True if the variable can be assigned in all lanes, also in those outside of the mask: nothing reads it there. That
+ * holds for a variable that is not named behind the loop in which it is assigned. The assignment then does not wait for
+ * the mask. */
 static bool is_for_all(const lanes_writer *w, const lanes_variable *v)
 {
     const lanes_node *loop = w->depth > 0 ? w->around[w->depth - 1] : NULL;

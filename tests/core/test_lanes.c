@@ -405,7 +405,7 @@ static bool same_bits(fl_dtype dtype, const char *a, const char *b)
     return memcmp(a, b, size) == 0 || (isnan(x) && isnan(y)); /* which NaN is not said */
 }
 
-/* On each processor backend the results of so many elements, from the first, are those of `serial`. */
+/* Computes the first `counts[i]` elements on each processor backend, and compares them with the results of `serial`. */
 static void compare(const char *text, const fl_dtype *inputs, const struct on *on, size_t backends)
 {
     static const int64_t counts[] = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, ELEMENTS, 0};
@@ -505,7 +505,7 @@ Test(lanes, texts_that_are_written)
     }
 }
 
-/* These are compiled as they are; the place and the reason are those that taxonomy shows. */
+/* Texts that are not written over lanes: fl_function_lanes returns the place and the reason, which taxonomy prints. */
 Test(lanes, texts_that_are_not)
 {
     static const char *const cases[][2] = {

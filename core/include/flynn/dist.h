@@ -52,9 +52,9 @@ FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, i
  * modulo their number; else as fl_device_open. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
 
-/* The path that the group's operations take from now on, of those that fl_group_info names; without this call the best
- * that all ranks' devices have. An operation ends in FL_E_UNAVAILABLE where they do not have it. FL_E_UNKNOWN. Not
- * collective, but all ranks ask for the same. */
+/* Sets the path of the group's next operations: one of the names that fl_group_info lists. Without this call an
+ * operation takes the best path that all ranks' devices have. If they do not have the path, the operation returns
+ * FL_E_UNAVAILABLE. FL_E_UNKNOWN: no such name. Not collective, but all ranks must set the same. */
 FL_API fl_status fl_group_path(fl_group *group, const char *path);
 
 /* Each rank gives its status, with a message if it failed. All return FL_OK, or the status and message of the lowest

@@ -80,8 +80,8 @@ typedef struct fl_communicator fl_communicator;
 /* Makes the id of a new communicator, on one of its processes, which gives it to the others. FL_E_UNSUPPORTED: the
  * device's vendor has no library for that; FL_E_UNAVAILABLE: it is not installed. */
 FL_API fl_status fl_communicator_id(fl_device *device, fl_group_id *id);
-/* Called by all `size` processes, each with a GPU of its own: two on one GPU would wait forever. Waits for the others.
- * Errors as fl_communicator_id; FL_E_DEVICE, FL_E_MEMORY. */
+/* Called by all `size` processes; waits until all have called it. Each process needs another GPU: two on one GPU would
+ * wait forever. Errors as fl_communicator_id; FL_E_DEVICE, FL_E_MEMORY. */
 FL_API fl_status fl_communicator_create(fl_device *device, const fl_group_id *id, int32_t rank, int32_t size,
                                         fl_communicator **communicator);
 /* Called by all ranks. to[r], in the device's memory, goes to rank r, and from[r] comes from it; both have as many
