@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows from `first` up to, not including, `end`. */
-typedef struct rows {
-    int64_t first, end;
-} rows;
-
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -20,20 +15,15 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t count_of(rows r)
+static int64_t count_of(dist_range r)
 {
     return larger(r.end - r.first, 0);
 }
 
-static rows both(rows a, rows b)
-{
-    return (rows){larger(a.first, b.first), smaller(a.end, b.end)};
-}
-
 /* Rows of the result beside the interior, and what they need: this rank's rows, and the halo, which are others'. */
 typedef struct edge {
-    rows of;         /* of the result */
-    rows from;       /* of the image */
+    dist_range of;   /* of the result */
+    dist_range from; /* of the image */
     fl_array *image; /* those; NULL: the edge has no rows */
 } edge;
 
@@ -49,20 +39,12 @@ typedef struct convolving {
     fl_run run;
     int64_t height, result, taps; /* rows of the whole image, of the whole result, of the kernel */
     int64_t origin[2];            /* of the result in that of mode full */
-    rows own, wanted;             /* of the image here, and of the result */
-    rows interior;                /* of the result, from this rank's rows alone */
+    dist_range own, wanted;       /* of the image here, and of the result */
+    dist_range interior;          /* of the result, from this rank's rows alone */
     edge edges[2];                /* before and after the interior */
     fl_array *packed;             /* the rows that others need */
     fl_group_timing cost;
 } convolving;
-
-static rows share_of(const convolving *c, int64_t count, int rank)
-{
-    int64_t first, share;
-
-    fl_group_share(c->group, count, rank, &first, &share);
-    return (rows){first, first + share};
-}
 
 /* fl_convolve1d takes the longer input as the signal, and sums in the order of the other one: what a rank convolves
  * must not be shorter than the kernel where the whole signal is not. */
@@ -72,13 +54,13 @@ static bool keeps_order(const convolving *c)
 }
 
 /* The rows of the image that rows of the result need. */
-static rows needed(const convolving *c, rows of)
+static dist_range needed(const convolving *c, dist_range of)
 {
     const int64_t first = of.first + c->origin[0] - (c->taps - 1), end = of.end + c->origin[0];
-    rows found = {larger(first, 0), smaller(end, c->height)};
+    dist_range found = {larger(first, 0), smaller(end, c->height)};
 
     if (count_of(of) == 0)
-        return (rows){0, 0};
+        return (dist_range){0, 0};
     if (keeps_order(c) && first < 0)
         found.end = larger(found.end, c->taps);
     if (keeps_order(c) && end > c->height)
@@ -87,9 +69,9 @@ static rows needed(const convolving *c, rows of)
 }
 
 /* The rows of the result that need no other rank's; none: an empty range at the end of those wanted. */
-static rows find_interior(const convolving *c)
+static dist_range find_interior(const convolving *c)
 {
-    rows in = c->wanted;
+    dist_range in = c->wanted;
 
     if (c->own.first > 0)
         in.first = larger(in.first, c->own.first - c->origin[0] + c->taps - 1);
@@ -97,13 +79,13 @@ static rows find_interior(const convolving *c)
         in.end = smaller(in.end, c->own.end - c->origin[0]);
     if (keeps_order(c) && count_of(c->own) < c->taps)
         in.end = in.first;
-    return count_of(c->own) > 0 && in.first < in.end ? in : (rows){c->wanted.end, c->wanted.end};
+    return count_of(c->own) > 0 && in.first < in.end ? in : (dist_range){c->wanted.end, c->wanted.end};
 }
 
 /* -------------------------------------------------------------------------------------------- computing ---- */
 
 /* Queues the rows `of` of the result from `image`, whose first row is `first` of the whole. */
-static fl_status queue(const convolving *c, const fl_array *image, int64_t first, rows of, const fl_run *run)
+static fl_status queue(const convolving *c, const fl_array *image, int64_t first, dist_range of, const fl_run *run)
 {
     const int64_t origin[] = {of.first + c->origin[0] - first, c->origin[1]};
     fl_array *view;
@@ -137,7 +119,7 @@ static fl_status compute_edges(const convolving *c, fl_stream *stream)
 enum { ROOM_PACKED, ROOM_EDGES };
 
 /* Queues a copy of rows of this rank's image, converted to the dtype of the result, to rows of `to` from `at` on. */
-static fl_status copy_rows(const convolving *c, rows r, fl_array *to, int64_t at, fl_stream *stream)
+static fl_status copy_rows(const convolving *c, dist_range r, fl_array *to, int64_t at, fl_stream *stream)
 {
     const int64_t shape[] = {count_of(r), fl_array_shape(c->image, 1)};
     fl_array *from = NULL, *there = NULL;
@@ -160,7 +142,7 @@ static fl_status pack(convolving *c, fl_rows *to, fl_stream *stream)
     fl_status status;
 
     for (int r = 0; r < c->group->info.size; r++) {
-        const rows part = both(c->own, needed(c, share_of(c, c->result, r)));
+        const dist_range part = dist_both(c->own, needed(c, dist_share(c->group, c->result, r)));
         to[r] = (fl_rows){.first = at, .count = r == c->group->info.rank ? 0 : count_of(part)};
         at += to[r].count;
     }
@@ -168,7 +150,8 @@ static fl_status pack(convolving *c, fl_rows *to, fl_stream *stream)
     for (int r = 0; r < c->group->info.size && status == FL_OK; r++) {
         to[r].of = c->packed;
         if (to[r].count > 0)
-            status = copy_rows(c, both(c->own, needed(c, share_of(c, c->result, r))), c->packed, to[r].first, stream);
+            status = copy_rows(c, dist_both(c->own, needed(c, dist_share(c->group, c->result, r))), c->packed,
+                               to[r].first, stream);
     }
     return status;
 }
@@ -181,7 +164,7 @@ static fl_status prepare_edges(convolving *c, fl_rows *from, fl_stream *stream)
 
     for (int i = 0; i < 2 && status == FL_OK; i++) {
         edge *e = &c->edges[i];
-        const rows own = both(e->from, c->own);
+        const dist_range own = dist_both(e->from, c->own);
         if (count_of(e->of) == 0)
             continue;
         status = dist_room(c->group, ROOM_EDGES + i, fl_array_dtype(c->out), c->ndim,
@@ -189,7 +172,7 @@ static fl_status prepare_edges(convolving *c, fl_rows *from, fl_stream *stream)
         if (status == FL_OK && count_of(own) > 0)
             status = copy_rows(c, own, e->image, own.first - e->from.first, stream);
         for (int r = 0; r < c->group->info.size; r++) {
-            const rows part = both(share_of(c, c->height, r), e->from);
+            const dist_range part = dist_both(dist_share(c->group, c->height, r), e->from);
             if (r != c->group->info.rank && count_of(part) > 0)
                 from[r] = (fl_rows){e->image, part.first - e->from.first, count_of(part)};
         }
@@ -291,11 +274,11 @@ static fl_status measure(convolving *c, fl_mode mode)
     c->result = result[0];
     for (int d = 0; d < 2; d++)
         c->origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel[d] - 1) / 2 : smaller(whole[d], kernel[d]) - 1;
-    c->own = share_of(c, c->height, rank);
-    c->wanted = share_of(c, c->result, rank);
+    c->own = dist_share(c->group, c->height, rank);
+    c->wanted = dist_share(c->group, c->result, rank);
     c->interior = find_interior(c);
-    c->edges[0].of = (rows){c->wanted.first, c->interior.first};
-    c->edges[1].of = (rows){c->interior.end, c->wanted.end};
+    c->edges[0].of = (dist_range){c->wanted.first, c->interior.first};
+    c->edges[1].of = (dist_range){c->interior.end, c->wanted.end};
     for (int i = 0; i < 2; i++)
         c->edges[i].from = needed(c, c->edges[i].of);
     return refuse(c, c->height == 0 ? "all ranks together have nothing to convolve"

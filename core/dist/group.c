@@ -116,6 +116,19 @@ void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t 
     *share = each + (rank < more);
 }
 
+dist_range dist_share(const fl_group *group, int64_t count, int rank)
+{
+    int64_t first, share;
+
+    fl_group_share(group, count, rank, &first, &share);
+    return (dist_range){first, first + share};
+}
+
+dist_range dist_both(dist_range a, dist_range b)
+{
+    return (dist_range){a.first > b.first ? a.first : b.first, a.end < b.end ? a.end : b.end};
+}
+
 /* ------------------------------------------------------------------------------------------------ agree ---- */
 
 /* Takes the reports of all; the group's failure is that of the lowest rank that failed. Where all failed in the same

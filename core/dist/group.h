@@ -55,6 +55,15 @@ void *dist_scratch(fl_group *group, int i, size_t bytes);
 /* Keeps the message for fl_last_error, and returns the status. */
 fl_status dist_fail(fl_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Elements, or rows, from `first` up to, not including, `end`. */
+typedef struct dist_range {
+    int64_t first, end;
+} dist_range;
+
+/* A rank's share of `count`; what two ranges have in common, which is empty where `end` is not above `first`. */
+dist_range dist_share(const fl_group *group, int64_t count, int rank);
+dist_range dist_both(dist_range a, dist_range b);
+
 /* Seconds of a clock that only goes forward. */
 double dist_now(void);
 

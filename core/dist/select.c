@@ -5,34 +5,21 @@
 
 enum { ROOM_KEPT };
 
-/* Elements from `first` up to, not including, `end` of all that were kept. */
-typedef struct range {
-    int64_t first, end;
-} range;
-
 /* One selection on one rank. */
 typedef struct selecting {
     fl_group *group;
     fl_device *device;
     fl_array *out, *count;
     fl_run run;
-    fl_array *kept;    /* this rank's elements, as many as it keeps */
-    range own, wanted; /* those, and its share of what all keep */
+    fl_array *kept;         /* this rank's elements, as many as it keeps */
+    dist_range own, wanted; /* those, and its share of what all keep */
     fl_group_timing cost;
 } selecting;
 
-static range share_of(const selecting *s, int64_t all, int rank)
-{
-    int64_t first, share;
-
-    fl_group_share(s->group, all, rank, &first, &share);
-    return (range){first, first + share};
-}
-
 /* What two ranges have in common, as elements of an array that begins with the element `first`. */
-static fl_rows common(range a, range b, fl_array *of, int64_t first)
+static fl_rows common(dist_range a, dist_range b, fl_array *of, int64_t first)
 {
-    const range part = {a.first > b.first ? a.first : b.first, a.end < b.end ? a.end : b.end};
+    const dist_range part = dist_both(a, b);
 
     return part.first < part.end ? (fl_rows){of, part.first - first, part.end - part.first} : (fl_rows){0};
 }
@@ -57,7 +44,7 @@ static fl_status measure(selecting *s, const int64_t *kept, fl_rows *to, fl_rows
         all += kept[r];
     }
     s->own.end = s->own.first + kept[rank];
-    s->wanted = share_of(s, all, rank);
+    s->wanted = dist_share(s->group, all, rank);
     if (fl_array_ndim(s->out) != 1 || fl_array_dtype(s->out) != fl_array_dtype(s->kept))
         return dist_fail(FL_E_ARGUMENT, "fl_group_select: out has %d dimensions of dtype %s; expected 1 of %s",
                          fl_array_ndim(s->out), fl_dtype_name(fl_array_dtype(s->out)),
@@ -68,8 +55,8 @@ static fl_status measure(selecting *s, const int64_t *kept, fl_rows *to, fl_rows
                          (long long)fl_array_size(s->out), (long long)all,
                          (long long)(s->wanted.end - s->wanted.first));
     for (int r = 0; r < size; r++) {
-        to[r] = common(s->own, share_of(s, all, r), s->kept, s->own.first);
-        from[r] = common((range){before, before + kept[r]}, s->wanted, s->out, s->wanted.first);
+        to[r] = common(s->own, dist_share(s->group, all, r), s->kept, s->own.first);
+        from[r] = common((dist_range){before, before + kept[r]}, s->wanted, s->out, s->wanted.first);
         before += kept[r];
     }
     return FL_OK;
