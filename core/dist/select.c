@@ -81,15 +81,18 @@ static fl_status copy_own(const selecting *s, const fl_rows *from, const fl_rows
 }
 
 /* From what each rank keeps to shares of one length. */
-static fl_status even_out(selecting *s, const int64_t *kept, fl_rows *to, fl_rows *from)
+static fl_status even_out(selecting *s, const int64_t *kept)
 {
-    const int rank = s->group->info.rank;
-    fl_status status = measure(s, kept, to, from);
+    const int size = s->group->info.size, rank = s->group->info.rank;
+    fl_rows *to = calloc((size_t)size, sizeof *to), *from = calloc((size_t)size, sizeof *from);
+    fl_status status = to && from ? measure(s, kept, to, from) : dist_fail(FL_E_MEMORY, "out of host memory");
     int64_t share;
 
     if (status == FL_OK)
         status = copy_own(s, &to[rank], &from[rank]);
     status = dist_move(s->group, status, s->run.stream, to, from, &s->cost);
+    free(to);
+    free(from);
     if (status != FL_OK)
         return status;
     share = s->wanted.end - s->wanted.first;
@@ -106,12 +109,11 @@ static fl_status select_with_others(selecting *s, const fl_array *in)
     const size_t size = (size_t)s->group->info.size;
     const double start = dist_now();
     int64_t own = 0, length = fl_array_size(in), *kept = calloc(size, sizeof *kept);
-    fl_rows *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
     double selected;
     fl_status status = dist_use(s->group, s->device);
 
     if (status == FL_OK) {
-        status = kept && to && from ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
+        status = kept ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
         if (status == FL_OK)
             status = dist_room(s->group, ROOM_KEPT, fl_array_dtype(in), 1, &length, &s->kept);
         if (status == FL_OK)
@@ -123,12 +125,10 @@ static fl_status select_with_others(selecting *s, const fl_array *in)
     if (status == FL_OK)
         status = fl_group_gather(s->group, &own, kept, sizeof own);
     if (status == FL_OK)
-        status = even_out(s, kept, to, from);
+        status = even_out(s, kept);
     s->cost.local_s = dist_now() - start - s->cost.stage_s - s->cost.link_s - s->cost.wait_s;
     fl_array_free(s->kept);
     free(kept);
-    free(to);
-    free(from);
     return status;
 }
 

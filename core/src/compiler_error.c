@@ -133,16 +133,13 @@ static void find_place(said *s, const char *text)
 
 /* ---------------------------------------------------------------------------------------------- messages ---- */
 
-/* Without curved quotes, gcc's remark and the names of warnings; of what a header forbids, the header's own words. */
-static void copy_message(const said *s, char *copy, size_t size)
+/* Without curved quotes, gcc's remark and the names of warnings. The length of the copy. */
+static size_t copy_words(const char *words, const char *end, char *copy, size_t size)
 {
     static const char remark[] = " (first use in this function)";
-    static const char forbidden[] = " declared with attribute error: ";
-    const char *words = memmem(s->message, (size_t)(s->end - s->message), forbidden, strlen(forbidden));
     size_t length = 0;
 
-    for (const char *c = words ? words + strlen(forbidden) : s->message; c < s->end && *c != '\r' && length + 1 < size;
-         c++) {
+    for (const char *c = words; c < end && *c != '\r' && length + 1 < size; c++) {
         if (strncmp(c, " [-W", 4) == 0)
             break;
         if (strncmp(c, remark, strlen(remark)) == 0) {
@@ -155,6 +152,17 @@ static void copy_message(const said *s, char *copy, size_t size)
         }
     }
     copy[length] = '\0';
+    return length;
+}
+
+/* Of what a header forbids, the header's own words, if it has any. */
+static void copy_message(const said *s, char *copy, size_t size)
+{
+    static const char forbidden[] = " declared with attribute error: ";
+    const char *found = memmem(s->message, (size_t)(s->end - s->message), forbidden, strlen(forbidden));
+
+    if (!found || copy_words(found + strlen(forbidden), s->end, copy, size) == 0)
+        copy_words(s->message, s->end, copy, size);
 }
 
 /* The name that a compiler does not know; false: the message is about something else. */
