@@ -372,13 +372,16 @@ static bool check_all(const exercise *e, result_list *results, int first)
 
     for (int i = first; i < results->count; i++) {
         measurement *m = &results->list[i];
+        fl_trace_mark mark;
         progress("%s: checking", m->requested);
+        must(fl_trace_begin("check", &mark));
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
         if (group_is_parted())
             m->check = parted_check(e, m);
         if (output_size(&e->outputs[0]) == 0 && !group_is_parted()) /* there is nothing to compare */
             m->check.ok = m->check.failed == 0;
+        fl_trace_end(mark);
         ok = ok && (m->check.ok || m->check.unknown);
     }
     progress_end();

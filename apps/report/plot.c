@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LETTER = 7 }; /* pixels of a letter at 12 points */
+/* Pixels of a letter at 12 points, and of half a label such as "200 us" below the end of an axis. */
+enum { LETTER = 7, HALF_LABEL = 21 };
 
 static report_plot *add(report_plots *plots, const char *kind, const char *title, int width, int height)
 {
@@ -37,7 +38,7 @@ canvas plot_begin(report_plots *plots, const char *kind, const char *title, int 
     canvas c = {p, memory_stream(&p->script, &p->script_size), 72, width - 12, 52, height - 10};
 
     if (letters > 0)
-        c = (canvas){p, c.script, 12 + LETTER * letters, width - 14, 26, height - 8};
+        c = (canvas){p, c.script, 12 + LETTER * letters, width - HALF_LABEL, 26, height - 8};
     fprintf(c.script,
             "unset key\nset border 0\nset style fill solid 1 noborder\nset grid xtics lt 1 lc rgb '#cccccc' lw 1\n"
             "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset bmargin at screen %.6f\n"

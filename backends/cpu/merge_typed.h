@@ -32,12 +32,20 @@ static inline void FN(merge_next)(FN(runs) * r)
     r->b += second;
 }
 
+/* Copies what is from `first` up to `end`, which are NULL where an array has no elements, and returns out's next one.
+ */
+static inline element *FN(append)(element *out, const element *first, const element *end)
+{
+    if (first < end)
+        memcpy(out, first, (size_t)(end - first) * sizeof(element));
+    return out + (end - first);
+}
+
 static inline void FN(merge_rest)(FN(runs) r)
 {
     while (r.a < r.a_end && r.b < r.b_end)
         FN(merge_next)(&r);
-    memcpy(r.out, r.a, (size_t)(r.a_end - r.a) * sizeof(element));
-    memcpy(r.out + (r.a_end - r.a), r.b, (size_t)(r.b_end - r.b) * sizeof(element));
+    FN(append)(FN(append)(r.out, r.a, r.a_end), r.b, r.b_end);
 }
 
 /* How many of x's elements are among the first `count` of x and y merged (Odeh, Green, Mwassi, Shmueli and Birk, "Merge
