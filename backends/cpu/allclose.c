@@ -2,7 +2,7 @@
  *
  * allclose.c - np.allclose: how many elements differ, and which of them the most. The loops are in allclose_typed.h.
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <float.h>
 #include <math.h>
@@ -61,25 +61,6 @@ static inline void add_findings(findings *f, const findings *part)
 
 /* ------------------------------------------------------------------------------------------- the arrays ---- */
 
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t size_of(const fl_buffer *buffer)
-{
-    return buffer->dtype == FL_F32 ? 4 : 8;
-}
-
-static inline int64_t elements_of(const fl_buffer *buffer)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < buffer->ndim; d++)
-        count *= buffer->shape[d];
-    return count;
-}
-
 static bool CPU_NAME(is_packed)(const fl_buffer *buffer)
 {
     int64_t stride = 1;
@@ -92,16 +73,6 @@ static bool CPU_NAME(is_packed)(const fl_buffer *buffer)
     return true;
 }
 
-/* Element x of the row-th row, the last dimension's, counted over all the others. */
-static const char *CPU_NAME(element)(const fl_buffer *buffer, int64_t row, int64_t x)
-{
-    for (int d = buffer->ndim - 2; d >= 0; d--) {
-        x += row % buffer->shape[d] * buffer->stride[d];
-        row /= buffer->shape[d];
-    }
-    return (const char *)buffer->data + x * size_of(buffer);
-}
-
 /* ------------------------------------------------------------------------------------------------- rows ---- */
 
 static void CPU_NAME(plan)(void *device, const void *args, fl_launch *launch)
@@ -110,7 +81,7 @@ static void CPU_NAME(plan)(void *device, const void *args, fl_launch *launch)
 
     (void)device;
     memset(launch->block, 0, sizeof launch->block);
-    launch->bytes_requested = 2 * (double)(elements_of(&c->a) * size_of(&c->a));
+    launch->bytes_requested = 2 * (double)(elements_of(&c->a) * dtype_size(c->a.dtype));
     launch->flops = 4 * (double)elements_of(&c->a); /* a difference, a product, a sum, a comparison */
 }
 
@@ -141,9 +112,9 @@ static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, co
         for (int64_t row = 0; row < rows; row++)
             for (int64_t i = 0; i < width; i += PIECE) {
                 const void *a =
-                    packed ? (const char *)c->a.data + i * size_of(&c->a) : CPU_NAME(element)(&c->a, row, i);
+                    packed ? (const char *)c->a.data + i * dtype_size(c->a.dtype) : element_at(&c->a, row, i);
                 const void *b =
-                    packed ? (const char *)c->b.data + i * size_of(&c->b) : CPU_NAME(element)(&c->b, row, i);
+                    packed ? (const char *)c->b.data + i * dtype_size(c->b.dtype) : element_at(&c->b, row, i);
                 if (c->a.dtype == FL_F32)
                     CPU_TYPED(search, f32)(a, b, min64(PIECE, width - i), row * width + i, &r, &mine);
                 else
@@ -167,8 +138,7 @@ static fl_status CPU_NAME(reference)(const fl_context *context, const void *args
 
     (void)context, (void)launch;
     for (int64_t i = 0; i < elements_of(&c->a); i++) {
-        const char *a = CPU_NAME(element)(&c->a, i / width, i % width),
-                   *b = CPU_NAME(element)(&c->b, i / width, i % width);
+        const char *a = element_at(&c->a, i / width, i % width), *b = element_at(&c->b, i / width, i % width);
         if (c->a.dtype == FL_F32)
             CPU_TYPED(search_element, f32)(*(const float *)a, *(const float *)b, i, &r, &f);
         else
@@ -180,20 +150,12 @@ static fl_status CPU_NAME(reference)(const fl_context *context, const void *args
 #endif
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_ALLCLOSE,
-     .variant = "naive",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "counts the elements that differ, then looks for the worst one",
-     .plan = CPU_NAME(plan),
-     .run = CPU_NAME(naive)},
+    {CPU_ROW(FL_OP_ALLCLOSE, "naive", CPU_FLOATS, plan, naive,
+             "counts the elements that differ, then looks for the worst one")},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_ALLCLOSE,
-     .variant = "reference",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "the oracle: the definition, element by element",
-     .plan = CPU_NAME(plan),
-     .run = CPU_NAME(reference)},
+    {CPU_ROW(FL_OP_ALLCLOSE, "reference", CPU_FLOATS, plan, reference,
+             "the oracle: the definition, element by element")},
 #endif
 };
 
-const cpu_operation CPU_NAME(cpu_allclose) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_allclose, rows);

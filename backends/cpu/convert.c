@@ -2,16 +2,11 @@
  *
  * convert.c - an array in another dtype: any of the five to f32 and f64, integers to i64.
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <string.h>
 
 enum { PIECE = 16384 }; /* elements of a row that a thread converts at a time */
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 #define CONVERT(to_type, from_type) \
     do { \
@@ -52,30 +47,6 @@ static void CPU_NAME(to_i64)(const void *in, fl_dtype dtype, void *out, int64_t 
     }
 }
 
-static const size_t dtype_size[FL_DTYPE_COUNT] = {
-    [FL_U8] = sizeof(uint8_t), [FL_I32] = sizeof(int32_t), [FL_I64] = sizeof(int64_t),
-    [FL_F32] = sizeof(float),  [FL_F64] = sizeof(double),
-};
-
-/* Element x of the row-th row, the last dimension's, counted over all the others. */
-static inline char *element(const fl_buffer *buffer, int64_t row, int64_t x)
-{
-    for (int d = buffer->ndim - 2; d >= 0; d--) {
-        x += row % buffer->shape[d] * buffer->stride[d];
-        row /= buffer->shape[d];
-    }
-    return (char *)buffer->data + x * (int64_t)dtype_size[buffer->dtype];
-}
-
-static inline int64_t elements_of(const fl_buffer *buffer)
-{
-    int64_t count = 1;
-
-    for (int d = 0; d < buffer->ndim; d++)
-        count *= buffer->shape[d];
-    return count;
-}
-
 static void CPU_NAME(plan_convert)(void *device, const void *args, fl_launch *launch)
 {
     const fl_convert_args *c = args;
@@ -83,7 +54,7 @@ static void CPU_NAME(plan_convert)(void *device, const void *args, fl_launch *la
     (void)device;
     memset(launch->block, 0, sizeof launch->block);
     launch->bytes_requested =
-        (double)elements_of(&c->in) * (double)(dtype_size[c->in.dtype] + dtype_size[c->out.dtype]);
+        (double)elements_of(&c->in) * (double)(dtype_size(c->in.dtype) + dtype_size(c->out.dtype));
 }
 
 static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *args, const fl_launch *launch)
@@ -98,18 +69,14 @@ static fl_status CPU_NAME(run_convert)(const fl_context *context, const void *ar
 #pragma omp parallel for collapse(2) schedule(static) num_threads(cpu_team(context, launch->bytes_requested))
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t x = 0; x < width; x += PIECE)
-            convert(element(&c->in, row, x), c->in.dtype, element(&c->out, row, x), min64(PIECE, width - x));
+            convert(element_at(&c->in, row, x), c->in.dtype, element_at(&c->out, row, x), min64(PIECE, width - x));
     }
     return FL_OK;
 }
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_CONVERT,
-     .variant = "naive",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I64,
-     .summary = "element by element, converted as in C",
-     .plan = CPU_NAME(plan_convert),
-     .run = CPU_NAME(run_convert)},
+    {CPU_ROW(FL_OP_CONVERT, "naive", CPU_FLOATS | 1u << FL_I64, plan_convert, run_convert,
+             "element by element, converted as in C")},
 };
 
-const cpu_operation CPU_NAME(cpu_convert) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_convert, rows);

@@ -2,7 +2,7 @@
  *
  * convolve.c - 2-D convolution: what each variant costs, its tiles, and the rows. The loops are in convolve_typed.h.
  */
-#include "cpu.h"
+#include "operation.h"
 #include "openmp.h"
 
 #include <float.h>
@@ -26,16 +26,6 @@ enum {
 typedef struct area {
     int64_t i0, i1, j0, j1;
 } area;
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static inline int64_t round_up(int64_t n, int64_t multiple)
 {
@@ -144,18 +134,12 @@ static void CPU_NAME(plan_separable)(void *device, const void *args, fl_launch *
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
-#define RUN(variant) \
-    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
-    { \
-        return ((const fl_convolve_args *)args)->out.dtype == FL_F32 ? CPU_TYPED(variant, f32)(context, args, launch) \
-                                                                     : CPU_TYPED(variant, f64)(context, args, launch); \
-    }
-RUN(naive)
-RUN(tiled)
-RUN(separable)
-RUN(automatic)
+CPU_RUN_FLOATS(naive, fl_convolve_args, out)
+CPU_RUN_FLOATS(tiled, fl_convolve_args, out)
+CPU_RUN_FLOATS(separable, fl_convolve_args, out)
+CPU_RUN_FLOATS(automatic, fl_convolve_args, out)
 #ifdef CPU_REFERENCE
-RUN(reference)
+CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
 /* The test of the kernel again, which costs next to nothing: nothing need be remembered between the two calls. */
@@ -169,43 +153,21 @@ static const char *CPU_NAME(chosen)(const fl_context *context, const void *args,
     return separable ? "separable" : "tiled";
 }
 
-#define FLOATS (1u << FL_F32 | 1u << FL_F64)
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_CONVOLVE,
-     .variant = "auto",
-     .dtypes = FLOATS,
-     .summary = "separable if the kernel is of rank one, else tiled",
-     .plan = CPU_NAME(plan_tiled),
-     .run = CPU_NAME(run_automatic),
+    {CPU_ROW(FL_OP_CONVOLVE, "auto", CPU_FLOATS, plan_tiled, run_automatic,
+             "separable if the kernel is of rank one, else tiled"),
      .chosen = CPU_NAME(chosen)},
-    {.operation = FL_OP_CONVOLVE,
-     .variant = "tiled",
-     .dtypes = FLOATS,
-     .summary = "blocks that stay in the cache; each loaded element is used for four rows of sums in registers",
-     .plan = CPU_NAME(plan_tiled),
-     .run = CPU_NAME(run_tiled)},
-    {.operation = FL_OP_CONVOLVE,
-     .variant = "separable",
-     .dtypes = FLOATS,
-     .summary = "along rows, then along columns; only for kernels of rank one",
-     .plan = CPU_NAME(plan_separable),
-     .run = CPU_NAME(run_separable),
+    {CPU_ROW(FL_OP_CONVOLVE, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
+             "blocks that stay in the cache; each loaded element is used for four rows of sums in registers")},
+    {CPU_ROW(FL_OP_CONVOLVE, "separable", CPU_FLOATS, plan_separable, run_separable,
+             "along rows, then along columns; only for kernels of rank one"),
      .restricted = true},
-    {.operation = FL_OP_CONVOLVE,
-     .variant = "naive",
-     .dtypes = FLOATS,
-     .summary = "the textbook's four loops, columns innermost",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_CONVOLVE, "naive", CPU_FLOATS, plan_naive, run_naive,
+             "the textbook's four loops, columns innermost")},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_CONVOLVE,
-     .variant = "reference",
-     .dtypes = FLOATS,
-     .summary = "the oracle: the definition, f32 summed in f64, f64 in long double",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_reference)},
+    {CPU_ROW(FL_OP_CONVOLVE, "reference", CPU_FLOATS, plan_naive, run_reference,
+             "the oracle: the definition, f32 summed in f64, f64 in long double")},
 #endif
 };
 
-const cpu_operation CPU_NAME(cpu_convolve) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_convolve, rows);

@@ -3,7 +3,7 @@
  * convolve1d.c - convolution of vectors: what each variant costs, its tiles, and the rows. The loops are in
  * convolve1d_typed.h; the variant fft is in convolve1d_fft.c.
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <string.h>
 
@@ -17,16 +17,6 @@ enum {
     PIECE_BYTES = 4096, /* tiled: of the kernel */
     SUMS = 4,           /* tiled: sums (vectors of them, with vectors) in registers at a time */
 };
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 #define real float
 #define wide double
@@ -95,42 +85,21 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
-#define RUN(variant) \
-    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
-    { \
-        const fl_convolve1d_args *c = args; \
-        return c->out.dtype == FL_F32 ? CPU_TYPED(variant, f32)(context, c, launch) \
-                                      : CPU_TYPED(variant, f64)(context, c, launch); \
-    }
-RUN(naive)
-RUN(tiled)
+CPU_RUN_FLOATS(naive, fl_convolve1d_args, out)
+CPU_RUN_FLOATS(tiled, fl_convolve1d_args, out)
 #ifdef CPU_REFERENCE
-RUN(reference)
+CPU_RUN_FLOATS(reference, fl_convolve1d_args, out)
 #endif
 
-#define FLOATS (1u << FL_F32 | 1u << FL_F64)
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_CONVOLVE1D,
-     .variant = "tiled",
-     .dtypes = FLOATS,
-     .summary = "blocks that stay in the cache, four sums in registers, the kernel in pieces",
-     .plan = CPU_NAME(plan_tiled),
-     .run = CPU_NAME(run_tiled)},
-    {.operation = FL_OP_CONVOLVE1D,
-     .variant = "naive",
-     .dtypes = FLOATS,
-     .summary = "the textbook's two loops, outputs innermost",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
+             "blocks that stay in the cache, four sums in registers, the kernel in pieces")},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "naive", CPU_FLOATS, plan_naive, run_naive,
+             "the textbook's two loops, outputs innermost")},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_CONVOLVE1D,
-     .variant = "reference",
-     .dtypes = FLOATS,
-     .summary = "the oracle: the definition, f32 summed in f64, f64 in long double",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_reference)},
+    {CPU_ROW(FL_OP_CONVOLVE1D, "reference", CPU_FLOATS, plan_naive, run_reference,
+             "the oracle: the definition, f32 summed in f64, f64 in long double")},
 #endif
 };
 
-const cpu_operation CPU_NAME(cpu_convolve1d) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_convolve1d, rows);

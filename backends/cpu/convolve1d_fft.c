@@ -9,7 +9,7 @@
  * few blocks.
  */
 #include "../shared/library.h"
-#include "cpu.h"
+#include "operation.h"
 #include "openmp.h"
 
 #include <math.h> /* INFINITY alone: no plugin is linked with libm */
@@ -22,16 +22,6 @@ enum {
     LONGEST_TIMES = 16,
     MOST = 1 << 30,
 };
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Bytes up to the next cache line. */
 static inline size_t whole_lines(size_t bytes)
@@ -105,24 +95,12 @@ static void CPU_NAME(plan_fft)(void *device, const void *args, fl_launch *launch
 #define FFT_SUMMARY "FFTs of blocks by KissFFT; the error is relative to the largest sums, and NaN spreads"
 
 static const fl_row rows_f32[] = {
-    {.operation = FL_OP_CONVOLVE1D,
-     .variant = "fft",
-     .dtypes = 1u << FL_F32,
-     .summary = FFT_SUMMARY,
-     .plan = CPU_NAME(plan_fft),
-     .run = CPU_TYPED(run_fft, f32),
-     .restricted = true,
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F32, plan_fft, run_fft_f32, FFT_SUMMARY), .restricted = true,
      .available = CPU_TYPED(fft_ready, f32)},
 };
 
 static const fl_row rows_f64[] = {
-    {.operation = FL_OP_CONVOLVE1D,
-     .variant = "fft",
-     .dtypes = 1u << FL_F64,
-     .summary = FFT_SUMMARY,
-     .plan = CPU_NAME(plan_fft),
-     .run = CPU_TYPED(run_fft, f64),
-     .restricted = true,
+    {CPU_ROW(FL_OP_CONVOLVE1D, "fft", 1u << FL_F64, plan_fft, run_fft_f64, FFT_SUMMARY), .restricted = true,
      .available = CPU_TYPED(fft_ready, f64)},
 };
 

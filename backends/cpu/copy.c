@@ -2,7 +2,7 @@
  *
  * copy.c - copies in memory: measures the bandwidth, for comparison.
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <string.h>
 
@@ -10,9 +10,7 @@ enum { PIECE = 1 << 16 }; /* bytes that a thread copies at a time */
 
 static size_t CPU_NAME(bytes_of)(const fl_copy_args *c)
 {
-    static const size_t sizes[FL_DTYPE_COUNT] = {[FL_U8] = 1, [FL_I32] = 4, [FL_I64] = 8, [FL_F32] = 4, [FL_F64] = 8};
-
-    return (size_t)c->in.shape[0] * sizes[c->in.dtype];
+    return (size_t)(c->in.shape[0] * dtype_size(c->in.dtype));
 }
 
 static void CPU_NAME(plan_copy)(void *device, const void *args, fl_launch *launch)
@@ -57,21 +55,9 @@ static fl_status CPU_NAME(run_library)(const fl_context *context, const void *ar
     return FL_OK;
 }
 
-enum { ANY = (1u << FL_DTYPE_COUNT) - 1 };
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_COPY,
-     .variant = "library",
-     .dtypes = ANY,
-     .summary = "memcpy, one part per thread",
-     .plan = CPU_NAME(plan_copy),
-     .run = CPU_NAME(run_library)},
-    {.operation = FL_OP_COPY,
-     .variant = "naive",
-     .dtypes = ANY,
-     .summary = "word by word",
-     .plan = CPU_NAME(plan_copy),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_COPY, "library", CPU_ALL, plan_copy, run_library, "memcpy, one part per thread")},
+    {CPU_ROW(FL_OP_COPY, "naive", CPU_ALL, plan_copy, run_naive, "word by word")},
 };
 
-const cpu_operation CPU_NAME(cpu_copy) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_copy, rows);

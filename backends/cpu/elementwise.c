@@ -3,6 +3,7 @@
  * elementwise.c - increment, sqrt, maximum and log_of_sum: the rows. The walk over the arrays is in walk.h, and what is
  * computed in elementwise_typed.h.
  */
+#include "operation.h"
 #include "walk.h"
 
 #include <math.h>
@@ -200,34 +201,19 @@ UNARY_REFERENCE(sqrt, FL_OP_SQRT)
 BINARY_REFERENCE(maximum, FL_OP_MAXIMUM)
 BINARY_REFERENCE(log_of_sum, FL_OP_LOG_OF_SUM)
 #define REFERENCE_ROW(name, number, types) \
-    {.operation = number, \
-     .variant = "reference", \
-     .dtypes = types, \
-     .summary = "the oracle: element by element, computed in the next wider format", \
-     .plan = CPU_NAME(plan_##name), \
-     .run = CPU_NAME(reference_##name)},
+    {CPU_ROW(number, "reference", types, plan_##name, reference_##name, \
+             "the oracle: element by element, computed in the next wider format")},
 #else
 #define REFERENCE_ROW(name, number, types)
 #endif
 
-#define FLOATS (1u << FL_F32 | 1u << FL_F64)
-#define NUMBERS (FLOATS | 1u << FL_I32 | 1u << FL_I64)
 #define ROWS(name, number, types) \
-    {.operation = number, \
-     .variant = "naive", \
-     .dtypes = types, \
-     .summary = "one loop over the elements in memory order", \
-     .plan = CPU_NAME(plan_##name), \
-     .run = CPU_NAME(name##_naive)}, \
-        {.operation = number, \
-         .variant = "uncoalesced", \
-         .dtypes = types, \
-         .summary = "inner loop along the slowest axis, a cache line per element, to measure its cost", \
-         .plan = CPU_NAME(plan_##name), \
-         .run = CPU_NAME(name##_uncoalesced)}, \
+    {CPU_ROW(number, "naive", types, plan_##name, name##_naive, "one loop over the elements in memory order")}, \
+        {CPU_ROW(number, "uncoalesced", types, plan_##name, name##_uncoalesced, \
+                 "inner loop along the slowest axis, a cache line per element, to measure its cost")}, \
         REFERENCE_ROW(name, number, types)
 
-static const fl_row rows[] = {ROWS(increment, FL_OP_INCREMENT, NUMBERS) ROWS(sqrt, FL_OP_SQRT, FLOATS)
-                                  ROWS(maximum, FL_OP_MAXIMUM, NUMBERS) ROWS(log_of_sum, FL_OP_LOG_OF_SUM, FLOATS)};
+static const fl_row rows[] = {ROWS(increment, FL_OP_INCREMENT, CPU_NUMBERS) ROWS(sqrt, FL_OP_SQRT, CPU_FLOATS) ROWS(
+    maximum, FL_OP_MAXIMUM, CPU_NUMBERS) ROWS(log_of_sum, FL_OP_LOG_OF_SUM, CPU_FLOATS)};
 
-const cpu_operation CPU_NAME(cpu_elementwise) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_elementwise, rows);

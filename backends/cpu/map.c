@@ -3,6 +3,7 @@
  * map.c - a function of the user's, element by element: the rows. compile.c made the loops.
  */
 #include "compile.h"
+#include "operation.h"
 #include "walk.h"
 
 static walk CPU_NAME(map_walk)(const fl_map_args *a)
@@ -72,29 +73,14 @@ static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *
 }
 #endif
 
-#define ALL ((1u << FL_DTYPE_COUNT) - 1)
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_MAP,
-     .variant = "naive",
-     .dtypes = ALL,
-     .summary = "one loop over the elements in memory order",
-     .plan = CPU_NAME(plan_map),
-     .run = CPU_NAME(map_naive)},
-    {.operation = FL_OP_MAP,
-     .variant = "uncoalesced",
-     .dtypes = ALL,
-     .summary = "inner loop along the slowest axis, a cache line per element, to measure its cost",
-     .plan = CPU_NAME(plan_map),
-     .run = CPU_NAME(map_uncoalesced)},
+    {CPU_ROW(FL_OP_MAP, "naive", CPU_ALL, plan_map, map_naive, "one loop over the elements in memory order")},
+    {CPU_ROW(FL_OP_MAP, "uncoalesced", CPU_ALL, plan_map, map_uncoalesced,
+             "inner loop along the slowest axis, a cache line per element, to measure its cost")},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_MAP,
-     .variant = "reference",
-     .dtypes = ALL,
-     .summary = "the oracle: compiled without optimisation, element by element",
-     .plan = CPU_NAME(plan_map),
-     .run = CPU_NAME(map_reference)},
+    {CPU_ROW(FL_OP_MAP, "reference", CPU_ALL, plan_map, map_reference,
+             "the oracle: compiled without optimisation, element by element")},
 #endif
 };
 
-const cpu_operation CPU_NAME(cpu_map) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_map, rows);

@@ -2,7 +2,7 @@
  *
  * multiply_add.c - x = x * factor + term, over and over: measures the arithmetic throughput, for comparison.
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <string.h>
 
@@ -116,18 +116,10 @@ static fl_status CPU_NAME(run_register)(const fl_context *context, const void *a
 }
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_MULTIPLY_ADD,
-     .variant = "register",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "twelve vectors at a time, in registers",
-     .plan = CPU_NAME(plan_multiply_add),
-     .run = CPU_NAME(run_register)},
-    {.operation = FL_OP_MULTIPLY_ADD,
-     .variant = "naive",
-     .dtypes = 1u << FL_F32 | 1u << FL_F64,
-     .summary = "element by element; each step waits for the previous one",
-     .plan = CPU_NAME(plan_multiply_add),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_MULTIPLY_ADD, "register", CPU_FLOATS, plan_multiply_add, run_register,
+             "twelve vectors at a time, in registers")},
+    {CPU_ROW(FL_OP_MULTIPLY_ADD, "naive", CPU_FLOATS, plan_multiply_add, run_naive,
+             "element by element; each step waits for the previous one")},
 };
 
-const cpu_operation CPU_NAME(cpu_multiply_add) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_multiply_add, rows);

@@ -3,21 +3,11 @@
  * primes.c - the primes between two numbers: by trial division, up to half of each number as the course has it or up to
  * its square root, and by the sieve of Eratosthenes.
  */
-#include "cpu.h"
+#include "operation.h"
 #include "openmp.h"
 
 #include <math.h>
 #include <string.h>
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* The largest integer whose square is at most n. Exact: n is at most 2^40, so that a root that is no integer is further
  * from the next one than a double is rounded. */
@@ -354,21 +344,17 @@ RUN_DIVISION(trial_all, all, TO_HALF)
 RUN_DIVISION(sqrt_each, each, TO_ROOT)
 RUN_DIVISION(sqrt_all, all, TO_ROOT)
 
-#define ROW(name, text, planned, function) \
-    { \
-        .operation = FL_OP_PRIMES, .variant = name, .dtypes = 1u << FL_I64, .summary = text, \
-        .plan = CPU_NAME(planned), .run = CPU_NAME(function) \
-    }
-
 static const fl_row rows[] = {
-    ROW("sieve", "sieve of Eratosthenes over odd numbers, in segments that stay in the cache", plan_sieve, run_sieve),
-    ROW("sqrt-all", "divides by 2, 3 ... up to the root, a vector of divisors at a time; threads share the numbers",
-        plan_all, run_sqrt_all),
-    ROW("sqrt-each", "divides each number by 2, 3 ... up to its root, one after the other", plan_each, run_sqrt_each),
-    ROW("trial-all", "divides by 2, 3 ... up to n / 2, a vector of divisors at a time; threads share the numbers",
-        plan_all, run_trial_all),
-    ROW("trial-each", "the course's loop: divides each number by 2, 3 ... up to n / 2, one after the other", plan_each,
-        run_trial_each),
+    {CPU_ROW(FL_OP_PRIMES, "sieve", 1u << FL_I64, plan_sieve, run_sieve,
+             "sieve of Eratosthenes over odd numbers, in segments that stay in the cache")},
+    {CPU_ROW(FL_OP_PRIMES, "sqrt-all", 1u << FL_I64, plan_all, run_sqrt_all,
+             "divides by 2, 3 ... up to the root, a vector of divisors at a time; threads share the numbers")},
+    {CPU_ROW(FL_OP_PRIMES, "sqrt-each", 1u << FL_I64, plan_each, run_sqrt_each,
+             "divides each number by 2, 3 ... up to its root, one after the other")},
+    {CPU_ROW(FL_OP_PRIMES, "trial-all", 1u << FL_I64, plan_all, run_trial_all,
+             "divides by 2, 3 ... up to n / 2, a vector of divisors at a time; threads share the numbers")},
+    {CPU_ROW(FL_OP_PRIMES, "trial-each", 1u << FL_I64, plan_each, run_trial_each,
+             "the course's loop: divides each number by 2, 3 ... up to n / 2, one after the other")},
 };
 
-const cpu_operation CPU_NAME(cpu_primes) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_primes, rows);

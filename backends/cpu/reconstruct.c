@@ -4,7 +4,7 @@
  * reconstruct_typed.h.
  */
 #include "blas.h"
-#include "cpu.h"
+#include "operation.h"
 
 #include <string.h>
 
@@ -28,16 +28,6 @@ enum {
     STRIP = 256,          /* columns that `reference` sums at a time */
     PACKED_BYTES = 64 << 20, /* of factors rearranged at a time: one pair of them, or as many of a batch as fit */
 };
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static inline int64_t blocks_of(int64_t n, int64_t size)
 {
@@ -209,63 +199,34 @@ static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *la
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
-#define RUN(variant) \
-    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
-    { \
-        return ((const fl_reconstruct_args *)args)->y.dtype == FL_F32 \
-                   ? CPU_TYPED(variant, f32)(context, args, launch) \
-                   : CPU_TYPED(variant, f64)(context, args, launch); \
-    }
-RUN(naive)
-RUN(tiled)
-RUN(blocked)
-RUN(library)
+CPU_RUN_FLOATS(naive, fl_reconstruct_args, y)
+CPU_RUN_FLOATS(tiled, fl_reconstruct_args, y)
+CPU_RUN_FLOATS(blocked, fl_reconstruct_args, y)
+CPU_RUN_FLOATS(library, fl_reconstruct_args, y)
 #ifdef CPU_REFERENCE
-RUN(reference)
+CPU_RUN_FLOATS(reference, fl_reconstruct_args, y)
 #endif
-
-#define FLOATS (1u << FL_F32 | 1u << FL_F64)
 
 /* `register` is what auto takes: nowhere was OpenBLAS found to be faster. */
 static const fl_row rows[] = {
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "register",
-     .dtypes = FLOATS,
-     .summary = "the factors rearranged into panels, a block of sums in registers",
-     .plan = CPU_NAME(plan_register),
-     .run = CPU_NAME(run_blocked)},
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "tiled",
-     .dtypes = FLOATS,
-     .summary = "blocks of vt that stay in the cache; adds four of their rows to a row of y at a time",
-     .plan = CPU_NAME(plan_tiled),
-     .run = CPU_NAME(run_tiled)},
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "naive",
-     .dtypes = FLOATS,
-     .summary = "the textbook's three loops, columns innermost",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_RECONSTRUCT, "register", CPU_FLOATS, plan_register, run_blocked,
+             "the factors rearranged into panels, a block of sums in registers")},
+    {CPU_ROW(FL_OP_RECONSTRUCT, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
+             "blocks of vt that stay in the cache; adds four of their rows to a row of y at a time")},
+    {CPU_ROW(FL_OP_RECONSTRUCT, "naive", CPU_FLOATS, plan_naive, run_naive,
+             "the textbook's three loops, columns innermost")},
 #ifdef CPU_REFERENCE
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "reference",
-     .dtypes = FLOATS,
-     .summary = "the oracle: the definition, f32 summed in f64, f64 in long double",
-     .plan = CPU_NAME(plan_reference),
-     .run = CPU_NAME(run_reference)},
+    {CPU_ROW(FL_OP_RECONSTRUCT, "reference", CPU_FLOATS, plan_reference, run_reference,
+             "the oracle: the definition, f32 summed in f64, f64 in long double")},
 #endif
 };
 
 static const fl_row library_rows[] = {
-    {.operation = FL_OP_RECONSTRUCT,
-     .variant = "library",
-     .dtypes = FLOATS,
-     .summary = "multiplies a copy of u by s, then calls OpenBLAS or another BLAS",
-     .plan = CPU_NAME(plan_library),
-     .run = CPU_NAME(run_library),
+    {CPU_ROW(FL_OP_RECONSTRUCT, "library", CPU_FLOATS, plan_library, run_library,
+             "multiplies a copy of u by s, then calls OpenBLAS or another BLAS"),
      .available = cpu_blas_ready},
 };
 
-const cpu_operation CPU_NAME(cpu_reconstruct) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_reconstruct, rows);
 const cpu_operation CPU_NAME(cpu_reconstruct_library) = {
     .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .found = cpu_blas_found};

@@ -3,17 +3,12 @@
  * select.c - the elements that are not zero, in their order. The loops are in select_typed.h, once for each size of an
  * element: what is zero is seen in its bits, in which floats may have a sign besides.
  */
-#include "cpu.h"
+#include "operation.h"
 #include "openmp.h"
 
 #include <string.h>
 
 enum { PIECE_BYTES = 16384 }; /* counted, then copied: they stay in the first cache between the two */
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static inline bool has_sign(fl_dtype dtype)
 {
@@ -84,21 +79,11 @@ static void CPU_NAME(plan_scan)(void *device, const void *args, fl_launch *launc
 RUN(naive)
 RUN(scan)
 
-#define ALL_DTYPES (1u << FL_U8 | 1u << FL_I32 | 1u << FL_I64 | 1u << FL_F32 | 1u << FL_F64)
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_SELECT,
-     .variant = "scan",
-     .dtypes = ALL_DTYPES,
-     .summary = "counts the elements of each part, adds up the counts, then copies without branches",
-     .plan = CPU_NAME(plan_scan),
-     .run = CPU_NAME(run_scan)},
-    {.operation = FL_OP_SELECT,
-     .variant = "naive",
-     .dtypes = ALL_DTYPES,
-     .summary = "one element after the other: appends it if it is not zero",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_naive)},
+    {CPU_ROW(FL_OP_SELECT, "scan", CPU_ALL, plan_scan, run_scan,
+             "counts the elements of each part, adds up the counts, then copies without branches")},
+    {CPU_ROW(FL_OP_SELECT, "naive", CPU_ALL, plan_naive, run_naive,
+             "one element after the other: appends it if it is not zero")},
 };
 
-const cpu_operation CPU_NAME(cpu_select) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_select, rows);

@@ -4,7 +4,7 @@
  * qsort compare elements (sort_typed.h, for each dtype); radix and bitonic sort their bits (sort_bits.h, for each
  * width).
  */
-#include "cpu.h"
+#include "operation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,16 +54,6 @@ static inline order64 order64_of(fl_dtype dtype)
     return dtype == FL_F64 ? (order64){INT64_MAX, (UINT64_C(1) << 52) - 1} : (order64){0, 0};
 }
 
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Bits that a number needs: 0 of 0, 8 of 255. */
 static inline int bit_length(uint64_t number)
 {
@@ -78,7 +68,7 @@ static inline int doublings(int64_t n)
 
 static inline size_t size_of(const fl_sort_args *s)
 {
-    return s->in.dtype == FL_F32 || s->in.dtype == FL_I32 ? 4 : 8;
+    return (size_t)dtype_size(s->in.dtype);
 }
 
 static inline double bytes_of(const fl_sort_args *s)
@@ -209,54 +199,26 @@ static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *la
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
-#define RUN_TYPED(variant) \
-    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
-    { \
-        switch (((const fl_sort_args *)args)->in.dtype) { \
-        case FL_F32: return CPU_TYPED(variant, f32)(context, args, launch); \
-        case FL_F64: return CPU_TYPED(variant, f64)(context, args, launch); \
-        case FL_I32: return CPU_TYPED(variant, i32)(context, args, launch); \
-        default: return CPU_TYPED(variant, i64)(context, args, launch); \
-        } \
-    }
 #define RUN_BITS(variant) \
     static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
     { \
         return size_of(args) == 4 ? CPU_TYPED(variant, 32)(context, args, launch) \
                                   : CPU_TYPED(variant, 64)(context, args, launch); \
     }
-RUN_TYPED(naive)
-RUN_TYPED(library)
+CPU_RUN_NUMBERS(naive, fl_sort_args, in)
+CPU_RUN_NUMBERS(library, fl_sort_args, in)
 RUN_BITS(radix)
 RUN_BITS(bitonic)
 
-#define DTYPES (1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << FL_I64)
-
 static const fl_row rows[] = {
-    {.operation = FL_OP_SORT,
-     .variant = "radix",
-     .dtypes = DTYPES,
-     .summary = "counts and distributes by a few bits per pass, without comparisons",
-     .plan = CPU_NAME(plan_radix),
-     .run = CPU_NAME(run_radix)},
-    {.operation = FL_OP_SORT,
-     .variant = "bitonic",
-     .dtypes = DTYPES,
-     .summary = "a network of minima and maxima, the same for every input, which suits vectors",
-     .plan = CPU_NAME(plan_bitonic),
-     .run = CPU_NAME(run_bitonic)},
-    {.operation = FL_OP_SORT,
-     .variant = "naive",
-     .dtypes = DTYPES,
-     .summary = "the textbook's bottom-up merge sort; its last merges use few threads",
-     .plan = CPU_NAME(plan_naive),
-     .run = CPU_NAME(run_naive)},
-    {.operation = FL_OP_SORT,
-     .variant = "library",
-     .dtypes = DTYPES,
-     .summary = "qsort of the C library, always on one thread",
-     .plan = CPU_NAME(plan_library),
-     .run = CPU_NAME(run_library)},
+    {CPU_ROW(FL_OP_SORT, "radix", CPU_NUMBERS, plan_radix, run_radix,
+             "counts and distributes by a few bits per pass, without comparisons")},
+    {CPU_ROW(FL_OP_SORT, "bitonic", CPU_NUMBERS, plan_bitonic, run_bitonic,
+             "a network of minima and maxima, the same for every input, which suits vectors")},
+    {CPU_ROW(FL_OP_SORT, "naive", CPU_NUMBERS, plan_naive, run_naive,
+             "the textbook's bottom-up merge sort; its last merges use few threads")},
+    {CPU_ROW(FL_OP_SORT, "library", CPU_NUMBERS, plan_library, run_library,
+             "qsort of the C library, always on one thread")},
 };
 
-const cpu_operation CPU_NAME(cpu_sort) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_sort, rows);

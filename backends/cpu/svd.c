@@ -3,7 +3,7 @@
  * svd.c - singular value decompositions: what each variant costs, and the rows. The loops are in svd_jacobi.h,
  * svd_typed.h and svd_randomized_typed.h, the library's in lapack.c.
  */
-#include "cpu.h"
+#include "operation.h"
 #include "lapack.h"
 #include "svd_jacobi.h"
 
@@ -13,11 +13,6 @@
 #define KERNEL static __attribute__((noinline))
 
 enum { STRIP = 512 }; /* columns that `times` sums at a time: four rows of them stay in the first cache */
-
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 #define real float
 #define FN(name) CPU_TYPED(name, f32)
@@ -173,42 +168,23 @@ static fl_status CPU_NAME(run_qr)(const fl_context *context, const void *argumen
     return FL_OK;
 }
 
-#define FLOATS (1u << FL_F32 | 1u << FL_F64)
-
 static const fl_row library_rows[] = {
-    {.operation = FL_OP_SVD,
-     .variant = "library",
-     .dtypes = FLOATS,
-     .summary = "LAPACK's divide and conquer (gesdd), which computes all values; keeps the leading ones",
-     .plan = CPU_NAME(plan_library),
-     .run = CPU_NAME(run_library),
+    {CPU_ROW(FL_OP_SVD, "library", CPU_FLOATS, plan_library, run_library,
+             "LAPACK's divide and conquer (gesdd), which computes all values; keeps the leading ones"),
      .available = cpu_lapack_ready},
 };
 
 static const fl_row rows[] = {
-    {.operation = FL_OP_SVD,
-     .variant = "jacobi",
-     .dtypes = FLOATS,
-     .summary = "one-sided Jacobi rotations in f64, written to be read",
-     .plan = CPU_NAME(plan_jacobi),
-     .run = CPU_NAME(run_jacobi),
+    {CPU_ROW(FL_OP_SVD, "jacobi", CPU_FLOATS, plan_jacobi, run_jacobi,
+             "one-sided Jacobi rotations in f64, written to be read"),
      .chosen = CPU_NAME(jacobi_ran)},
-    {.operation = FL_OP_SVD,
-     .variant = "randomized",
-     .dtypes = FLOATS,
-     .summary = "decomposes a random sketch of the range: approximate leading values in a fraction of the time",
-     .plan = CPU_NAME(plan_randomized),
-     .run = CPU_NAME(run_randomized),
-     .chosen = CPU_NAME(randomized_ran),
-     .restricted = true},
-    {.operation = FL_OP_QR,
-     .variant = "naive",
-     .dtypes = FLOATS,
-     .summary = "modified Gram-Schmidt, repeated until the columns are orthonormal to rounding",
-     .plan = CPU_NAME(plan_qr),
-     .run = CPU_NAME(run_qr)},
+    {CPU_ROW(FL_OP_SVD, "randomized", CPU_FLOATS, plan_randomized, run_randomized,
+             "decomposes a random sketch of the range: approximate leading values in a fraction of the time"),
+     .chosen = CPU_NAME(randomized_ran), .restricted = true},
+    {CPU_ROW(FL_OP_QR, "naive", CPU_FLOATS, plan_qr, run_qr,
+             "modified Gram-Schmidt, repeated until the columns are orthonormal to rounding")},
 };
 
 const cpu_operation CPU_NAME(cpu_svd_library) = {
     .rows = library_rows, .count = sizeof library_rows / sizeof *library_rows, .found = cpu_lapack_found};
-const cpu_operation CPU_NAME(cpu_svd) = {.rows = rows, .count = sizeof rows / sizeof *rows};
+CPU_OPERATION(cpu_svd, rows);
