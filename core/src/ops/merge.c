@@ -25,51 +25,49 @@ static fl_status check(const char *name, const core_argument *arrays, bool place
     return status;
 }
 
-fl_status fl_merge(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run)
+/* Merges arrays[0] and arrays[1] into arrays[2]; or, to search, finds the place of each of arrays[1] in arrays[0]. */
+static fl_status call_sorted(fl_operation operation, fl_device *device, const core_argument *arrays, const fl_run *run)
 {
-    static const char name[] = "merge";
-    const core_argument arrays[] = {{"x", x}, {"y", y}, {"out", out}};
-    fl_merge_args args;
-    core_step step = {FL_OP_MERGE, FL_F32, &args};
+    const char *name = core_operation_name(operation);
+    const bool places = operation == FL_OP_SEARCH_SORTED;
+    const fl_array *first = arrays[0].array, *second = arrays[1].array, *out = arrays[2].array;
+    union {
+        fl_merge_args merge;
+        fl_search_sorted_args search;
+    } args;
+    core_step step = {operation, FL_F32, &args};
     core_call call;
     fl_status status = core_check_arguments(name, device, arrays, 3);
 
     if (status == FL_OK)
-        status = check(name, arrays, false, fl_array_size(x) + fl_array_size(y));
+        status = check(name, arrays, places, fl_array_size(second) + (places ? 0 : fl_array_size(first)));
     if (status != FL_OK)
         return status;
-    args = (fl_merge_args){x->buffer, y->buffer, out->buffer};
-    step.dtype = x->buffer.dtype;
+    if (places)
+        args.search = (fl_search_sorted_args){first->buffer, second->buffer, out->buffer};
+    else
+        args.merge = (fl_merge_args){first->buffer, second->buffer, out->buffer};
+    step.dtype = first->buffer.dtype;
     status = core_call_begin(&call, name, device, run);
     if (status != FL_OK)
         return status;
     if (fl_array_size(out) == 0)
         return core_call_end(&call, NULL, core_call_nothing(&call, &step));
-    status = core_call_step(&call, &step, 2 * core_buffer_bytes(&args.out));
+    status = core_call_step(&call, &step,
+                            (places ? 0 : core_buffer_bytes(&first->buffer)) + core_buffer_bytes(&second->buffer) +
+                                core_buffer_bytes(&out->buffer));
     return core_call_end(&call, &step, status);
+}
+
+fl_status fl_merge(fl_device *device, const fl_array *x, const fl_array *y, fl_array *out, const fl_run *run)
+{
+    return call_sorted(FL_OP_MERGE, device, (const core_argument[]){{"x", x}, {"y", y}, {"out", out}}, run);
 }
 
 fl_status fl_search_sorted(fl_device *device, const fl_array *sorted, const fl_array *values, fl_array *out,
                            const fl_run *run)
 {
-    static const char name[] = "search_sorted";
     const core_argument arrays[] = {{"sorted", sorted}, {"values", values}, {"out", out}};
-    fl_search_sorted_args args;
-    core_step step = {FL_OP_SEARCH_SORTED, FL_F32, &args};
-    core_call call;
-    fl_status status = core_check_arguments(name, device, arrays, 3);
 
-    if (status == FL_OK)
-        status = check(name, arrays, true, fl_array_size(values));
-    if (status != FL_OK)
-        return status;
-    args = (fl_search_sorted_args){sorted->buffer, values->buffer, out->buffer};
-    step.dtype = sorted->buffer.dtype;
-    status = core_call_begin(&call, name, device, run);
-    if (status != FL_OK)
-        return status;
-    if (fl_array_size(values) == 0)
-        return core_call_end(&call, NULL, core_call_nothing(&call, &step));
-    status = core_call_step(&call, &step, core_buffer_bytes(&args.values) + core_buffer_bytes(&args.out));
-    return core_call_end(&call, &step, status);
+    return call_sorted(FL_OP_SEARCH_SORTED, device, arrays, run);
 }
