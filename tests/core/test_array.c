@@ -106,8 +106,7 @@ ON_EVERY_BACKEND(array, views)
     expect_numbers(row, 5, (int32_t[]){0, 1, 2, 3, 4}, on->resource);
     fl_array_free(part);
     expect_numbers(inner, 4, (int32_t[]){48, 49, 53, 54}, on->resource);
-    fl_array_free(inner);
-    fl_array_free(row);
+    free_arrays(inner, row);
     fl_device_close(device);
 }
 
@@ -127,8 +126,7 @@ ON_EVERY_BACKEND(array, views_of_four_dimensions)
         cr_expect(all[i] == (inside ? numbers[next] : i), "%s: element %d is %d", on->resource, i, all[i]);
         next += inside;
     }
-    fl_array_free(view);
-    fl_array_free(whole);
+    free_arrays(view, whole);
     fl_device_close(device);
 }
 
@@ -176,10 +174,9 @@ ON_EVERY_BACKEND(array, views_that_interleave)
     must(fl_array_view(whole, (int64_t[]){0, 0}, (int64_t[]){3, 8}, &upper));
     must(fl_array_view(whole, (int64_t[]){3, 0}, (int64_t[]){3, 8}, &lower));
     must(fl_array_view(whole, (int64_t[]){0, 1}, (int64_t[]){6, 4}, &column));
-    expect_status(FL_E_ARGUMENT, fl_increment(device, left, right, NULL));
-    expect_error_says("out shares memory with in, or lies between its elements");
-    expect_status(FL_E_ARGUMENT, fl_maximum(device, right, left, column, NULL));
-    expect_error_says("lies between its elements");
+    expect_argument_error(fl_increment(device, left, right, NULL),
+                          "out shares memory with in, or lies between its elements");
+    expect_argument_error(fl_maximum(device, right, left, column, NULL), "lies between its elements");
     expect_status(FL_E_ARGUMENT, fl_maximum(device, left, right, left, NULL)); /* in place for one input alone */
     must(fl_increment(device, left, left, NULL));
     must(fl_increment(device, upper, lower, NULL));
@@ -189,9 +186,7 @@ ON_EVERY_BACKEND(array, views_that_interleave)
         int above = i % 24;
         cr_expect(got[i] == above + (above % 8 < 4) + i / 24, "%s: element %d is %d", on->resource, i, got[i]);
     }
-    fl_array *all[] = {whole, left, right, upper, lower, column};
-    for (size_t i = 0; i < COUNT(all); i++)
-        fl_array_free(all[i]);
+    free_arrays(whole, left, right, upper, lower, column);
     fl_device_close(device);
 }
 
@@ -209,8 +204,7 @@ ON_EVERY_BACKEND(array, views_out_of_range)
     }
     must(fl_array_view(array, (int64_t[]){3, 5}, (int64_t[]){0, 0}, &view));
     cr_expect(fl_array_size(view) == 0);
-    fl_array_free(view);
-    fl_array_free(array);
+    free_arrays(view, array);
     fl_device_close(device);
 }
 
@@ -225,8 +219,7 @@ ON_EVERY_BACKEND(array, without_elements)
     must(fl_array_to_host(array, &nothing));
     must(fl_array_to_device(array, device, &copy));
     cr_expect(fl_array_size(copy) == 0 && nothing == 'x');
-    fl_array_free(copy);
-    fl_array_free(array);
+    free_arrays(copy, array);
     must(fl_array_from_host(device, FL_U8, 1, (int64_t[]){0}, NULL, &array));
     fl_array_free(array);
     fl_device_close(device);
@@ -316,12 +309,10 @@ ON_EVERY_BACKEND(array, copies_between_devices)
         must(fl_array_to_device(copy, device, &again));
         cr_expect(fl_array_device(copy) == other && fl_array_device(again) == device);
         cr_expect(fl_array_dtype(copy) == FL_I32 && fl_array_shape(copy, 0) == 2 && fl_array_shape(copy, 1) == 3);
-        fl_array_free(view);
-        fl_array_free(array);
+        free_arrays(view, array);
         expect_numbers(copy, 6, (int32_t[]){8, 9, 10, 14, 15, 16}, fl_device_describe(other)->resource);
         expect_numbers(again, 6, (int32_t[]){8, 9, 10, 14, 15, 16}, on->resource);
-        fl_array_free(copy);
-        fl_array_free(again);
+        free_arrays(copy, again);
         fl_device_close(other);
     }
     fl_device_close(device);

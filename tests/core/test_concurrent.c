@@ -68,8 +68,7 @@ static void sort_some(struct thread *t, fl_device *device, fl_stream *stream)
     for (int i = 0; i < NUMBERS && !t->failed; i++)
         if (sorted[i] != i)
             t->failed = "a sorted number is wrong";
-    fl_array_free(in);
-    fl_array_free(out);
+    free_arrays(in, out);
 }
 
 static void *open_use_and_close(void *thread)

@@ -101,8 +101,7 @@ ON_EVERY_BACKEND(dlpack, every_dtype_and_number_of_dimensions)
             cr_expect(fl_array_data(back) == data && fl_array_dtype(back) == (fl_dtype)dtype);
             cr_expect(fl_array_ndim(back) == ndim && fl_array_size(back) == fl_array_size(array));
             cr_expect(fl_array_device(back) == device);
-            fl_array_free(array);
-            fl_array_free(back);
+            free_arrays(array, back);
         }
     fl_device_close(device);
 }
@@ -121,8 +120,7 @@ ON_EVERY_BACKEND(dlpack, views)
     must(fl_array_to_dlpack(part, &tensor));
     cr_expect(tensor->dl_tensor.strides[0] == 20 && tensor->dl_tensor.strides[1] == 5);
     cr_expect(tensor->dl_tensor.strides[2] == 1 && tensor->dl_tensor.data == fl_array_data(part));
-    fl_array_free(cube);
-    fl_array_free(part);
+    free_arrays(cube, part);
     must(fl_array_from_dlpack(device, tensor, &back));
     expect_floats(back, 12, (float[]){27, 28, 29, 32, 33, 34, 47, 48, 49, 52, 53, 54}, on->resource);
     must(fl_array_view(back, (int64_t[]){1, 0, 1}, (int64_t[]){1, 2, 2}, &inner));
@@ -190,9 +188,7 @@ ON_EVERY_BACKEND(dlpack, pinned_memory)
     must(fl_array_to_dlpack(array, &tensor));
     cr_expect(tensor->dl_tensor.device.device_type == info->dlpack_pinned_type && tensor->dl_tensor.data == host);
     tensor->deleter(tensor);
-    fl_array_free(array);
-    fl_array_free(one);
-    fl_array_free(out);
+    free_arrays(array, one, out);
     cr_expect(p.deleted == 1);
     fl_host_free(device, host);
     fl_device_close(device);
@@ -238,8 +234,7 @@ ON_EVERY_BACKEND(dlpack, deleter_is_none_or_after_the_device_was_closed)
     must(fl_array_from_dlpack(device, &q.tensor, &b));
     fl_device_close(device);
     cr_expect(p.deleted == 0);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
     cr_expect(p.deleted == 1 && q.deleted == 0);
     release(&p);
     release(&q);
@@ -289,9 +284,7 @@ ON_EVERY_BACKEND(dlpack, deleter_waits_for_queued_work)
     cr_expect(looking.produced.deleted == 1 && looking.found == EDGE * EDGE, "%s: %d of %d elements were done",
               on->resource, looking.found, EDGE * EDGE);
     fl_stream_free(stream);
-    fl_array_free(in);
-    fl_array_free(one);
-    fl_array_free(other);
+    free_arrays(in, one, other);
     fl_host_free(device, host);
     matrix_free(&image);
     fl_device_close(device);
@@ -358,8 +351,7 @@ ON_EVERY_BACKEND(dlpack, without_elements)
     must(fl_array_to_dlpack(copy, &tensor));
     cr_expect(tensor->dl_tensor.shape[1] == 0);
     tensor->deleter(tensor);
-    fl_array_free(copy);
-    fl_array_free(array);
+    free_arrays(copy, array);
     cr_expect(p.deleted == 1);
     fl_device_close(device);
 }
@@ -402,9 +394,7 @@ ON_EVERY_BACKEND(dlpack, operations_on_other_memory)
         must(fl_device_wait(device));
         fl_array_free(part);
     }
-    fl_array_free(image);
-    fl_array_free(result);
-    fl_array_free(k);
+    free_arrays(image, result, k);
     cr_expect(in.deleted == 1 && out.deleted == 1);
     release(&in);
     guarded_free(&guarded);
@@ -462,10 +452,7 @@ ON_EVERY_BACKEND(dlpack, operations_on_swapped_dimensions)
     cr_expect(found.close, "%s: element %lld", on->resource, (long long)found.worst_index);
     must(fl_array_to_host(q.storage, memory));
     cr_expect(memory[60] == 60 && memory[63] == 63, "%s: written behind the output", on->resource);
-    fl_array_free(x);
-    fl_array_free(out);
-    fl_array_free(thirty);
-    fl_array_free(packed);
+    free_arrays(x, out, thirty, packed);
     release(&p);
     release(&q);
     fl_device_close(device);
@@ -482,16 +469,13 @@ ON_EVERY_BACKEND(dlpack, outputs_over_inputs)
     must(fl_array_from_dlpack(device, &p.tensor, &image));
     must(fl_array_from_dlpack(device, &q.tensor, &out));
     must(fl_array_from_host(device, FL_F32, 2, (int64_t[]){1, 1}, (float[]){2}, &one));
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, image, one, FL_FULL, out, NULL));
-    expect_error_says("out shares memory with image");
+    expect_argument_error(fl_convolve(device, image, one, FL_FULL, out, NULL), "out shares memory with image");
     fl_array_free(out);
     describe(&q, device, (float *)fl_array_data(p.storage) + 25, 2, (int64_t[]){5, 5}, NULL);
     must(fl_array_from_dlpack(device, &q.tensor, &out));
     must(fl_convolve(device, image, one, FL_FULL, out, NULL));
     must(fl_device_wait(device));
-    fl_array_free(image);
-    fl_array_free(out);
-    fl_array_free(one);
+    free_arrays(image, out, one);
     release(&p);
     fl_device_close(device);
 }
@@ -623,16 +607,11 @@ ON_EVERY_BACKEND(dlpack, arguments_that_are_null)
     struct DLManagedTensor *tensor = NULL;
     fl_array *array;
     produce(&p, device, 4, 1, (int64_t[]){4}, NULL);
-    expect_status(FL_E_ARGUMENT, fl_array_from_dlpack(NULL, &p.tensor, &array));
-    expect_error_says("device is NULL");
-    expect_status(FL_E_ARGUMENT, fl_array_from_dlpack(device, NULL, &array));
-    expect_error_says("tensor is NULL");
-    expect_status(FL_E_ARGUMENT, fl_array_from_dlpack(device, &p.tensor, NULL));
-    expect_error_says("array is NULL");
-    expect_status(FL_E_ARGUMENT, fl_array_to_dlpack(NULL, &tensor));
-    expect_error_says("array is NULL");
-    expect_status(FL_E_ARGUMENT, fl_array_to_dlpack(p.storage, NULL));
-    expect_error_says("tensor is NULL");
+    expect_argument_error(fl_array_from_dlpack(NULL, &p.tensor, &array), "device is NULL");
+    expect_argument_error(fl_array_from_dlpack(device, NULL, &array), "tensor is NULL");
+    expect_argument_error(fl_array_from_dlpack(device, &p.tensor, NULL), "array is NULL");
+    expect_argument_error(fl_array_to_dlpack(NULL, &tensor), "array is NULL");
+    expect_argument_error(fl_array_to_dlpack(p.storage, NULL), "tensor is NULL");
     release(&p);
     fl_device_close(device);
 }
@@ -644,10 +623,9 @@ Test(dlpack, wrong_device_message)
     struct produced p;
     produce(&p, device, 4, 1, (int64_t[]){4}, NULL);
     p.tensor.dl_tensor.device = (dlpack_device){DLPACK_CUDA, 1};
-    expect_refused(
-        device, &p, FL_E_WRONG_DEVICE,
-        "fl_array_from_dlpack: the tensor is in the memory of CUDA device 1; serial takes host memory: copy "
-        "it there first");
+    expect_refused(device, &p, FL_E_WRONG_DEVICE,
+                   "fl_array_from_dlpack: the tensor is in the memory of CUDA device 1; serial takes host memory: copy "
+                   "it there first");
     release(&p);
     fl_device_close(device);
 }

@@ -96,8 +96,7 @@ static bool is_right(const char *resource, const char *variant)
     struct matrix got = guarded_read(&guarded, resource);
     bool right = is_near(&expected, &got);
     guarded_free(&guarded);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
     expected_free(&expected);
     matrix_free(&image);
     matrix_free(&kernel);
@@ -174,9 +173,7 @@ Test(faults, rows_that_a_plugin_lacks)
     must(fl_array_create(device, FL_F32, 2, image.shape, &out));
     expect_status(FL_E_UNKNOWN, fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.variant = "tiled"}));
     expect_error_says("good");
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     matrix_free(&image);
     fl_device_close(device);
 }
@@ -198,9 +195,7 @@ Test(faults, facts_of_a_kernel)
     cr_expect(timing.registers == 0 && timing.local_bytes == 0 && timing.occupancy == 0);
     must(fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.timing = &timing}));
     cr_expect(timing.registers == 0, "a launch without a block");
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     matrix_free(&image);
     fl_device_close(device);
 }

@@ -219,9 +219,7 @@ static fl_status convolve_by(fl_device *device, const char *variant, const char 
     fl_status status = fl_convolve(device, a, b, FL_SAME, out, &(fl_run){.variant = variant, .timing = &timing});
     if (ran)
         *ran = timing.variant;
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     matrix_free(&image);
     return status;
 }
@@ -447,8 +445,7 @@ Test(plugins, threads_of_a_grid)
         expect_error_says("1 blocks of 65 threads in ");
         expect_error_says("grid allows at most 64 threads");
     }
-    fl_array_free(out);
-    fl_array_free(a);
+    free_arrays(out, a);
     matrix_free(&ones);
     fl_device_close(device);
 }

@@ -31,9 +31,7 @@ static void work_queue(fl_device *device, struct work *work, fl_stream *stream)
 
 static void work_free(struct work *work)
 {
-    fl_array_free(work->image);
-    fl_array_free(work->kernel);
-    fl_array_free(work->out);
+    free_arrays(work->image, work->kernel, work->out);
 }
 
 ON_EVERY_BACKEND(stream, events_measure)
@@ -161,9 +159,7 @@ ON_EVERY_BACKEND(stream, in_order)
     fl_host_free(device, sent);
     fl_host_free(device, got);
     fl_stream_free(stream);
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     matrix_free(&kernel);
     fl_device_close(device);
 }

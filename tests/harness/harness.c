@@ -116,6 +116,12 @@ const char *variant_of(const fl_device *device, const char *operation, fl_dtype 
     return NULL;
 }
 
+void free_each_array(fl_array *const *arrays, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fl_array_free(arrays[i]);
+}
+
 void check_status(fl_status wanted, fl_status got, const char *call, const char *file, int line)
 {
     cr_assert(got == wanted, "%s:%d: %s%s%s: expected %s, got %s: %s", file, line, running_on, *running_on ? ": " : "",

@@ -77,6 +77,17 @@ void check_status(fl_status wanted, fl_status got, const char *call, const char 
 #define expect_error_says(words) \
     cr_expect(strstr(fl_last_error(), (words)) != NULL, "expected '%s' in: %s", (words), fl_last_error())
 
+/* Fails the test unless the call returned FL_E_ARGUMENT and the error has these words in it. */
+#define expect_argument_error(call, words) \
+    do { \
+        check_status(FL_E_ARGUMENT, (call), #call, __FILE__, __LINE__); \
+        expect_error_says(words); \
+    } while (0)
+
+/* Frees each of the arrays. */
+#define free_arrays(...) free_each_array((fl_array *const[]){__VA_ARGS__}, COUNT(((fl_array *const[]){__VA_ARGS__})))
+void free_each_array(fl_array *const *arrays, size_t count);
+
 /* ---------------------------------------------------------------------------------------------------- matrices ---- */
 
 /* A matrix on the host, packed. */

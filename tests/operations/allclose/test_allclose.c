@@ -51,8 +51,7 @@ static void check_part(fl_device *device, const fl_array *a, const fl_array *b, 
     cr_assert(all == differing, "%s %s: elements %lld to %lld: %lld differ, expected %lld (rtol %g, atol %g)",
               fl_device_describe(device)->resource, variant, (long long)from, (long long)(from + count), (long long)all,
               (long long)differing, t->relative, t->absolute);
-    fl_array_free(part_a);
-    fl_array_free(part_b);
+    free_arrays(part_a, part_b);
 }
 
 ON_EVERY_BACKEND(allclose, numpy)
@@ -71,8 +70,7 @@ ON_EVERY_BACKEND(allclose, numpy)
                 for (int64_t from = 0; from < count; from += 3)
                     check_part(device, on_a, on_b, &tolerances[t], variant,
                                (const uint8_t *)close.data + (int64_t)t * count, from, from + 3 < count ? 3 : 1);
-        fl_array_free(on_a);
-        fl_array_free(on_b);
+        free_arrays(on_a, on_b);
         matrix_free(&a);
         matrix_free(&b);
         matrix_free(&close);
@@ -91,8 +89,7 @@ ON_EVERY_BACKEND(allclose, relative_to_the_second)
     cr_expect(compare(device, low, high, &t, "auto").close, "%s", on->resource);
     fl_closeness found = compare(device, high, low, &t, "auto");
     cr_expect(!found.close && fabs(found.worst_excess - 10 / 9.5) < 1e-12, "%s: %g", on->resource, found.worst_excess);
-    fl_array_free(low);
-    fl_array_free(high);
+    free_arrays(low, high);
     fl_device_close(device);
 }
 
@@ -174,8 +171,7 @@ ON_EVERY_BACKEND(allclose, not_finite)
     found = compare(device, on_a, on_b, &endless, "auto");
     cr_expect(found.differing == 2 && found.worst_index == 3 && isinf(found.worst_excess), "%s: %lld, %lld, %g",
               on->resource, (long long)found.differing, (long long)found.worst_index, found.worst_excess);
-    fl_array_free(on_a);
-    fl_array_free(on_b);
+    free_arrays(on_a, on_b);
     fl_device_close(device);
 }
 
@@ -194,8 +190,7 @@ ON_EVERY_BACKEND(allclose, infinite_relative)
         cr_expect(found.differing == 3 && found.worst_index == 1 && isinf(found.worst_excess), "%s %s: %lld, %lld, %g",
                   on->resource, variant, (long long)found.differing, (long long)found.worst_index, found.worst_excess);
     }
-    fl_array_free(on_a);
-    fl_array_free(on_b);
+    free_arrays(on_a, on_b);
     fl_device_close(device);
 }
 
@@ -226,8 +221,7 @@ ON_EVERY_BACKEND(allclose, blocks)
                       fl_allclose(device, a, b, 0, 1, false, &found, &(fl_run){.block = {1 << 22, 1 << 21, 1 << 21}}));
     }
     cr_expect(found.differing == -9, "%s: a failed call wrote", on->resource);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
     fl_device_close(device);
 }
 
@@ -250,8 +244,7 @@ ON_EVERY_BACKEND(allclose, any_two_dtypes)
             cr_expect(!found.close && found.differing == 1 && found.worst_index == 11, "%s: %s with %s: %lld",
                       on->resource, fl_dtype_name((fl_dtype)x), fl_dtype_name((fl_dtype)y),
                       (long long)found.worst_index);
-            fl_array_free(on_a);
-            fl_array_free(on_b);
+            free_arrays(on_a, on_b);
             matrix_free(&a);
             matrix_free(&b);
         }
@@ -281,26 +274,17 @@ ON_EVERY_BACKEND(allclose, wrong_arguments)
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){3, 4}, &a));
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){12}, &b));
     must(fl_array_create(other, FL_F32, 2, (int64_t[]){3, 4}, &foreign));
-    expect_status(FL_E_ARGUMENT, fl_allclose(NULL, a, a, 0, 0, false, &found, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, NULL, a, 0, 0, false, &found, NULL));
-    expect_error_says("a is NULL");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, a, NULL, 0, 0, false, &found, NULL));
-    expect_error_says("b is NULL");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, a, a, 0, 0, false, NULL, NULL));
-    expect_error_says("found");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, a, b, 0, 0, false, &found, NULL));
-    expect_error_says("b is 12; expected 3x4");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, a, a, -1, 0, false, &found, NULL));
-    expect_error_says("relative is -1");
-    expect_status(FL_E_ARGUMENT, fl_allclose(device, a, a, 0, (double)NAN, false, &found, NULL));
-    expect_error_says("absolute");
+    expect_argument_error(fl_allclose(NULL, a, a, 0, 0, false, &found, NULL), "device");
+    expect_argument_error(fl_allclose(device, NULL, a, 0, 0, false, &found, NULL), "a is NULL");
+    expect_argument_error(fl_allclose(device, a, NULL, 0, 0, false, &found, NULL), "b is NULL");
+    expect_argument_error(fl_allclose(device, a, a, 0, 0, false, NULL, NULL), "found");
+    expect_argument_error(fl_allclose(device, a, b, 0, 0, false, &found, NULL), "b is 12; expected 3x4");
+    expect_argument_error(fl_allclose(device, a, a, -1, 0, false, &found, NULL), "relative is -1");
+    expect_argument_error(fl_allclose(device, a, a, 0, (double)NAN, false, &found, NULL), "absolute");
     expect_status(FL_E_WRONG_DEVICE, fl_allclose(device, a, foreign, 0, 0, false, &found, NULL));
     expect_error_says("fl_array_to_device(b");
     expect_status(FL_E_UNKNOWN, fl_allclose(device, a, a, 0, 0, false, &found, &(fl_run){.variant = "navie"}));
-    fl_array *all[] = {a, b, foreign};
-    for (size_t i = 0; i < COUNT(all); i++)
-        fl_array_free(all[i]);
+    free_arrays(a, b, foreign);
     fl_device_close(device);
     fl_device_close(other);
 }

@@ -52,10 +52,8 @@ ON_EVERY_BACKEND(convert, to_i64)
                       "%s: %s: element %d is %lld", on->resource, fl_dtype_name(integers[t]), i, (long long)got[i]);
         fl_array_free(in);
     }
-    expect_status(FL_E_ARGUMENT, fl_convert(device, f64, out, NULL));
-    expect_error_says("i64 from integers");
-    fl_array_free(out);
-    fl_array_free(f64);
+    expect_argument_error(fl_convert(device, f64, out, NULL), "i64 from integers");
+    free_arrays(out, f64);
     fl_device_close(device);
 }
 
@@ -71,9 +69,7 @@ ON_EVERY_BACKEND(convert, wrong_arguments)
     expect_status(FL_E_ARGUMENT, fl_convert(device, in, bytes, NULL));
     expect_status(FL_E_ARGUMENT, fl_convert(device, NULL, same, NULL));
     expect_status(FL_E_ARGUMENT, fl_convert(device, same, same, NULL));
-    fl_array *arrays[] = {in, same, other, bytes};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(in, same, other, bytes);
     fl_device_close(device);
 }
 
@@ -86,7 +82,6 @@ ON_EVERY_BACKEND(convert, timing)
     must(fl_array_create(device, FL_F64, 1, (int64_t[]){1000}, &out));
     must(fl_convert(device, in, out, &(fl_run){.timing = &timing}));
     cr_expect(timing.bytes == 1000 * (1 + 8) && timing.kernel_s > 0, "%s: %g bytes", on->resource, timing.bytes);
-    fl_array_free(in);
-    fl_array_free(out);
+    free_arrays(in, out);
     fl_device_close(device);
 }

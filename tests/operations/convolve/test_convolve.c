@@ -42,9 +42,7 @@ static struct matrix convolve_full(fl_device *device, const struct matrix *image
     must(fl_array_create(device, dtype, 2, shape, &out));
     must(fl_convolve(device, a, b, FL_FULL, out, &(fl_run){.variant = variant}));
     must(fl_array_to_host(out, result.data));
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     return result;
 }
 
@@ -109,9 +107,7 @@ static void check_exercise(fl_device *device, fl_dtype dtype, double factor, dou
     }
     cr_expect(fabs(matrix_get(&result, peak, peak) - 1) <= relative, "%s %s %s: peak %.9g", resource,
               fl_dtype_name(dtype), mode_names[mode], matrix_get(&result, peak, peak));
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     matrix_free(&image);
     matrix_free(&kernel);
     matrix_free(&result);

@@ -55,8 +55,7 @@ static struct small_problem small_problem_create(fl_device *device)
 static void small_problem_free(struct small_problem *problem)
 {
     guarded_free(&problem->guarded);
-    fl_array_free(problem->a);
-    fl_array_free(problem->b);
+    free_arrays(problem->a, problem->b);
     matrix_free(&problem->image);
     matrix_free(&problem->kernel);
 }
@@ -112,8 +111,7 @@ ON_EVERY_BACKEND(convolve, separable_needs_rank_one)
         fl_status status = fl_convolve(device, problem.a, problem.b, FL_FULL, problem.guarded.out, &run);
         if (!waits && status == FL_OK)
             status = fl_device_wait(device);
-        expect_status(FL_E_ARGUMENT, status);
-        expect_error_says("rank");
+        expect_argument_error(status, "rank");
         if (!is_gpu(device)) /* a GPU finds it out later, when the call is over */
             expect_error_says("(3x4)");
         expect_untouched(&problem.guarded, on->resource);
@@ -160,8 +158,7 @@ ON_EVERY_BACKEND(convolve, wrong_output)
     for (size_t i = 0; i < COUNT(wrong); i++) {
         fl_array *out = NULL;
         must(fl_array_create(device, wrong[i].dtype, wrong[i].ndim, wrong[i].shape, &out));
-        expect_status(FL_E_ARGUMENT, fl_convolve(device, problem.a, problem.b, FL_FULL, out, NULL));
-        expect_error_says("out");
+        expect_argument_error(fl_convolve(device, problem.a, problem.b, FL_FULL, out, NULL), "out");
         fl_array_free(out);
     }
     small_problem_free(&problem);
@@ -174,18 +171,12 @@ ON_EVERY_BACKEND(convolve, wrong_inputs)
     struct small_problem problem = small_problem_create(device);
     fl_array *a = problem.a, *b = problem.b, *out = problem.guarded.out, *line = NULL;
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){12}, &line));
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, NULL, b, FL_FULL, out, NULL));
-    expect_error_says("image");
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, NULL, FL_FULL, out, NULL));
-    expect_error_says("kernel");
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_FULL, NULL, NULL));
-    expect_error_says("out");
-    expect_status(FL_E_ARGUMENT, fl_convolve(NULL, a, b, FL_FULL, out, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, line, FL_FULL, out, NULL));
-    expect_error_says("kernel");
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, (fl_mode)7, out, NULL));
-    expect_error_says("mode");
+    expect_argument_error(fl_convolve(device, NULL, b, FL_FULL, out, NULL), "image");
+    expect_argument_error(fl_convolve(device, a, NULL, FL_FULL, out, NULL), "kernel");
+    expect_argument_error(fl_convolve(device, a, b, FL_FULL, NULL, NULL), "out");
+    expect_argument_error(fl_convolve(NULL, a, b, FL_FULL, out, NULL), "device");
+    expect_argument_error(fl_convolve(device, a, line, FL_FULL, out, NULL), "kernel");
+    expect_argument_error(fl_convolve(device, a, b, (fl_mode)7, out, NULL), "mode");
     expect_status(FL_E_UNKNOWN, fl_convolve(device, a, b, FL_FULL, out, &(fl_run){.variant = "navie"}));
     expect_error_says("naive");
     expect_status(FL_E_UNKNOWN, fl_convolve(device, a, b, FL_FULL, out, &(fl_run){.variant = ""}));
@@ -205,8 +196,7 @@ ON_EVERY_BACKEND(convolve, overlapping_output)
     must(fl_array_view(whole, (int64_t[]){0, 0}, shape, &a));
     must(fl_array_view(whole, (int64_t[]){9, 0}, shape, &over));
     must(fl_array_view(whole, (int64_t[]){10, 0}, shape, &beside));
-    expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_SAME, over, NULL));
-    expect_error_says("out");
+    expect_argument_error(fl_convolve(device, a, b, FL_SAME, over, NULL), "out");
     expect_status(FL_E_ARGUMENT, fl_convolve(device, a, b, FL_SAME, a, NULL));
     must(fl_convolve(device, a, b, FL_SAME, beside, NULL));
     struct matrix got = matrix_create(FL_F32, 10, 12), upper = matrix_create(FL_F32, 10, 12);
@@ -214,9 +204,7 @@ ON_EVERY_BACKEND(convolve, overlapping_output)
     memcpy(upper.data, image.data, 10 * 12 * sizeof(float));
     struct expected expected = expected_convolve(&upper, &kernel, FL_SAME);
     expect_near(&expected, &got, "%s: an output beside the image", on->resource);
-    fl_array *arrays[] = {a, over, beside, whole, b};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(a, over, beside, whole, b);
     struct matrix *matrices[] = {&image, &kernel, &got, &upper};
     for (size_t i = 0; i < COUNT(matrices); i++)
         matrix_free(matrices[i]);
@@ -264,9 +252,7 @@ ON_EVERY_BACKEND(convolve, arrays_without_elements)
             }
             expect_status(FL_E_UNKNOWN,
                           fl_convolve(device, image, kernel, cases[i].mode, out, &(fl_run){.variant = "no"}));
-            fl_array *arrays[] = {image, kernel, whole, out};
-            for (size_t n = 0; n < COUNT(arrays); n++)
-                fl_array_free(arrays[n]);
+            free_arrays(image, kernel, whole, out);
         }
     fl_device_close(device);
 }
@@ -303,16 +289,11 @@ Test(convolve, shapes_that_are_refused)
 {
     const int64_t good[] = {1, 7}, bad[] = {-1, 7};
     int64_t out[2];
-    expect_status(FL_E_ARGUMENT, fl_convolve_shape(NULL, good, FL_FULL, out));
-    expect_error_says("image is NULL");
-    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, NULL, FL_FULL, out));
-    expect_error_says("kernel is NULL");
-    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, good, FL_FULL, NULL));
-    expect_error_says("out is NULL");
-    expect_status(FL_E_ARGUMENT, fl_convolve_shape(good, bad, FL_FULL, out));
-    expect_error_says("kernel[0]");
-    expect_status(FL_E_ARGUMENT, fl_convolve_shape(bad, good, FL_FULL, out));
-    expect_error_says("image[0]");
+    expect_argument_error(fl_convolve_shape(NULL, good, FL_FULL, out), "image is NULL");
+    expect_argument_error(fl_convolve_shape(good, NULL, FL_FULL, out), "kernel is NULL");
+    expect_argument_error(fl_convolve_shape(good, good, FL_FULL, NULL), "out is NULL");
+    expect_argument_error(fl_convolve_shape(good, bad, FL_FULL, out), "kernel[0]");
+    expect_argument_error(fl_convolve_shape(bad, good, FL_FULL, out), "image[0]");
 }
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
@@ -381,8 +362,7 @@ ON_EVERY_BACKEND(convolve, operations_of_many_taps)
         must(fl_array_create(device, FL_F32, 2, (int64_t[]){1, 1}, &out));
         must(fl_convolve(device, image, image, FL_VALID, out, &(fl_run){.variant = "naive", .timing = &timing}));
         cr_expect(timing.flops == 2.0 * (double)taps, "%s: %.0f operations", on->resource, timing.flops);
-        fl_array_free(image);
-        fl_array_free(out);
+        free_arrays(image, out);
         matrix_free(&zeros);
     }
     fl_device_close(device);
@@ -410,9 +390,7 @@ static void *convolve_on_own_stream(void *argument)
              fl_array_read(out, got.data, stream) == FL_OK && fl_stream_wait(stream) == FL_OK &&
              is_near(&expected, &got);
     }
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     fl_stream_free(stream);
     expected_free(&expected);
     matrix_free(&image);
@@ -457,9 +435,7 @@ ON_EVERY_BACKEND(convolve, second_stream_waits_for_the_first)
     fl_event_free(event);
     fl_stream_free(first);
     fl_stream_free(second);
-    fl_array *arrays[] = {a, b, c, out};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(a, b, c, out);
     expected_free(&once);
     expected_free(&twice);
     matrix_free(&image);
@@ -481,8 +457,7 @@ ON_EVERY_BACKEND(convolve, inputs_freed_while_queued)
     for (int i = 0; i < 5; i++) {
         fl_array *a = array_from(device, &image), *b = array_from(device, &kernel);
         must(fl_convolve(device, a, b, FL_SAME, guarded.out, &(fl_run){.stream = stream}));
-        fl_array_free(a);
-        fl_array_free(b);
+        free_arrays(a, b);
         fl_array *again = array_from(device, &other);
         struct matrix got = guarded_read(&guarded, on->resource);
         expect_near(&expected, &got, "%s: inputs freed while queued", on->resource);

@@ -152,8 +152,7 @@ void check_one(fl_device *device, const struct matrix *signal, const struct matr
         matrix_free(&got);
     }
     guarded_free(&guarded);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
 }
 
 void check_variants(fl_device *device, const struct matrix *signal, const struct matrix *kernel, fl_mode mode,
@@ -187,8 +186,6 @@ struct matrix convolved(fl_device *device, const struct matrix *signal, const st
     must(fl_array_create(device, dtype, 1, &length, &out));
     must(fl_convolve1d(device, a, b, mode, out, run));
     must(fl_array_to_host(out, result.data));
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     return result;
 }

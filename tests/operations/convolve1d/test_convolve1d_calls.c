@@ -61,8 +61,7 @@ static struct small_problem small_problem_create(fl_device *device)
 static void small_problem_free(struct small_problem *problem)
 {
     guarded_free(&problem->guarded);
-    fl_array_free(problem->a);
-    fl_array_free(problem->b);
+    free_arrays(problem->a, problem->b);
     sums_free(&problem->sums);
     matrix_free(&problem->signal);
     matrix_free(&problem->kernel);
@@ -85,8 +84,7 @@ ON_EVERY_BACKEND(convolve1d, blocks_that_are_refused)
     const char *variant;
     for (size_t i = 0; (variant = variant_of(device, "convolve1d", FL_F32, i)) != NULL; i++) {
         fl_run negative = {.variant = variant, .block = {-1, 4, 0}};
-        expect_status(FL_E_ARGUMENT, fl_convolve1d(device, problem.a, problem.b, FL_FULL, out, &negative));
-        expect_error_says("block[0]");
+        expect_argument_error(fl_convolve1d(device, problem.a, problem.b, FL_FULL, out, &negative), "block[0]");
         if (!is_gpu(device))
             continue;
         fl_run large = {.variant = variant, .block = {info->max_threads_per_block / 2 + 1, 2, 1}};
@@ -113,8 +111,7 @@ ON_EVERY_BACKEND(convolve1d, wrong_output)
     for (size_t i = 0; i < COUNT(wrong); i++) {
         fl_array *out = NULL;
         must(fl_array_create(device, wrong[i].dtype, wrong[i].ndim, wrong[i].shape, &out));
-        expect_status(FL_E_ARGUMENT, fl_convolve1d(device, problem.a, problem.b, FL_FULL, out, NULL));
-        expect_error_says("out");
+        expect_argument_error(fl_convolve1d(device, problem.a, problem.b, FL_FULL, out, NULL), "out");
         fl_array_free(out);
     }
     small_problem_free(&problem);
@@ -150,13 +147,9 @@ ON_EVERY_BACKEND(convolve1d, windows)
             fl_array_free(out);
         }
         must(fl_array_create(device, FL_F32, 1, &size, &out));
-        expect_status(FL_E_ARGUMENT, fl_convolve1d_window(device, a, b, -1, out, NULL));
-        expect_error_says("begins at -1");
-        expect_status(FL_E_ARGUMENT, fl_convolve1d_window(device, a, b, taps[k], out, NULL));
-        expect_error_says("the full result has");
-        fl_array_free(a);
-        fl_array_free(b);
-        fl_array_free(out);
+        expect_argument_error(fl_convolve1d_window(device, a, b, -1, out, NULL), "begins at -1");
+        expect_argument_error(fl_convolve1d_window(device, a, b, taps[k], out, NULL), "the full result has");
+        free_arrays(a, b, out);
         matrix_free(&signal);
         matrix_free(&kernel);
         free(whole);
@@ -173,30 +166,20 @@ ON_EVERY_BACKEND(convolve1d, wrong_inputs)
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){0}, &empty));
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){2, 2}, &square));
     must(fl_array_create(other, FL_F32, 1, (int64_t[]){4}, &there));
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(NULL, a, b, FL_FULL, out, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, NULL, b, FL_FULL, out, NULL));
-    expect_error_says("signal");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, NULL, FL_FULL, out, NULL));
-    expect_error_says("kernel");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, b, FL_FULL, NULL, NULL));
-    expect_error_says("out");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, empty, b, FL_FULL, out, NULL));
-    expect_error_says("signal has no elements");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, empty, FL_FULL, out, NULL));
-    expect_error_says("kernel has no elements");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, square, FL_FULL, out, NULL));
-    expect_error_says("kernel has 2 dimensions");
+    expect_argument_error(fl_convolve1d(NULL, a, b, FL_FULL, out, NULL), "device");
+    expect_argument_error(fl_convolve1d(device, NULL, b, FL_FULL, out, NULL), "signal");
+    expect_argument_error(fl_convolve1d(device, a, NULL, FL_FULL, out, NULL), "kernel");
+    expect_argument_error(fl_convolve1d(device, a, b, FL_FULL, NULL, NULL), "out");
+    expect_argument_error(fl_convolve1d(device, empty, b, FL_FULL, out, NULL), "signal has no elements");
+    expect_argument_error(fl_convolve1d(device, a, empty, FL_FULL, out, NULL), "kernel has no elements");
+    expect_argument_error(fl_convolve1d(device, a, square, FL_FULL, out, NULL), "kernel has 2 dimensions");
     expect_status(FL_E_WRONG_DEVICE, fl_convolve1d(device, a, there, FL_FULL, out, NULL));
     expect_error_says("kernel");
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, b, (fl_mode)7, out, NULL));
-    expect_error_says("mode is 7");
+    expect_argument_error(fl_convolve1d(device, a, b, (fl_mode)7, out, NULL), "mode is 7");
     expect_status(FL_E_UNKNOWN, fl_convolve1d(device, a, b, FL_FULL, out, &(fl_run){.variant = "tilde"}));
     expect_error_says("tiled");
     expect_usable(device, &problem);
-    fl_array_free(empty);
-    fl_array_free(square);
-    fl_array_free(there);
+    free_arrays(empty, square, there);
     small_problem_free(&problem);
     fl_device_close(device);
     fl_device_close(other);
@@ -215,22 +198,18 @@ ON_EVERY_BACKEND(convolve1d, overlapping_output)
     must(fl_array_view(whole, (int64_t[]){0}, &half, &a));
     must(fl_array_view(whole, (int64_t[]){49}, &half, &over));
     must(fl_array_view(whole, (int64_t[]){50}, &half, &beside));
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, a, b, FL_SAME, over, NULL));
-    expect_error_says("out");
+    expect_argument_error(fl_convolve1d(device, a, b, FL_SAME, over, NULL), "out");
     expect_status(FL_E_ARGUMENT, fl_convolve1d(device, b, a, FL_VALID, a, NULL));
     /* Of the right length, 99 - 50 + 1, and over the kernel. */
     fl_array *signal;
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){99}, &signal));
-    expect_status(FL_E_ARGUMENT, fl_convolve1d(device, signal, over, FL_VALID, beside, NULL));
-    expect_error_says("kernel");
+    expect_argument_error(fl_convolve1d(device, signal, over, FL_VALID, beside, NULL), "kernel");
     fl_array_free(signal);
     must(fl_convolve1d(device, a, b, FL_SAME, beside, NULL));
     struct matrix got = matrix_create(FL_F32, 1, half);
     must(fl_array_to_host(beside, got.data));
     sums_expect(&sums, &got, false, "%s: an output beside the signal", on->resource);
-    fl_array *arrays[] = {a, over, beside, whole, b};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(a, over, beside, whole, b);
     sums_free(&sums);
     matrix_free(&data);
     matrix_free(&kernel);
@@ -269,8 +248,7 @@ Test(convolve1d, shapes)
             cr_expect(status == FL_OK && out == cases[i].out, "case %zu: %lld", i, (long long)out);
         }
     }
-    expect_status(FL_E_ARGUMENT, fl_convolve1d_shape(5, 3, FL_FULL, NULL));
-    expect_error_says("out");
+    expect_argument_error(fl_convolve1d_shape(5, 3, FL_FULL, NULL), "out");
 }
 
 /* ------------------------------------------------------------------------------------ timing, threads, streams ---- */
@@ -351,9 +329,7 @@ static void *convolve_on_own_stream(void *argument)
              fl_array_read(out, got.data, stream) == FL_OK && fl_stream_wait(stream) == FL_OK &&
              sums_are_near(&sums, &got, strcmp(variant, "fft") == 0);
     }
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(out);
+    free_arrays(a, b, out);
     fl_stream_free(stream);
     sums_free(&sums);
     matrix_free(&signal);
@@ -379,8 +355,7 @@ ON_EVERY_BACKEND(convolve1d, tile_of_few_outputs)
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){40}, &out));
     must(fl_convolve1d(device, a, a, FL_SAME, out, &(fl_run){.variant = "tiled", .timing = &timing}));
     cr_expect(is_gpu(device) || timing.block[0] == 40, "%s: a tile of %d", on->resource, timing.block[0]);
-    fl_array_free(a);
-    fl_array_free(out);
+    free_arrays(a, out);
     matrix_free(&signal);
     fl_device_close(device);
 }

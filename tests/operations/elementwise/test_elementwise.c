@@ -135,8 +135,7 @@ static void check_golden(fl_device *device, const struct operation *o, const str
         guarded_free(&out);
     }
     matrix_free(&got);
-    fl_array_free(x);
-    fl_array_free(y);
+    free_arrays(x, y);
 }
 
 /* NumPy's logarithms are in f64: rounded here to what is computed in. */
@@ -376,8 +375,7 @@ ON_EVERY_BACKEND(elementwise, no_elements)
             must(call(&operations[o], device, x, x, out, NULL));
             must(call(&operations[o], device, x, x, x, &(fl_run){.timing = &timing}));
             cr_expect(timing.kernel_s == 0 && timing.bytes == 0 && timing.variant, "%s", on->resource);
-            fl_array_free(x);
-            fl_array_free(out);
+            free_arrays(x, out);
         }
     fl_device_close(device);
 }
@@ -474,8 +472,7 @@ ON_EVERY_BACKEND(elementwise, block_beyond_the_limits)
     }
     fl_array *x;
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){9}, &x));
-    expect_status(FL_E_ARGUMENT, fl_increment(device, x, x, &(fl_run){.block = {8, -1, 0}}));
-    expect_error_says("-1");
+    expect_argument_error(fl_increment(device, x, x, &(fl_run){.block = {8, -1, 0}}), "-1");
     fl_array_free(x);
     fl_device_close(device);
 }
@@ -528,8 +525,7 @@ ON_EVERY_BACKEND(elementwise, again_and_with_itself)
     must(fl_maximum(device, a, a, a, NULL));
     must(fl_array_to_host(out, got));
     cr_expect(fabs(got[299] - log(6)) <= 4 * ulp(FL_F64, log(6)), "%s: %.17g", on->resource, got[299]);
-    fl_array_free(a);
-    fl_array_free(out);
+    free_arrays(a, out);
     fl_device_close(device);
 }
 
@@ -543,17 +539,13 @@ ON_EVERY_BACKEND(elementwise, overlap_is_refused)
     must(fl_array_view(whole.out, (int64_t[]){7, 0}, (int64_t[]){8, 8}, &narrow));
     must(fl_array_view(whole.out, (int64_t[]){8, 0}, (int64_t[]){8, 8}, &apart));
     for (size_t o = 0; o < COUNT(operations); o++) {
-        expect_status(FL_E_ARGUMENT, call(&operations[o], device, a, apart, shifted, NULL));
-        expect_error_says("shares memory");
+        expect_argument_error(call(&operations[o], device, a, apart, shifted, NULL), "shares memory");
         expect_status(FL_E_ARGUMENT, call(&operations[o], device, a, apart, narrow, NULL));
     }
-    expect_status(FL_E_ARGUMENT, fl_maximum(device, apart, a, shifted, NULL));
-    expect_error_says("y");
+    expect_argument_error(fl_maximum(device, apart, a, shifted, NULL), "y");
     expect_untouched(&whole, on->resource);
     must(fl_increment(device, a, apart, NULL));
-    fl_array *all[] = {a, shifted, narrow, apart};
-    for (size_t i = 0; i < COUNT(all); i++)
-        fl_array_free(all[i]);
+    free_arrays(a, shifted, narrow, apart);
     guarded_free(&whole);
     fl_device_close(device);
 }
@@ -584,17 +576,11 @@ ON_EVERY_BACKEND(elementwise, integers_into_f64)
         cr_expect(got[i] == wanted || fabs(got[i] - wanted) <= 4 * ulp(FL_F64, wanted), "%s: element %d: %.17g",
                   on->resource, i, got[i]);
     }
-    expect_status(FL_E_ARGUMENT, fl_increment(device, u8, u8, NULL));
-    expect_error_says("u8");
-    expect_status(FL_E_ARGUMENT, fl_maximum(device, i64, u8, i64, NULL));
-    expect_error_says("y has dtype u8");
-    expect_status(FL_E_ARGUMENT, fl_sqrt(device, f64, f32, NULL));
-    expect_error_says("f64");
-    expect_status(FL_E_ARGUMENT, fl_maximum(device, f32, i64, i64, NULL));
-    expect_error_says("out");
-    fl_array *all[] = {u8, i64, f64, f32};
-    for (size_t i = 0; i < COUNT(all); i++)
-        fl_array_free(all[i]);
+    expect_argument_error(fl_increment(device, u8, u8, NULL), "u8");
+    expect_argument_error(fl_maximum(device, i64, u8, i64, NULL), "y has dtype u8");
+    expect_argument_error(fl_sqrt(device, f64, f32, NULL), "f64");
+    expect_argument_error(fl_maximum(device, f32, i64, i64, NULL), "out");
+    free_arrays(u8, i64, f64, f32);
     fl_device_close(device);
 }
 
@@ -608,14 +594,10 @@ ON_EVERY_BACKEND(elementwise, wrong_arguments)
     must(fl_array_create(other, FL_F32, 2, (int64_t[]){3, 4}, &foreign));
     for (size_t o = 0; o < COUNT(operations); o++) {
         const struct operation *op = &operations[o];
-        expect_status(FL_E_ARGUMENT, call(op, NULL, a, a, a, NULL));
-        expect_error_says("device");
-        expect_status(FL_E_ARGUMENT, call(op, device, NULL, a, a, NULL));
-        expect_error_says(op->one ? "in is NULL" : "x is NULL");
-        expect_status(FL_E_ARGUMENT, call(op, device, a, a, NULL, NULL));
-        expect_error_says("out is NULL");
-        expect_status(FL_E_ARGUMENT, call(op, device, a, a, longer, NULL));
-        expect_error_says("3x5");
+        expect_argument_error(call(op, NULL, a, a, a, NULL), "device");
+        expect_argument_error(call(op, device, NULL, a, a, NULL), op->one ? "in is NULL" : "x is NULL");
+        expect_argument_error(call(op, device, a, a, NULL, NULL), "out is NULL");
+        expect_argument_error(call(op, device, a, a, longer, NULL), "3x5");
         expect_status(FL_E_ARGUMENT, call(op, device, a, a, flat, NULL));
         expect_status(FL_E_WRONG_DEVICE, call(op, device, a, a, foreign, NULL));
         expect_error_says("fl_array_to_device(out");
@@ -623,14 +605,10 @@ ON_EVERY_BACKEND(elementwise, wrong_arguments)
         expect_error_says("naive");
         if (op->one)
             continue;
-        expect_status(FL_E_ARGUMENT, call(op, device, a, NULL, a, NULL));
-        expect_error_says("y is NULL");
-        expect_status(FL_E_ARGUMENT, call(op, device, a, longer, a, NULL));
-        expect_error_says("y is 3x5");
+        expect_argument_error(call(op, device, a, NULL, a, NULL), "y is NULL");
+        expect_argument_error(call(op, device, a, longer, a, NULL), "y is 3x5");
     }
-    fl_array *all[] = {a, longer, flat, foreign};
-    for (size_t i = 0; i < COUNT(all); i++)
-        fl_array_free(all[i]);
+    free_arrays(a, longer, flat, foreign);
     fl_device_close(device);
     fl_device_close(other);
 }

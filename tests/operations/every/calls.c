@@ -386,8 +386,7 @@ struct outputs run_call(fl_device *device, const struct call *call, void (*befor
         got.size += (size_t)fl_array_size(arrays.out[i]) * fl_dtype_size(fl_array_dtype(arrays.out[i]));
     }
     for (int i = 0; i < 3; i++) {
-        fl_array_free(arrays.in[i]);
-        fl_array_free(arrays.out[i]);
+        free_arrays(arrays.in[i], arrays.out[i]);
     }
     return got;
 }

@@ -192,9 +192,7 @@ static void measure_convolve(fl_device *device, const struct matrix *image, cons
                  part_of(&exact[at], dtype, (double)taps + 32, (long double)(2 * taps), matrix_get(&got, 0, at)));
     }
     free(exact);
-    fl_array_free(in);
-    fl_array_free(weights);
-    fl_array_free(out);
+    free_arrays(in, weights, out);
     matrix_free(&got);
 }
 
@@ -273,9 +271,7 @@ static void measure_convolve1d(fl_device *device, const struct matrix *signal, c
                      : part_of(&e, dtype, (double)taps + 16, (long double)taps, matrix_get(&got, 0, i)));
         }
     }
-    fl_array_free(in);
-    fl_array_free(weights);
-    fl_array_free(out);
+    free_arrays(in, weights, out);
     matrix_free(&got);
 }
 
@@ -341,10 +337,7 @@ static void measure_reconstruct(fl_device *device, const struct matrix *u, const
                  part_of(&e, dtype, K + 4, tiny, matrix_get(&got, 0, at)));
         }
     }
-    fl_array_free(on_u);
-    fl_array_free(on_s);
-    fl_array_free(on_vt);
-    fl_array_free(y);
+    free_arrays(on_u, on_s, on_vt, y);
     matrix_free(&got);
 }
 
@@ -416,9 +409,7 @@ static void log_of_sum_on(const struct on *on)
                                                                                   : (double)INFINITY);
                     }
                 }
-                fl_array_free(on_x);
-                fl_array_free(on_y);
-                fl_array_free(out);
+                free_arrays(on_x, on_y, out);
                 matrix_free(&x);
                 matrix_free(&y);
                 matrix_free(&got);
@@ -556,10 +547,7 @@ static void svd_on(const struct on *on)
                 must(fl_array_to_host(on_vt, vt.data));
                 note(device, "svd", variant, floats[d], input, part_of_svd(&a, &u, &s, &vt, exact, scale));
             }
-            fl_array_free(on_a);
-            fl_array_free(on_u);
-            fl_array_free(on_s);
-            fl_array_free(on_vt);
+            free_arrays(on_a, on_u, on_s, on_vt);
             matrix_free(&a);
             matrix_free(&u);
             matrix_free(&s);
@@ -622,9 +610,7 @@ static void exact_on(const struct on *on)
                                  ? 0
                                  : (double)INFINITY);
                 }
-            fl_array_free(on_x);
-            fl_array_free(on_y);
-            fl_array_free(out);
+            free_arrays(on_x, on_y, out);
             matrix_free(&x);
             matrix_free(&y);
             matrix_free(&got);

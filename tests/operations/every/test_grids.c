@@ -51,10 +51,7 @@ static fl_status maximum_of_rows(fl_device *device, fl_dtype dtype, struct shape
     must(fl_array_view(x, (int64_t[]){0, 1}, (int64_t[]){shape.rows, shape.columns}, &left));
     must(fl_array_view(y, (int64_t[]){0, 2}, (int64_t[]){shape.rows, shape.columns}, &right));
     const fl_status status = fl_maximum(device, left, right, out, run);
-    fl_array_free(left);
-    fl_array_free(right);
-    fl_array_free(x);
-    fl_array_free(y);
+    free_arrays(left, right, x, y);
     return status;
 }
 
@@ -94,8 +91,7 @@ static fl_status convolve1d(fl_device *device, fl_dtype dtype, struct shape shap
 {
     fl_array *x = integers(device, dtype, shape, 1), *kernel = integers(device, dtype, (struct shape){1, 5}, 2);
     const fl_status status = fl_convolve1d(device, x, kernel, FL_SAME, out, run);
-    fl_array_free(kernel);
-    fl_array_free(x);
+    free_arrays(kernel, x);
     return status;
 }
 
@@ -109,8 +105,7 @@ static fl_status convolve(fl_device *device, fl_dtype dtype, struct shape shape,
     fl_status status = fl_convolve(device, x, kernel, FL_SAME, out, run);
     if (status == FL_OK)
         status = fl_device_wait(device);
-    fl_array_free(kernel);
-    fl_array_free(x);
+    free_arrays(kernel, x);
     matrix_free(&ones);
     return status;
 }
@@ -122,9 +117,7 @@ static fl_status reconstruct(fl_device *device, fl_dtype dtype, struct shape sha
     fl_array *s = integers(device, dtype, (struct shape){1, rank}, 2);
     fl_array *vt = integers(device, dtype, (struct shape){rank, shape.columns}, 3);
     const fl_status status = fl_reconstruct(device, u, s, vt, rank, out, run);
-    fl_array_free(u);
-    fl_array_free(s);
-    fl_array_free(vt);
+    free_arrays(u, s, vt);
     return status;
 }
 

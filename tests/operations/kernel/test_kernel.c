@@ -176,9 +176,9 @@ ON_EVERY_BACKEND(kernel, numbers_of_all_types)
             const fl_argument good = arguments[i];
             arguments[i].integer = i == 1 ? 2 : i == 2 ? 128 : i == 3 ? -1 : i == 4 ? 32768 : i == 8 ? -1 : INT64_MAX;
             if (i != 7) {
-                expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, arguments,
-                                                              COUNT(arguments), NULL));
-                expect_error_says("its type holds");
+                expect_argument_error(
+                    fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0, arguments, COUNT(arguments), NULL),
+                    "its type holds");
             }
             arguments[i] = good;
         }
@@ -212,20 +212,16 @@ ON_EVERY_BACKEND(kernel, constants_and_defines)
                               &(fl_run){.block = {4}}));
         must(fl_array_to_host(out, got));
         cr_expect(got[0] == 1004 && got[3] == 1014, "%g %g", got[0], got[3]);
-        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factors", five));
-        expect_error_says("factors has 16 bytes, and the array 20");
-        expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factor", four));
-        expect_error_says("no __constant__ or __device__ variable 'factor'");
+        expect_argument_error(fl_kernel_constant(kernel, "factors", five), "factors has 16 bytes, and the array 20");
+        expect_argument_error(fl_kernel_constant(kernel, "factor", four),
+                              "no __constant__ or __device__ variable 'factor'");
         expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "sin", four));
         expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, "factors", NULL));
         expect_status(FL_E_ARGUMENT, fl_kernel_constant(kernel, NULL, four));
         expect_status(FL_E_ARGUMENT, fl_kernel_constant(NULL, "factors", four));
     }
     fl_kernel_free(kernel);
-    fl_array_free(out);
-    fl_array_free(four);
-    fl_array_free(five);
-    fl_array_free(one);
+    free_arrays(out, four, five, one);
     fl_device_close(device);
 }
 
@@ -245,11 +241,9 @@ ON_EVERY_BACKEND(kernel, wrong_arguments)
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(NULL, grid, 0, good, 3, NULL));
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, NULL, 0, good, 3, NULL));
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, NULL, 3, NULL));
-        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, good, 2, NULL));
-        expect_error_says("k has 3 parameters");
+        expect_argument_error(fl_kernel_launch(kernel, grid, 0, good, 2, NULL), "k has 3 parameters");
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, -1, good, 3, NULL));
-        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, no_grid, 0, good, 3, NULL));
-        expect_error_says("grid[1] is 0");
+        expect_argument_error(fl_kernel_launch(kernel, no_grid, 0, good, 3, NULL), "grid[1] is 0");
         expect_status(FL_E_LIMIT, fl_kernel_launch(kernel, grid, INT64_C(1) << 40, good, 3, NULL));
         expect_status(FL_E_LIMIT,
                       fl_kernel_launch(kernel, (const int64_t[]){1, 1, INT64_C(1) << 40}, 0, good, 3, NULL));
@@ -271,16 +265,11 @@ ON_EVERY_BACKEND(kernel, wrong_arguments)
         }
         memcpy(wrong, good, sizeof wrong);
         wrong[2].array = a;
-        expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, wrong, 3, NULL));
-        expect_error_says("argument n is an array");
+        expect_argument_error(fl_kernel_launch(kernel, grid, 0, wrong, 3, NULL), "argument n is an array");
         must(fl_kernel_launch(kernel, grid, 0, good, 3, NULL));
     }
     fl_kernel_free(kernel);
-    fl_array_free(inside);
-    fl_array_free(a);
-    fl_array_free(b);
-    fl_array_free(integers);
-    fl_array_free(foreign);
+    free_arrays(inside, a, b, integers, foreign);
     fl_device_close(other);
     fl_device_close(device);
 }

@@ -145,9 +145,7 @@ ON_EVERY_BACKEND(map, as_the_built_in_operations)
     }
     free(got);
     free(wanted);
-    fl_array_free(out);
-    fl_array_free(in[0]);
-    fl_array_free(in[1]);
+    free_arrays(out, in[0], in[1]);
     matrix_free(&a);
     matrix_free(&b);
     fl_device_close(device);
@@ -188,10 +186,7 @@ ON_EVERY_BACKEND(map, primes_by_a_loop)
         cr_assert(is_prime[i] == wanted, "%s: %lld", on->resource, (long long)i);
     }
     cr_expect(next == PRIMES - 1 || next == PRIMES, "%lld primes", (long long)next);
-    fl_array_free(n);
-    fl_array_free(out);
-    fl_array_free(list);
-    fl_array_free(found);
+    free_arrays(n, out, list, found);
 none:
     fl_function_free(f);
     free(numbers);
@@ -227,8 +222,7 @@ ON_EVERY_BACKEND(map, the_usual_variant)
         must(fl_map(device, f, (const fl_array *const *)&x, 1, out, &(fl_run){.timing = &timing}));
         cr_expect_str_eq(timing.variant, is_gpu(device) ? cases[c].variant : "naive", "%s took %s: %s", on->resource,
                          timing.variant, cases[c].text);
-        fl_array_free(x);
-        fl_array_free(out);
+        free_arrays(x, out);
         fl_function_free(f);
     }
     fl_device_close(device);
@@ -310,8 +304,7 @@ ON_EVERY_BACKEND(map, broadcasting)
         fl_array_free(x);
     }
     fl_function_free(f);
-    fl_array_free(in[0]);
-    fl_array_free(in[1]);
+    free_arrays(in[0], in[1]);
     matrix_free(&a);
     matrix_free(&b);
     fl_device_close(device);
@@ -335,12 +328,10 @@ Test(map, wrong_arguments)
     expect_status(FL_E_ARGUMENT, fl_map(device, f, NULL, 2, out, NULL));
     expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 2, NULL, NULL));
     expect_status(FL_E_ARGUMENT, fl_map(device, f, null, 2, out, NULL));
-    expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 1, out, NULL));
-    expect_error_says("count is 1; the function has 2 inputs");
-    expect_status(FL_E_ARGUMENT, fl_map(device, f, integers, 2, out, NULL));
-    expect_error_says("input 2 has dtype i32; the function takes f32");
-    expect_status(FL_E_ARGUMENT, fl_map(device, f, shapes, 2, out, NULL));
-    expect_error_says("input 2 is 2x4, which does not broadcast to out's 2x3");
+    expect_argument_error(fl_map(device, f, good, 1, out, NULL), "count is 1; the function has 2 inputs");
+    expect_argument_error(fl_map(device, f, integers, 2, out, NULL), "input 2 has dtype i32; the function takes f32");
+    expect_argument_error(fl_map(device, f, shapes, 2, out, NULL),
+                          "input 2 is 2x4, which does not broadcast to out's 2x3");
     expect_status(FL_E_ARGUMENT, fl_map(device, f, good, 2, i, NULL));
     expect_status(FL_E_WRONG_DEVICE, fl_map(device, f, devices, 2, out, NULL));
     expect_status(FL_E_WRONG_DEVICE, fl_map(other, f, good, 2, foreign, NULL));
@@ -370,11 +361,7 @@ Test(map, wrong_arguments)
     cr_expect(fl_function_describe(NULL) == NULL);
     fl_function_free(NULL);
     fl_function_free(f);
-    fl_array_free(x);
-    fl_array_free(long_x);
-    fl_array_free(i);
-    fl_array_free(out);
-    fl_array_free(foreign);
+    free_arrays(x, long_x, i, out, foreign);
     fl_device_close(device);
     fl_device_close(other);
 }
@@ -456,8 +443,7 @@ static void *use(void *argument)
                        &(fl_run){.variant = round % 2 ? "naive" : "reference"}) == FL_OK &&
                 fl_array_to_host(out, &got) == FL_OK && got == x * x + 1;
         fl_function_free(f);
-        fl_array_free(in);
-        fl_array_free(out);
+        free_arrays(in, out);
     }
     return NULL;
 }

@@ -242,8 +242,7 @@ static void check_known(fl_device *device, const char *variant, struct known kno
               fl_device_describe(device)->resource, variant, (long long)found, (long long)known.upto,
               (long long)known.count, (long long)sum);
     free(prime);
-    fl_array_free(out);
-    fl_array_free(count);
+    free_arrays(out, count);
 }
 
 ON_EVERY_BACKEND(primes, known_values)
@@ -327,26 +326,17 @@ ON_EVERY_BACKEND(primes, wrong_arguments)
     must(fl_array_create(other, FL_I64, 1, &bound, &foreign));
     must(fl_array_create(device, FL_I64, 1, &bound, &whole));
     must(fl_array_view(whole, &one, &one, &inside));
-    expect_status(FL_E_ARGUMENT, fl_primes(NULL, 1000, out.out, count, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, FL_PRIMES_MOST + 1, out.out, count, NULL));
-    expect_error_says("1099511627776");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, NULL, count, NULL));
-    expect_error_says("out is NULL");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, out.out, NULL, NULL));
-    expect_error_says("count is NULL");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, shorter, count, NULL));
-    expect_error_says("fl_primes_bound(1000)");
-    expect_status(FL_E_ARGUMENT, fl_primes_between(device, 10, 100000, out.out, count, NULL));
-    expect_error_says("fl_primes_between_bound(10, 100000)");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, narrow, count, NULL));
-    expect_error_says("i32");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, square, count, NULL));
-    expect_error_says("2 dimensions");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, out.out, pair, NULL));
-    expect_error_says("count");
-    expect_status(FL_E_ARGUMENT, fl_primes(device, 1000, whole, inside, NULL));
-    expect_error_says("shares memory");
+    expect_argument_error(fl_primes(NULL, 1000, out.out, count, NULL), "device");
+    expect_argument_error(fl_primes(device, FL_PRIMES_MOST + 1, out.out, count, NULL), "1099511627776");
+    expect_argument_error(fl_primes(device, 1000, NULL, count, NULL), "out is NULL");
+    expect_argument_error(fl_primes(device, 1000, out.out, NULL, NULL), "count is NULL");
+    expect_argument_error(fl_primes(device, 1000, shorter, count, NULL), "fl_primes_bound(1000)");
+    expect_argument_error(fl_primes_between(device, 10, 100000, out.out, count, NULL),
+                          "fl_primes_between_bound(10, 100000)");
+    expect_argument_error(fl_primes(device, 1000, narrow, count, NULL), "i32");
+    expect_argument_error(fl_primes(device, 1000, square, count, NULL), "2 dimensions");
+    expect_argument_error(fl_primes(device, 1000, out.out, pair, NULL), "count");
+    expect_argument_error(fl_primes(device, 1000, whole, inside, NULL), "shares memory");
     expect_status(FL_E_WRONG_DEVICE, fl_primes(device, 1000, foreign, count, NULL));
     expect_error_says("fl_array_to_device(out");
     expect_status(FL_E_UNKNOWN, fl_primes(device, 1000, out.out, count, &(fl_run){.variant = "seive"}));
@@ -357,9 +347,7 @@ ON_EVERY_BACKEND(primes, wrong_arguments)
                                             &(fl_run){.variant = "sieve", .block = {huge, huge, huge}}));
     }
     expect_untouched(&out, on->resource);
-    fl_array *arrays[] = {shorter, narrow, square, count, pair, foreign, whole, inside};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(shorter, narrow, square, count, pair, foreign, whole, inside);
     guarded_free(&out);
     fl_device_close(device);
     fl_device_close(other);

@@ -138,9 +138,7 @@ static struct uploaded upload_all(fl_device *device, const struct problem *p, bo
 
 static void uploaded_free(struct uploaded *up)
 {
-    fl_array_free(up->u);
-    fl_array_free(up->s);
-    fl_array_free(up->vt);
+    free_arrays(up->u, up->s, up->vt);
 }
 
 /* The bound that flynn.h gives: s times u is rounded once, each product of the sum and each partial sum once more, the
@@ -241,9 +239,7 @@ ON_EVERY_BACKEND(reconstruct, all_singular_values_give_the_picture)
         cr_expect(fabs(matrix_get(&got, 0, at) - matrix_get(&image, 0, at)) <= 40 * 40 * DBL_EPSILON,
                   "%s: pixel %lld is %.17g, not %.17g", on->resource, (long long)at, matrix_get(&got, 0, at),
                   matrix_get(&image, 0, at));
-    fl_array *arrays[] = {du, ds, dvt, y};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(du, ds, dvt, y);
     struct matrix *matrices[] = {&u, &s, &vt, &image, &got};
     for (size_t i = 0; i < COUNT(matrices); i++)
         matrix_free(matrices[i]);
@@ -417,9 +413,7 @@ ON_EVERY_BACKEND(reconstruct, nothing_to_compute)
         must(fl_reconstruct(device, u, s, vt, 3, y, &(fl_run){.timing = &timing}));
         cr_expect(timing.variant && timing.flops == 0 && timing.kernel_s == 0);
         expect_status(FL_E_ARGUMENT, fl_reconstruct(device, u, s, vt, 4, y, NULL));
-        fl_array *arrays[] = {u, s, vt, y};
-        for (size_t a = 0; a < COUNT(arrays); a++)
-            fl_array_free(arrays[a]);
+        free_arrays(u, s, vt, y);
     }
     fl_device_close(device);
 }
@@ -468,11 +462,8 @@ ON_EVERY_BACKEND(reconstruct, wrong_shapes)
         must(fl_array_create(device, FL_F32, ndim_of(c->s, 2), c->s, &s));
         must(fl_array_create(device, FL_F32, ndim_of(c->vt, 3), c->vt, &vt));
         must(fl_array_create(device, c->dtype, ndim_of(c->y, 3), c->y, &y));
-        expect_status(FL_E_ARGUMENT, fl_reconstruct(device, u, s, vt, c->rank, y, NULL));
-        expect_error_says(c->says);
-        fl_array *arrays[] = {u, s, vt, y};
-        for (size_t a = 0; a < COUNT(arrays); a++)
-            fl_array_free(arrays[a]);
+        expect_argument_error(fl_reconstruct(device, u, s, vt, c->rank, y, NULL), c->says);
+        free_arrays(u, s, vt, y);
     }
     fl_device_close(device);
 }
@@ -496,14 +487,11 @@ ON_EVERY_BACKEND(reconstruct, no_singular_values)
         must(fl_array_to_host(y, y_values));
         for (size_t i = 0; i < COUNT(y_values); i++)
             cr_expect(y_values[i] == 0, "%s %s: element %zu is %g", on->resource, variant, i, y_values[i]);
-        expect_status(FL_E_ARGUMENT, fl_reconstruct(device, u, s, vt, 1, y, NULL));
-        expect_error_says("rank is 1; expected 0 to 0");
+        expect_argument_error(fl_reconstruct(device, u, s, vt, 1, y, NULL), "rank is 1; expected 0 to 0");
         expect_status(FL_E_UNKNOWN, fl_reconstruct(device, u, s, vt, 0, y, &(fl_run){.variant = "no"}));
         fl_array_free(y);
     }
-    fl_array *arrays[] = {u, s, vt};
-    for (size_t a = 0; a < COUNT(arrays); a++)
-        fl_array_free(arrays[a]);
+    free_arrays(u, s, vt);
     fl_device_close(device);
 }
 
@@ -514,27 +502,20 @@ ON_EVERY_BACKEND(reconstruct, wrong_arguments)
     struct uploaded up = upload_all(device, &p, false);
     struct guarded guarded = guarded_create(device, FL_F32, 2, up.shape, 2);
     fl_array *y = guarded.out, *elsewhere, *over;
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(NULL, up.u, up.s, up.vt, 3, y, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(device, NULL, up.s, up.vt, 3, y, NULL));
-    expect_error_says("u is NULL");
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(device, up.u, NULL, up.vt, 3, y, NULL));
-    expect_error_says("s is NULL");
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(device, up.u, up.s, NULL, 3, y, NULL));
-    expect_error_says("vt is NULL");
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(device, up.u, up.s, up.vt, 3, NULL, NULL));
-    expect_error_says("y is NULL");
+    expect_argument_error(fl_reconstruct(NULL, up.u, up.s, up.vt, 3, y, NULL), "device");
+    expect_argument_error(fl_reconstruct(device, NULL, up.s, up.vt, 3, y, NULL), "u is NULL");
+    expect_argument_error(fl_reconstruct(device, up.u, NULL, up.vt, 3, y, NULL), "s is NULL");
+    expect_argument_error(fl_reconstruct(device, up.u, up.s, NULL, 3, y, NULL), "vt is NULL");
+    expect_argument_error(fl_reconstruct(device, up.u, up.s, up.vt, 3, NULL, NULL), "y is NULL");
     expect_status(FL_E_UNKNOWN, fl_reconstruct(device, up.u, up.s, up.vt, 3, y, &(fl_run){.variant = "registers"}));
     expect_error_says("register");
     must(fl_array_to_device(up.s, other, &elsewhere));
     expect_status(FL_E_WRONG_DEVICE, fl_reconstruct(device, up.u, elsewhere, up.vt, 3, y, NULL));
     expect_error_says("fl_array_to_device");
     must(fl_array_view(up.u, (int64_t[]){0, 0}, (int64_t[]){3, 3}, &over));
-    expect_status(FL_E_ARGUMENT, fl_reconstruct(device, over, up.s, over, 3, over, NULL));
-    expect_error_says("y shares memory with u");
+    expect_argument_error(fl_reconstruct(device, over, up.s, over, 3, over, NULL), "y shares memory with u");
     expect_untouched(&guarded, on->resource);
-    fl_array_free(over);
-    fl_array_free(elsewhere);
+    free_arrays(over, elsewhere);
     guarded_free(&guarded);
     uploaded_free(&up);
     problem_free(&p);
@@ -678,9 +659,7 @@ static void *reconstruct_on_own_stream(void *argument)
         for (int64_t at = 0; ok && at < m * n; at++)
             ok = is_right(&p, at, matrix_get(&got, 0, at));
     }
-    fl_array *arrays[] = {u, s, vt, y};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(u, s, vt, y);
     fl_stream_free(stream);
     problem_free(&p);
     matrix_free(&got);

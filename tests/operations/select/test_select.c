@@ -212,13 +212,9 @@ ON_EVERY_BACKEND(select, overlapping_count)
     must(fl_array_create(device, FL_I64, 1, (int64_t[]){10}, &out));
     must(fl_array_view(in, (int64_t[]){9}, (int64_t[]){1}, &of_in));
     must(fl_array_view(out, (int64_t[]){0}, (int64_t[]){1}, &of_out));
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, out, of_in, NULL));
-    expect_error_says("count");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, out, of_out, NULL));
-    expect_error_says("count");
-    fl_array *arrays[] = {in, out, of_in, of_out};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    expect_argument_error(fl_select(device, in, out, of_in, NULL), "count");
+    expect_argument_error(fl_select(device, in, out, of_out, NULL), "count");
+    free_arrays(in, out, of_in, of_out);
     fl_device_close(device);
 }
 
@@ -237,28 +233,17 @@ ON_EVERY_BACKEND(select, wrong_arguments)
     must(fl_array_create(device, FL_I64, 1, &two, &pair));
     must(fl_array_from_host(device, FL_I32, 1, &one, &value, &narrow));
     must(fl_array_create(other, FL_F32, 1, &length, &foreign));
-    expect_status(FL_E_ARGUMENT, fl_select(NULL, in, out.out, count, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_select(device, NULL, out.out, count, NULL));
-    expect_error_says("in is NULL");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, NULL, count, NULL));
-    expect_error_says("out is NULL");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, out.out, NULL, NULL));
-    expect_error_says("count is NULL");
-    expect_status(FL_E_ARGUMENT, fl_select(device, square, out.out, count, NULL));
-    expect_error_says("2 dimensions");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, square, count, NULL));
-    expect_error_says("out has 2 dimensions");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, shorter, count, NULL));
-    expect_error_says("at least 100");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, wide, count, NULL));
-    expect_error_says("f64");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, out.out, pair, NULL));
-    expect_error_says("count");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, out.out, narrow, NULL));
-    expect_error_says("i64");
-    expect_status(FL_E_ARGUMENT, fl_select(device, in, in, count, NULL));
-    expect_error_says("shares memory");
+    expect_argument_error(fl_select(NULL, in, out.out, count, NULL), "device");
+    expect_argument_error(fl_select(device, NULL, out.out, count, NULL), "in is NULL");
+    expect_argument_error(fl_select(device, in, NULL, count, NULL), "out is NULL");
+    expect_argument_error(fl_select(device, in, out.out, NULL, NULL), "count is NULL");
+    expect_argument_error(fl_select(device, square, out.out, count, NULL), "2 dimensions");
+    expect_argument_error(fl_select(device, in, square, count, NULL), "out has 2 dimensions");
+    expect_argument_error(fl_select(device, in, shorter, count, NULL), "at least 100");
+    expect_argument_error(fl_select(device, in, wide, count, NULL), "f64");
+    expect_argument_error(fl_select(device, in, out.out, pair, NULL), "count");
+    expect_argument_error(fl_select(device, in, out.out, narrow, NULL), "i64");
+    expect_argument_error(fl_select(device, in, in, count, NULL), "shares memory");
     expect_status(FL_E_WRONG_DEVICE, fl_select(device, foreign, out.out, count, NULL));
     expect_error_says("fl_array_to_device(in");
     expect_status(FL_E_UNKNOWN, fl_select(device, in, out.out, count, &(fl_run){.variant = "scam"}));
@@ -270,9 +255,7 @@ ON_EVERY_BACKEND(select, wrong_arguments)
                       fl_select(device, in, out.out, count, &(fl_run){.variant = "scan", .block = {huge, huge, huge}}));
     }
     expect_untouched(&out, on->resource);
-    fl_array *arrays[] = {in, shorter, wide, square, count, pair, narrow, foreign};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(in, shorter, wide, square, count, pair, narrow, foreign);
     guarded_free(&out);
     fl_device_close(device);
     fl_device_close(other);

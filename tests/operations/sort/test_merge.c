@@ -74,8 +74,7 @@ static void check_merge(fl_device *device, const struct numbers *x, const struct
     free(expected);
     free(got);
     guarded_free(&out);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
 }
 
 /* Around what a thread (15 and 7 elements), a tile (256 times that) and a share of threads are made of. */
@@ -140,8 +139,7 @@ ON_EVERY_BACKEND(merge, inputs_that_are_not_in_order)
         guarded_copy(&out, got, kind_names[kind]);
         free(got);
         guarded_free(&out);
-        fl_array_free(a);
-        fl_array_free(b);
+        free_arrays(a, b);
         numbers_free(&x);
         numbers_free(&y);
     }
@@ -162,8 +160,7 @@ static void check_search(fl_device *device, const struct numbers *sorted, const 
                   (long long)expected[i], (long long)got[i]);
     free(got);
     guarded_free(&out);
-    fl_array_free(a);
-    fl_array_free(b);
+    free_arrays(a, b);
 }
 
 ON_EVERY_BACKEND(merge, golden_files)
@@ -233,23 +230,15 @@ ON_EVERY_BACKEND(merge, wrong_arguments)
         must(fl_array_create(device, wrong[i].x, 1, &four, &x));
         must(fl_array_create(device, wrong[i].y, 1, &four, &y));
         must(fl_array_create(device, wrong[i].out, 1, &wrong[i].length, &out));
-        expect_status(FL_E_ARGUMENT, fl_merge(device, x, y, out, NULL));
-        expect_error_says(wrong[i].says);
-        fl_array_free(x);
-        fl_array_free(y);
-        fl_array_free(out);
+        expect_argument_error(fl_merge(device, x, y, out, NULL), wrong[i].says);
+        free_arrays(x, y, out);
     }
     must(fl_array_create(device, FL_F32, 1, &eight, &out));
     must(fl_array_view(out, (int64_t[]){2}, &four, &x));
     must(fl_array_create(device, FL_F32, 1, &four, &y));
-    expect_status(FL_E_ARGUMENT, fl_merge(device, x, y, out, NULL));
-    expect_error_says("shares memory");
-    expect_status(FL_E_ARGUMENT, fl_search_sorted(device, x, y, out, NULL));
-    expect_error_says("out");
-    expect_status(FL_E_ARGUMENT, fl_merge(device, NULL, y, out, NULL));
-    expect_error_says("x is NULL");
-    fl_array_free(x);
-    fl_array_free(y);
-    fl_array_free(out);
+    expect_argument_error(fl_merge(device, x, y, out, NULL), "shares memory");
+    expect_argument_error(fl_search_sorted(device, x, y, out, NULL), "out");
+    expect_argument_error(fl_merge(device, NULL, y, out, NULL), "x is NULL");
+    free_arrays(x, y, out);
     fl_device_close(device);
 }

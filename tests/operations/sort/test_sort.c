@@ -232,8 +232,7 @@ static double check_many(fl_device *device, fl_dtype dtype, int64_t n, enum spre
     cr_expect(result.ok, "%s: %lld %s, %s%s: %lld wrong, at %lld", fl_device_describe(device)->resource, (long long)n,
               fl_dtype_name(dtype), spread_names[spread], in_place ? ", in place" : "", (long long)result.failed,
               (long long)result.worst_index);
-    fl_array_free(in);
-    fl_array_free(out);
+    free_arrays(in, out);
     free(data);
     return timing.bytes_requested / (double)n;
 }

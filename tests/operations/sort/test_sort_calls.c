@@ -32,8 +32,7 @@ static void check_block(fl_device *device, const struct numbers *input, const vo
             cr_expect(timing.block[0] == block[0], "%s: asked for a block of %d, ran %d", variant, block[0],
                       timing.block[0]);
     }
-    fl_array_free(in);
-    fl_array_free(out);
+    free_arrays(in, out);
 }
 
 ON_EVERY_BACKEND(sort_calls, blocks)
@@ -70,30 +69,22 @@ ON_EVERY_BACKEND(sort_calls, wrong_arguments)
     must(fl_array_from_host(device, FL_F32, 1, (int64_t[]){10}, (float[10]){3, 1, 2}, &in));
     must(fl_array_create(device, FL_U8, 1, (int64_t[]){10}, &bytes));
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){2, 5}, &matrix));
-    expect_status(FL_E_ARGUMENT, fl_sort(NULL, in, out, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_sort(device, NULL, out, NULL));
-    expect_error_says("in is NULL");
-    expect_status(FL_E_ARGUMENT, fl_sort(device, in, NULL, NULL));
-    expect_error_says("out is NULL");
-    expect_status(FL_E_ARGUMENT, fl_sort(device, bytes, bytes, NULL));
-    expect_error_says("u8");
-    expect_status(FL_E_ARGUMENT, fl_sort(device, matrix, out, NULL));
-    expect_error_says("dimensions");
+    expect_argument_error(fl_sort(NULL, in, out, NULL), "device");
+    expect_argument_error(fl_sort(device, NULL, out, NULL), "in is NULL");
+    expect_argument_error(fl_sort(device, in, NULL, NULL), "out is NULL");
+    expect_argument_error(fl_sort(device, bytes, bytes, NULL), "u8");
+    expect_argument_error(fl_sort(device, matrix, out, NULL), "dimensions");
     expect_status(FL_E_UNKNOWN, fl_sort(device, in, out, &(fl_run){.variant = "radixx"}));
     expect_error_says("radix");
     for (size_t i = 0; i < COUNT(wrong); i++) {
         fl_array *other;
         must(fl_array_create(device, wrong[i].dtype, wrong[i].ndim, wrong[i].shape, &other));
-        expect_status(FL_E_ARGUMENT, fl_sort(device, in, other, NULL));
-        expect_error_says("out");
+        expect_argument_error(fl_sort(device, in, other, NULL), "out");
         fl_array_free(other);
     }
     expect_untouched(&guarded, on->resource);
     guarded_free(&guarded);
-    fl_array_free(in);
-    fl_array_free(bytes);
-    fl_array_free(matrix);
+    free_arrays(in, bytes, matrix);
     fl_device_close(device);
 }
 
@@ -107,8 +98,7 @@ ON_EVERY_BACKEND(sort_calls, overlapping_output)
     must(fl_array_view(whole, (int64_t[]){0}, &first.n, &in));
     must(fl_array_view(whole, (int64_t[]){1}, &first.n, &over));
     must(fl_array_view(whole, (int64_t[]){50}, &first.n, &beside));
-    expect_status(FL_E_ARGUMENT, fl_sort(device, in, over, NULL));
-    expect_error_says("shares memory");
+    expect_argument_error(fl_sort(device, in, over, NULL), "shares memory");
     expect_status(FL_E_ARGUMENT, fl_sort(device, over, in, NULL));
     must(fl_sort(device, in, beside, NULL));
     struct numbers got = numbers_create(FL_F32, 50, UNIFORM, 2);
@@ -116,9 +106,7 @@ ON_EVERY_BACKEND(sort_calls, overlapping_output)
     expect_sorted(expected, &got, "beside the input");
     must(fl_array_to_host(in, got.data));
     cr_expect(memcmp(got.data, input.data, 50 * sizeof(float)) == 0, "%s: the input was changed", on->resource);
-    fl_array *arrays[] = {in, over, beside, whole};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(in, over, beside, whole);
     free(expected);
     numbers_free(&input);
     numbers_free(&got);
@@ -146,8 +134,7 @@ ON_EVERY_BACKEND(sort_calls, timing_is_filled)
         cr_expect(timing.bytes_requested >= timing.bytes && timing.flops == 0, "%s %s: %g bytes, %g operations",
                   on->resource, variant, timing.bytes_requested, timing.flops);
     }
-    fl_array_free(in);
-    fl_array_free(out);
+    free_arrays(in, out);
     numbers_free(&input);
     fl_device_close(device);
 }

@@ -114,9 +114,7 @@ static void expect_values(fl_device *device, const struct factors *f, const stru
         cr_assert(fabs(matrix_get(&s, 0, j) - matrix_get(values, 0, j)) <= bound * matrix_get(values, 0, 0),
                   "%s: singular value %d of r is %.17g, expected %.17g", what, (int)j, matrix_get(&s, 0, j),
                   matrix_get(values, 0, j));
-    fl_array *arrays[] = {r, u, found, vt};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    free_arrays(r, u, found, vt);
     matrix_free(&s);
 }
 
@@ -184,22 +182,15 @@ ON_EVERY_BACKEND(qr, wrong_arguments)
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 0}, &empty));
     must(fl_qr(device, none, empty, none, NULL));
     expect_status(FL_E_ARGUMENT, fl_qr(NULL, in, qt, r, NULL));
-    expect_status(FL_E_ARGUMENT, fl_qr(device, NULL, qt, r, NULL));
-    expect_error_says("a");
-    expect_status(FL_E_ARGUMENT, fl_qr(device, in, r, r, NULL));
-    expect_error_says("qt");
-    expect_status(FL_E_ARGUMENT, fl_qr(device, in, qt, qt, NULL));
-    expect_error_says("r is 4x6");
-    expect_status(FL_E_ARGUMENT, fl_qr(device, r, r, r, NULL));
-    expect_error_says("qt");
+    expect_argument_error(fl_qr(device, NULL, qt, r, NULL), "a");
+    expect_argument_error(fl_qr(device, in, r, r, NULL), "qt");
+    expect_argument_error(fl_qr(device, in, qt, qt, NULL), "r is 4x6");
+    expect_argument_error(fl_qr(device, r, r, r, NULL), "qt");
     expect_status(FL_E_UNKNOWN, fl_qr(device, in, qt, r, &(fl_run){.variant = "householder"}));
     matrix_set(&a, 5, 3, INFINITY);
     must(fl_array_write(in, a.data, NULL));
-    expect_status(FL_E_ARGUMENT, fl_qr(device, in, qt, r, NULL));
-    expect_error_says("qr: an element of a is not finite");
-    fl_array *arrays[] = {in, qt, r, none, empty};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    expect_argument_error(fl_qr(device, in, qt, r, NULL), "qr: an element of a is not finite");
+    free_arrays(in, qt, r, none, empty);
     matrix_free(&a);
     fl_device_close(device);
 }

@@ -335,8 +335,7 @@ ON_EVERY_BACKEND(svd, not_finite)
             fl_run run = {.variant = variant};
             fl_status status = fl_svd(device, in, 1, p.u.out, p.s.out, p.vt.out, &run);
             status = status ? status : fl_device_wait(device);
-            expect_status(FL_E_ARGUMENT, status);
-            expect_error_says("finite");
+            expect_argument_error(status, "finite");
             expect_all_untouched(&p, variant);
             must(fl_svd(device, p.in, 1, p.u.out, p.s.out, p.vt.out, &run));
             must(fl_device_wait(device));
@@ -371,8 +370,7 @@ ON_EVERY_BACKEND(svd, wrong_outputs)
         fl_array *outputs[] = {p.u.out, p.s.out, p.vt.out}, *other = NULL;
         must(fl_array_create(device, wrong[i].dtype, wrong[i].ndim, wrong[i].shape, &other));
         outputs[wrong[i].place] = other;
-        expect_status(FL_E_ARGUMENT, fl_svd(device, p.in, 1, outputs[0], outputs[1], outputs[2], NULL));
-        expect_error_says(wrong[i].says);
+        expect_argument_error(fl_svd(device, p.in, 1, outputs[0], outputs[1], outputs[2], NULL), wrong[i].says);
         fl_array_free(other);
     }
     expect_all_untouched(&p, on->resource);
@@ -397,11 +395,8 @@ ON_EVERY_BACKEND(svd, matrices_without_elements)
         for (size_t v = 0; (variant = variant_of(device, "svd", FL_F64, v)) != NULL; v++)
             must(fl_svd(device, a, 1, u, s, vt, &(fl_run){.variant = variant}));
         expect_status(FL_E_UNKNOWN, fl_svd(device, a, 1, u, s, vt, &(fl_run){.variant = "no"}));
-        expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, u, more, vt, NULL));
-        expect_error_says("s has 1 elements; expected 0 to 0");
-        fl_array *arrays[] = {a, u, s, vt, more};
-        for (size_t n = 0; n < COUNT(arrays); n++)
-            fl_array_free(arrays[n]);
+        expect_argument_error(fl_svd(device, a, 1, u, more, vt, NULL), "s has 1 elements; expected 0 to 0");
+        free_arrays(a, u, s, vt, more);
     }
     fl_device_close(device);
 }
@@ -413,16 +408,11 @@ ON_EVERY_BACKEND(svd, wrong_arguments)
     fl_array *a = p.in, *u = p.u.out, *s = p.s.out, *vt = p.vt.out, *empty = NULL, *line = NULL;
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 4}, &empty));
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){12}, &line));
-    expect_status(FL_E_ARGUMENT, fl_svd(NULL, a, 1, u, s, vt, NULL));
-    expect_error_says("device");
-    expect_status(FL_E_ARGUMENT, fl_svd(device, NULL, 1, u, s, vt, NULL));
-    expect_error_says("a");
-    expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, NULL, s, vt, NULL));
-    expect_error_says("u");
-    expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, u, NULL, vt, NULL));
-    expect_error_says("s");
-    expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, u, s, NULL, NULL));
-    expect_error_says("vt");
+    expect_argument_error(fl_svd(NULL, a, 1, u, s, vt, NULL), "device");
+    expect_argument_error(fl_svd(device, NULL, 1, u, s, vt, NULL), "a");
+    expect_argument_error(fl_svd(device, a, 1, NULL, s, vt, NULL), "u");
+    expect_argument_error(fl_svd(device, a, 1, u, NULL, vt, NULL), "s");
+    expect_argument_error(fl_svd(device, a, 1, u, s, NULL, NULL), "vt");
     expect_status(FL_E_ARGUMENT, fl_svd(device, empty, 1, u, s, vt, NULL));
     expect_status(FL_E_ARGUMENT, fl_svd(device, line, 1, u, s, vt, NULL));
     expect_status(FL_E_WRONG_DEVICE, fl_svd(device, q.in, 1, u, s, vt, NULL));
@@ -432,8 +422,7 @@ ON_EVERY_BACKEND(svd, wrong_arguments)
     expect_error_says("randomized");
     expect_status(FL_E_ARGUMENT, fl_svd(device, a, 1, u, s, vt, &(fl_run){.block = {-1, 1, 1}}));
     expect_all_untouched(&p, on->resource);
-    fl_array_free(empty);
-    fl_array_free(line);
+    free_arrays(empty, line);
     small_problem_free(&p);
     small_problem_free(&q);
     fl_device_close(device);
@@ -451,13 +440,9 @@ ON_EVERY_BACKEND(svd, overlapping)
     must(fl_array_view(whole, (int64_t[]){10, 0}, (int64_t[]){10, 4}, &lower));
     must(fl_array_view(whole, (int64_t[]){10, 0}, (int64_t[]){4, 4}, &vt));
     must(fl_array_create(device, FL_F32, 1, (int64_t[]){4}, &s));
-    expect_status(FL_E_ARGUMENT, fl_svd(device, upper, 1, over, s, vt, NULL));
-    expect_error_says("u");
-    expect_status(FL_E_ARGUMENT, fl_svd(device, upper, 1, lower, s, vt, NULL));
-    expect_error_says("vt");
-    fl_array *arrays[] = {upper, over, lower, vt, s, whole};
-    for (size_t i = 0; i < COUNT(arrays); i++)
-        fl_array_free(arrays[i]);
+    expect_argument_error(fl_svd(device, upper, 1, over, s, vt, NULL), "u");
+    expect_argument_error(fl_svd(device, upper, 1, lower, s, vt, NULL), "vt");
+    free_arrays(upper, over, lower, vt, s, whole);
     matrix_free(&a);
     fl_device_close(device);
 }
@@ -543,10 +528,7 @@ static void *decompose_on_own_stream(void *argument)
         for (int j = 0; j < 20 && ok; j++)
             ok = fabs(got[j] - ((double *)s.data)[j]) <= rounding(&a) * ((double *)s.data)[0];
     }
-    fl_array_free(in);
-    fl_array_free(u);
-    fl_array_free(values);
-    fl_array_free(vt);
+    free_arrays(in, u, values, vt);
     fl_stream_free(stream);
     matrix_free(&a);
     matrix_free(&s);
