@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cases.h - what the files of dist_cases share: the group, how a case is counted, and the cases of the operations.
+ */
+#pragma once
+
+#include <flynn/dist.h>
+
+extern fl_group *group;
+extern int rank, size;
+
+/* Counts a case, and says on stderr that it failed: "WHAT: OF NUMBER". */
+void check(bool good, const char *what, const char *of, int64_t number);
+
+/* Makes element i of the data `value`. */
+void put(void *data, fl_dtype dtype, int64_t i, double value);
+
+/* Each on a device of `resource`: operations.c, and svd.c. */
+void try_sorts(const char *resource);
+void try_convolutions(const char *resource);
+void try_lines(const char *resource);
+void try_selects(const char *resource);
+void try_allcloses(const char *resource);
+void try_all_primes(const char *resource);
+void try_svds(const char *resource);
