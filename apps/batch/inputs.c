@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 
+#include "files/files.h"
 #include "harness/group.h"
 #include "harness/reference.h"
 #include "support/fail.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
@@ -118,9 +118,8 @@ static void add_images(batch_source *source, const char *folder)
     if (count < 0)
         fail(exit_code_of_errno(errno), "%s: %s; expected a folder with PNGs", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
-        const char *ending = strrchr(entries[i]->d_name, '.');
         const size_t length = strlen(folder);
-        if (ending && strcasecmp(ending, ".png") == 0 && entries[i]->d_name[0] != '.')
+        if (file_ends_in(entries[i]->d_name, ".png") && entries[i]->d_name[0] != '.')
             add(source, text_of("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", entries[i]->d_name));
         free(entries[i]);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool ends_in(const char *path, const char *ending)
+bool file_ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), end = strlen(ending);
 
@@ -17,7 +17,7 @@ static bool ends_in(const char *path, const char *ending)
 
 bool file_read(const char *path, host_array *array, problem *why)
 {
-    bool png = ends_in(path, ".png");
+    bool png = file_ends_in(path, ".png");
 
     if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) { /* no name: no .npy file has this first byte */
         int64_t size;
@@ -32,7 +32,7 @@ bool file_read(const char *path, host_array *array, problem *why)
 
 bool file_write(const char *path, const host_array *array, problem *why)
 {
-    return ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
+    return file_ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
 }
 
 bool file_check_writable(const char *path, problem *why)
@@ -45,7 +45,7 @@ bool file_check_writable(const char *path, problem *why)
 
 bool file_check_output(const char *path, problem *why)
 {
-    if (!ends_in(path, ".npy") && !ends_in(path, ".png") && strcmp(path, "-") != 0)
+    if (!file_ends_in(path, ".npy") && !file_ends_in(path, ".png") && strcmp(path, "-") != 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: unknown file type; the name must end in .npy or .png", path);
     return file_check_writable(path, why);
 }

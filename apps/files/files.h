@@ -8,6 +8,9 @@
 
 #include "support/host_array.h"
 
+/* Does the name end so (".png", also ".PNG")? */
+bool file_ends_in(const char *path, const char *ending);
+
 /* Reads a .png (as grey, png_file.h); under any other name a .npy (npy.h). */
 bool file_read(const char *path, host_array *array, problem *why);
 

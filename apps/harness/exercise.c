@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 unsigned exercise_takes(const exercise_kind *kind)
@@ -150,17 +149,17 @@ void exercise_title(exercise *e, const char *format, ...)
 /* Outputs, and what is expected, of the i-th rank. */
 static void prepare_rank(exercise *e, int i)
 {
-    const char *ending = e->common.output ? strrchr(e->common.output, '.') : NULL;
+    const bool png = e->common.output && file_ends_in(e->common.output, ".png");
 
     e->rank = ranks_of(e)->value[i];
     e->output_count = 0;
     e->kind->steps.plan(e);
     e->output_rows = group_count(e->outputs[0].shape[0]);
-    if (ending && strcasecmp(ending, ".png") == 0 && e->outputs[0].ndim != 2)
+    if (png && e->outputs[0].ndim != 2)
         fail(EXIT_BAD_INPUT,
              "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
              e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
-    if (ending && strcasecmp(ending, ".png") == 0 && output_size(&e->outputs[0]) == 0)
+    if (png && output_size(&e->outputs[0]) == 0)
         fail(EXIT_BAD_INPUT,
              "%s: the result has no elements, and a picture has pixels; expected a name that ends in .npy",
              e->common.output);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 dtypes_list dtypes_text(unsigned dtypes)
 {
@@ -134,11 +133,10 @@ static void must_agree(const char *path, const void *own, size_t size)
 /* The layout of a file that ranks share. */
 static npy_layout look(const char *path)
 {
-    const char *ending = strrchr(path, '.');
     npy_layout layout;
     problem why;
 
-    if (ending && strcasecmp(ending, ".png") == 0)
+    if (file_ends_in(path, ".png"))
         fail(EXIT_BAD_INPUT, "%s: several ranks share the rows of an .npy file, not of a picture", path);
     must_do(npy_look(path, &layout, &why), &why);
     if (layout.fortran_order)

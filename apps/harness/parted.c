@@ -2,6 +2,7 @@
 #include "parted.h"
 #include "ceilings.h"
 
+#include "files/files.h"
 #include "files/npy.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void parted_refuse(const common_options *c)
 {
@@ -24,7 +24,7 @@ void parted_refuse(const common_options *c)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
     if (c->variant_count > 1)
         fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
-    if (c->output && strlen(c->output) >= 4 && strcasecmp(c->output + strlen(c->output) - 4, ".png") == 0)
+    if (c->output && file_ends_in(c->output, ".png"))
         fail(EXIT_BAD_INPUT, "%s: several ranks write no pictures; expected a name that ends in .npy", c->output);
     option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
 }
