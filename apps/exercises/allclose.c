@@ -69,17 +69,13 @@ static void plan(exercise *e)
 static fl_status find(const exercise *e, fl_device *device, fl_array *const *in, const fl_run *run, int64_t *answers)
 {
     const allclose_options *own = e->own;
-    fl_group_timing cost;
     fl_closeness found;
-    fl_status status;
+    const fl_status status =
+        group_is_parted()
+            ? fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
+                                &found, run, group_cost())
+            : fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
 
-    if (group_is_parted()) {
-        status = fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
-                                   &found, run, &cost);
-        group_add_cost(&cost);
-    } else {
-        status = fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
-    }
     if (status != FL_OK)
         return status;
     answers[DIFFERING] = found.differing;

@@ -18,15 +18,11 @@ fl_status convolution_call(const exercise *e, fl_device *device, fl_array *const
                            const fl_run *run)
 {
     const bool line = e->inputs[0].ndim == 1;
-    fl_group_timing cost;
-    fl_status status;
 
-    if (!group_is_parted())
-        return (line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], convolution_mode(e), out[0], run);
-    status = (line ? fl_group_convolve1d : fl_group_convolve)(group_of_all(), device, in[0], in[1], convolution_mode(e),
-                                                              out[0], run, &cost);
-    group_add_cost(&cost);
-    return status;
+    return group_is_parted()
+               ? (line ? fl_group_convolve1d : fl_group_convolve)(group_of_all(), device, in[0], in[1],
+                                                                  convolution_mode(e), out[0], run, group_cost())
+               : (line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], convolution_mode(e), out[0], run);
 }
 
 /* Makes the input rows again from which the check computes this rank's rows of the result: its own ones, all of which

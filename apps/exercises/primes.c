@@ -98,15 +98,10 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
                       const fl_run *run)
 {
     const int64_t upto = ((const primes_options *)e->own)->upto;
-    fl_group_timing cost;
-    fl_status status;
 
     (void)in;
-    if (!group_is_parted())
-        return fl_primes(device, upto, out[0], out[1], run);
-    status = fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, &cost);
-    group_add_cost(&cost);
-    return status;
+    return group_is_parted() ? fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, group_cost())
+                             : fl_primes(device, upto, out[0], out[1], run);
 }
 
 /* An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root. */

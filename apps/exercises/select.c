@@ -45,15 +45,9 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    fl_group_timing cost;
-    fl_status status;
-
     (void)e;
-    if (!group_is_parted())
-        return fl_select(device, in[0], out[0], out[1], run);
-    status = fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, &cost);
-    group_add_cost(&cost);
-    return status;
+    return group_is_parted() ? fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, group_cost())
+                             : fl_select(device, in[0], out[0], out[1], run);
 }
 
 #define WHILE_ZERO(type) \

@@ -44,15 +44,9 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    fl_group_timing cost;
-    fl_status status;
-
     (void)e;
-    if (!group_is_parted())
-        return fl_sort(device, in[0], out[0], run);
-    status = fl_group_sort(group_of_all(), device, in[0], out[0], run, &cost);
-    group_add_cost(&cost);
-    return status;
+    return group_is_parted() ? fl_group_sort(group_of_all(), device, in[0], out[0], run, group_cost())
+                             : fl_sort(device, in[0], out[0], run);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 enum { COURSE_RANK = 100, TIMES = 5, LONGEST_PATH = 4096 };
@@ -125,14 +124,13 @@ static void check_ranks(const exercise *e, int64_t least)
 static void start_expected(exercise *e, const char *file)
 {
     host_array *matrix = &e->inputs[0];
-    const char *ending = file ? strrchr(file, '.') : NULL;
     svd_expected *expected = memory_zeroed(1, sizeof *expected);
 
     for (int64_t i = 0, n = host_array_size(matrix); i < n; i++)
         if (!isfinite(host_array_get(matrix, i)))
             fail(EXIT_BAD_INPUT, "%s: element %s is not finite; expected a matrix of numbers", file,
                  format_index(i, 2, matrix->shape).text);
-    expected->range = !file || (ending && strcasecmp(ending, ".png") == 0) ? normalize(matrix) : (value_range){0, 1};
+    expected->range = !file || file_ends_in(file, ".png") ? normalize(matrix) : (value_range){0, 1};
     e->expected = expected;
 }
 
@@ -175,14 +173,9 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    fl_group_timing cost;
-    fl_status status;
-
-    if (!group_is_parted())
-        return fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
-    status = fl_group_svd(group_of_all(), device, in[0], e->common.seed, out[0], out[1], out[2], run, &cost);
-    group_add_cost(&cost);
-    return status;
+    return group_is_parted()
+               ? fl_group_svd(group_of_all(), device, in[0], e->common.seed, out[0], out[1], out[2], run, group_cost())
+               : fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
 }
 
 static void expect(exercise *e)

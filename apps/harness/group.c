@@ -20,7 +20,7 @@
 extern char **environ;
 
 static fl_group *group;
-static fl_group_timing cost;
+static fl_group_timing cost, cost_of_call; /* of former calls; of the latest one */
 static pthread_t opened_by;
 
 fl_group *group_of_all(void)
@@ -299,17 +299,20 @@ bool group_deal_ended(void)
     return dealt.ended;
 }
 
-void group_add_cost(const fl_group_timing *of_call)
+fl_group_timing *group_cost(void)
 {
-    cost.local_s += of_call->local_s;
-    cost.stage_s += of_call->stage_s;
-    cost.link_s += of_call->link_s;
-    cost.wait_s += of_call->wait_s;
-    cost.bytes += of_call->bytes;
+    cost.local_s += cost_of_call.local_s;
+    cost.stage_s += cost_of_call.stage_s;
+    cost.link_s += cost_of_call.link_s;
+    cost.wait_s += cost_of_call.wait_s;
+    cost.bytes += cost_of_call.bytes;
+    cost_of_call = (fl_group_timing){0};
+    return &cost_of_call;
 }
 
 fl_group_timing group_take_cost(void)
 {
+    (void)group_cost();
     const fl_group_timing taken = cost;
 
     cost = (fl_group_timing){0};

@@ -48,8 +48,8 @@ int64_t group_next(void);
 void group_deal_end(void);
 bool group_deal_ended(void);
 
-/* Adds what a distributed call cost this process; takes what was added since the last time. */
-void group_add_cost(const fl_group_timing *of_call);
+/* The `timing` of the next distributed call; takes what such calls have cost this process since the last time. */
+fl_group_timing *group_cost(void);
 fl_group_timing group_take_cost(void);
 
 /* --ranks=N: unless this is one of N processes, begins them with a launcher, waits for them and ends with their exit
