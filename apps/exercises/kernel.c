@@ -159,51 +159,31 @@ typedef struct expected_results {
     host_array value[MOST_OUTPUTS];
 } expected_results;
 
-static bool ends_in(const char *text, const char *ending)
-{
-    const size_t length = strlen(text), end = strlen(ending);
-
-    return length > end && strcmp(text + length - end, ending) == 0;
-}
-
-/* How many of x, y, z and w the expression has. */
-static int inputs_of(const kernel_options *own, const fl_dtype *dtypes, int most)
-{
-    char log[USER_LOG];
-    fl_function_info info;
-
-    for (int count = 1; count < most; count++)
-        if (fl_function_read(own->expect, "--expect", dtypes, count, NULL, 0, &info) == FL_OK)
-            return count;
-    user_text_must(fl_function_read(own->expect, "--expect", dtypes, most, log, sizeof log, &info), log);
-    return most;
-}
-
 static void expect_expression(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
     const output_spec *o = &own->specs[0];
     host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression where nothing is read */
     fl_device *device = reference_device("map", "reference");
-    int count = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
-    fl_dtype dtypes[FL_MAX_EXPRESSION_INPUTS] = {FL_I64};
+    user_function f = {.text = memory_text(own->expect), .shown_as = "--expect", .is_expression = true};
+    const int arrays = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
     fl_array *in[FL_MAX_EXPRESSION_INPUTS], *out;
-    char log[USER_LOG];
-    fl_function *f;
+    fl_function *function;
 
-    for (int i = 0; i < count; i++)
-        dtypes[i] = own->arrays[i]->dtype;
+    f.inputs[0] = FL_I64;
+    for (int i = 0; i < arrays; i++)
+        f.inputs[i] = own->arrays[i]->dtype;
     host_array_set(&one, 0, 0);
-    count = inputs_of(own, dtypes, count > 0 ? count : 1);
-    user_text_must(fl_function_create(device, own->expect, "--expect", dtypes, count, log, sizeof log, &f), log);
-    for (int i = 0; i < count; i++)
+    user_function_count_inputs(&f, arrays > 0 ? arrays : 1);
+    must(user_function_on(&f, device, &function));
+    for (int i = 0; i < f.count; i++)
         in[i] = reference_upload(device, own->array_count ? own->arrays[i] : &one, false);
-    must(fl_array_create(device, fl_function_describe(f)->result, o->ndim, o->shape, &out));
-    must(fl_map(device, f, (const fl_array *const *)in, count, out, &(fl_run){.variant = "reference"}));
+    must(fl_array_create(device, fl_function_describe(function)->result, o->ndim, o->shape, &out));
+    must(fl_map(device, function, (const fl_array *const *)in, f.count, out, &(fl_run){.variant = "reference"}));
     x->value[x->count++] = reference_fetch(out);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < f.count; i++)
         fl_array_free(in[i]);
-    fl_function_free(f);
+    user_function_free(&f);
     fl_device_close(device);
     host_array_free(&one);
     snprintf(x->how, sizeof x->how, "%.60s", own->expect);
@@ -294,9 +274,10 @@ static void expect(exercise *e)
 
     if (!own->expect)
         expect_run(e, &own->kernel, x);
-    else if (ends_in(own->expect, ".npy") || ends_in(own->expect, ".png"))
+    else if (user_word_ends_in(own->expect, ".npy") || user_word_ends_in(own->expect, ".png"))
         expect_file(e, x);
-    else if (ends_in(own->expect, ".hip") || ends_in(own->expect, ".cu") || ends_in(own->expect, ".cpp"))
+    else if (user_word_ends_in(own->expect, ".hip") || user_word_ends_in(own->expect, ".cu") ||
+             user_word_ends_in(own->expect, ".cpp"))
         expect_kernel(e, x);
     else
         expect_expression(e, x);

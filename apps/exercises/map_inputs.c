@@ -214,28 +214,16 @@ static void take_for_c(exercise *e, map_options *own)
     load_all(e, numbers, own->info.inputs);
 }
 
-/* How many of x, y, z and w the expression has: the least number of inputs for which it is right. Ends the command if
- * it is wrong for any. What is right for real numbers is right for integers, too. */
-static int inputs_of_expression(user_function *f)
-{
-    fl_function_info info;
-
-    for (int i = 0; i < FL_MAX_INPUTS; i++)
-        f->inputs[i] = FL_I64;
-    for (f->count = 1; f->count < FL_MAX_EXPRESSION_INPUTS; f->count++)
-        if (fl_function_read(f->text, f->shown_as, f->inputs, f->count, NULL, 0, &info) == FL_OK)
-            return f->count;
-    user_function_read(f);
-    return f->count;
-}
-
 static void take_for_expression(exercise *e, map_options *own)
 {
     user_function *f = &own->function;
     number_input numbers[FL_MAX_INPUTS] = {{0}};
     const int given = e->common.argument_count;
 
-    e->input_count = inputs_of_expression(f);
+    for (int i = 0; i < FL_MAX_INPUTS; i++)
+        f->inputs[i] = FL_I64; /* what is right for real numbers is right for integers, too */
+    user_function_count_inputs(f, FL_MAX_EXPRESSION_INPUTS);
+    e->input_count = f->count;
     if (given > FL_MAX_EXPRESSION_INPUTS || (given > 0 && given < e->input_count))
         fail(EXIT_BAD_INPUT, "%d input%s given; '%s' has %d", given, given == 1 ? " is" : "s are", own->word,
              e->input_count);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool ends_in(const char *word, const char *ending)
+bool user_word_ends_in(const char *word, const char *ending)
 {
     const size_t length = strlen(word), end = strlen(ending);
 
@@ -39,7 +39,7 @@ char *user_text_read(const char *path, const char *what)
 
 user_function user_function_of(const char *word)
 {
-    user_function f = {.shown_as = word, .is_expression = !ends_in(word, ".c")};
+    user_function f = {.shown_as = word, .is_expression = !user_word_ends_in(word, ".c")};
 
     f.text = f.is_expression ? memory_text(word) : user_text_read(word, "a text in C");
     f.shown_as = f.is_expression ? "FUNCTION" : word;
@@ -75,6 +75,16 @@ fl_function_info user_function_read(const user_function *f)
                                     f->is_expression ? f->count : 0, log, sizeof log, &info),
                    log);
     return info;
+}
+
+void user_function_count_inputs(user_function *f, int most)
+{
+    fl_function_info info;
+
+    for (f->count = 1; f->count < most; f->count++)
+        if (fl_function_read(f->text, f->shown_as, f->inputs, f->count, NULL, 0, &info) == FL_OK)
+            return;
+    user_function_read(f);
 }
 
 fl_status user_function_on(user_function *f, fl_device *device, fl_function **function)

@@ -26,11 +26,18 @@ typedef struct user_function {
     } compiled[MOST_FUNCTION_DEVICES];
 } user_function;
 
+/* Does the name of a file, or an expression, end so? */
+bool user_word_ends_in(const char *word, const char *ending);
+
 /* From an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
 user_function user_function_of(const char *word);
 
 /* What the text says of the function. Ends the command, with the place in the text, where it has an error. */
 fl_function_info user_function_read(const user_function *f);
+
+/* Counts the inputs of an expression, of x, y, z and w, by the dtypes in `inputs`: the least number of them for which
+ * it is right. Ends the command if it is wrong for `most` of them, too. */
+void user_function_count_inputs(user_function *f, int most);
 
 /* Its code on the device, compiled at the first call. Ends the command where the text does not compile. */
 fl_status user_function_on(user_function *f, fl_device *device, fl_function **function);
