@@ -26,11 +26,6 @@ host_array course_image_rows(int64_t edge, int64_t first, int64_t rows, fl_dtype
     return image;
 }
 
-host_array course_image(int64_t edge, fl_dtype dtype)
-{
-    return course_image_rows(edge, 0, edge, dtype);
-}
-
 host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype)
 {
     host_array signal = zeros(dtype, 1, &count);
@@ -39,11 +34,6 @@ host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype)
         if (i / COLUMNS % TILE == IMPULSE)
             host_array_set(&signal, i - first, 1);
     return signal;
-}
-
-host_array course_signal(int64_t size, fl_dtype dtype)
-{
-    return course_signal_part(0, size, dtype);
 }
 
 /* np.linspace(-2, 2, 15)[i]: start + i * step, the last element the end itself. */

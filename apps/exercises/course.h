@@ -6,10 +6,8 @@
 
 #include "support/host_array.h"
 
-/* An edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off at the right and the
- * bottom. f32 or f64. */
-host_array course_image(int64_t edge, fl_dtype dtype);
-/* Its rows from `first` on. */
+/* Rows, from `first` on, of an edge x edge image (edge at least 1): tiles of 16x16 zeros with a one at [8, 8], cut off
+ * at the right and the bottom. f32 or f64. */
 host_array course_image_rows(int64_t edge, int64_t first, int64_t rows, fl_dtype dtype);
 
 enum { GAUSSIAN_WIDE, GAUSSIAN_NARROW };
@@ -18,9 +16,7 @@ enum { GAUSSIAN_WIDE, GAUSSIAN_NARROW };
  * an image of f32 it is rounded to f32. */
 host_array course_gaussian(int width, fl_dtype image);
 
-/* The first `size` elements (at least 1) of such an image with 2048 columns and any number of rows, row after row. */
-host_array course_signal(int64_t size, fl_dtype dtype);
-/* Its elements from `first` on. */
+/* Elements, from `first` on, of such an image with 2048 columns and any number of rows, row after row. */
 host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype);
 
 /* That kernel as a vector: its diagonal (15 elements), or all of it, row after row (225). */

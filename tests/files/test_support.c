@@ -142,7 +142,7 @@ Test(course, golden_totals)
 {
     static const double totals[] = {1182763.8256, 627658.2459};
     for (int w = 0; w < 2; w++) {
-        host_array image = course_image(2048, FL_F64), kernel = course_gaussian(w, FL_F64);
+        host_array image = course_image_rows(2048, 0, 2048, FL_F64), kernel = course_gaussian(w, FL_F64);
         double ones = 0, sum = 0;
         for (int64_t i = 0; i < host_array_size(&image); i++)
             ones += host_array_get(&image, i);
@@ -161,7 +161,7 @@ Test(course, golden_totals)
 Test(course, edges_that_are_no_multiple_of_the_tile)
 {
     for (int64_t edge = 1; edge < 40; edge++) {
-        host_array image = course_image(edge, FL_F32);
+        host_array image = course_image_rows(edge, 0, edge, FL_F32);
         for (int64_t i = 0; i < edge * edge; i++)
             cr_assert(host_array_get(&image, i) == (i / edge % 16 == 8 && i % edge % 16 == 8), "edge %d", (int)edge);
         host_array_free(&image);
@@ -170,7 +170,7 @@ Test(course, edges_that_are_no_multiple_of_the_tile)
 
 static void make_image(void *edge)
 {
-    course_image(*(const int64_t *)edge, FL_F64);
+    course_image_rows(*(const int64_t *)edge, 0, *(const int64_t *)edge, FL_F64);
 }
 
 Test(course, sizes_that_no_machine_has)
