@@ -12,7 +12,6 @@
 
 #include "harness/exercise.h"
 #include "harness/machine.h"
-#include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"

@@ -9,7 +9,6 @@
 #include "files/png_file.h"
 #include "support/fail.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct convolve_options {

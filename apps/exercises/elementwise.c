@@ -3,8 +3,6 @@
 
 #include "support/fail.h"
 
-#include <string.h>
-
 host_array elementwise_random(const exercise *e, int ndim, int i)
 {
     const int64_t edge = exercise_size(e), shape[FL_MAX_DIMS] = {edge, edge, edge, edge};

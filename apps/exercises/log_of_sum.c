@@ -8,8 +8,6 @@
 #include "view/json.h"
 #include "view/row.h"
 
-#include <stdio.h>
-
 static host_array make(const exercise *e, int i)
 {
     return elementwise_random(e, 1, i);

@@ -2,13 +2,10 @@
 #include "map_inputs.h"
 
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/options.h"
 #include "support/text.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The sample of channel c at row y, column x. */
 static uint16_t sample_at(const png_job *job, int64_t y, int64_t x, int c)

@@ -6,7 +6,6 @@
 #include "parted.h"
 
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/statistics.h"
 #include "support/text.h"
 #include "view/columns.h"
@@ -15,7 +14,6 @@
 #include "view/row.h"
 #include "view/units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,12 +11,9 @@
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/text.h"
-#include "view/columns.h"
 #include "view/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* null for an empty text. */
 static json_t *json_known(const char *text)

@@ -11,7 +11,6 @@
 #include "view/row.h"
 
 #include <flynn/flynn.h>
-#include <string.h>
 
 enum { MOST_LOST_SHOWN = 20 };
 

@@ -2,7 +2,6 @@
 #include "page.h"
 
 #include "look/ceiling.h"
-#include "support/memory.h"
 #include "view/columns.h"
 #include "view/row.h"
 #include "view/units.h"

@@ -10,9 +10,7 @@
 
 #include <argp.h>
 #include <ctype.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool same_place(const json_t *a, const json_t *b)
 {

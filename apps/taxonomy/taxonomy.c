@@ -12,14 +12,12 @@
 #include "harness/backends.h"
 #include "harness/child.h"
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/options.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

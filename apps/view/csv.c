@@ -6,7 +6,6 @@
 #include "files/output.h"
 #include "support/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

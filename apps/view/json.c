@@ -6,7 +6,6 @@
 #include "support/fail.h"
 #include "support/memory.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "types.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { DEEPEST = 200 };
 

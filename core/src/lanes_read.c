@@ -5,8 +5,6 @@
  */
 #include "lanes.h"
 
-#include <string.h>
-
 /* A row of statements that grows. */
 typedef struct statements {
     lanes_node **end;

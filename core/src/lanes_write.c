@@ -13,7 +13,6 @@
  */
 #include "lanes_write.h"
 
-#include "signature.h"
 #include "status.h"
 
 #include <stdarg.h>

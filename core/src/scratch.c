@@ -3,7 +3,6 @@
 
 #include "status.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 void core_pool_init(core_pool *pool, const fl_plugin_device *device)

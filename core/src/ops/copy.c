@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../array.h"
 #include "../dispatch.h"
-#include "../status.h"
 
 static const char *const name = "copy";
 

@@ -8,9 +8,6 @@
 #include "../status.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The value of an argument, as the kernel takes it. */
 typedef union value {
