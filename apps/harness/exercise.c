@@ -166,7 +166,7 @@ static void prepare_rank(exercise *e, int i)
     if (e->kind->steps.expect)
         e->kind->steps.expect(e);
     else if (!e->kind->steps.check)
-        reference_expect(e, e->kind->ulps > 0 ? REFERENCE_MOST : REFERENCE_MOST_EQUAL);
+        reference_expect(e, e->kind->ulps > 0 ? REFERENCE_MOST : REFERENCE_MOST_EQUAL, 0);
 }
 
 /* Inputs, outputs, and what is expected. */

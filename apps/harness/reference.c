@@ -5,6 +5,7 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/statistics.h"
 
 #include <float.h>
 #include <math.h>
@@ -149,15 +150,11 @@ static host_array gather(const exercise *e, int input, int64_t count)
     return some;
 }
 
-void reference_expect(exercise *e, int64_t most)
+/* The output by the `reference` variant: all elements, or as many that are spread evenly. */
+static host_array by_reference(const exercise *e, fl_device *device, int64_t count)
 {
-    enum { SAMPLES = 65536 };
     const output_spec *o = &e->outputs[0];
-    const int64_t all = output_size(o);
-    const bool whole = e->common.check == CHECK_FULL || all <= (e->common.check == CHECK_AUTO ? most : SAMPLES);
-    const int64_t count = whole ? all : SAMPLES;
-    fl_device *device = reference_device(e->kind->name, "reference");
-    host_array *expected = memory_zeroed(1, sizeof *expected);
+    const bool whole = count == output_size(o);
     fl_array *inputs[MOST_INPUTS] = {0}, *out;
 
     for (int i = 0; i < e->input_count; i++) {
@@ -169,11 +166,53 @@ void reference_expect(exercise *e, int64_t most)
     }
     must(fl_array_create(device, o->dtype, whole ? o->ndim : 1, whole ? o->shape : &count, &out));
     must(e->kind->steps.call(e, device, inputs, &out, &(fl_run){.variant = "reference"}));
-    *expected = reference_fetch(out);
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(inputs[i]);
-    fl_device_close(device);
+    return reference_fetch(out);
+}
+
+/* How many of `count` elements take `seconds`: estimated from an eighth of them at most, so that even those of a
+ * function that takes long for each cost less than a pass over all. */
+static int64_t affordable(const exercise *e, fl_device *device, int64_t count, double seconds)
+{
+    enum { FEW = 64, GROWTH = 8 };
+    const double enough = seconds / 100; /* to estimate from */
+    int64_t some = count / GROWTH < 1 ? 1 : int64_smaller(count / GROWTH, FEW);
+    host_array found = by_reference(e, device, count < 1 ? 0 : 1); /* the first call compiles */
+    double took;
+
+    for (;; some *= GROWTH) {
+        host_array_free(&found);
+        took = -seconds_now();
+        found = by_reference(e, device, some);
+        took += seconds_now();
+        if (took >= enough || some > count / GROWTH / GROWTH)
+            break;
+    }
+    host_array_free(&found);
+    return took * (double)count <= seconds * (double)some ? count
+           : took >= seconds                              ? some
+                                                          : (int64_t)((double)some * seconds / took);
+}
+
+void reference_expect(exercise *e, int64_t most, double seconds)
+{
+    enum { SAMPLES = 65536 };
+    const int64_t all = output_size(&e->outputs[0]);
+    int64_t count = e->common.check == CHECK_FULL || (e->common.check == CHECK_AUTO && all <= most)
+                        ? all
+                        : int64_smaller(all, SAMPLES);
+    fl_device *device = reference_device(e->kind->name, "reference");
+    host_array *expected;
+
+    if (seconds > 0 && e->common.check != CHECK_FULL && count > 1) {
+        const int64_t few = affordable(e, device, count, seconds);
+        count = few < count ? int64_smaller(few, SAMPLES) : count;
+    }
+    expected = memory_zeroed(1, sizeof *expected);
+    *expected = by_reference(e, device, count);
     e->expected = expected;
+    fl_device_close(device);
 }
 
 /* From |x| to the next number of that dtype. */

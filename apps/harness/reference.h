@@ -36,8 +36,8 @@ enum { REFERENCE_MOST = 1 << 24, REFERENCE_MOST_EQUAL = 1 << 26 };
 
 /* For operations that compute each element of the one output by itself; kinds without `expect` and `check` are such.
  * The output by the `reference` variant: all elements with --check=full, and with auto if there are at most `most`;
- * else some, spread evenly. */
-void reference_expect(exercise *e, int64_t most);
+ * else some, spread evenly. seconds above 0: without --check=full no more elements than take about that long. */
+void reference_expect(exercise *e, int64_t most, double seconds);
 bool reference_is_whole(const exercise *e); /* all elements are expected */
 void reference_free(exercise *e);
 

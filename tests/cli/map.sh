@@ -76,6 +76,17 @@ ok "many elements of a loop" map prime.c 0:200000 --backend=simd --json "${quick
 check "a sample is compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 65536'
 ok "all of them" map prime.c 0:200000 --backend=simd --json --check=full "${quick[@]}"
 check "are compared" json "$work/out" 'd["results"][0]["check"]["compared"] == 200000'
+# The check takes about as long for a function that takes long for each element.
+cat >slow.c <<'END'
+float slow(float x)
+{
+    for (int i = 0; i < 1000000; i++)
+        x = x * 0.99f + 0.1f;
+    return x;
+}
+END
+ok "a slow function" map slow.c --size=4096 --backend=simd --json "${quick[@]}"
+check "few elements are compared" json "$work/out" '1 <= d["results"][0]["check"]["compared"] < 4096 and d["results"][0]["check"]["ok"]'
 ok "random inputs for C" map prime.c --size=100 --json "${quick[@]}"
 check "of its dtype" json "$work/out" 'd["results"][0]["elements"] == 100 and d["results"][0]["dtype"] == "u8"'
 # shellcheck disable=SC2016 # nothing expands these
