@@ -39,6 +39,7 @@ static struct {
     MPI_Comm work, beats;
     int rank, size;
     bool threads;             /* MPI_THREAD_MULTIPLE */
+    bool crowded;             /* this host has more ranks than processors */
     char (*hosts)[HOST_NAME]; /* of all ranks */
     double timeout;
     pthread_t thread;
@@ -74,10 +75,13 @@ static fl_status failed(const char *call, int error)
     return mpi.host->error(FL_E_DEVICE, "%s: %.200s", call, text);
 }
 
-/* Until all are complete: at first without a pause, which the network's latency needs, then with longer ones. */
+/* Until all are complete: at first without a pause, which the network's latency needs, then with longer ones; with
+ * these from the start where ranks share processors, since one that polls keeps another from its work. Between two
+ * pauses are several polls: MPICH's move a collective call on by a small step each. */
 static fl_status wait_for(const char *call, MPI_Request *requests, int count)
 {
-    enum { SPINS = 1000, YIELDS = 20000 };
+    enum { BURST = 16 };
+    const int spins = mpi.crowded ? BURST : 1000, yields = mpi.crowded ? 2 * BURST : 20000;
     const double most = 1e-3;
     double pause = 2e-5;
     int turns = 0, error = MPI_SUCCESS, done;
@@ -89,9 +93,9 @@ static fl_status wait_for(const char *call, MPI_Request *requests, int count)
                 return failed(call, error);
             if (done)
                 break;
-            if (++turns < SPINS)
+            if (++turns < spins || (turns >= yields && turns % BURST != 0))
                 continue;
-            if (turns < YIELDS) {
+            if (turns < yields) {
                 sched_yield();
                 continue;
             }
@@ -360,6 +364,7 @@ static void describe(fl_link_info *info)
     MPI_Comm_rank(local, &info->local_rank);
     MPI_Comm_size(local, &info->local_size);
     MPI_Comm_free(&local);
+    mpi.crowded = info->local_size > sysconf(_SC_NPROCESSORS_ONLN);
     gethostname(info->host, sizeof info->host - 1);
     describe_library(info->library, sizeof info->library);
     info->device_memory = device_memory();
