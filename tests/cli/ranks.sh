@@ -7,6 +7,8 @@ dist=${FLYNN_TEST_DIST:-}
 . "$(dirname "$0")/harness.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
+# Open MPI's mpirun ends the processes at once when one has failed, and not a second after it asked them to end.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 quick=(--repeat=2 --warmup=0)
 
 links=$(dirname "$flynn")/../lib/links
@@ -32,8 +34,20 @@ ranked() {
     shift 2
     last=("$mpi:$count" "$@")
     [ "$mpi" = mpich ] || quiet=--quiet
-    timeout -k 10 $seconds mpirun.$mpi $quiet -n "$count" ${program:-"$flynn"} "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 $seconds mpirun.$mpi $quiet -n "$count" ${program:-"$flynn"} "$@" >"$work/${as:-}out" 2>"$work/${as:-}err" </dev/null
     status=$?
+}
+# begin NAME ARGUMENT...: ranked, beside what comes next; most of what it takes is a wait. taken NAME: as if it had run now.
+begin() {
+    (as=$1.; shift; ranked "$@"; echo $status "${last[@]}" >"$work/${as}status") &
+}
+taken() {
+    local file
+    until [ -s "$work/$1.status" ]; do sleep 0.05; done
+    read -ra last <"$work/$1.status"
+    status=${last[0]}
+    last=("${last[@]:1}")
+    for file in out err; do mv "$work/$1.$file" "$work/$file"; done
 }
 is_done() { [ "$status" = 0 ]; }
 # A single line with the words; the others of the launcher are left out.
@@ -362,32 +376,39 @@ END
     check "what is done is written" json parted.json "(lambda r: r['interrupted'] and 0 < r['done'] < 400 and r['failed'] == 0 and
         r['done'] == $(find interrupted -name '*.png' | wc -l))(d['batch']['runs'][0])"
 
-    # What cannot: all end soon, and not with 0. A killed rank, and one that hangs.
-    cat >"$work/kills_rank_1" <<'END'
+done
+
+# What cannot: all end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins.
+cat >"$work/hurts_rank_1" <<'END'
 #!/bin/sh
-# Once it computes: after two seconds of processor time, or at once.
+# hurts_rank_1 SIGNAL TICKS COMMAND...: once it computes, after that many hundredths of a second of processor time.
+signal=$1 ticks=$2
+shift 2
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then
-    (until [ "$(cut -d" " -f14 /proc/$$/stat)" -ge "$TICKS" ]; do sleep 0.1; done; kill -"$SIGNAL" $$) &
+    (until [ "$(cut -d" " -f14 /proc/$$/stat)" -ge "$ticks" ]; do sleep 0.1; done; kill -"$signal" $$) &
 fi
 exec "$@"
 END
-    chmod +x "$work/kills_rank_1"
-    export SIGNAL=KILL FLYNN_LINK_TIMEOUT=3 TICKS=200
-    program="$work/kills_rank_1 $flynn" ranked "$mpi" 2 sort --size=4M -b serial --min-time=60
-    check "a killed rank, $mpi" [ "$status" != 0 ]
-    check "within the time" [ "$status" != 124 ]
-    export SIGNAL=STOP
-    program="$work/kills_rank_1 $flynn" ranked "$mpi" 2 sort --size=4M -b serial --min-time=60
-    check "a stopped rank, $mpi" [ "$status" != 0 ]
-    check "within the time" [ "$status" != 124 ]
-    check "which rank" grep -q 'rank 1 (.*) was not heard of for 3 s' "$work/err"
-    export TICKS=0
-    program="$work/kills_rank_1 $flynn" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
-    check "a rank that is stopped before it joins, $mpi" [ "$status" != 0 ]
-    check "within the time" [ "$status" != 124 ]
-    check "which rank, or that one is missing" grep -qE 'rank 1 \(.*\) was not heard of|not all processes .* have joined' "$work/err"
-    unset SIGNAL FLYNN_LINK_TIMEOUT ON_RANK_1 TICKS
+chmod +x "$work/hurts_rank_1"
+export FLYNN_LINK_TIMEOUT=2
+unset OMPI_MCA_odls_base_sigkill_timeout # as users have it
+for mpi in $mpis; do
+    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" "$mpi" 2 sort --size=100000 -b serial --min-time=60
+    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" "$mpi" 2 sort --size=100000 -b serial --min-time=60
+    program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
 done
+export OMPI_MCA_odls_base_sigkill_timeout=0
+for mpi in $mpis; do
+    for what in killed stopped absent; do
+        taken "$what-$mpi"
+        check "a rank that is $what, $mpi" [ "$status" != 0 ]
+        check "within the time" [ "$status" != 124 ]
+        [ "$what" != stopped ] || check "which rank" grep -q 'rank 1 (.*) was not heard of for 2 s' "$work/err"
+        [ "$what" != absent ] ||
+            check "which rank, or that one is missing" grep -qE 'rank 1 \(.*\) was not heard of|not all processes .* have joined' "$work/err"
+    done
+done
+unset FLYNN_LINK_TIMEOUT
 
 # A link that says that it reads and writes device memory: it is tried first. Compiled as docs/cluster.md tells for another MPI.
 if [ -n "$emulation" ]; then
@@ -445,7 +466,7 @@ ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
 check "two ranks" grep -q "checked against: order" "$work/out"
 run sort --ranks=2 -b nothing
 check "the exit code" [ "$status" = 2 ]
-run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=3
+run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=1
 check "--max-time holds for the processes that --ranks begins, not for the one that waits" is_done
 refused "a command of one process" 2 "--ranks" taxonomy --ranks=2
 FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
