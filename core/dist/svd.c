@@ -3,8 +3,8 @@
  * svd.c - the leading singular values of a matrix whose rows the ranks share: the steps of Halko, Martinsson and
  * Tropp's algorithms 4.4 and 5.1, in which q, as long as the matrix, is kept by rows, too.
  *
- * What is small - the triangles of TSQR, the sums q'a, the decomposition of the last one - is computed by rank 0, which
- * sends it to the others: all have parts of one result, whatever their devices.
+ * What is small - the triangles of TSQR, the decomposition of q'a - is computed by rank 0, which sends it to the
+ * others: all have parts of one result, whatever their devices. Arrays go from device to device (dist_move).
  */
 #include "group.h"
 
@@ -15,7 +15,7 @@
 
 /* Arrays of the device; of those in brackets rank 0 alone. */
 typedef enum name {
-    ONES,   /* as many as the longest inner dimension of a product */
+    ONES,   /* as many as the longest inner dimension of a product, or more */
     XT,     /* n x l: the vectors that a is multiplied by */
     Y,      /* rows x l: a xt */
     PART,   /* local x rows: q' of this rank's y */
@@ -25,6 +25,10 @@ typedef enum name {
     B,      /* l x n: q' a */
     WT,     /* k x l: the left vectors of b, transposed */
     UT,     /* k x rows */
+    VT,     /* k x n */
+    PARTS,  /* size own x n: of each rank's b the rows that this rank adds up, `own` of l */
+    ADD,    /* own x size own: what makes `parts` their sums */
+    SUMS,   /* own x n */
     STACK,  /* [all ranks' r, `stacked` x l] */
     STACKQ, /* [l x stacked] */
     SMALLR, /* [l x l: not used] */
@@ -44,8 +48,8 @@ typedef struct decomposing {
     int64_t m, n, k, l;           /* of the whole; l: vectors of the sketch */
     int64_t rows, local, stacked; /* local: of this rank's r; stacked: of all of them */
     fl_array *array[ARRAYS];
-    char *matrix;        /* host memory of b */
-    fl_piece *to, *from; /* of an exchange */
+    char *matrix;       /* host memory of xt */
+    fl_rows *to, *from; /* of a move to other ranks' devices */
     fl_group_timing cost;
 } decomposing;
 
@@ -85,39 +89,42 @@ static fl_status put(decomposing *d, name i, void *host)
     return copy(d, d->array[i], host, false);
 }
 
-/* Forgets the pieces of the last exchange. The caller fills d->to and d->from. */
-static void clear_pieces(decomposing *d)
-{
-    if (d->to)
-        memset(d->to, 0, 2 * (size_t)d->group->info.size * sizeof *d->to);
-}
-
-/* All ranks call it, whatever their status, and get the same one; the pieces are exchanged if that is FL_OK. */
+/* If no rank brings another status than FL_OK: moves d->to and d->from, which it forgets. */
 static fl_status move(decomposing *d, fl_status status)
 {
-    double start = dist_now();
-
-    status = fl_group_agree(d->group, status, fl_last_error());
-    d->cost.wait_s += dist_now() - start;
-    if (status != FL_OK)
-        return status;
-    start = dist_now();
-    status = d->group->link->exchange(d->to, d->from);
-    d->cost.link_s += dist_now() - start;
-    for (int r = 0; r < d->group->info.size; r++)
-        d->cost.bytes += r == d->group->info.rank ? 0 : (double)d->to[r].bytes;
+    status = dist_move(d->group, status, d->run.stream, d->to, d->from, &d->cost);
+    if (status == FL_OK)
+        status = wait_for(d);
+    if (status == FL_OK)
+        status = dist_moved(d->group, &d->cost);
+    memset(d->to, 0, 2 * (size_t)d->group->info.size * sizeof *d->to);
     return status;
 }
 
-/* Rank 0's bytes go to all. */
-static fl_status broadcast(decomposing *d, fl_status status, void *data, int64_t bytes)
+/* Rank 0's array goes to all. */
+static fl_status spread(decomposing *d, fl_status status, fl_array *array)
 {
-    clear_pieces(d);
     for (int r = 1; r < d->group->info.size && status == FL_OK && is_first(d); r++)
-        d->to[r] = (fl_piece){data, bytes};
+        d->to[r] = (fl_rows){array, 0, fl_array_shape(array, 0)};
     if (status == FL_OK && !is_first(d))
-        d->from[0] = (fl_piece){data, bytes};
+        d->from[0] = (fl_rows){array, 0, fl_array_shape(array, 0)};
     return move(d, status);
+}
+
+/* Queues a copy on the device. */
+static fl_status copy_rows(const decomposing *d, name i, int64_t first, name j, int64_t place, int64_t count)
+{
+    const int64_t shape[] = {count, fl_array_shape(d->array[i], 1)};
+    fl_array *from = NULL, *to = NULL;
+    fl_status status = fl_array_view(d->array[i], (int64_t[]){first, 0}, shape, &from);
+
+    if (status == FL_OK)
+        status = fl_array_view(d->array[j], (int64_t[]){place, 0}, shape, &to);
+    if (status == FL_OK)
+        status = fl_convert(d->device, from, to, &(fl_run){.stream = d->run.stream});
+    fl_array_free(from);
+    fl_array_free(to);
+    return status;
 }
 
 static double number(const decomposing *d, const char *data, int64_t i)
@@ -163,10 +170,9 @@ static fl_status factorize(const decomposing *d, name a, name qt, name r)
 /* The rows of a rank's r. */
 static int64_t local_of(const decomposing *d, int rank)
 {
-    int64_t first, share;
+    const dist_range share = dist_share(d->group, d->m, rank);
 
-    fl_group_share(d->group, d->m, rank, &first, &share);
-    return share < d->l ? share : d->l;
+    return share.end - share.first < d->l ? share.end - share.first : d->l;
 }
 
 /* The rows of the r of all ranks before this one. */
@@ -175,26 +181,34 @@ static int64_t stack_place(const decomposing *d, int rank)
     return rank > 0 ? stack_place(d, rank - 1) + local_of(d, rank - 1) : 0;
 }
 
-/* Rank 0: the q of all r, each one stacked below the other, in blocks of l x their rows, one for each rank. */
-static fl_status factorize_stack(decomposing *d, char *stack, char *blocks)
+/* Turns array i over into array j, by way of the host. */
+static fl_status turn_over(decomposing *d, name i, name j)
 {
-    fl_status status = put(d, STACK, stack);
+    const int64_t rows = fl_array_shape(d->array[i], 0), columns = fl_array_shape(d->array[i], 1);
+    const size_t bytes = (size_t)(rows * columns) * d->element;
+    char *from = dist_scratch(d->group, 0, bytes), *to = dist_scratch(d->group, 1, bytes);
+    fl_status status = from && to ? fetch(d, i, from) : FL_E_MEMORY;
+
+    if (status != FL_OK)
+        return status;
+    transpose(d, from, rows, columns, to);
+    return put(d, j, to);
+}
+
+/* Rank 0: the q of all r, each one stacked below the other, in their place. */
+static fl_status factorize_stack(decomposing *d)
+{
+    fl_status status = copy_rows(d, R, 0, STACK, 0, d->local);
 
     if (status == FL_OK)
         status = factorize(d, STACK, STACKQ, SMALLR);
     if (status == FL_OK)
-        status = fetch(d, STACKQ, stack);
-    for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {
-        const int64_t count = local_of(d, r), before = stack_place(d, r);
-        for (int64_t i = 0; i < d->l; i++)
-            memcpy(blocks + (size_t)(before * d->l + i * count) * d->element,
-                   stack + (size_t)(i * d->stacked + before) * d->element, (size_t)count * d->element);
-    }
-    return status;
+        status = turn_over(d, STACKQ, STACK);
+    return status == FL_OK ? copy_rows(d, STACK, 0, R, 0, d->local) : status;
 }
 
-/* q' and r of this rank's y = a xt, of which r goes to `host`. */
-static fl_status factorize_rows(decomposing *d, void *host)
+/* q' and r of this rank's y = a xt */
+static fl_status factorize_rows(decomposing *d)
 {
     fl_status status = multiply(d, d->a, d->array[XT], d->array[Y]);
 
@@ -203,124 +217,90 @@ static fl_status factorize_rows(decomposing *d, void *host)
         if (status == FL_E_ARGUMENT)
             dist_fail(status, "svd: an element of a is not finite, or too large for sums over a row");
     }
-    return status == FL_OK ? fetch(d, R, host) : status;
+    return status;
 }
 
 /* q = an orthonormal basis of a xt: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential
  * QR and LU factorizations", SIAM Journal on Scientific Computing 34, 2012. */
 static fl_status find_basis(decomposing *d, fl_status status)
 {
-    const int64_t row = d->l * (int64_t)d->element, own = d->local * row, all = is_first(d) ? d->stacked * row : 0;
-    char *mine = dist_scratch(d->group, 0, (size_t)own), *stack = dist_scratch(d->group, 1, (size_t)all),
-         *blocks = dist_scratch(d->group, 2, (size_t)all);
-
-    if (status == FL_OK && !(mine && stack && blocks))
-        status = FL_E_MEMORY;
     if (status == FL_OK && d->rows > 0)
-        status = factorize_rows(d, mine);
-    for (int back = 0; back < 2; back++) { /* the r of all to rank 0; then the blocks from there */
-        clear_pieces(d);
-        for (int r = 0; r < d->group->info.size && status == FL_OK && is_first(d); r++)
-            (back ? d->to : d->from)[r] =
-                (fl_piece){(back ? blocks : stack) + stack_place(d, r) * row, local_of(d, r) * row};
-        if (status == FL_OK)
-            (back ? d->from : d->to)[0] = (fl_piece){mine, own};
+        status = factorize_rows(d);
+    for (int back = 0; back < 2; back++) { /* the r of all to rank 0; then its rows of their q to each */
+        for (int r = 1; r < d->group->info.size && status == FL_OK && is_first(d); r++)
+            (back ? d->to : d->from)[r] = (fl_rows){d->array[STACK], stack_place(d, r), local_of(d, r)};
+        if (status == FL_OK && !is_first(d))
+            (back ? d->from : d->to)[0] = (fl_rows){d->array[R], 0, d->local};
         status = move(d, status);
         if (status == FL_OK && is_first(d) && !back)
-            status = factorize_stack(d, stack, blocks);
+            status = factorize_stack(d);
     }
     if (status == FL_OK && d->rows > 0)
-        status = put(d, BLOCK, mine);
+        status = turn_over(d, R, BLOCK);
     if (status == FL_OK && d->rows > 0)
         status = multiply(d, d->array[BLOCK], d->array[PART], d->array[Q]);
     return status;
 }
 
-/* Adds the matrices of all ranks, each of `count` numbers at d->matrix, to that of rank 0: each rank adds a share of
- * the elements, in f64 and in the order of the ranks, so that the sum is always the same one. */
-static fl_status add_up(decomposing *d, fl_status status, int64_t count)
+/* b = the sum of all ranks' b, on rank 0: each rank adds a share of the rows, in one order whatever the path. */
+static fl_status add_up(decomposing *d, fl_status status)
 {
     const int size = d->group->info.size, rank = d->group->info.rank;
-    const int64_t element = (int64_t)d->element;
-    int64_t own_first, own, first, share;
-    char *shares;
+    const dist_range own = dist_share(d->group, d->l, rank);
+    const int64_t count = own.end - own.first;
 
-    fl_group_share(d->group, count, rank, &own_first, &own);
-    shares = dist_scratch(d->group, 1, (size_t)(own * size) * d->element);
-    if (status == FL_OK && !shares)
-        status = FL_E_MEMORY;
-    clear_pieces(d);
     for (int r = 0; r < size && status == FL_OK; r++) {
-        fl_group_share(d->group, count, r, &first, &share);
-        d->to[r] = (fl_piece){d->matrix + first * element, share * element};
-        d->from[r] = (fl_piece){shares + r * own * element, own * element};
+        const dist_range share = dist_share(d->group, d->l, r);
+        d->to[r] = (fl_rows){d->array[B], share.first, share.end - share.first};
+        d->from[r] = (fl_rows){d->array[PARTS], r * count, count};
     }
     status = move(d, status);
-    for (int64_t i = 0; i < own && status == FL_OK; i++) {
-        double sum = 0;
-        for (int r = 0; r < size; r++)
-            sum += number(d, shares, r * own + i);
-        set_number(d, d->matrix, own_first + i, sum);
-    }
-    clear_pieces(d);
+    if (status == FL_OK && count > 0)
+        status = copy_rows(d, B, own.first, PARTS, rank * count, count);
+    if (status == FL_OK && count > 0)
+        status = multiply(d, d->array[ADD], d->array[PARTS], d->array[SUMS]);
+    if (status == FL_OK && is_first(d))
+        status = copy_rows(d, SUMS, 0, B, 0, count);
     for (int r = 0; r < size && status == FL_OK && is_first(d); r++) {
-        fl_group_share(d->group, count, r, &first, &share);
-        d->from[r] = (fl_piece){d->matrix + first * element, share * element};
+        const dist_range share = dist_share(d->group, d->l, r);
+        d->from[r] = (fl_rows){d->array[B], share.first, share.end - share.first};
     }
     if (status == FL_OK)
-        d->to[0] = (fl_piece){d->matrix + own_first * element, own * element};
+        d->to[0] = (fl_rows){d->array[SUMS], 0, count};
     return move(d, status);
 }
 
-/* b = q' a, at d->matrix of rank 0. */
+/* b = q' a, of rank 0. */
 static fl_status project(decomposing *d, fl_status status)
 {
     if (status == FL_OK && d->rows > 0)
         status = multiply(d, d->array[Q], d->a, d->array[B]);
-    if (status == FL_OK && d->rows > 0)
-        status = fetch(d, B, d->matrix);
-    if (status == FL_OK && d->rows == 0)
+    if (status == FL_OK && d->rows == 0) {
         memset(d->matrix, 0, (size_t)(d->l * d->n) * d->element);
-    return add_up(d, status, d->l * d->n);
+        status = put(d, B, d->matrix);
+    }
+    return add_up(d, status);
 }
 
 /* xt = an orthonormal basis of b'. */
 static fl_status turn(decomposing *d, fl_status status)
 {
-    const int64_t bytes = d->l * d->n * (int64_t)d->element;
-    char *other = dist_scratch(d->group, 0, (size_t)bytes);
-
-    if (status == FL_OK && !other)
-        status = FL_E_MEMORY;
-    if (status == FL_OK && is_first(d)) {
-        transpose(d, d->matrix, d->l, d->n, other);
-        status = put(d, BT, other);
-        if (status == FL_OK)
-            status = factorize(d, BT, B, SMALLR);
-        if (status == FL_OK)
-            status = fetch(d, B, d->matrix);
-        if (status == FL_OK)
-            transpose(d, d->matrix, d->l, d->n, other);
-    }
-    status = broadcast(d, status, other, bytes);
-    return status == FL_OK ? put(d, XT, other) : status;
+    if (status == FL_OK && is_first(d))
+        status = turn_over(d, B, BT);
+    if (status == FL_OK && is_first(d))
+        status = factorize(d, BT, B, SMALLR);
+    if (status == FL_OK && is_first(d))
+        status = turn_over(d, B, XT);
+    return spread(d, status, d->array[XT]);
 }
 
-/* The decomposition of b, by rank 0: w, transposed, then s and vt. */
-static fl_status decompose_projection(decomposing *d, char *wt, fl_array *s, fl_array *vt)
+/* The decomposition of b, by rank 0. */
+static fl_status decompose_projection(decomposing *d, fl_array *s)
 {
-    char *w = dist_scratch(d->group, 1, (size_t)(d->l * d->k) * d->element);
-    fl_status status = w ? put(d, B, d->matrix) : FL_E_MEMORY;
+    fl_status status =
+        fl_svd(d->device, d->array[B], d->seed, d->array[W], s, d->array[VT], &(fl_run){.stream = d->run.stream});
 
-    if (status == FL_OK)
-        status = fl_svd(d->device, d->array[B], d->seed, d->array[W], s, vt, &(fl_run){.stream = d->run.stream});
-    if (status == FL_OK)
-        status = fetch(d, W, w);
-    if (status == FL_OK)
-        transpose(d, w, d->l, d->k, wt);
-    if (status == FL_OK)
-        status = copy(d, s, wt + (size_t)(d->l * d->k) * d->element, true);
-    return status == FL_OK ? copy(d, vt, wt + (size_t)((d->l + 1) * d->k) * d->element, true) : status;
+    return status == FL_OK ? turn_over(d, W, WT) : status;
 }
 
 /* u = q w */
@@ -340,67 +320,67 @@ static fl_status put_left_vectors(decomposing *d, fl_array *u)
 
 static fl_status finish(decomposing *d, fl_status status, fl_array *u, fl_array *s, fl_array *vt)
 {
-    const int64_t bytes = d->k * (d->l + 1 + d->n) * (int64_t)d->element;
-    char *small = dist_scratch(d->group, 0, (size_t)bytes);
-
-    if (status == FL_OK && !small)
-        status = FL_E_MEMORY;
     if (status == FL_OK && is_first(d))
-        status = decompose_projection(d, small, s, vt);
-    status = broadcast(d, status, small, bytes);
+        status = decompose_projection(d, s);
+    status = spread(d, status, d->array[WT]);
+    status = spread(d, status, s);
+    status = spread(d, status, d->array[VT]);
     if (status == FL_OK)
-        status = put(d, WT, small);
-    if (status == FL_OK)
-        status = copy(d, s, small + (size_t)(d->l * d->k) * d->element, false);
-    if (status == FL_OK)
-        status = copy(d, vt, small + (size_t)((d->l + 1) * d->k) * d->element, false);
+        status = fl_convert(d->device, d->array[VT], vt, &(fl_run){.stream = d->run.stream});
     if (status == FL_OK && d->rows > 0)
         status = put_left_vectors(d, u);
+    if (status == FL_OK)
+        status = wait_for(d);
     return fl_group_agree(d->group, status, fl_last_error());
 }
 
 static fl_status make_arrays(decomposing *d)
 {
-    const int64_t longest = d->n > d->rows ? d->n : d->rows, rows = d->rows;
-    const int64_t ones = longest > d->l ? longest : d->l;
+    const int64_t rows = d->rows;
+    const dist_range sums = dist_share(d->group, d->l, d->group->info.rank);
+    const int64_t size = d->group->info.size, own = sums.end - sums.first,
+                  ones = d->n + rows + d->l + size * own; /* no inner dimension is longer */
     const int64_t shapes[ARRAYS][2] = {
-        [XT] = {d->n, d->l},
-        [Y] = {rows, d->l},
-        [PART] = {d->local, rows},
-        [R] = {d->local, d->l},
-        [BLOCK] = {d->l, d->local},
-        [Q] = {d->l, rows},
-        [B] = {d->l, d->n},
-        [WT] = {d->k, d->l},
-        [UT] = {d->k, rows},
-        [STACK] = {d->stacked, d->l},
-        [STACKQ] = {d->l, d->stacked},
-        [SMALLR] = {d->l, d->l},
-        [BT] = {d->n, d->l},
-        [W] = {d->l, d->k},
+        [XT] = {d->n, d->l},     [Y] = {rows, d->l},           [PART] = {d->local, rows},
+        [R] = {d->local, d->l},  [BLOCK] = {d->l, d->local},   [Q] = {d->l, rows},
+        [B] = {d->l, d->n},      [WT] = {d->k, d->l},          [UT] = {d->k, rows},
+        [VT] = {d->k, d->n},     [PARTS] = {size * own, d->n}, [ADD] = {own, size * own},
+        [SUMS] = {own, d->n},    [STACK] = {d->stacked, d->l}, [STACKQ] = {d->l, d->stacked},
+        [SMALLR] = {d->l, d->l}, [BT] = {d->n, d->l},          [W] = {d->l, d->k},
     };
     const int used = is_first(d) ? ARRAYS : STACK;
     fl_status status = fl_array_create(d->device, d->dtype, 1, &ones, &d->array[ONES]);
 
     for (int i = XT; i < used && status == FL_OK; i++)
         status = fl_array_create(d->device, d->dtype, 2, shapes[i], &d->array[i]);
-    d->matrix = calloc((size_t)(ones + d->l * d->n), d->element);
-    d->to = calloc(2 * (size_t)d->group->info.size, sizeof *d->to);
-    d->from = d->to ? d->to + d->group->info.size : NULL;
-    if (status == FL_OK && !(d->matrix && d->to))
+    d->matrix = calloc((size_t)(ones + d->l * d->n + size * own * own), d->element);
+    if (status == FL_OK && !d->matrix)
         status = dist_fail(FL_E_MEMORY, "out of host memory");
+    for (int64_t i = 0; i < size * own * own && status == FL_OK; i++)
+        set_number(d, d->matrix, i, i % own == i / (size * own));
+    if (status == FL_OK && own > 0)
+        status = put(d, ADD, d->matrix);
     for (int64_t i = 0; i < ones && status == FL_OK; i++)
         set_number(d, d->matrix, i, 1);
     return status == FL_OK ? put(d, ONES, d->matrix) : status;
 }
 
-/* xt = random numbers, the same on every rank. */
-static fl_status make_sketch(decomposing *d)
+/* xt = random numbers, the same on every rank; each makes its share of the rows. */
+static fl_status make_sketch(decomposing *d, fl_status status)
 {
-    for (int64_t c = 0; c < d->l; c++)
-        for (int64_t i = 0; i < d->n; i++)
+    const dist_range own = dist_share(d->group, d->n, d->group->info.rank);
+
+    for (int64_t i = own.first; i < own.end && status == FL_OK; i++)
+        for (int64_t c = 0; c < d->l; c++)
             set_number(d, d->matrix, i * d->l + c, (double)random_normal(d->seed, (uint64_t)(c * d->n + i)));
-    return put(d, XT, d->matrix);
+    if (status == FL_OK)
+        status = put(d, XT, d->matrix);
+    for (int r = 0; r < d->group->info.size && status == FL_OK; r++) {
+        const dist_range share = dist_share(d->group, d->n, r);
+        d->to[r] = (fl_rows){d->array[XT], own.first, own.end - own.first};
+        d->from[r] = (fl_rows){d->array[XT], share.first, share.end - share.first};
+    }
+    return move(d, status);
 }
 
 static const char *find_fault(const decomposing *d, const fl_array *u, const fl_array *s, const fl_array *vt)
@@ -426,6 +406,7 @@ static const char *find_fault(const decomposing *d, const fl_array *u, const fl_
 /* Fills d, but for memory, on all ranks alike. */
 static fl_status begin(decomposing *d, const fl_array *u, const fl_array *s, const fl_array *vt)
 {
+    const size_t size = (size_t)d->group->info.size;
     const char *fault;
     fl_status status = fl_group_agree(d->group, FL_OK, NULL);
 
@@ -449,7 +430,12 @@ static fl_status begin(decomposing *d, const fl_array *u, const fl_array *s, con
     d->l = svd_sketch(&(fl_svd_args){.a.shape = {d->m, d->n}, .s.shape = {d->k}});
     d->stacked = stack_place(d, d->group->info.size);
     d->local = local_of(d, d->group->info.rank);
-    return FL_OK;
+    d->to = calloc(2 * size, sizeof *d->to);
+    d->from = d->to ? d->to + size : NULL;
+    if (!d->to)
+        status = dist_fail(FL_E_MEMORY, "out of host memory");
+    status = fl_group_agree(d->group, status, fl_last_error());
+    return status == FL_OK ? dist_use(d->group, d->device) : status;
 }
 
 static void tell_timing(const decomposing *d, double seconds)
@@ -479,21 +465,18 @@ fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, ui
         status = fl_svd(device, a, seed, u, s, vt, &d.run);
         status = fl_group_agree(group, status, fl_last_error());
     } else if ((status = begin(&d, u, s, vt)) == FL_OK) {
-        status = make_arrays(&d);
-        if (status == FL_OK)
-            status = make_sketch(&d);
-        status = find_basis(&d, status);
+        status = find_basis(&d, make_sketch(&d, make_arrays(&d)));
         for (int power = 0; power < SVD_POWERS; power++)
             status = find_basis(&d, turn(&d, project(&d, status)));
         status = finish(&d, project(&d, status), u, s, vt);
         for (int i = 0; i < ARRAYS; i++)
             fl_array_free(d.array[i]);
         free(d.matrix);
-        free(d.to);
         d.cost.local_s = dist_now() - start - d.cost.stage_s - d.cost.link_s - d.cost.wait_s;
         if (status == FL_OK && d.run.timing)
             tell_timing(&d, dist_now() - start);
     }
+    free(d.to);
     if (timing)
         *timing = d.cost;
     return status;

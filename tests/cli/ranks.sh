@@ -420,13 +420,15 @@ if [ -n "$emulation" ]; then
     export FLYNN_PLUGIN_PATH=$PWD/claims FLYNN_LINK=claims
     for delivers in all zeros; do
         export LINK_DELIVERS=$delivers
-        for exercise in sort convolve; do
+        for exercise in sort convolve "svd --factors=$delivers"; do
+            # shellcheck disable=SC2086 # words
             ranked "$mpi" 2 $exercise --size=90 -b hip-cpu "${quick[@]}" --json=$delivers.json
             check "$exercise over a link that delivers $delivers" is_done
             check "its path" json $delivers.json "d['results'][0]['check']['ok'] and
                 d['results'][0]['link']['path'] == ('device' if '$delivers' == 'all' else 'staged')"
         done
     done
+    check "svd has the same bits by both paths" diff -r all zeros
     ranked "$mpi" 2 sort --size=90 -b hip-cpu "${quick[@]}" --path=device
     check "a path that is not there: exit code 3" [ "$status" = 3 ]
     check "one line" told "the path 'device' is not there: these ranks have 'staged'"

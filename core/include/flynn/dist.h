@@ -162,8 +162,8 @@ FL_API fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upt
  * run->variant: NULL, auto or randomized, else FL_E_UNSUPPORTED. FL_E_ARGUMENT: an element of `a` is not finite; other
  * errors as fl_svd. `timing` may be NULL.
  *
- * A rank has its rows of a, and of three matrices as long with k + 10 columns. Besides, rank 0 has some of n x (k +
- * 10), and one of them goes to all ranks for each product with a. */
+ * A rank has its rows of a, and of three matrices as long with k + 10 columns. Besides, each rank has some of n x (k +
+ * 10), one of which goes to rank 0 after each product with a, and to all ranks before it, by the group's path. */
 FL_API fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, uint64_t seed, fl_array *u,
                               fl_array *s, fl_array *vt, const fl_run *run, fl_group_timing *timing);
 
