@@ -23,8 +23,7 @@
 #define TEXT(x) TEXT_OF(x)
 
 enum { TAG_PIECE = 1, TAG_BEAT = 2, TAG_TAKE = 3, TAG_TAKEN = 4, HOST_NAME = sizeof((fl_link_info *)0)->host };
-/* The exit code of a machine's failure. */
-enum { BROKEN = 4 };
+enum { BROKEN = 4 };                       /* the exit code of a machine's failure */
 static const int64_t most_bytes = 1 << 30; /* of one message: counts are int */
 
 /* A rank whose beats are heard. */
@@ -38,8 +37,7 @@ static struct {
     const fl_host *host;
     MPI_Comm work, beats;
     int rank, size;
-    bool threads;             /* MPI_THREAD_MULTIPLE */
-    bool crowded;             /* this host has more ranks than processors */
+    bool threads, crowded;    /* MPI_THREAD_MULTIPLE; this host has more ranks than processors */
     char (*hosts)[HOST_NAME]; /* of all ranks */
     double timeout;
     pthread_t thread;
@@ -75,32 +73,29 @@ static fl_status failed(const char *call, int error)
     return mpi.host->error(FL_E_DEVICE, "%s: %.200s", call, text);
 }
 
-/* Until all are complete: at first without a pause, which the network's latency needs, then with longer ones; with
- * these from the start where ranks share processors, since one that polls keeps another from its work. Between two
- * pauses are several polls: MPICH's move a collective call on by a small step each. */
+/* Until all are complete: at first without a pause, unless ranks share processors, then with longer and longer ones.
+ * Several polls lie between two pauses: MPICH's move a collective call on by a small step each. */
 static fl_status wait_for(const char *call, MPI_Request *requests, int count)
 {
-    enum { BURST = 16 };
-    const int spins = mpi.crowded ? BURST : 1000, yields = mpi.crowded ? 2 * BURST : 20000;
-    const double most = 1e-3;
+    const int burst = 16, spins = mpi.crowded ? burst : 1000, yields = mpi.crowded ? 2 * burst : 20000;
     double pause = 2e-5;
-    int turns = 0, error = MPI_SUCCESS, done;
+    int turns = 0, done;
 
     for (int i = 0; i < count; i++)
         for (;;) {
-            error = MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+            const int error = MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
             if (error != MPI_SUCCESS)
                 return failed(call, error);
             if (done)
                 break;
-            if (++turns < spins || (turns >= yields && turns % BURST != 0))
+            if (++turns < spins || (turns >= yields && turns % burst != 0))
                 continue;
             if (turns < yields) {
                 sched_yield();
-                continue;
+            } else {
+                sleep_for(pause);
+                pause = pause * 1.5 < 1e-3 ? pause * 1.5 : 1e-3;
             }
-            sleep_for(pause);
-            pause = pause * 1.5 < most ? pause * 1.5 : most;
         }
     return FL_OK;
 }
