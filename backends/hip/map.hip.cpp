@@ -6,6 +6,7 @@
 #include "code.hpp"
 #include "walk.hpp"
 
+#include <cctype>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -80,6 +81,28 @@ const char before_text[] = "#if defined(__HIP__)\n#define static static __device
            behind_text[] = "}\n#if defined(__HIP__)\n#undef static\n"
                            "#pragma clang force_cuda_host_device end\n#endif\n";
 
+int count_word(const std::string &text, const std::string &word)
+{
+    const auto is_of_name = [](char c) { return std::isalnum((unsigned char)c) || c == '_'; };
+    int count = 0;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+        count += !(at > 0 && is_of_name(text[at - 1])) && !is_of_name(text[at + word.size()]);
+    return count;
+}
+
+/* A function whose one loop is a `while` does four steps between two branches back: NVRTC does not unroll it by itself
+ * where the condition has two parts, which it makes one of. Mandelbrot took 8 % longer on an H200. A `for` may have a
+ * known number of steps, which NVRTC unrolls better, and the `while` of a `do` begins no loop. */
+const char *unrolled(const std::string &text)
+{
+    int others = 0;
+    for (const char *word : {"for", "do", "goto", "pragma", "_Pragma"})
+        others += count_word(text, word);
+    return count_word(text, "while") != 1 || others > 0
+               ? ""
+               : "#if defined(__CUDACC_RTC__)\n#define while _Pragma(\"unroll 4\") while\n#endif\n";
+}
+
 std::string text_of(const fl_source *source)
 {
     std::string text;
@@ -88,7 +111,9 @@ std::string text_of(const fl_source *source)
     add_lines(&text, hip_walk_kernels);
     text += source->before;
     text += before_text;
+    text += unrolled(source->text);
     text += std::string("#line 1 \"" FL_SOURCE_NAME "\"\n") + source->text + "\n#line 1 \"flynn\"\n";
+    text += "#undef while\n";
     text += behind_text;
     add_function(&text, source);
     add_lines(&text, hip_map_kernels);

@@ -225,7 +225,7 @@ for mpi in $mpis; do
             # shellcheck disable=SC2086
             program="$PYTHON $work/peak.py $flynn" ranked "$mpi" 4 $words -b simd --repeat=1 --warmup=0 -o many.npy --json=parted.json
             check "$words on four ranks" is_done
-            check "$words: nobody gathers" nobody_gathers
+            [ -n "${ASAN_OPTIONS:-}" ] || check "$words: nobody gathers" nobody_gathers # its own memory is counted, too
             check "$words: disjoint shares, and bytes on the link" json parted.json "(lambda r: r['link']['bytes'] > 0 and
                 all(p['first'] + p['share'] <= q['first'] for p, q in zip(r['per_rank'], r['per_rank'][1:])) and
                 sum(p['share'] for p in r['per_rank']) == r['shape'][0])(d['results'][0])"
