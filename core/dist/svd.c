@@ -465,6 +465,7 @@ fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, ui
         status = fl_svd(device, a, seed, u, s, vt, &d.run);
         status = fl_group_agree(group, status, fl_last_error());
     } else if ((status = begin(&d, u, s, vt)) == FL_OK) {
+        d.cost.wait_s = dist_now() - start;
         status = find_basis(&d, make_sketch(&d, make_arrays(&d)));
         for (int power = 0; power < SVD_POWERS; power++)
             status = find_basis(&d, turn(&d, project(&d, status)));

@@ -138,6 +138,26 @@ static bool is_written(const char *text, core_text_error *why)
     return status == FL_OK;
 }
 
+/* A text over lanes that does not compile would not be noticed: the plugins then compile the function as it is. */
+static void expect_compiles(const char *text)
+{
+    const char *source = getenv("FLYNN_SOURCE");
+    char command[4096];
+    core_text_error why;
+    core_lanes lanes;
+    FILE *cc;
+    cr_assert(source && core_lanes_write(text, &lanes, &why) == FL_OK);
+    snprintf(command, sizeof command,
+             FLYNN_TEST_CC " -std=gnu11 -fsyntax-only -w -DV_LANES=4 -include %s/backends/shared/code_numbers.h"
+                           " -include %s/backends/cpu/map_prelude.h -include %s/backends/shared/map_math.h"
+                           " -include %s/backends/cpu/lanes_prelude.h -x c -",
+             source, source, source, source);
+    cc = popen(command, "w");
+    cr_assert(cc && fputs(lanes.text, cc) >= 0);
+    cr_expect(pclose(cc) == 0, "%s\n%s", text, lanes.text);
+    free(lanes.text);
+}
+
 /* ------------------------------------------------------------------------------------------------ the texts ---- */
 
 Test(lanes, texts_that_are_written)
@@ -164,6 +184,11 @@ Test(lanes, texts_that_are_written)
          "for (int i = 0; i < 9; i += 2) { if (i == n) break; if (i == t) continue; if (s > 400) return -s; s += i; } "
          "s += t; } return s; }",
          {FL_I32, FL_U8}},
+        /* Both variables of a `for` end with it. */
+        {"int f(int n) { int s = 0, k = 5; while (n > 1) { for (int i = 0, k = 9; i < k; i++) s += i; s += k; n /= 2; "
+         "} "
+         "return s + k; }",
+         {FL_I32}},
         /* Quotients near whole numbers, at both ends of what f64 divides exactly. */
         {"long f(long n) { long q = 0, d = 3; for (int k = 0; k < 26 && (d < n || d < 9); k++, d *= 5) "
          "q += (n | 1) / d - n % (d - 1); return q; }",
@@ -179,6 +204,7 @@ Test(lanes, texts_that_are_written)
             continue;
         }
         cr_assert(fine, "%d:%d: %s\n%s", why.line, why.column, why.what, cases[i].text);
+        expect_compiles(cases[i].text);
         compare(cases[i].text, cases[i].in, backends, count);
     }
 }

@@ -5,6 +5,8 @@
  */
 #include "harness.h"
 
+#include <flynn/link.h>
+
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -107,6 +109,32 @@ Test(plugins, truncated)
         expect_refused(name, "file");
     }
     cr_expect(backend_named("serial")->usable);
+}
+
+/* A link that lies in several folders is listed once. */
+Test(plugins, links_are_listed_once)
+{
+    static const char *const names[] = {"one", "one-more", "other"};
+    char path[2 * PATH_MAX];
+    const char *name;
+    size_t found[COUNT(names)] = {0};
+    for (int copy = 1; copy <= 2; copy++) {
+        snprintf(path, sizeof path, "%s/%d", folder, copy);
+        cr_assert(mkdir(path, 0700) == 0);
+        snprintf(path, sizeof path, "%s/%d/links", folder, copy);
+        cr_assert(mkdir(path, 0700) == 0);
+        for (size_t i = 0; i < COUNT(names); i++) {
+            snprintf(path, sizeof path, "%d/links/flynn-link-%s.so", copy, names[i]);
+            put(path, "no link", 7);
+        }
+    }
+    snprintf(path, sizeof path, "%s/1:%s/2", folder, folder);
+    search_in(path);
+    for (size_t i = 0; (name = fl_link_name(i)); i++)
+        for (size_t k = 0; k < COUNT(names); k++)
+            found[k] += strcmp(name, names[k]) == 0;
+    for (size_t k = 0; k < COUNT(names); k++)
+        cr_expect(found[k] == 1, "%s is listed %zu times", names[k], found[k]);
 }
 
 /* Neither waits for a writer, nor reads without end. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <time.h>
 
 fl_group *group;
 int rank, size;
@@ -24,6 +25,20 @@ void check(bool good, const char *what, const char *of, int64_t number)
     failed++;
     fprintf(stderr, "rank %d of %d: %s: %s %" PRId64 "; the last error is: %s\n", rank, size, what, of, number,
             fl_last_error());
+}
+
+double seconds(void)
+{
+    struct timespec now;
+
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool are_parts_of(const fl_group_timing *t, double whole)
+{
+    return t->local_s >= 0 && t->stage_s >= 0 && t->link_s >= 0 && t->wait_s >= 0 && t->bytes >= 0 &&
+           t->local_s + t->stage_s + t->link_s + t->wait_s <= whole + 2e-6;
 }
 
 void put(void *data, fl_dtype dtype, int64_t i, double value)
@@ -184,6 +199,7 @@ int main(int argc, char **argv)
     try_dealing(3, false, false);
     try_failure();
     for (int i = 1; i < argc; i++) {
+        try_move(argv[i]);
         try_sorts(argv[i]);
         try_convolutions(argv[i]);
         try_lines(argv[i]);

@@ -12,10 +12,17 @@ extern int rank, size;
 /* Counts a case, and says on stderr that it failed: "WHAT: OF NUMBER". */
 void check(bool good, const char *what, const char *of, int64_t number);
 
+/* Of a clock; a double tells them to a quarter of a microsecond. */
+double seconds(void);
+
+/* Is no moment of a call that took `whole` counted twice? */
+bool are_parts_of(const fl_group_timing *t, double whole);
+
 /* Makes element i of the data `value`. */
 void put(void *data, fl_dtype dtype, int64_t i, double value);
 
 /* Each on a device of `resource`: operations.c, and svd.c. */
+void try_move(const char *resource);
 void try_sorts(const char *resource);
 void try_convolutions(const char *resource);
 void try_lines(const char *resource);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 /* The i-th element of the j-th of n orthonormal vectors: those of the discrete cosine transform. */
 static double cosine(int64_t n, int64_t j, int64_t i)
@@ -109,9 +110,14 @@ static void try_svd(fl_device *device, fl_dtype dtype, const struct spectrum *a,
     check(right, a->name, fl_dtype_name(dtype), a->m * 1000 + a->n);
     if (twice) {
         char *again = malloc((size_t)(rows * a->k * item) + 1);
+        fl_group_timing timing = {0};
+        if (rank == size - 1) /* late */
+            thrd_sleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         const bool same = fl_group_svd(group, device, arrays[0], 7, arrays[1], arrays[2], arrays[3],
-                                       &(fl_run){.variant = "randomized"}, NULL) == FL_OK &&
+                                       &(fl_run){.variant = "randomized"}, &timing) == FL_OK &&
                           fl_array_to_host(arrays[1], again) == FL_OK;
+        check(rank == size - 1 || timing.wait_s > 1e-3, "the others wait for rank", a->name, size - 1);
+        check(rank > 0 || size == 1 || timing.stage_s > 0, "what rank 0 computes with", a->name, size);
         check(same && memcmp(again, data[1], (size_t)(rows * a->k * item)) == 0, a->name,
               "is another one the second time", a->m * 1000 + a->n);
         free(again);

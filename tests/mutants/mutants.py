@@ -17,6 +17,9 @@ counted; the next one takes its place.
 Each job has processors of its own (--cores): a backend that takes all of them, or waits in a loop, would slow down the other jobs. A survivor's
 tests are run once more on all of them. The tests without a mutant, and the unchanged objects, are run and made once for all jobs.
 
+A header of backends/ that is embedded into a plugin as text, for what is compiled at run time, is embedded anew from the copy of the sources.
+What several processes do (core/dist, the links) is tested by tests/dist/cases.c on three of them, under mpirun.openmpi.
+
 --minutes ends a run cleanly, as SIGTERM and Ctrl-C do: what runs is ended, and what was finished is kept in the file of --state. The same command
 again goes on there; a mutant whose source has changed since is run anew.
 
@@ -29,6 +32,7 @@ import argparse
 import collections
 import concurrent.futures
 import fnmatch
+import glob
 import hashlib
 import json
 import os
@@ -51,22 +55,29 @@ import operators  # noqa: E402
 
 LEAST = 200
 FAMILIES = {"checks": "apps/checks/", "harness": "apps/harness/", "cpu": "backends/cpu/", "hip": "backends/hip/", "shared": "backends/shared/",
-            "core": "core/"}
+            "core": "core/", "mpi": "backends/mpi/"}
 SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
-    ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu*.h", 150),
+    ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu*.h", 150),
     ("apps/checks/*.c", 25), ("apps/harness/verdict.c", 25), ("core/src/ops/*.c", 45),
+    ("core/dist/*.c", 90), ("core/src/lanes*.c", 150), ("core/src/link.c", 120), ("backends/mpi/*.c", 150),
 ]
+# What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
+LEFT_OUT = ("group.hip.cpp", "gpu_ccl.h", "gpu_rtc.h", "gpu_code_rtc.h", "rtc_prelude.h", "gpu_rocprim.h")
 # Which tests notice something in an object, by the beginning of its name; the longest that fits. Criterion programs; scripts of tests/cli.
 TESTS = {
     "allclose": ("allclose", "allclose"), "convert": ("convert", "slice"), "convolve": ("convolve convolve_calls", "convolve one_wrong"),
     "convolve1d": ("convolve1d convolve1d_calls", "convolve1d one_wrong"), "copy": ("ceilings", "ceiling"),
     "multiply_add": ("ceilings", "ceiling"), "elementwise": ("elementwise", "elementwise one_wrong"),
-    "map": ("map", "map"), "compile": ("map", "map"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
-    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
-    "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd", "svd"),
+    "map": ("map", "map"), "compile": ("map kernel lanes", "map kernel"), "cpu_map": ("map lanes", "map"), "cpu_lanes": ("lanes map", "map"),
+    "lanes": ("lanes map", "map"), "hip_": ("map kernel", "map kernel"), "walk": ("elementwise map", "elementwise map"),
+    "code": ("kernel map", "kernel map"), "gpu_code": ("kernel map", "kernel map"), "kernel": ("kernel", "kernel"),
+    "merge": ("merge sort", "sort"), "qr": ("qr", "svd"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
+    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
+    "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd", "svd"), "solver": ("svd qr", "svd"),
     "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
     "threads": ("threads setting elementwise", "backends"), "library": ("setting svd device", "svd backends without_libraries"),
     "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
@@ -75,7 +86,10 @@ TESTS = {
 # What all operations have in common: the test of what a device tells of its variants, and that of results beyond the threads of a launch,
 # with hip-cpu as it is built for that test.
 OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "grids"
-BY_ITSELF = ("threads", "setting", "lapack")
+BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files in archives of their own
+ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
+# Several processes: the cases of libflynn-dist, and a command whose check compares the ends of the ranks' shares.
+RANKS, SORT_ON_RANKS = "dist_cases", "sort on ranks"
 CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
           "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
@@ -153,7 +167,8 @@ class Build:
         self.folder = os.path.abspath(folder)
         if not os.path.exists(os.path.join(self.folder, "build.ninja")):
             fail(f"{folder} is not a build folder of Ninja (make CMAKE_FLAGS=..., with ninja installed)", 2)
-        self.compile = {e["output"]: without_attempt(e["command"]) for e in json.loads(self.ninja("-t", "compdb"))
+        entries = json.loads(self.ninja("-t", "compdb"))
+        self.compile = {e["output"]: without_attempt(e["command"]) for e in entries
                         if e["output"].endswith(".o") and " -c " in e["command"]}
         self.uses = collections.defaultdict(list)  # file of the sources: objects made from it
         for block in self.ninja("-t", "deps").split("\n\n"):
@@ -162,6 +177,13 @@ class Build:
                 path = os.path.relpath(os.path.join(self.folder, name.strip()), ROOT)
                 if not path.startswith(".."):
                     self.uses[path].append(lines[0].split(":")[0])
+        self.texts = {}  # object of an embedded text: the header, and the C file made from it
+        headers = {embedded_name(path): path for path in glob.glob("backends/*/*.h", root_dir=ROOT)}
+        for e in entries:
+            if e["output"] in self.compile and e["file"].startswith(self.folder + "/plugins/") and stem(e["file"]) in headers:
+                header = headers[stem(e["file"])]
+                self.texts[e["output"]] = header, e["file"]
+                self.uses[header].append(e["output"])
         self.links = {}
 
     def ninja(self, *words):
@@ -176,6 +198,11 @@ class Build:
 
 def stem(path):
     return os.path.basename(path).split(".")[0]
+
+
+def embedded_name(path):
+    """What cmake/FlynnEmbed.cmake calls the text of a header of backends/."""
+    return re.sub("^shared_", "", path[len("backends/"):-len(".h")].replace("/", "_"))
 
 
 def tests_of(objects, table):
@@ -234,10 +261,20 @@ class Planner:
 
     def plan(self, mutant, source):
         objects = [o for o in self.build.uses[mutant.file] if o in self.build.compile]
+        if mutant.file.startswith(("core/dist/", "core/src/link", "backends/mpi/")):
+            chosen = [o for o in objects if o.startswith(("core/", "plugins/link-openmpi/"))]
+            targets = ["lib/links/flynn-link-openmpi.so"] if mutant.file.startswith("backends") else \
+                self.library("libflynn-dist.so" if "/dist/" in mutant.file else "libflynn.so")
+            # Elements that are not in host memory: those of hip-cpu.
+            of_memory = os.path.basename(mutant.file) in ("device.c", "move.c") and any(o.startswith("plugins/hip-cpu/") for o in self.build.compile)
+            return Plan(chosen, targets, ["plugins", RANKS] if "/src/" in mutant.file else [RANKS], [],
+                        "hip-cpu,serial" if of_memory else "serial,omp", None)
         if mutant.file.startswith("backends/hip"):
             if not any(o.startswith(f"plugins/{self.plugin}/") for o in self.build.compile):
                 fail(f"the build has no plugin {self.plugin}; --family=checks,harness,cpu,shared,core leaves backends/hip out", 2)
-            chosen = self.some([o for o in objects if o.startswith(f"plugins/{self.plugin}/")], mutant, source)
+            objects = [o for o in objects if o.startswith(f"plugins/{self.plugin}/")]
+            chosen = self.some([o for o in objects if o not in self.build.texts], mutant, source)
+            chosen += [o for o in objects if o in self.build.texts]
             targets, resources, more = [f"lib/flynn-{self.plugin}.so"], f"{self.plugin},serial", None
             if self.plugin == "hip-cpu" and os.path.exists(os.path.join(self.build.folder, LOW_GRIDS)):
                 targets.append(LOW_GRIDS)
@@ -250,14 +287,17 @@ class Planner:
             resources, more = self.resources, "omp:1,omp:3,serial" if len(self.cpu) == 2 else None
         elif mutant.file.startswith("core"):
             chosen = [o for o in objects if o.startswith("core/")]
-            targets, resources, more = self.library(), self.resources, None
+            targets, resources, more = self.library("libflynn.so"), self.resources, None
         else:
             chosen = [o for o in objects if o.startswith("apps/")]
             programs, scripts = self.tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
-            return Plan(chosen, [f"tests/test_{p}" for p in programs] + ["bin/flynn"], programs, scripts, self.resources, None)
+            targets = [f"tests/test_{p}" for p in programs] + ["bin/flynn"]
+            return Plan(chosen, targets, programs + [SORT_ON_RANKS] * ("sort" in map(stem, chosen)), scripts, self.resources, None)
         programs, scripts = self.tests_of(chosen, TESTS)
         if programs and mutant.file.startswith("backends") and OF_ROWS not in programs:
             programs.append(OF_ROWS)
+        if "lanes" in programs:  # which passes omp:2 over
+            resources += ",omp"
         # Tests of inner files and headers have objects of their own.
         for thing in objects:
             if thing.startswith("tests/CMakeFiles/test_"):
@@ -265,15 +305,15 @@ class Planner:
                 programs += [] if program in programs else [program]
                 chosen.append(thing)
                 targets.append("tests/test_" + program)
-            elif thing.startswith("tests/CMakeFiles/inner_files.dir/") and stem(thing) == stem(mutant.file):
+            elif thing.startswith(ARCHIVES) and stem(thing) == stem(mutant.file):
                 chosen.append(thing)
                 targets += [f"tests/test_{p}" for p in programs if p in BY_ITSELF]
         targets = list(dict.fromkeys(targets))
         return Plan(chosen, targets, programs, scripts, resources, more)
 
-    def library(self):
+    def library(self, name):
         folder = os.path.join(self.build.folder, "lib")
-        return ["lib/" + n for n in os.listdir(folder) if n.startswith("libflynn.so") and not os.path.islink(os.path.join(folder, n))]
+        return ["lib/" + n for n in os.listdir(folder) if n.startswith(name) and not os.path.islink(os.path.join(folder, n))]
 
 
 ALL_CORES = os.sched_getaffinity(0)
@@ -295,10 +335,11 @@ class Worker:
         self.sanitized, self.why = False, ""  # why a mutant is not counted
         for name in SOURCES:
             shutil.copytree(os.path.join(ROOT, name), os.path.join(self.source, name))
-        for name in ("lib", "bin", os.path.dirname(LOW_GRIDS), "objects", "tmp"):
+        for name in ("lib/links", "bin", os.path.dirname(LOW_GRIDS), "objects", "tmp"):
             os.makedirs(os.path.join(folder, name))
-        for name in os.listdir(os.path.join(build.folder, "lib")):
-            self.restore("lib/" + name)
+        for name in os.listdir(os.path.join(build.folder, "lib")) + glob.glob("links/*", root_dir=os.path.join(build.folder, "lib")):
+            if name != "links":
+                self.restore("lib/" + name)
 
     def restore(self, target):
         """As the build has it: libflynn copied, since it looks for plugins beside its file, the rest linked."""
@@ -313,6 +354,9 @@ class Worker:
     def compile(self, thing, path, extra=(), limit=600):
         """Compiles an object of the build from the sources here. None if it does not compile."""
         words = shlex.split(self.build.compile[thing])
+        if thing in self.build.texts:
+            header, embedded = self.build.texts[thing]
+            words[words.index(embedded)] = self.embed(header)
         while words and (words[0] == "ccache" or words[0].endswith("/ccache")):
             words.pop(0)
         out, skip = [], False
@@ -334,6 +378,16 @@ class Worker:
         if status != 0:
             self.why = next((line for line in output.splitlines() if "error" in line), f"exit code {status}: {output[-200:]!r}")
         return path if status == 0 else None
+
+    def embed(self, header):
+        """The C file with the text of a header, as the build makes it."""
+        made, script = (os.path.join(self.folder, "objects", name) for name in (embedded_name(header) + ".c", "embed.cmake"))
+        with open(script, "w") as file:
+            file.write(f"cmake_minimum_required(VERSION 3.18)\ninclude({ROOT}/cmake/FlynnEmbed.cmake)\n"
+                       f"flynn_embed({self.source}/{header} {embedded_name(header)} {made})\n")
+        if run(["cmake", "-P", script], 60)[0] != 0:
+            fail(f"{header} cannot be embedded")
+        return made
 
     def original(self, thing):
         """The object of the unchanged source, made by the same command: to compare with."""
@@ -376,12 +430,18 @@ class Worker:
 
     def test(self, kind, name, resources, limit):
         """The first thing that failed; None: all passed."""
-        if kind != "script":
+        environment = self.environment(resources)
+        if name in (RANKS, SORT_ON_RANKS):  # mpirun, ended by a signal that it can pass on
+            command = ["timeout", "--foreground", "--kill-after=5", str(limit), "mpirun.openmpi", "--quiet", "--allow-run-as-root",
+                       "--oversubscribe", "--bind-to", "none", "-n", "3"]
+            command += [os.path.join(self.build.folder, "tests", name), *resources.split(",")] if name == RANKS else \
+                [environment["FLYNN"], "sort", "--size=1000", "--dtype=i64", "--backend=serial", "--repeat=1", "--warmup=0"]
+            limit += 10
+        elif kind != "script":
             own, built = os.path.join(self.folder, "tests/test_" + name), os.path.join(self.build.folder, "tests/test_" + name)
             command = [own if os.path.exists(own) else built]
         else:
             command = ["bash", os.path.join(ROOT, "tests/cli", name + ".sh")]
-        environment = self.environment(resources)
         if kind == "low grids":
             own, built = os.path.join(self.folder, LOW_GRIDS), os.path.join(self.build.folder, LOW_GRIDS)
             environment["FLYNN_PLUGIN_PATH"] = os.path.dirname(own if os.path.exists(own) else built)
@@ -392,11 +452,14 @@ class Worker:
         status, output = run(command, limit, env=environment, preexec_fn=self.limits)
         if status == 0:
             return None
-        if status is None:
+        if status is None or command[0] == "timeout" and status == 124:
             return f"{name}: time limit"
         found = re.search(r"\[(?:FAIL|CRASH)\] (\w+::\w+)", output) or re.search(r"(\w+::\w+): (?:CRASH|Unexpected)", output)
         if found:
             return found[1]
+        if name == RANKS:
+            found = re.search(r"^rank \d of \d: ([^;]{0,60})", output, flags=re.M)
+            return f"{name}: {found[1].strip()}" if found else name
         found = re.search(r"^FAILED: (.{0,60})", output, flags=re.M)
         return f"{name}.sh: {found[1].strip()}" if found and kind == "script" else f"{name}.sh" if kind == "script" else name
 
@@ -439,7 +502,7 @@ class Worker:
     def link_all(self, plan, objects, extra=()):
         """Links the targets that an object is of. An archive's members are not in the command: its programs get the object itself."""
         for target in plan.targets:
-            of_archive = ("apps/", "tests/CMakeFiles/inner_files.dir/") if target.startswith(("tests/", "bin/")) else ()
+            of_archive = ("apps/", *ARCHIVES) if target.startswith(("tests/", "bin/")) else ()
             mine = {o: p for o, p in objects.items() if o in self.build.link(target) or o.startswith(of_archive)}
             if mine and not self.link(target, mine, extra):
                 return False
@@ -588,7 +651,7 @@ def files_of(only, families):
         listed = [os.path.relpath(os.path.join(d, f), ROOT) for s in SOURCES for d, _, fs in os.walk(os.path.join(ROOT, s)) for f in fs]
     for path in sorted(listed):
         share = next((lines for pattern, lines in SHARES if fnmatch.fnmatch(path, pattern)), None)
-        if share and re.search(only, path) and (not families or path.startswith(tuple(FAMILIES[f] for f in families))):
+        if share and os.path.basename(path) not in LEFT_OUT and re.search(only, path) and (not families or path.startswith(tuple(FAMILIES[f] for f in families))):
             yield path, share
 
 

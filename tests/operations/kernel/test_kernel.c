@@ -237,8 +237,9 @@ ON_EVERY_BACKEND(kernel, wrong_arguments)
     must(fl_array_create(other, FL_F32, 2, shape, &foreign));
     must(fl_array_view(a, (const int64_t[]){0, 0}, (const int64_t[]){2, 2}, &inside));
     fl_argument good[] = {{.array = a}, {.array = b}, {.integer = 0}}, wrong[3];
+    expect_status(FL_E_ARGUMENT, fl_kernel_launch(NULL, grid, 0, good, 3, NULL));
+    expect_error_says("kernel is NULL");
     if (kernel) {
-        expect_status(FL_E_ARGUMENT, fl_kernel_launch(NULL, grid, 0, good, 3, NULL));
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, NULL, 0, good, 3, NULL));
         expect_status(FL_E_ARGUMENT, fl_kernel_launch(kernel, grid, 0, NULL, 3, NULL));
         expect_argument_error(fl_kernel_launch(kernel, grid, 0, good, 2, NULL), "k has 3 parameters");

@@ -113,6 +113,34 @@ ON_EVERY_BACKEND(map, as_numpy)
 
 /* ------------------------------------------------------------------------------------------------- built-ins ---- */
 
+/* Functions of several numbers have all digits of f64. */
+ON_EVERY_BACKEND(map, digits_of_f64)
+{
+    static const char *const expressions[] = {"fma(x, y, z)", "pow(x, y)", "hypot(x, y)"};
+    const double x = 1 + 0x1p-40, y = 3 + 0x1p-40, z = -1;
+    const double wanted[] = {fma(x, y, z), pow(x, y), hypot(x, y)};
+    fl_device *device = open_device(on->resource);
+    fl_array *in[] = {vector(device, FL_F64, 1, &x), vector(device, FL_F64, 1, &y), vector(device, FL_F64, 1, &z)},
+             *out;
+    double got;
+    must(fl_array_create(device, FL_F64, 1, (int64_t[]){1}, &out));
+    for (size_t e = 0; e < COUNT(expressions); e++) {
+        const int count = e == 0 ? 3 : 2;
+        fl_function *f = function_of(device, expressions[e], (fl_dtype[]){FL_F64, FL_F64, FL_F64}, count);
+        if (!f)
+            break;
+        must(fl_map(device, f, (const fl_array *const *)in, count, out, NULL));
+        must(fl_array_to_host(out, &got));
+        cr_expect(fabs(got - wanted[e]) <= 1e-14, "%s: %s: %.17g, expected %.17g", on->resource, expressions[e], got,
+                  wanted[e]);
+        fl_function_free(f);
+    }
+    for (int i = 0; i < 3; i++)
+        fl_array_free(in[i]);
+    fl_array_free(out);
+    fl_device_close(device);
+}
+
 /* The same bits as the operation that has the same loop. */
 ON_EVERY_BACKEND(map, as_the_built_in_operations)
 {

@@ -121,6 +121,8 @@ Test(primes, bound_between)
             cr_assert(fl_primes_between_bound(first, upto) >= count_below(&known, upto) - count_below(&known, first));
     /* The last quarter of the numbers below 2^40 has about 9.9 10^9 primes. */
     cr_expect(fl_primes_between_bound(FL_PRIMES_MOST / 4 * 3, FL_PRIMES_MOST) < 12000000000);
+    /* Of few numbers far away 2 n / ln n is the least. */
+    cr_expect(fl_primes_between_bound(1000000000, 1000010000) == 2171);
     free(known.prime);
 }
 

@@ -213,6 +213,29 @@ ON_EVERY_BACKEND(merge, search_in_nothing)
     fl_device_close(device);
 }
 
+/* A merge reads and writes each element; a search reads an element for each halving of what it searches. */
+ON_EVERY_BACKEND(merge, bytes_requested)
+{
+    enum { SORTED = 1000, VALUES = 77, STEPS = 11 };
+    fl_device *device = open_device(on->resource);
+    const int64_t sorted_count = SORTED, count = VALUES, all = SORTED + VALUES;
+    fl_array *sorted, *values, *merged, *places;
+    fl_timing timing;
+    must(fl_array_from_host(device, FL_F32, 1, &sorted_count, (float[SORTED]){0}, &sorted));
+    must(fl_array_from_host(device, FL_F32, 1, &count, (float[VALUES]){0}, &values));
+    must(fl_array_create(device, FL_F32, 1, &all, &merged));
+    must(fl_array_create(device, FL_I64, 1, &count, &places));
+    must(fl_merge(device, sorted, values, merged, &(fl_run){.timing = &timing}));
+    cr_expect(timing.bytes_requested >= 8.0 * (SORTED + VALUES), "%s: %g", on->resource, timing.bytes_requested);
+    must(fl_search_sorted(device, sorted, values, places, &(fl_run){.timing = &timing}));
+    cr_expect(timing.bytes_requested == (4.0 * STEPS + 8) * VALUES, "%s: %g", on->resource, timing.bytes_requested);
+    fl_array_free(sorted);
+    fl_array_free(values);
+    fl_array_free(merged);
+    fl_array_free(places);
+    fl_device_close(device);
+}
+
 ON_EVERY_BACKEND(merge, wrong_arguments)
 {
     static const struct {
@@ -220,7 +243,7 @@ ON_EVERY_BACKEND(merge, wrong_arguments)
         int64_t length;
         const char *says;
     } wrong[] = {{FL_U8, FL_U8, FL_U8, 8, "x has dtype u8"},
-                 {FL_F32, FL_F64, FL_F32, 8, "y has dtype f64; expected f32"},
+                 {FL_F32, FL_F64, FL_F32, 8, "y has dtype f64; expected f32, x's dtype"},
                  {FL_F32, FL_F32, FL_F64, 8, "out"},
                  {FL_F32, FL_F32, FL_F32, 7, "out"}};
     fl_device *device = open_device(on->resource);
