@@ -141,12 +141,13 @@ static const char *const common[] = {"-std=gnu11",
                                      VECTOR_MATH};
 enum { COMMON = sizeof common / sizeof *common };
 
-/* Compiles a text of make_text with these flags, too. `exact`: no products are fused with sums. */
-static fl_status load(const fl_host *host, const char *text, const char *const *flags, bool exact, char *output,
-                      size_t size, cpu_code **made)
+/* Compiles a text of make_text with these flags, too. `exact`: no products are fused with sums. `lanes`: the text has
+ * vectors and masks already, for which -O3 takes half as long again as -O1 and makes no faster code. */
+static fl_status load(const fl_host *host, const char *text, const char *const *flags, bool exact, bool lanes,
+                      char *output, size_t size, cpu_code **made)
 {
     static const char *const libraries[] = {MATH_LIBRARIES, "-lgcc", NULL};
-    const char *all[COMMON + CPU_MOST_FLAGS + 2];
+    const char *all[COMMON + CPU_MOST_FLAGS + 3];
     int count = COMMON;
     cpu_code *code = calloc(1, sizeof *code);
     fl_status status;
@@ -156,8 +157,10 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     memcpy(all, common, sizeof common);
     while (*flags)
         all[count++] = *flags++;
-    if (exact)
+    if (exact || lanes)
         all[count++] = "-ffp-contract=off";
+    if (lanes)
+        all[count++] = "-O1";
     all[count] = NULL;
     status = compiler_load(host, &(compiler_job){"c", all, libraries, text, output, size}, &code->handle);
     if (status != FL_OK) {
@@ -200,7 +203,7 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
         text = make_text(source, with);
         if (!text)
             return device->host->error(FL_E_MEMORY, "out of host memory");
-        status = load(device->host, text, device->table->flags, source->exact || with > 0, output, size, &made);
+        status = load(device->host, text, device->table->flags, source->exact, with > 0, output, size, &made);
         if (with == 0)
             break;
     }
@@ -224,7 +227,7 @@ fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **p
 
     pthread_mutex_lock(&code->lock);
     if (!code->plain)
-        status = load(host, code->text, flags, true, output, sizeof output, &code->plain);
+        status = load(host, code->text, flags, true, false, output, sizeof output, &code->plain);
     pthread_mutex_unlock(&code->lock);
     if (status == FL_E_SOURCE) /* it did compile with other flags: the machine fails, not the text */
         return host->error(FL_E_MEMORY, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),
