@@ -88,6 +88,22 @@ check() {
     if "$@" >"$work/check" 2>&1; then pass; else fail "$title" "$* $(tail -1 "$work/check")"; fi
 }
 
+# begin NAME COMMAND...: a function like `run`, whose output goes to "$work/${as}out" and "$work/${as}err", beside what comes
+# next; most of what it takes is a wait. taken NAME: as if it had run now.
+as=
+begin() {
+    (as=$1.; shift; "$@"; echo $status "${last[@]}" >"$work/${as}status") &
+}
+taken() {
+    local file
+    until [ -s "$work/$1.status" ]; do sleep 0.05; done
+    read -ra last <"$work/$1.status"
+    status=${last[0]}
+    last=("${last[@]:1}")
+    for file in out err; do mv "$work/$1.$file" "$work/$file"; done
+    rm "$work/$1.status"
+}
+
 listing() {
     find "$work/files" -mindepth 1 -printf '%P %s %T@ %y\n' | sort
 }

@@ -34,20 +34,8 @@ ranked() {
     shift 2
     last=("$mpi:$count" "$@")
     [ "$mpi" = mpich ] || quiet=--quiet
-    timeout -k 10 $seconds mpirun.$mpi $quiet -n "$count" ${program:-"$flynn"} "$@" >"$work/${as:-}out" 2>"$work/${as:-}err" </dev/null
+    timeout -k 10 $seconds mpirun.$mpi $quiet -n "$count" ${program:-"$flynn"} "$@" >"$work/${as}out" 2>"$work/${as}err" </dev/null
     status=$?
-}
-# begin NAME ARGUMENT...: ranked, beside what comes next; most of what it takes is a wait. taken NAME: as if it had run now.
-begin() {
-    (as=$1.; shift; ranked "$@"; echo $status "${last[@]}" >"$work/${as}status") &
-}
-taken() {
-    local file
-    until [ -s "$work/$1.status" ]; do sleep 0.05; done
-    read -ra last <"$work/$1.status"
-    status=${last[0]}
-    last=("${last[@]:1}")
-    for file in out err; do mv "$work/$1.$file" "$work/$file"; done
 }
 is_done() { [ "$status" = 0 ]; }
 # A single line with the words; the others of the launcher are left out.
@@ -146,11 +134,15 @@ bits=$(grep -o '"bits": "[0-9a-f]*"' one.json | grep -o '[0-9a-f]\{16\}')
 first=${mpis# }
 first=${first%% *}
 for mpi in $mpis; do
-    for count in 1 2 3 4; do
+    counts="1 2 3 4"
+    [ "$mpi" = "$first" ] || counts="1 3"
+    for count in $counts; do
         program=$dist ranked "$mpi" $count serial omp $emulation
         check "the calls of libflynn-dist on $count ranks, $mpi" is_done
         check "cases on $count ranks, $mpi" grep -qE '[0-9]{3} cases of .* ranks, 0 failed' "$work/out"
     done
+    # From here on Open MPI looks for no network: half of what the start of three processes takes.
+    export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 
     # What lies above the links is the same: the second MPI runs less of it.
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
@@ -393,9 +385,9 @@ chmod +x "$work/hurts_rank_1"
 export FLYNN_LINK_TIMEOUT=2
 unset OMPI_MCA_odls_base_sigkill_timeout # as users have it
 for mpi in $mpis; do
-    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" "$mpi" 2 sort --size=100000 -b serial --min-time=60
-    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" "$mpi" 2 sort --size=100000 -b serial --min-time=60
-    program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
+    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --size=100000 -b serial --min-time=60
+    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --size=100000 -b serial --min-time=60
+    program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
 done
 export OMPI_MCA_odls_base_sigkill_timeout=0
 for mpi in $mpis; do

@@ -35,7 +35,7 @@ by() {
     read -ra words <<<"$1"
     shift
     last=("(by ${words[*]})" "$@")
-    timeout -k 10 $seconds "${words[@]}" "$flynn" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 $seconds "${words[@]}" "$flynn" "$@" >"$work/${as}out" 2>"$work/${as}err" </dev/null
     status=$?
 }
 code() { [ "$status" = "$1" ] || { echo "expected exit code $1, got $status"; return 1; }; }
@@ -131,10 +131,12 @@ check "two ranks" json "$work/out" "d['results'][0]['ranks'] == 2"
 
 # --------------------------------------------------------------------------------------------- killed and stopped ----
 
+# rank_1 NAME: of those that were begun as NAME.
 rank_1() {
     local pid
     for pid in $(slurm_processes "$work/slurm"); do
-        if grep -qsaszxF "SLURM_PROCID=1" "/proc/$pid/environ" && [ "$(readlink "/proc/$pid/exe")" -ef "$flynn" ]; then
+        if grep -qsaszxF "SLURM_PROCID=1" "/proc/$pid/environ" && grep -qsaszxF "HURT=$1" "/proc/$pid/environ" &&
+            [ "$(readlink "/proc/$pid/exe")" -ef "$flynn" ]; then
             echo "$pid"
         fi
     done 2>/dev/null
@@ -142,19 +144,19 @@ rank_1() {
 # works PID: it has computed for half a second, and has left the opening of its link behind.
 works() { [ "$(cut -d' ' -f14 "/proc/$1/stat" 2>/dev/null || echo 0)" -gt 50 ]; }
 
-# hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works. The exit code is 124 where the launcher
-# still runs 20 s later.
+# hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works; for `begin`. The exit code is 124 where
+# the launcher still runs 20 s later.
 hurt() {
     local signal=$1 launcher pid turn
     shift
-    { by "$@" --size=100000 -b serial --min-time=100; exit $status; } &
+    { HURT=$as by "$@" --size=100000 -b serial --min-time=100; exit $status; } &
     launcher=$!
-    for ((turn = 0; turn < 600; turn++)); do
-        pid=$(rank_1)
+    for ((turn = 0; turn < 300; turn++)); do
+        pid=$(rank_1 "$as")
         if [ -n "$pid" ] && works "$pid"; then
             break
         fi
-        sleep 0.1
+        sleep 0.2
     done
     kill -"$signal" "$pid"
     last=("$signal to rank 1:" "$@")
@@ -167,11 +169,12 @@ hurt() {
         wait $launcher
     fi
 }
+# ended NAME
 ended() {
     local turn
     [[ $status != 0 && $status != 124 ]] || { echo "exit code $status"; return 1; }
     for ((turn = 0; turn < 50; turn++)); do
-        [ -n "$(rank_1)" ] || return 0
+        [ -n "$(rank_1 "$1.")" ] || return 0
         sleep 0.1
     done
     echo "rank 1 is left"
@@ -179,21 +182,24 @@ ended() {
 }
 
 for mpi in "${mpis[@]}"; do
-    hurt KILL "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
-    check "a killed rank, $mpi, -K1" ended
-    hurt KILL "salloc -n 3 env FLYNN_LINK=$mpi" sort --ranks=3
-    check "a killed rank, $mpi, --ranks" ended
+    begin killed hurt KILL "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
+    begin ranks hurt KILL "salloc -n 3 env FLYNN_LINK=$mpi" sort --ranks=3
+    FLYNN_LINK_TIMEOUT=3 begin stopped hurt STOP "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
+    FLYNN_LINK_TIMEOUT=3 begin no-k1 hurt KILL "srun -n 3 --mpi=${pmi[$mpi]}" sort
+    [ "$mpi" = mpich ] || begin pmix hurt KILL "srun -n 3 --mpi=pmix" sort
+    taken killed
+    check "a killed rank, $mpi, -K1" ended killed
+    taken ranks
+    check "a killed rank, $mpi, --ranks" ended ranks
     check "exit code 4" code 4
-    export FLYNN_LINK_TIMEOUT=3
-    hurt STOP "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
-    check "a stopped rank, $mpi" ended
+    taken stopped
+    check "a stopped rank, $mpi" ended stopped
     check "which one" one_line "rank 1 ($(hostname)) was not heard of for 3 s (FLYNN_LINK_TIMEOUT): the job ends"
-    hurt KILL "srun -n 3 --mpi=${pmi[$mpi]}" sort
-    check "a killed rank, $mpi, without -K1" ended
-    unset FLYNN_LINK_TIMEOUT
+    taken no-k1
+    check "a killed rank, $mpi, without -K1" ended no-k1
+    if [ "$mpi" = openmpi ]; then
+        taken pmix
+        check "a killed rank, without -K1, found by PMIx" ended pmix
+    fi
 done
-if [ "${mpis[0]}" = openmpi ]; then
-    hurt KILL "srun -n 3 --mpi=pmix" sort
-    check "a killed rank, without -K1, found by PMIx" ended
-fi
 summary
