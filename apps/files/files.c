@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 #include "file_bytes.h"
-#include "npy.h"
 #include "output.h"
 #include "png_file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool file_ends_in(const char *path, const char *ending)
 {
@@ -30,6 +32,36 @@ bool file_read(const char *path, host_array *array, problem *why)
     return png ? png_read(path, array, why) : npy_read(path, array, why);
 }
 
+bool file_look(const char *path, npy_layout *layout, problem *why)
+{
+    if (!file_ends_in(path, ".png"))
+        return npy_look(path, layout, why);
+    *layout = (npy_layout){.dtype = FL_F32, .ndim = 2, .shape = {1, 1, 1, 1}};
+    return png_look(path, layout->shape, why);
+}
+
+bool file_read_elements(const char *path, const npy_layout *layout, int64_t first, int64_t count, host_array *array,
+                        problem *why)
+{
+    const bool png = file_ends_in(path, ".png");
+    const int64_t row = layout->shape[1] * layout->shape[2] * layout->shape[3];
+
+    if (count == 0)
+        return host_array_create(array, layout->dtype, 1, &count, path, why);
+    if (!png && !layout->fortran_order) {
+        npy_layout flat = *layout;
+        flat.ndim = 1;
+        return npy_read_rows(path, &flat, first, count, array, why);
+    }
+    const int64_t top = first / row, rows = (first + count + row - 1) / row - top;
+    const size_t size = fl_dtype_size(layout->dtype);
+    if (!(png ? png_read_part(path, top, rows, array, why) : npy_read_rows(path, layout, top, rows, array, why)))
+        return false;
+    memmove(array->data, (char *)array->data + (size_t)(first - top * row) * size, (size_t)count * size);
+    *array = (host_array){array->dtype, 1, {count, 1, 1, 1}, array->data};
+    return true;
+}
+
 bool file_write(const char *path, const host_array *array, problem *why)
 {
     return file_ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
@@ -37,6 +69,11 @@ bool file_write(const char *path, const host_array *array, problem *why)
 
 bool file_check_writable(const char *path, problem *why)
 {
+    struct stat info;
+
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* who reads it would see its end when it is closed again */
+        return access(path, W_OK) == 0 ||
+               problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));
     output *file = output_open(path, why);
 
     output_discard(file);

@@ -6,13 +6,21 @@
  */
 #pragma once
 
-#include "support/host_array.h"
+#include "npy.h"
 
 /* Does the name end so (".png", also ".PNG")? */
 bool file_ends_in(const char *path, const char *ending);
 
 /* Reads a .png (as grey, png_file.h); under any other name a .npy (npy.h). */
 bool file_read(const char *path, host_array *array, problem *why);
+
+/* Reads the header of such a file; a picture has only dtype, ndim and shape. */
+bool file_look(const char *path, npy_layout *layout, problem *why);
+/* Reads `count` elements from `first` on, in the order of a C array, into an array of one dimension. Uses host memory
+ * for little more than the rows that hold them, but for all of an interlaced picture. Another file than at file_look:
+ * exit code 2 where it is too short. */
+bool file_read_elements(const char *path, const npy_layout *layout, int64_t first, int64_t count, host_array *array,
+                        problem *why);
 
 /* Writes a .npy or a .png (grey, clipped to 0..1), whole or not at all. */
 bool file_write(const char *path, const host_array *array, problem *why);

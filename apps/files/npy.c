@@ -257,32 +257,6 @@ static void convert_in_place(const element *kind, bool swapped, host_array *arra
     }
 }
 
-/* From Fortran order to C order. */
-static bool transpose(const char *path, host_array *array, problem *why)
-{
-    host_array sorted;
-    if (!host_array_create(&sorted, array->dtype, array->ndim, array->shape, path, why))
-        return false;
-    int64_t size = host_array_size(array), index[FL_MAX_DIMS] = {0}, stride[FL_MAX_DIMS] = {1};
-    for (int d = 1; d < array->ndim; d++)
-        stride[d] = stride[d - 1] * array->shape[d - 1];
-    size_t bytes = fl_dtype_size(array->dtype);
-    int64_t from = 0;
-    for (int64_t to = 0; to < size; to++) {
-        memcpy((char *)sorted.data + (size_t)to * bytes, (char *)array->data + (size_t)from * bytes, bytes);
-        for (int d = array->ndim - 1; d >= 0; d--) {
-            from += stride[d];
-            if (++index[d] < array->shape[d])
-                break;
-            from -= stride[d] * index[d];
-            index[d] = 0;
-        }
-    }
-    host_array_free(array);
-    *array = sorted;
-    return true;
-}
-
 static bool read_exactly(FILE *stream, const char *path, void *to, size_t bytes, problem *why)
 {
     if (fread(to, 1, bytes, stream) == bytes)
@@ -361,39 +335,84 @@ static bool read_layout(FILE *stream, const char *path, int64_t bytes, npy_layou
     return true;
 }
 
-/* Reads the next elements of the file, as many as an array of this shape has. */
-static bool read_elements(FILE *stream, const char *path, const npy_layout *layout, const int64_t *shape,
-                          host_array *array, problem *why)
+/* Reads the next elements of the file into an array of ours, which has as many. */
+static bool read_elements(FILE *stream, const char *path, const element *kind, bool swapped, host_array *array,
+                          problem *why)
 {
-    bool swapped;
-    int64_t bytes;
+    const size_t bytes = (size_t)host_array_size(array) * (size_t)kind->bytes;
+
+    if (!read_exactly(stream, path, (char *)array->data + (host_array_bytes(array) - bytes), bytes, why))
+        return false;
+    convert_in_place(kind, swapped, array);
+    return true;
+}
+
+static bool seek(FILE *stream, const char *path, int64_t to, problem *why)
+{
+    return ftello(stream) == to || fseeko(stream, to, SEEK_SET) == 0 ||
+           problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
+}
+
+/* Fortran order: of each column, whose elements lie side by side, the rows from `first` on go to their places. */
+static bool read_columns(FILE *stream, const char *path, const npy_layout *layout, int64_t first, host_array *array,
+                         problem *why)
+{
+    const int64_t rows = array->shape[0], elements = host_array_size(array);
+    const size_t size = fl_dtype_size(array->dtype);
+    int64_t index[FL_MAX_DIMS] = {0}, stride[FL_MAX_DIMS], to = 0;
+    host_array column;
+    bool swapped, ok = true;
     const element *kind = find_element(path, layout->descr, &swapped, why);
-    if (kind == NULL || !shape_bytes(layout->ndim, shape, (size_t)kind->bytes, &bytes) ||
-        !memory_allows(path, (double)bytes / kind->bytes * fl_dtype_size(kind->dtype) * (1 + layout->fortran_order),
+
+    if (elements == 0) /* the other dimensions may be too large to multiply */
+        return true;
+    if (kind == NULL || !host_array_create(&column, array->dtype, 1, &rows, path, why))
+        return false;
+    stride[FL_MAX_DIMS - 1] = 1;
+    for (int d = FL_MAX_DIMS - 1; d > 0; d--)
+        stride[d - 1] = stride[d] * array->shape[d];
+    const int64_t columns = elements / rows;
+    for (int64_t c = 0; ok && c < columns; c++) {
+        ok = seek(stream, path, layout->start + (c * layout->shape[0] + first) * kind->bytes, why) &&
+             read_elements(stream, path, kind, swapped, &column, why);
+        for (int64_t r = 0; ok && r < rows; r++)
+            memcpy((char *)array->data + (size_t)(r * columns + to) * size, (char *)column.data + (size_t)r * size,
+                   size);
+        for (int d = 1; d < FL_MAX_DIMS; d++) {
+            to += stride[d];
+            if (++index[d] < array->shape[d])
+                break;
+            to -= stride[d] * index[d];
+            index[d] = 0;
+        }
+    }
+    host_array_free(&column);
+    return ok;
+}
+
+/* Reads rows; those from the first one on are read from front to back, also from a pipe. */
+static bool read_rows(FILE *stream, const char *path, const npy_layout *layout, int64_t first, int64_t rows,
+                      host_array *array, problem *why)
+{
+    int64_t shape[FL_MAX_DIMS], before = 0, bytes;
+    bool swapped;
+    const element *kind = find_element(path, layout->descr, &swapped, why);
+
+    if (kind == NULL)
+        return false;
+    memcpy(shape, layout->shape, sizeof shape);
+    shape[0] = first;
+    if (first > 0 && !shape_bytes(layout->ndim, shape, (size_t)kind->bytes, &before))
+        return false;
+    shape[0] = rows;
+    if (!shape_bytes(layout->ndim, shape, fl_dtype_size(kind->dtype), &bytes) ||
+        !memory_allows(path, (double)bytes + (layout->fortran_order ? (double)rows * fl_dtype_size(kind->dtype) : 0),
                        why) ||
         !host_array_create(array, kind->dtype, layout->ndim, shape, path, why))
         return false;
-    size_t gap = host_array_bytes(array) - (size_t)bytes;
-    if (!read_exactly(stream, path, (char *)array->data + gap, (size_t)bytes, why))
-        return false;
-    convert_in_place(kind, swapped, array);
-    return !layout->fortran_order || transpose(path, array, why);
-}
-
-bool npy_read(const char *path, host_array *array, problem *why)
-{
-    *array = (host_array){0};
-    int64_t bytes;
-    npy_layout layout;
-    FILE *stream = file_open(path, "a .npy file", &bytes, why);
-    if (stream == NULL)
-        return false;
-    bool ok = read_layout(stream, path, bytes, &layout, why) &&
-              read_elements(stream, path, &layout, layout.shape, array, why);
-    fclose(stream);
-    if (!ok)
-        host_array_free(array);
-    return ok;
+    if (layout->fortran_order)
+        return read_columns(stream, path, layout, first, array, why);
+    return seek(stream, path, layout->start + before, why) && read_elements(stream, path, kind, swapped, array, why);
 }
 
 bool npy_look(const char *path, npy_layout *layout, problem *why)
@@ -410,24 +429,24 @@ bool npy_look(const char *path, npy_layout *layout, problem *why)
 bool npy_read_rows(const char *path, const npy_layout *layout, int64_t first, int64_t rows, host_array *array,
                    problem *why)
 {
-    int64_t shape[FL_MAX_DIMS], bytes, size;
-    bool swapped;
     *array = (host_array){0};
-    const element *kind = find_element(path, layout->descr, &swapped, why);
-    FILE *stream = kind ? file_open(path, "a .npy file", &size, why) : NULL;
+    int64_t bytes;
+    FILE *stream = file_open(path, "a .npy file", &bytes, why);
     if (stream == NULL)
         return false;
-    memcpy(shape, layout->shape, sizeof shape);
-    shape[0] = first;
-    shape_bytes(layout->ndim, shape, (size_t)kind->bytes, &bytes);
-    shape[0] = rows;
-    bool ok = fseeko(stream, layout->start + bytes, SEEK_SET) == 0 ||
-              problem_set(why, EXIT_BROKEN, "%s: could not be read", path);
-    ok = ok && read_elements(stream, path, layout, shape, array, why);
+    bool ok = read_rows(stream, path, layout, first, rows, array, why);
     fclose(stream);
     if (!ok)
         host_array_free(array);
     return ok;
+}
+
+bool npy_read(const char *path, host_array *array, problem *why)
+{
+    npy_layout layout;
+
+    *array = (host_array){0};
+    return npy_look(path, &layout, why) && npy_read_rows(path, &layout, 0, layout.shape[0], array, why);
 }
 
 static const char *descr_of(fl_dtype dtype)

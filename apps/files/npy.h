@@ -16,7 +16,7 @@
  *
  * Others (uint64, complex, strings, records, dates, extended floats) are refused by name. The header is checked against
  * the file's size before memory is allocated. false, with a problem and an empty array, if the file does not hold
- * exactly one such array. Uses host memory of at most twice the array. */
+ * exactly one such array. Uses no more host memory than the array, in Fortran order one column besides. */
 bool npy_read(const char *path, host_array *array, problem *why);
 
 /* What the header of such a file says, and where its elements are. Zeroed before it is filled: the same file gives the
@@ -32,9 +32,8 @@ typedef struct npy_layout {
 
 /* Reads the header alone; fails as npy_read does. */
 bool npy_look(const char *path, npy_layout *layout, problem *why);
-/* Reads `rows` rows of the first dimension from `first` on, which are there; the array has that shape and C order, in
- * which the file must be. Uses no more host memory than the array. Another file than at npy_look: exit code 2 where it
- * is too short. */
+/* Reads `rows` rows of the first dimension from `first` on, which are there, as npy_read does. Another file than at
+ * npy_look: exit code 2 where it is too short. */
 bool npy_read_rows(const char *path, const npy_layout *layout, int64_t first, int64_t rows, host_array *array,
                    problem *why);
 

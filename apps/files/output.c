@@ -38,8 +38,9 @@ enum { LONGEST_WAIT_MS = 1000, LEFT_BEHIND_S = 24 * 60 * 60 };
 struct output {
     FILE *stream;
     char *target;
-    temporary *written; /* NULL: the target itself is written to */
-    int error;          /* errno of the first output_write that failed */
+    temporary *written; /* NULL: the target itself is written to, or a file that another process completes: */
+    bool joined;
+    int error; /* errno of the first output_write that failed */
 };
 
 static void temporary_remove(temporary *t)
@@ -321,6 +322,33 @@ output *output_open(const char *path, problem *why)
     return file;
 }
 
+const char *output_unfinished(output *file, int64_t *bytes)
+{
+    if (file->written == NULL || fflush(file->stream) != 0)
+        return NULL;
+    *bytes = ftello(file->stream);
+    return file->written->path;
+}
+
+output *output_join(const char *path, const char *unfinished, int64_t at)
+{
+    const int descriptor = open(unfinished, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    output *file = stream == NULL || fseeko(stream, at, SEEK_SET) != 0 ? NULL : calloc(1, sizeof *file);
+
+    if (file != NULL) {
+        *file = (output){.target = strdup(path), .stream = stream, .joined = true};
+        if (file->target != NULL)
+            return file;
+        free(file);
+    }
+    if (stream != NULL)
+        fclose(stream);
+    else if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
+}
+
 FILE *output_stream(output *file)
 {
     return file->stream;
@@ -356,7 +384,7 @@ static int finish_stream(output *file)
         error = errno;
     if (ferror(file->stream) && error == 0)
         error = EIO;
-    if (error == 0 && file->written != NULL && fsync(fileno(file->stream)) != 0)
+    if (error == 0 && (file->written != NULL || file->joined) && fsync(fileno(file->stream)) != 0)
         error = errno;
     if (fclose(file->stream) != 0 && error == 0)
         error = errno;

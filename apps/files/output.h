@@ -12,6 +12,7 @@
 #include "support/problem.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdnoreturn.h>
 
@@ -41,6 +42,14 @@ FILE *output_stream(output *file);
 /* Writes `bytes` bytes; output_commit reports the cause of a failure. For data larger than a stream's buffer, where
  * stdio would forget the cause. */
 bool output_write(output *file, const void *data, size_t bytes);
+
+/* For processes that write parts of one file: the name of the unfinished one, and how many bytes of it are written.
+ * NULL: it can only be written from front to back (stdout, a device, a pipe). */
+const char *output_unfinished(output *file, int64_t *bytes);
+
+/* Joins in writing the unfinished file of another process, from byte `at` on. output_commit then puts what was written
+ * on the disk; the file is completed by the one that began it. NULL: no such file is seen here. */
+output *output_join(const char *path, const char *unfinished, int64_t at);
 
 /* Completes the file and frees `file`. It has the mode of the file that it replaces, and a new one that of umask.
  * false, with a problem and nothing left on the disk, if anything failed since output_open. */

@@ -24,13 +24,33 @@ static void to_grey(const png_planes *colours, float *grey)
 
 bool png_read(const char *path, host_array *image, problem *why)
 {
+    return png_read_part(path, 0, 0, image, why);
+}
+
+bool png_look(const char *path, int64_t shape[2], problem *why)
+{
+    png_job job = {.path = path};
+    file_bytes bytes;
+
+    if (!file_bytes_read(path, "a PNG file", &bytes, why))
+        return false;
+    const bool ok = png_job_look(&job, bytes.data, bytes.size, why);
+    shape[0] = job.height;
+    shape[1] = job.width;
+    png_job_end(&job);
+    file_bytes_free(&bytes);
+    return ok;
+}
+
+bool png_read_part(const char *path, int64_t first, int64_t rows, host_array *image, problem *why)
+{
     png_planes colours = {0};
     file_bytes bytes;
 
     *image = (host_array){0};
     if (!file_bytes_read(path, "a PNG file", &bytes, why))
         return false;
-    bool ok = png_planes_decode(path, bytes.data, bytes.size, &colours, why);
+    bool ok = png_planes_decode_rows(path, bytes.data, bytes.size, first, rows, &colours, why);
     file_bytes_free(&bytes);
     if (ok && colours.channels == 1) { /* a large image fits once, not twice */
         *image = (host_array){FL_F32, 2, {colours.height, colours.width, 1, 1}, colours.planes};
@@ -55,18 +75,33 @@ static bool write_file(const char *path, int64_t height, int64_t width, int chan
     return ok;
 }
 
-bool png_write_grey(const char *path, const host_array *image, problem *why)
+bool png_grey(const char *path, const host_array *array, uint8_t **bytes, problem *why)
 {
-    if (image->ndim != 2)
-        return problem_set(why, EXIT_BAD_INPUT, "%s: a PNG holds 2 dimensions; the array has %d", path, image->ndim);
-    int64_t size = host_array_size(image);
-    uint8_t *pixels = malloc((size_t)size + 1);
-    if (pixels == NULL)
+    const int64_t size = host_array_size(array);
+
+    *bytes = malloc((size_t)size + 1);
+    if (*bytes == NULL)
         return problem_no_memory(why, path, (double)size);
     for (int64_t i = 0; i < size; i++)
-        pixels[i] = (uint8_t)(255 * fmin(fmax(host_array_get(image, i), 0), 1) + 0.5); /* fmax(NaN, 0) is 0 */
-    bool ok = write_file(path, image->shape[0], image->shape[1], 1, pixels, why);
-    free(pixels);
+        (*bytes)[i] = (uint8_t)(255 * fmin(fmax(host_array_get(array, i), 0), 1) + 0.5); /* fmax(NaN, 0) is 0 */
+    return true;
+}
+
+bool png_write_bytes(const char *path, int64_t height, int64_t width, uint8_t *bytes, problem *why)
+{
+    return write_file(path, height, width, 1, bytes, why);
+}
+
+bool png_write_grey(const char *path, const host_array *image, problem *why)
+{
+    uint8_t *bytes;
+
+    if (image->ndim != 2)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: a PNG holds 2 dimensions; the array has %d", path, image->ndim);
+    if (!png_grey(path, image, &bytes, why))
+        return false;
+    const bool ok = png_write_bytes(path, image->shape[0], image->shape[1], bytes, why);
+    free(bytes);
     return ok;
 }
 

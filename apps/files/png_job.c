@@ -116,12 +116,31 @@ static bool read_pixels(png_job *job)
     job->rows = png_malloc(job->png, sizeof *job->rows * height);
     for (size_t y = 0; y < height; y++)
         job->rows[y] = job->pixels + y * row_bytes;
-    png_read_image(job->png, job->rows);
-    png_read_end(job->png, NULL);
+    if (job->wanted == 0) {
+        png_read_image(job->png, job->rows);
+        png_read_end(job->png, NULL);
+        return true;
+    }
+    for (int64_t y = 0; y < job->first; y++) /* rows depend on those above */
+        png_read_row(job->png, job->pixels, NULL);
+    png_read_rows(job->png, job->rows, NULL, (png_uint_32)height);
+    if (job->first + job->height == (int64_t)png_get_image_height(job->png, job->info))
+        png_read_end(job->png, NULL);
     return true;
 }
 
-bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
+/* Rows of an interlaced image are whole only when all are read. */
+static void choose_rows(png_job *job)
+{
+    if (job->wanted == 0)
+        return;
+    if (png_get_interlace_type(job->png, job->info) == PNG_INTERLACE_NONE)
+        job->height = job->wanted;
+    else
+        job->wanted = 0;
+}
+
+bool png_job_look(png_job *job, const void *bytes, size_t size, problem *why)
 {
     job->next = bytes;
     job->left = size;
@@ -137,9 +156,28 @@ bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: the header claims %" PRId64 "x%" PRId64 " pixels, more than %zu bytes can hold",
                            job->path, job->height, job->width, size);
+    return true;
+}
+
+bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why)
+{
+    const int64_t wanted = job->wanted;
+
+    if (!png_job_look(job, bytes, size, why))
+        return false;
+    choose_rows(job);
     if (!start_pixels(job))
         return refuse(job, why);
-    return allowed(job, why) && (read_pixels(job) || refuse(job, why));
+    if (!allowed(job, why))
+        return false;
+    if (!read_pixels(job))
+        return refuse(job, why);
+    if (wanted > 0 && job->wanted == 0) { /* of all rows of an interlaced image */
+        for (int64_t y = 0; y < wanted; y++)
+            job->rows[y] = job->rows[y + job->first];
+        job->height = wanted;
+    }
+    return true;
 }
 
 void png_job_end(png_job *job)

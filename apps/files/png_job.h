@@ -16,6 +16,8 @@ typedef struct png_job {
     int channels;   /* 1 to 4: grey, grey and alpha, RGB, RGB and alpha */
     int depth;      /* bits of a sample: 8 or 16 when reading, also 1, 2 or 4 when writing */
     int file_depth; /* when reading: bits of a sample in the file; 8 where fewer were scaled to 8 */
+    int64_t first;  /* when reading: the first row that is wanted */
+    int64_t wanted; /* and how many from there on; 0: all. Then `height` is their number */
     /* Row by row, the channels of a pixel side by side. A sample is one byte, or two (big-endian) if depth is 16. */
     png_bytep pixels;
     png_bytepp rows; /* the first byte of each row, when reading */
@@ -32,6 +34,9 @@ typedef struct png_job {
  * RGB of 8 bits, a transparent colour alpha (grey of fewer than 8 bits is then scaled to 8). Refuses a header that
  * claims more pixels than the bytes can hold before memory is allocated. Call png_job_end in any case. */
 bool png_job_read(png_job *job, const void *bytes, size_t size, problem *why);
+
+/* Reads the header alone: height, width and file_depth. Errors as above. */
+bool png_job_look(png_job *job, const void *bytes, size_t size, problem *why);
 
 /* Frees what a reading job holds, the pixels too. */
 void png_job_end(png_job *job);

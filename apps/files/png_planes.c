@@ -54,8 +54,14 @@ static bool to_image(const png_job *job, png_planes *image, problem *why)
 
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why)
 {
+    return png_planes_decode_rows(path, data, size, 0, 0, image, why);
+}
+
+bool png_planes_decode_rows(const char *path, const void *data, size_t size, int64_t first, int64_t rows,
+                            png_planes *image, problem *why)
+{
     *image = (png_planes){0};
-    png_job job = {.path = path};
+    png_job job = {.path = path, .first = first, .wanted = rows};
     bool ok = png_job_read(&job, data, size, why) && to_image(&job, image, why);
     png_job_end(&job);
     if (!ok)

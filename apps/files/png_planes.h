@@ -25,6 +25,11 @@ typedef struct png_planes {
  * PNG (exit code 2) or memory runs out (4). */
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why);
 
+/* The same for `rows` rows from `first` on, which are there; 0 rows are all of them. What comes behind them is not read
+ * and may be damaged. Uses host memory for these rows alone, unless the PNG is interlaced. */
+bool png_planes_decode_rows(const char *path, const void *data, size_t size, int64_t first, int64_t rows,
+                            png_planes *image, problem *why);
+
 /* Encodes the image as a PNG of its channels, depth and alpha (png_job_write). Samples are rounded to the nearest
  * integer, halves up, and clipped to 0 .. 2^depth - 1; NaN becomes 0. false, with a problem and no bytes, for an image
  * without pixels (exit code 2), for channels and a depth that the format does not combine, and if memory runs out (4).

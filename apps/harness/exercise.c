@@ -159,7 +159,7 @@ static void prepare_rank(exercise *e, int i)
         fail(EXIT_BAD_INPUT,
              "%s: the result has %d dimension%s, and a picture has two; expected a name that ends in .npy",
              e->common.output, e->outputs[0].ndim, e->outputs[0].ndim == 1 ? "" : "s");
-    if (png && output_size(&e->outputs[0]) == 0)
+    if (png && e->output_rows * e->outputs[0].shape[1] == 0)
         fail(EXIT_BAD_INPUT,
              "%s: the result has no elements, and a picture has pixels; expected a name that ends in .npy",
              e->common.output);

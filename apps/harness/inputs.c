@@ -2,7 +2,6 @@
 #include "exercise.h"
 
 #include "files/files.h"
-#include "files/npy.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"
@@ -130,29 +129,14 @@ static void must_agree(const char *path, const void *own, size_t size)
     free(all);
 }
 
-/* The layout of a file that ranks share. */
-static npy_layout look(const char *path)
+host_array exercise_look(const char *path, const input_kind *input)
 {
     npy_layout layout;
     problem why;
 
-    if (file_ends_in(path, ".png"))
-        fail(EXIT_BAD_INPUT, "%s: several ranks share the rows of an .npy file, not of a picture", path);
-    must_do(npy_look(path, &layout, &why), &why);
-    if (layout.fortran_order)
-        fail(EXIT_BAD_INPUT,
-             "%s: its columns lie one after the other (Fortran order); several ranks read rows (in NumPy: "
-             "numpy.ascontiguousarray)",
-             path);
-    return layout;
-}
-
-host_array exercise_look(const char *path, const input_kind *input)
-{
-    const npy_layout layout = look(path);
-    host_array array = {.dtype = layout.dtype, .ndim = layout.ndim};
-
+    must_do(file_look(path, &layout, &why), &why);
     must_agree(path, &layout, sizeof layout);
+    host_array array = {.dtype = layout.dtype, .ndim = layout.ndim};
     memcpy(array.shape, layout.shape, sizeof array.shape);
     check_shape(&array, path, input);
     return array;
@@ -160,13 +144,16 @@ host_array exercise_look(const char *path, const input_kind *input)
 
 host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows)
 {
-    npy_layout layout = look(path);
+    const int64_t row = whole[1] * whole[2] * whole[3];
+    npy_layout layout;
     host_array array;
     problem why;
 
-    layout.ndim = ndim;
-    memcpy(layout.shape, whole, sizeof layout.shape);
-    must_do(npy_read_rows(path, &layout, first, rows, &array, &why), &why);
+    must_do(file_look(path, &layout, &why), &why);
+    must_do(file_read_elements(path, &layout, first * row, rows * row, &array, &why), &why);
+    array.ndim = ndim;
+    memcpy(array.shape, whole, sizeof array.shape);
+    array.shape[0] = rows;
     return array;
 }
 

@@ -29,7 +29,7 @@ dtypes_list dtypes_text(unsigned dtypes);
 /* Reads an array in its own dtype; checks its dimensions. */
 host_array exercise_read(const char *path, const input_kind *input);
 /* The same of several ranks (group.h): dtype and whole shape, without data, which all ranks must see alike; and some of
- * its rows, taken as an array of the shape `whole`. The file is an .npy file in C order. */
+ * its rows, taken as an array of the shape `whole`. */
 host_array exercise_look(const char *path, const input_kind *input);
 /* This rank's share of the rows; or, where `whole` is NULL, the whole array, which all ranks must read alike. */
 host_array exercise_read_share(const char *path, const input_kind *input, const host_array *whole);

@@ -3,7 +3,7 @@
 #include "ceilings.h"
 
 #include "files/files.h"
-#include "files/npy.h"
+#include "files/png_file.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
@@ -24,8 +24,6 @@ void parted_refuse(const common_options *c)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
     if (c->variant_count > 1)
         fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
-    if (c->output && file_ends_in(c->output, ".png"))
-        fail(EXIT_BAD_INPUT, "%s: several ranks write no pictures; expected a name that ends in .npy", c->output);
     option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
 }
 
@@ -110,21 +108,75 @@ static void write_piece(const void *bytes, int64_t count, void *file)
     output_write(file, bytes, (size_t)count);
 }
 
+/* Rank 0 begins the file, and each rank writes its rows into it; where one of them does not see it, or it is a pipe,
+ * all send theirs to rank 0, in pieces. */
+static void write_npy(const measurement *m, const host_array *whole, int64_t row, const char *path)
+{
+    const int rank = group_info()->rank;
+    struct {
+        char unfinished[4096];
+        int64_t start;
+    } place = {0};
+    output *file = NULL;
+    problem why;
+
+    if (group_prints()) {
+        must_do((file = npy_begin(path, whole, &why)) != NULL, &why);
+        const char *unfinished = output_unfinished(file, &place.start);
+        if (unfinished && strlen(unfinished) < sizeof place.unfinished)
+            strcpy(place.unfinished, unfinished);
+    }
+    group_broadcast(&place, sizeof place);
+    if (!group_prints() && *place.unfinished)
+        file = output_join(path, place.unfinished, place.start + m->ranks[rank].first * row);
+    if (*place.unfinished && group_count(file != NULL) == group_info()->size) {
+        output_write(file, m->results[0].data, (size_t)(m->ranks[rank].share * row));
+        if (!group_prints())
+            must_do(output_commit(file, &why), &why);
+        group_wait();
+    } else {
+        for (int r = 0; r < group_info()->size; r++)
+            group_collect(r, m->results[0].data, m->ranks[r].share * row, 1, write_piece, file);
+        if (!group_prints())
+            output_discard(file);
+    }
+    if (group_prints())
+        must_do(output_commit(file, &why), &why);
+}
+
+static void take_bytes(const void *bytes, int64_t count, void *user)
+{
+    uint8_t **next = user;
+
+    memcpy(*next, bytes, (size_t)count);
+    *next += count;
+}
+
+/* Rank 0 has all of the picture, a byte for each of its pixels. */
+static void write_png(const measurement *m, const host_array *whole, const char *path)
+{
+    uint8_t *own, *all = group_prints() ? memory_zeroed((size_t)host_array_size(whole) + 1, 1) : NULL, *next = all;
+    problem why;
+
+    must_do(png_grey(path, &m->results[0], &own, &why), &why);
+    for (int r = 0; r < group_info()->size; r++)
+        group_collect(r, own, m->ranks[r].share * whole->shape[1], 1, take_bytes, &next);
+    if (group_prints())
+        must_do(png_write_bytes(path, whole->shape[0], whole->shape[1], all, &why), &why);
+    free(own);
+    free(all);
+}
+
 void parted_write(const measurement *m, const char *path)
 {
     host_array whole = m->results[0];
     const int64_t row = (int64_t)host_array_bytes(&whole) / (whole.shape[0] > 0 ? whole.shape[0] : 1);
-    output *file = NULL;
-    problem why;
 
     whole.shape[0] = parted_rows(m);
-    if (group_prints())
-        must_do((file = npy_begin(path, &whole, &why)) != NULL, &why);
-    for (int r = 0; r < group_info()->size; r++)
-        group_collect(r, m->results[0].data, m->ranks[r].share * (int64_t)group_most((double)row), 1, write_piece,
-                      file);
-    if (group_prints())
-        must_do(output_commit(file, &why), &why);
+    if (file_ends_in(path, ".png"))
+        write_png(m, &whole, path);
+    else
+        write_npy(m, &whole, (int64_t)group_most((double)row), path);
 }
 
 void parted_put(json_t *row, const measurement *m)

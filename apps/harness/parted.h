@@ -30,8 +30,9 @@ int64_t parted_rows(const measurement *m);
 /* The checks of all ranks as one of the whole result. */
 compare_result parted_check(const exercise *e, const measurement *m);
 
-/* Writes the result of all ranks to an .npy file: rank 0 does, to which the others send their elements in pieces, so
- * that it holds no more than its share and one of these. */
+/* Writes the result of all ranks to a file, whole or not at all. Of an .npy file each rank writes its rows; where one
+ * of them does not see the unfinished file, rank 0 writes them, to which the others send them in pieces, so that it
+ * holds no more than its share and one of these. Of a .png file rank 0 has all of the pixels, a byte for each. */
 void parted_write(const measurement *m, const char *path);
 
 /* The keys of a result that several ranks have: "ranks", "imbalance", "link", "per_rank". */

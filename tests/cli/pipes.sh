@@ -65,6 +65,10 @@ bad "more than --max-memory" 4
 "$flynn" sort - "${quick[@]}" </dev/zero >/dev/null 2>"$work/err"
 status=$?
 bad "a device" 2
-mkfifo pipe
+mkfifo pipe pipe.npy
 refused "a pipe in a folder" 2 "is a pipe" sort pipe
+timeout 20 cat pipe.npy >piped &
+ok "to a pipe that another program reads" sort in.npy "${quick[@]}" -o pipe.npy
+wait $!
+check "its bytes" cmp expected.npy piped
 summary

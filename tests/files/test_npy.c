@@ -224,6 +224,16 @@ Test(npy, fortran_order)
     for (int i = 0; i < N0 * N1 * N2 * N3; i++)
         cr_assert(eq(i32, ((int32_t *)array.data)[i], i));
     host_array_free(&array);
+    npy_layout layout;
+    cr_assert(npy_look("a.npy", &layout, &why), "%s", why.text);
+    for (int first = 0; first <= N0; first++)
+        for (int rows = 0; rows <= N0 - first; rows++) {
+            cr_assert(npy_read_rows("a.npy", &layout, first, rows, &array, &why), "%s", why.text);
+            cr_assert(eq(i64, array.shape[0], rows));
+            for (int i = 0; i < rows * N1 * N2 * N3; i++)
+                cr_assert(eq(i32, ((int32_t *)array.data)[i], first * N1 * N2 * N3 + i));
+            host_array_free(&array);
+        }
 }
 
 Test(npy, arrays_without_elements)

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1
 #include "files/colormap.h"
 #include "make_png.h"
+#include "files/files.h"
 #include "files/png_file.h"
 #include "scratch.h"
 
@@ -55,6 +56,24 @@ static double expected_grey(png_kind kind, int y, int x)
            largest;
 }
 
+/* Parts of a.png are those of the whole image. */
+static void expect_parts(const host_array *image)
+{
+    npy_layout layout;
+    problem why;
+    cr_assert(file_look("a.png", &layout, &why), "%s", why.text);
+    cr_assert(layout.dtype == FL_F32 && layout.ndim == 2 && layout.shape[0] == HEIGHT && layout.shape[1] == WIDTH);
+    for (int first = 0; first <= HEIGHT * WIDTH; first += 7)
+        for (int count = 0; first + count <= HEIGHT * WIDTH; count += count < 2 ? 1 : 21) {
+            host_array part;
+            cr_assert(file_read_elements("a.png", &layout, first, count, &part, &why), "%s", why.text);
+            cr_assert(part.dtype == FL_F32 && part.ndim == 1 && part.shape[0] == count);
+            cr_assert(memcmp(part.data, (float *)image->data + first, (size_t)count * sizeof(float)) == 0,
+                      "%d from %d on", count, first);
+            host_array_free(&part);
+        }
+}
+
 Test(png_file, every_colour_type_depth_and_interlacing)
 {
     for (int k = 0; k < PNG_KINDS; k++)
@@ -69,6 +88,7 @@ Test(png_file, every_colour_type_depth_and_interlacing)
                 cr_assert(fabs(error) <= 6e-8, "type %d, depth %d, interlaced %d, pixel %d: %g", png_kinds[k].type,
                           png_kinds[k].depth, interlaced, i, error);
             }
+            expect_parts(&image);
             host_array_free(&image);
         }
 }
