@@ -294,7 +294,7 @@ for disturbance in "INT full:2" "TERM full" "INT one-by-one" "TERM streams:2" "I
 done
 mkdir long
 batch noise long 1 1000 1000
-check "two signals do not wait" batch impatient long/000.png --decompose-on=serial --svd=jacobi --output-dir=never -q
+check "two signals do not wait" batch impatient long/000.png --backend=serial --svd=jacobi --output-dir=never -q
 check "and leave nothing" test -z "$(ls -A never)"
 check "a signal in a timed pass: all was done in the first one" batch late --synthetic=50x64x64 --repeat=1000000 \
     --backend=serial --pipeline=one-by-one --json
