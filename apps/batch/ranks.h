@@ -17,7 +17,7 @@ void ranks_share_source(batch_source *source);
  * of all. Alone: nothing. */
 void ranks_merge(pipeline_report *all, const char *resource);
 
-/* An error that is told at once, by whichever rank it is. */
+/* An error that its rank prints at once. */
 void ranks_print_error(const char *text);
 
 /* The keys of a run that several ranks have: "ranks", "imbalance", "link", "per_rank". */

@@ -111,7 +111,7 @@ static double look_at(fl_device *device)
     return median(times, count);
 }
 
-/* On a busy machine threads wait for each other: what one core computes faster is no backend for `auto`. */
+/* On a busy machine threads wait for each other: what one core computes faster is not a choice for `auto`. */
 static void prefer_faster(fl_device **device, char *remark, size_t size)
 {
     const fl_device_info *info = fl_device_describe(*device);
@@ -170,7 +170,7 @@ bool backend_offers(const fl_device *device, const char *operation, const char *
     return false;
 }
 
-/* The best backend that has the operation and is no emulation; NULL: there is none. */
+/* The best backend that has the operation and is not an emulation; NULL: there is none. */
 static fl_device *best_with(const char *operation)
 {
     const size_t count = backends_count();

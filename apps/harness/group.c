@@ -378,7 +378,7 @@ static void refuse_root(const struct launcher *launcher)
 }
 
 /* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
- * fails itself, unless it is told another code; a step in a step waits for that one's end, unless they overlap. */
+ * fails itself, unless it is given another code; a step in a step waits for that one's end, unless they overlap. */
 static int step_words(const char **words, const char *count)
 {
     const struct launcher *launcher = find_launcher(true);

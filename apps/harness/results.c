@@ -279,7 +279,7 @@ static void show_wrong_timing(const measurement *m)
                call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
 
-/* More than the ceiling is no wonder in a cache; elsewhere the ceiling is wrong. */
+/* More than the ceiling is expected in a cache; elsewhere the ceiling is wrong. */
 static void explain_ceiling(const measurement *m, const json_t *row)
 {
     const double most = m->device.host_memory ? (double)sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
@@ -302,7 +302,7 @@ void results_print_skipped(const backend_list *backends)
         text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
-/* How many singular values a row has is told where the rows differ in it; the ranks, where there are several. */
+/* Rows show the number of singular values where they differ in it, and the number of ranks where there are several. */
 static void show_rows(const json_t *rows)
 {
     enum { COLUMNS = sizeof columns / sizeof *columns };

@@ -293,7 +293,7 @@ static json_t *measure_steadily(bench *b, const quantity_kind *q)
     return found;
 }
 
-/* NaN, with a note, where the times say nothing of the device. */
+/* NaN, with a note, where the times do not show the device's speed. */
 static double kept_rate(const json_t *device, const char *key)
 {
     const double rate = ceiling_rate(device, key);

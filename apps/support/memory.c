@@ -25,7 +25,7 @@ void *memory_regrown(void *memory, size_t count, size_t size)
 
 /* Where a stream to memory writes. */
 typedef struct growing {
-    char *held, **text; /* the text, and where its address is told */
+    char *held, **text; /* the text, and where its address is stored */
     size_t *size, room;
     size_t lacked; /* bytes that there was no memory for */
 } growing;

@@ -241,7 +241,7 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
 }
 
-/* A shared option that the command does not take is no abbreviation of another one: batch has no --output, but
+/* A shared option that the command does not take is not an abbreviation of another one: batch has no --output, but
  * --output-dir. */
 static void refuse_foreign(const parsing *p, char **argv)
 {

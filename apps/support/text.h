@@ -22,7 +22,7 @@ void text_show(char *shown, size_t size, const char *text);
 /* Writes the text to a stream. */
 void text_write(FILE *stream, const char *text);
 
-/* Columns of the terminal that stdout is, of which COLUMNS may name another number; 0: it is no terminal. */
+/* Columns of the terminal that stdout is, or the number in COLUMNS; 0: stdout is not a terminal. */
 int text_width(void);
 
 /* Is the stream a terminal that shows colours, and does NO_COLOR not forbid them (no-color.org)? */

@@ -51,7 +51,7 @@ static json_t *json_answer(const exercise *e, const placed *p, const char *varia
     char method[96];
 
     *answer = m.results[0] = reference_array(o->dtype, o->ndim, o->shape);
-    memset(answer->data, 0xff, host_array_bytes(answer)); /* NaN: what was there before is no answer */
+    memset(answer->data, 0xff, host_array_bytes(answer)); /* NaN: what was there before must not pass for an answer */
     must(fl_array_write(p->out, answer->data, NULL));
     placed_call(e, p, variant);
     must(fl_array_to_host(p->out, answer->data));

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The largest integer whose square is at most n. Exact: n is at most 2^40, so that a root that is no integer is further
- * from the next one than a double is rounded. */
+/* The largest integer whose square is at most n. Exact: n is at most 2^40, so that a root that is not an integer is
+ * further from the next one than a double is rounded. */
 static inline int64_t integer_root(int64_t n)
 {
     return (int64_t)sqrt((double)n);
@@ -67,8 +67,8 @@ enum {
 };
 
 /* The same in pieces that a vector of divisors takes at once, in floating point, since there are no vectors of integer
- * divisions. It is exact: a quotient that is no integer is at least 1 / j off the nearest one, 2^-31 of itself or more,
- * and rounded by 2^-53 of itself. */
+ * divisions. It is exact: a quotient that is not an integer is at least 1 / j off the nearest one, 2^-31 of itself or
+ * more, and rounded by 2^-53 of itself. */
 static bool CPU_NAME(is_prime_by_pieces)(int32_t n, int32_t last)
 {
     int32_t length = FEWEST_DIVISORS;

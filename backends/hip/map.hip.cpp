@@ -73,8 +73,8 @@ void add_function(std::string *text, const fl_source *source)
              "(" + arguments + "); }\n};\ntypedef flynn_walk::arrays<flynn_function, " + types + "> flynn_arrays;\n";
 }
 
-/* A function may have the name of one that the vendor's compiler knows. NVRTC is told by an option that all functions
- * and variables are the device's (gpu_rtc.h); hiprtc is told so here, where a variable outside of functions must be
+/* A function may have the name of one that the vendor's compiler knows. An option tells NVRTC that all functions
+ * and variables are the device's (gpu_rtc.h); a pragma here tells hiprtc, where a variable outside of functions must be
  * static or const. */
 const char before_text[] = "#if defined(__HIP__)\n#define static static __device__\n"
                            "#pragma clang force_cuda_host_device begin\n#endif\nnamespace flynn_text {\n",

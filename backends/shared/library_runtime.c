@@ -93,7 +93,7 @@ static bool text_in(const elf *e, int64_t tag, const char *prefix, char *text, s
     return false;
 }
 
-/* The same of a file; false also if it is no library of this machine. */
+/* The same for a file; false also if it is not a library for this machine. */
 static bool text_of_file(const char *path, int64_t tag, const char *prefix, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);

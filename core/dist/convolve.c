@@ -255,8 +255,8 @@ static fl_status measure(convolving *c, fl_mode mode)
     const int n = c->ndim;
     const bool fit = fl_array_ndim(c->image) == n && fl_array_ndim(c->kernel) == n && fl_array_ndim(c->out) == n;
     fl_status status = refuse(c, fit && width > 0 && kernel[0] > 0 && kernel[1] > 0 ? ""
-                                 : n == 1 ? "signal, kernel and out are no vectors, or the kernel has no elements"
-                                          : "image, kernel and out are no matrices with columns");
+                                 : n == 1 ? "signal, kernel and out are not vectors, or the kernel has no elements"
+                                          : "image, kernel and out are not matrices with columns");
 
     c->taps = kernel[0];
     c->height = fl_array_shape(c->image, 0);

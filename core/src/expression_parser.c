@@ -258,7 +258,7 @@ static const operator_kind *next_operator(const core_parser *p)
 
 enum { LEAST_LEVEL = 1, ORDER_LEVEL = 7 };
 
-/* A number that is no fraction, and not 0. */
+/* A whole number other than 0. */
 static bool is_whole_number(const core_token *token, unsigned long long *number)
 {
     *number = token->kind == CORE_TOKEN_NUMBER && !core_token_is_floating(token) ? strtoull(token->at, NULL, 0) : 0;

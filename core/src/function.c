@@ -28,7 +28,7 @@ static fl_status read_text(const char *call, const core_user_text *text, const f
         return core_fail(FL_E_ARGUMENT, "%s: inputs is NULL and count is %d; expected 0", call, count);
     for (int i = 0; i < count; i++)
         if (fl_dtype_size(inputs[i]) == 0)
-            return core_fail(FL_E_ARGUMENT, "%s: inputs[%d] is no dtype: %d", call, i, (int)inputs[i]);
+            return core_fail(FL_E_ARGUMENT, "%s: inputs[%d] is not a dtype: %d", call, i, (int)inputs[i]);
     status = inputs ? core_expression_read(text->source, inputs, count, signature, clean, &error)
                     : core_signature_read(text->source, signature, clean, &error);
     return status == FL_E_SOURCE ? core_user_text_refuse(text, &error) : status;

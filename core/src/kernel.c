@@ -66,7 +66,7 @@ static fl_status check_defines(const char *call, const char *const *defines)
 {
     for (int i = 0; defines && defines[i]; i++)
         if (!is_define(defines[i]))
-            return core_fail(FL_E_ARGUMENT, "%s: '%s' is no definition of a macro; expected NAME or NAME=VALUE", call,
+            return core_fail(FL_E_ARGUMENT, "%s: '%s' is not a macro definition; expected NAME or NAME=VALUE", call,
                              defines[i]);
     return FL_OK;
 }

@@ -235,7 +235,7 @@ fl_status fl_link_open(const fl_link **link, fl_link_info *info)
 
     *link = NULL;
     *info = (fl_link_info){.size = 1, .local_size = 1};
-    if (!variable || count == 1) /* one process needs none, and may begin others, which are no ranks */
+    if (!variable || count == 1) /* one process needs none, and may begin others, which are not ranks */
         return FL_OK;
     status = read_timeout(&timeout);
     if (status == FL_OK)

@@ -32,7 +32,7 @@ void core_reader_start(core_reader *reader, const char *text);
 /* The next token behind blanks and comments. FL_E_SOURCE: a comment or a quote does not end. */
 fl_status core_token_next(core_reader *reader, core_token *token, core_text_error *error);
 
-/* Likewise, but passes over directives, which may stand within what they are no part of. */
+/* Likewise, but passes over directives, which may stand within a construct that they are not part of. */
 fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_text_error *error);
 
 /* Skips to behind the bracket that closes the one read before, of any kind: brackets match there. */

@@ -25,7 +25,7 @@ typedef struct core_type_layout {
     bool is_real, is_unsigned, is_bool;
 } core_type_layout;
 
-/* false: the words are no type, or long double. */
+/* false: the words are not a type, or they are long double. */
 bool core_type_lies(const core_type *type, core_type_layout *layout);
 
 /* "float, double, int, ..." for a message. */

@@ -25,7 +25,7 @@ typedef struct core_user_code {
     void *code;        /* the plugin's */
 } core_user_code;
 
-/* Lets the device compile what was made of the text. An error is told at its place in the text. */
+/* Has the device compile the source made from the text. An error names its place in the text. */
 fl_status core_user_text_compile(const core_user_text *text, fl_device *device, const fl_source *source,
                                  bool is_expression, core_user_code *compiled);
 

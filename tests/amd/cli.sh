@@ -51,7 +51,7 @@ check "bundle: a compare on the GPU, every result checked" json bundle.json '(la
 
 # Bad input that the GPU's limits decide.
 refused "a block of too many threads" 2 block convolve --size=40 --backend=hip-amd --variant=naive --block=64x64
-refused "a kernel that is no product" 2 rank convolve image.npy kernel.npy --variant=separable --backend=hip-amd -o out.npy
+refused "a kernel that is not a product" 2 rank convolve image.npy kernel.npy --variant=separable --backend=hip-amd -o out.npy
 refused "no second GPU" 3 hip-amd:1 sort --size=10 --backend=hip-amd:1
 AMD_EMULATOR_DEVICES=0 refused "no GPU" 3 hip-amd sort --size=10 --backend=hip-amd
 AMD_EMULATOR_MEMORY=10000 refused "too little memory" 4 memory sort --size=5000 --backend=hip-amd

@@ -26,7 +26,7 @@ Test(disturbance, steady_times_are_trusted)
     cr_expect(*said(quiet, 0.02, 1, 1.01) == '\0');
     cr_expect(*said(busy, 0.1, 1, 1) == '\0', "what happened does not matter where the times are alike");
     cr_expect(*said(busy, NAN, NAN, NAN) == '\0');
-    cr_expect(*said(quiet, 0.02, 1, 0) == '\0', "a GPU's total is no bound");
+    cr_expect(*said(quiet, 0.02, 1, 0) == '\0', "a GPU's total is not a bound");
 }
 
 Test(disturbance, each_cause_is_named)

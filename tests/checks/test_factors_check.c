@@ -126,7 +126,7 @@ Test(batch_check, one_element_of_the_product, .init = fill)
         y[i] += 1e-3F;
         cr_assert(!product_ok(), "element %d", i);
         y[i] = NAN;
-        cr_assert(!product_ok(), "element %d is no number", i);
+        cr_assert(!product_ok(), "element %d is not a number", i);
         y[i] = before;
     }
     cr_expect(product_ok());

@@ -85,7 +85,7 @@ static void expect_found(struct sample *x, check_choice choice, double by)
     }
 }
 
-/* Sums over absolute values are about 37 / 8 here. Of neighbours' sums only an error above 64 bounds is told apart. */
+/* Sums over absolute values are about 37 / 8 here. Of neighbours' sums only an error above 64 bounds is detected. */
 Test(reconstruct_check, finds_one_wrong_element, .timeout = 240)
 {
     for (int d = 0; d < 2; d++) {

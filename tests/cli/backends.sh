@@ -22,7 +22,7 @@ for name in other-abi short-size no-symbol no-device unresolved text empty left-
     check "$name cannot run, with cause and cure" json broken.json \
         "(lambda b: b['usable'] is False and b['cause'] and b['cure'])(${entries}['$name'])"
 done
-check "the cause as the probe told it" json broken.json \
+check "the cause as the probe reported it" json broken.json \
     "${entries}['no-device']['cause'] == 'no flux capacitor in this machine'"
 check "the others can" json broken.json "${entries}['serial']['usable'] is True"
 ok "info in words" info

@@ -44,7 +44,7 @@ refused "an item that is none" 2 'omp:' convolve --backend=omp:
 refused "the second of two" 2 ompp convolve --backend=serial,ompp
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
 refused "a backend without a device" 3 "fit one and restart" convolve --backend=no-device -o out.npy
-refused "a backend that is no library" 3 text convolve --backend=text
+refused "a backend that is not a library" 3 text convolve --backend=text
 refused "a backend of another ABI" 3 ABI convolve --backend=other-abi
 refused "the cause before any work" 3 "no flux capacitor" \
     convolve --backend=serial,no-device --size=20000 -o out.npy --json=out.json
@@ -142,6 +142,6 @@ for arguments in "convolve --size=32 --repeat=1" "convolve --size=32 --repeat=1 
     status=$?
     : >"$work/out"
     check "stdout full: $arguments" test $status = 4
-    check "stdout full is told: $arguments" grep -q '^flynn' "$work/err"
+    check "a full stdout is reported: $arguments" grep -q '^flynn' "$work/err"
 done
 summary

@@ -42,7 +42,7 @@ for backend in "${backends[@]}"; do
 done
 ok "all ranks" batch "${images[@]}" --output-dir=out --json
 check "all of the images as they were" batch exact in out "${images[@]#in/}"
-check "and no error is told" json "$work/out" 'd["batch"]["runs"][0]["worst_error"] < 1e-5 and d["batch"]["rank"] is None'
+check "and no error is shown" json "$work/out" 'd["batch"]["runs"][0]["worst_error"] < 1e-5 and d["batch"]["rank"] is None'
 for rank in 1 4 9; do
     rm -rf out
     ok "rank $rank" batch inner/*.png --rank=$rank --output-dir=out --json
@@ -125,7 +125,7 @@ check "and its product" close f1/alone.npy factors/expected/1/alone.npy 1e-12
 run batch --factors=factors/bad --output-dir=f3 --json "${quick[@]}"
 check "broken factors: exit code 1" test "$status" = 1
 check "broken factors: the others are done" test "$(ls -A f3)" = good.npy
-check "broken factors: told by name" json "$work/out" 'sorted((f["input"], f["wrong"]) for f in
+check "broken factors: named" json "$work/out" 'sorted((f["input"], f["wrong"]) for f in
     d["batch"]["runs"][0]["failures"]) == [("factors/bad/" + n, False) for n in ("broken", "mismatch", "no_vt")]'
 check "broken factors: a line each" test "$(wc -l <"$work/err")" = 3
 check "broken factors: times all the same" batch numbers "$work/out"
@@ -133,7 +133,7 @@ for pipeline in "${pipelines[@]}"; do
     rm -rf f4
     run batch --factors=factors/large --output-dir=f4 --pipeline="$pipeline" --json
     check "factors read as it goes, $pipeline: one fails, one is done" test "$status $(ls -A f4)" = "1 good.npy"
-    check "factors read as it goes, $pipeline: told" json "$work/out" '[(r["done"], r["failed"], r["cold_s"],
+    check "factors read as it goes, $pipeline: reported" json "$work/out" '[(r["done"], r["failed"], r["cold_s"],
         r["memory"]["factors_bytes"]) for r in d["batch"]["runs"]] == [(1, 1, None, 0)]'
     check "factors read as it goes, $pipeline: why" grep -q "the times include reading them" "$work/err"
 done
@@ -142,7 +142,7 @@ done
 
 ok "made here" batch --synthetic=40x31x20 --rank=7 --pipeline=all --json=out.json "${quick[@]}"
 check "made here: numbers" batch numbers out.json
-check "made here: told" json out.json '(d["batch"]["shape"], d["batch"]["rank"], d["batch"]["dtype"], d["batch"]["count"])
+check "made here: reported" json out.json '(d["batch"]["shape"], d["batch"]["rank"], d["batch"]["dtype"], d["batch"]["count"])
     == ([31, 20], 7, "f32", 40) and all(r["check"]["compared"] > 0 and r["flops"] == 2 * 40 * 31 * 20 * 7
     for r in d["batch"]["runs"])'
 ok "in f64" batch --synthetic=3x31x20 --dtype=f64 --json "${quick[@]}"
@@ -194,7 +194,7 @@ for pipeline in "${pipelines[@]}"; do
     check "broken images, $pipeline: exit code 1" test "$status" = 1
     check "broken images, $pipeline: the others are done" test "$(echo out/*)" = \
         "out/small0.png out/small1.png out/small2.png"
-    check "broken images, $pipeline: told by name" json "$work/out" 'sorted(f["input"] for f in
+    check "broken images, $pipeline: named" json "$work/out" 'sorted(f["input"] for f in
         d["batch"]["runs"][0]["failures"]) == ["checksum.png", "cut.png", "folder.png", "none.png", "text.npy"]'
     check "broken images, $pipeline: a line each" test "$(wc -l <"$work/err")" = 5
     check "broken images, $pipeline: numbers" batch numbers "$work/out"
@@ -209,7 +209,7 @@ check "nothing but broken ones" json "$work/out" 'all((r["done"], r["failed"], r
     for r in d["batch"]["runs"])'
 run batch in/row.png in/small0.png --rank=2 --output-dir=ranks
 check "a rank beyond one image: that one fails" test "$status $(ls -A ranks)" = "1 small0.png"
-check "and why is told" grep -q "in/row.png: an image of 1x17 has 1 singular values; --rank=2 asks for more" "$work/err"
+check "and the reason is given" grep -q "in/row.png: an image of 1x17 has 1 singular values; --rank=2 asks for more" "$work/err"
 
 refused "a rank beyond all" 2 "has 20 singular values; --rank=21 asks for more" batch --synthetic=2x30x20 --rank=21
 refused "two inputs of a name" 2 "other/small0.png, new/small0.png are the same file" batch in/small0.png other/small0.png --output-dir=new
@@ -274,7 +274,7 @@ check "--resume: numbers" batch numbers "$work/out"
 check "--resume: the same files" batch same before out
 check "--resume: the others were not touched" test "$(find out ! -newermt 2001-01-02 -name '*.png' | wc -l)" = 4
 ok "--resume with nothing left" batch in/small*.png --rank=3 --output-dir=out --resume --json
-check "nothing left: told" json "$work/out" '[(r["done"], r["already_there"]) for r in d["batch"]["runs"]] == [(0, 6)]'
+check "nothing left: reported" json "$work/out" '[(r["done"], r["already_there"]) for r in d["batch"]["runs"]] == [(0, 6)]'
 check "nothing left: numbers" batch numbers "$work/out"
 ok "again, without --resume" batch in/small*.png --rank=3 --output-dir=out
 check "all are new" test "$(find out -newermt 2001-01-02 -name '*.png' | wc -l)" = 6
@@ -308,10 +308,10 @@ is_full() {
     [ "$status" = 4 ] || { echo "expected exit code 4"; return 1; }
     [ "$(wc -l <"$work/err")" = 1 ] || { echo "expected one line on stderr"; return 1; }
     grep -q "could not be written (.*); $count of .* are done; --resume does the others" "$work/err" ||
-        { echo "expected to be told of $count"; return 1; }
+        { echo "expected a report of $count"; return 1; }
     batch whole "$1"
 }
-# No file beyond so many KiB: the noise does not fit.
+# No file beyond that many KiB: the noise does not fit.
 for pipeline in "${pipelines[@]}"; do
     rm -rf out
     last=(batch in/small*.png "noise/*" --pipeline="$pipeline")
@@ -350,7 +350,7 @@ for pipeline in "${pipelines[@]}"; do
         export FAULT_PLACE=reconstruct.y:$where
         run batch in/small*.png --rank=3 --backend=one-wrong --output-dir=out --pipeline="$pipeline" --json
         check "wrong, $pipeline $where: exit code 1" test "$status" = 1
-        check "wrong, $pipeline $where: told, and the others written" json "$work/out" 'd["batch"]["runs"][0]["failures"] and
+        check "wrong, $pipeline $where: reported, and the others written" json "$work/out" 'd["batch"]["runs"][0]["failures"] and
             all(f["wrong"] and "wrong" in f["message"] for f in d["batch"]["runs"][0]["failures"]) and
             d["batch"]["runs"][0]["done"] == 6 - d["batch"]["runs"][0]["failed"] == '"$(find out -name '*.png' | wc -l)"' and
             not d["batch"]["runs"][0]["check"]["ok"]'
@@ -404,7 +404,7 @@ for pipeline in "${pipelines[@]}"; do
         run batch in/small*.png --rank=3 --backend=failing --pipeline="$pipeline" --output-dir=out --json
         check "$fault, $pipeline" is_broken "$words; . of 6 are done; --resume does the others"
         check "$fault, $pipeline: numbers" batch numbers "$work/out"
-        check "$fault, $pipeline: whole files, as many as are told" json "$work/out" \
+        check "$fault, $pipeline: whole files, as many as are reported" json "$work/out" \
             "d['batch']['runs'][0]['done'] == $(find out -type f | wc -l) and d['batch']['runs'][0]['ended_by']"
         run batch --synthetic=50x16x16 --rank=3 --backend=failing --pipeline="$pipeline" "${quick[@]}"
         check "$fault, made here, $pipeline" is_broken "$words; .* of 50 are done"
@@ -429,6 +429,6 @@ check "are all there" test "$(ls of-both | wc -l)" = 3
 mkdir bare
 "$flynn" batch bare >"$work/out" 2>"$work/err"
 check "a folder without images" test $? = 1
-check "is told by name" grep -q "bare: is a folder; expected a PNG" "$work/err"
+check "is named" grep -q "bare: is a folder; expected a PNG" "$work/err"
 refused "a folder's image as output" 2 "are the same file" batch folder --json=folder/b.png
 summary

@@ -124,7 +124,7 @@ FLYNN_MODE=fulll refused "a wrong variable" 2 FLYNN_MODE convolve
 FLYNN_BACKEND='' ok "an empty variable counts as not set" convolve --json
 unset FLYNN_BACKEND FLYNN_SIZE FLYNN_MODE FLYNN_REPEAT
 ok "--pageable" convolve --size=64 --pageable --json "${quick[@]}"
-check "told as such, but for a processor, which copies nothing" json "$work/out" \
+check "reported as such, but for a processor, which copies nothing" json "$work/out" \
     'all(r["host_memory"] == ("in place" if r["family"] == "cpu" else "pageable") for r in d["results"])'
 ok "--wrong-timing" convolve --size=64 --backend=serial --wrong-timing --json "${quick[@]}"
 check "the time until the call returned" json "$work/out" '0 < d["results"][0]["call_s"] == d["results"][0]["times_s"]["call"][0]'

@@ -53,7 +53,7 @@ if grep -q 'fft of convolve1d in f32' "$work/out"; then
     echo "not tested: fft: no library for it"
 else
     ok "fft" convolve1d --variant=fft --dtype=f32 --backend=serial,omp --json "${quick[@]}"
-    check "its error is told for what it is" json "$work/out" 'all(r["variant"] == "fft" and
+    check "its error is reported" json "$work/out" 'all(r["variant"] == "fft" and
         "largest sums" in r["check"]["method"] and r["check"]["max_abs"] < 1e-5 for r in d["results"])'
 fi
 ok "sampled" convolve1d --check=sampled --taps=225 --size=600000 --mode=same --json "${quick[@]}"

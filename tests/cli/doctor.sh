@@ -12,7 +12,7 @@ has() {
 # A machine without any GPU: an empty tree in place of /proc, /sys and /dev.
 mkdir bare
 run doctor --root=bare --json
-check "no GPU is no fault" has absent machine "no NVIDIA GPU on the PCI bus"
+check "no GPU is not a fault" has absent machine "no NVIDIA GPU on the PCI bus"
 check "neither is no AMD GPU" has absent machine "no AMD GPU on the PCI bus"
 for name in serial simd omp; do
     check "$name is loaded" has ok $name "loaded from"
@@ -68,10 +68,10 @@ export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
 run doctor --root=bare --json
 check "exit code 3" test "$status" = 3
 check "the loader's own words" has broken unresolved "libfault-dependency.so"
-check "a file that is no library" has broken text "ELF"
+check "a file that is not a library" has broken text "ELF"
 check "an empty file" has broken empty "file too short"
 check "another ABI" has broken other-abi "ABI"
-check "one that was not built is no fault" has absent left-out "no compiler for it"
+check "one that was not built is not a fault" has absent left-out "no compiler for it"
 check "nor is one that finds no device" has absent no-device "no flux capacitor"
 unset FLYNN_PLUGIN_PATH
 

@@ -36,7 +36,7 @@ ok "log_of_sum 6 7" log_of_sum 6 7 --backend=all --json -o out.npy "${quick[@]}"
 check "2.564949..." json "$work/out" 'all(abs(r["value"] - 2.5649493574615367) < 2e-15 for r in d["results"])'
 check "in the file, too" npy out.npy 'shape == (1,) and abs(v[0] - 2.5649493574615367) < 2e-15'
 ok "the value" log_of_sum 6 7 --backend=serial "${quick[@]}"
-check "is told" grep -q "log(6 + 7) = 2.564949357461536" "$work/out"
+check "is reported" grep -q "log(6 + 7) = 2.564949357461536" "$work/out"
 ok "log_of_sum of vectors" log_of_sum --size=100000 --backend=all --json "${quick[@]}"
 check "f32, right" json "$work/out" 'all(r["check"]["ok"] is True and r["dtype"] == "f32" for r in d["results"])'
 for edge in 32 128; do

@@ -5,8 +5,8 @@
 . "$(dirname "$0")/harness.sh"
 exec 2>/dev/null
 
-ok "an unknown command is no success" frobnicate
-refused "a success is no refusal" 2 flynn --version
+ok "an unknown command is not a success" frobnicate
+refused "a success is not a refusal" 2 flynn --version
 refused "another exit code" 3 frobnicate frobnicate
 refused "other words" 2 "words that are not there" frobnicate
 check "a false expression" npy image.npy 'shape == (7, 7)'

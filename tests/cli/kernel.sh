@@ -185,7 +185,7 @@ __global__ void first(const float *x, float *sum, int *count, int size)
 __global__ void second(float *x) { x[0] = 2; }
 END
 ok "--entry" kernel two.hip b.npy out=1 out=1 1485 --entry=first --grid=6 "${hip[@]}"
-check "other last bits are no error" test ! -s "$work/err" -o \
+check "other last bits are not an error" test ! -s "$work/err" -o \
     "$(grep -c "last bits of sum, within the tolerance" "$work/err")" = 1
 ok "the last kernel" kernel two.hip out=1 -o out.npy --expect=2 "${hip[@]}"
 check "is taken" npy out.npy 'list(v) == [2]'
@@ -199,7 +199,7 @@ check "has the launch" grep -q "kernel own" trace.json
 # shellcheck disable=SC2016 # nothing expands these
 words=('ker nel"$(touch bad)`.hip' 'A=$(touch bad)`touch bad`')
 cp "$increment" "${words[0]}"
-ok "a file's name is no command" kernel "${words[0]}" inout:0:10 10 "${hip[@]}"
+ok "a file's name is not a command" kernel "${words[0]}" inout:0:10 10 "${hip[@]}"
 ok "nor is a macro" kernel "$increment" inout:0:10 10 -D "${words[1]}" "${hip[@]}"
 check "nothing was run" test ! -e bad
 

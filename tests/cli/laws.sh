@@ -46,7 +46,7 @@ for kind in kinds:
 for law in value:
     f, points = laws[law], laws[laws[law]["fitted_to"]]
     found, loss = fit(law, points)
-    unclipped = found if f["unclipped"] is None else f["unclipped"] # a negative one is no number that is told
+    unclipped = found if f["unclipped"] is None else f["unclipped"] # a negative one is not shown
     assert (f["unclipped"] is None) == (found < 0) or abs(found) < 1e-4, (law, found, f)
     assert abs(found - unclipped) < 1e-4 * max(1, abs(found)), (law, found, f)
     close(f["serial_fraction"], min(max(unclipped, 0), 1))

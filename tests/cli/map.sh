@@ -92,7 +92,7 @@ check "of its dtype" json "$work/out" 'd["results"][0]["elements"] == 100 and d[
 # shellcheck disable=SC2016 # nothing expands these
 names=('pri me"$(touch bad)`\.c' 'x + 1 /* $(touch bad) `touch bad` */')
 cp prime.c "${names[0]}"
-ok "a file's name is no command" map "${names[0]}" 0:10 "${quick[@]}"
+ok "a file's name is not a command" map "${names[0]}" 0:10 "${quick[@]}"
 ok "nor is a text" map "${names[1]}" 0:10 "${quick[@]}"
 check "nothing was run" test ! -e bad
 ok "on several lines" map $'x\n + 1' 0:10 "${quick[@]}"
@@ -142,7 +142,7 @@ refused "long shapes" 2 "does not fit into the address space" map eight.c long.n
 printf 'a\0b' >zero.c
 refused "a zero byte" 2 "zero byte" map zero.c
 refused "the text is not replaced" 2 "prime.c" map prime.c 0:10 --json=prime.c
-refused "an output is no text" 2 "unknown file type" map 'x + 1' a.npy -o out.c
+refused "an output is not a text" 2 "unknown file type" map 'x + 1' a.npy -o out.c
 
 # ---------------------------------------------------------------------------------------------------------- faults
 
@@ -160,7 +160,7 @@ for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:cal
         check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
     done
 done
-# Of an element that is no sample, so that a thread of omp is the first to compute it.
+# Of an element that is not a sample, so that a thread of omp is the first to compute it.
 printf 'int f(int n) { volatile int a[1] = {0}; return n == 262143 ? a[f(n + a[0]) & 0] : n; }\n' >last.c
 for backend in $every; do
     [ "${backend%%-*}" = hip ] && [ "$backend" != hip-cpu ] && continue # a GPU's stack is the kernel's to bound

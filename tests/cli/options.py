@@ -393,7 +393,7 @@ def long_help(_):
 
 
 def man(_):
-    assert Run(["help", "--man", "sort"]).must().out.startswith('.TH "FLYNN-SORT" 1'), "it is no man page"
+    assert Run(["help", "--man", "sort"]).must().out.startswith('.TH "FLYNN-SORT" 1'), "it is not a man page"
 
 
 def words(_):

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What a command writes: no output destroys another one or an input, nothing is left by a kill, no name or document
-# controls the terminal, and a child that died is told.
+# controls the terminal, and a child that died is reported.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 quick=(--backend=serial --repeat=1 --warmup=0)
@@ -219,7 +219,7 @@ done
 
 ulimit -c 0
 FAULT_CRASH=run run compare convolve --size=8 --backend=hostile
-check "compare: a child that died is told" grep -qF 'ended by signal 11 (Segmentation fault)' "$work/err" "$work/out"
+check "compare: a child that died is reported" grep -qF 'ended by signal 11 (Segmentation fault)' "$work/err" "$work/out"
 FAULT_CRASH=run run sweep convolve --size=8 --backend=hostile --json
 check "sweep: so is each combination's" json "$work/out" \
     'all("ended by signal 11 (Segmentation fault)" in c["reason"] and c["exit_code"] == 139 for c in d["cannot_run"])'

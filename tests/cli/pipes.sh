@@ -39,7 +39,7 @@ ok "JSON to -" sort in.npy --json=- "${quick[@]}"
 check "is JSON to stdout" json "$work/out" 'd["results"][0]["elements"] == 1000'
 check "and makes no file" test ! -e -
 
-check "a reader that has read enough is no error" test "$("$flynn" list 2>"$work/err" | head -1 | wc -l)" = 1
+check "a reader that has read enough is not an error" test "$("$flynn" list 2>"$work/err" | head -1 | wc -l)" = 1
 "$flynn" list 2>"$work/err" | true
 check "nor one that reads nothing" test $? = 0 -a ! -s "$work/err"
 "$flynn" sort --size=1M -qo - "${quick[@]}" 2>"$work/err" | true

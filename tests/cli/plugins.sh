@@ -50,13 +50,13 @@ ok "sweep does the same" sweep map --size=20 --json --repeat=1 --warmup=0
 check "on another one" json "$work/out" 'd["results"] and "lean" not in {r["backend"] for r in d["results"]}'
 unset FLYNN_PLUGIN_PATH
 
-# What does not fit is told, and refused where it is asked for.
+# What does not fit is reported, and refused where it is asked for.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/fields
 ok "info" info --json
 cp "$work/out" info.json
 names='{b["name"]: b for b in d["backends"]}'
 for name in null-name null-built-with null-probe many-isas no-end; do
-    check "$name: told" json info.json "not $names['$name']['usable'] and $names['$name']['cause']"
+    check "$name: reported" json info.json "not $names['$name']['usable'] and $names['$name']['cause']"
     refused "$name: refused" 3 "$name cannot run here" sort --size=100 --backend=$name
 done
 unset FLYNN_PLUGIN_PATH
@@ -73,7 +73,7 @@ for mode in 777 1777 775; do
     [ "$(stat -c %g own)" = 1 ] || [ $mode != 775 ] || continue
     refused "mode $mode" 3 "another user could have put it there" sort --size=100 --backend=serial
     ok "info, mode $mode" info --json
-    check "mode $mode is told" json "$work/out" "not $names['serial']['usable'] and '/own' in $names['serial']['cause']"
+    check "mode $mode is reported" json "$work/out" "not $names['serial']['usable'] and '/own' in $names['serial']['cause']"
     FLYNN_PLUGIN_PATH=$PWD/own ok "mode $mode, but named" sort --size=100 "${quick[@]}"
     check "a remark" grep -q "^flynn sort: serial: loaded although .* can write to .*/own" "$work/err"
     check "one remark" test "$(wc -l <"$work/err")" = 1
@@ -100,7 +100,7 @@ if [ "$(id -u)" = 0 ] && chown 12345 own/flynn-serial.so 2>/dev/null; then
 fi
 unset LD_LIBRARY_PATH
 
-# Little memory: no library that the run does not need, and the machine's failures are told as such.
+# Little memory: no library that the run does not need, and the machine's failures are reported as such.
 limited() { # limited TITLE KIB CODES ARGUMENT...: ends quickly, with one of the exit codes
     local title=$1 kib=$2 codes=$3
     [ -z "${ASAN_OPTIONS:-}$emulated" ] || return 0 # AddressSanitizer reserves 16 TB, qemu its buffers

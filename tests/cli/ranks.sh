@@ -74,7 +74,7 @@ assert {len(all) for all in passes} == {2}, passes
 for together in zip(*passes) if waits else ():
     assert max(e["ts"] for e in together) < min(e["ts"] + e["dur"] for e in together) + 2e4, together
 END
-# Writes the peak memory of a process, in KiB, to peak.RANK; of one that is no rank to peak.alone.
+# Writes the peak memory of a process, in KiB, to peak.RANK; of one that is not a rank to peak.alone.
 cat >"$work/peak.py" <<'END'
 import os, resource, subprocess, sys
 code = subprocess.call(sys.argv[1:], close_fds=False)
@@ -251,7 +251,7 @@ for mpi in $mpis; do
         rm -f large.npy many.npy
     fi
 
-    # One process begins others, which are no ranks.
+    # One process begins others, which are not ranks.
     ranked "$mpi" 1 compare sort --size=100 -b serial "${quick[@]}"
     check "a launcher of one process, $mpi" is_done
 
@@ -337,7 +337,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         r['failed'] == 1 and r['done'] == 39)(d['batch']['runs'][0])"
     check "a bad image: the others are done" [ "$(find out-bad -name '*.png' | wc -l)" = 39 ]
 
-    # A wrong element of one rank is told, with its place in the whole.
+    # A wrong element of one rank is reported, with its place in the whole.
     export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
     for words in "${wrong[@]}"; do
         read -r exercise place size <<<"$words"
@@ -347,7 +347,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         check "its place" json parted.json "(lambda r: not r['check']['ok'] and (
             '$exercise' in ('sort', 'select', 'allclose', 'svd') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
     done
-    # The images of a rank whose reconstruction is wrong are told.
+    # The images of a rank whose reconstruction is wrong are named.
     export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
     program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --rank=3 --json=parted.json
     check "batch with wrong elements on rank 1, $mpi" json parted.json "(lambda r: $status == (r['per_rank'][1]['failed'] > 0) and r['failed'] > 0 and

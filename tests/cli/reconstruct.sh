@@ -65,7 +65,7 @@ check "compulsory bytes" json "$work/out" 'd["results"][0]["bytes"] == 4 * (2 * 
 check "every element was compared" json "$work/out" 'd["results"][0]["check"]["method"] == "reference" and
     d["results"][0]["check"]["compared"] == 512 * 512'
 ok "the same by sums" reconstruct --check=sampled --json "${quick[@]}"
-check "told so" json "$work/out" '"sums" in d["results"][0]["check"]["method"] and
+check "reported so" json "$work/out" '"sums" in d["results"][0]["check"]["method"] and
     d["results"][0]["check"]["compared"] == 512 * 512'
 ok "the same numbers from the same seed" reconstruct --size=40 --rank=7 --seed=3 -o one.npy "${quick[@]}"
 ok "on another backend" reconstruct --size=40 --rank=7 --seed=3 -o two.npy --backend=serial "${quick[@]}"
@@ -103,7 +103,7 @@ refused "two files" 2 "2 arguments are given; expected U S VT" reconstruct u.npy
 refused "four files" 2 "s4.npy" reconstruct u.npy s.npy vt.npy s4.npy
 refused "a rank too large" 2 "3 singular values" reconstruct u.npy s.npy vt.npy --rank=4
 refused "a rank of 0" 2 --rank reconstruct --rank=0
-refused "a rank that is no number" 2 --rank reconstruct --rank=x
+refused "a rank that is not a number" 2 --rank reconstruct --rank=x
 refused "a rank above the size" 2 --rank reconstruct --size=50 --rank=51
 ok "a size below the usual rank" reconstruct --size=50 --backend=serial --repeat=1 --json
 check "has all singular values" json "$work/out" 'd["results"][0]["singular_values"] == 50'

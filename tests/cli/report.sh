@@ -7,7 +7,7 @@ quick=(--repeat=3 --warmup=0)
 
 gnuplot=$(command -v gnuplot) || gnuplot=
 if [ -z "$gnuplot" ]; then
-    echo "gnuplot is not installed: only that this is told is tested"
+    echo "gnuplot is not installed: only this message is tested"
     refused "no gnuplot" 3 "apt-get install gnuplot-nox" report none.json
     summary
     exit
@@ -143,7 +143,7 @@ check "plots as PNG" test "$(head -qc 8 plots/*.png | grep -ac PNG)" -ge 6
 svg=(plots/*.svg) png=(plots/*.png)
 check "as many of each" test "${#svg[@]}" = "${#png[@]}"
 ok "the same file twice" report compare.json compare.json -o twice.html
-check "is told once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
+check "is shown once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
 
 ok "two machines" report sqrt.json other.json -o machines.html --plots=machines
 svg=(machines/machine-[12]-01-times-sqrt*.svg)
@@ -155,7 +155,7 @@ xml.dom.minidom.parseString(t[0])
 assert len(t) == 2 and all("a" + 7 * chr(233) + " " in u for u in t), t'
 
 ok "batches beside other documents of the host" report batch.json compare.json images.json batch.json -o batch.html --plots=batch
-check "are told of together, each once" page batch.html '
+check "are listed together, each once" page batch.html '
     tags.count("h1") == 1 and "Comparison" in s and s.count("8 random matrices, 40x40 f32, rank 5") == 1 and
     s.count("1 images, rank 20, decomposed on ") == 1 and t.count("<b>Wall</b>") == t.count("<b>Busy, of wall</b>") == 2'
 check "every run and every stage has a row" page batch.html '
@@ -313,7 +313,7 @@ check "taxonomy has its tables and its plot" page sweeps.html '
 run report wrong-sweep.json wrong-classes.json -o wrong.html --plots=wrong
 check "a wrong combination or answer: exit code 1" test "$status" = 1
 check "a wrong result is not timed" "$PYTHON" map.py wrong-sweep.json "wrong/*sweep-map-convolve*serial*.svg" wrong
-check "a wrong answer is told at the top" page wrong.html '"2 results are wrong" in s and "7 of 500 elements are wrong" in s and "<b>&amp;" in s'
+check "a wrong answer is at the top" page wrong.html '"2 results are wrong" in s and "7 of 500 elements are wrong" in s and "<b>&amp;" in s'
 ok "an emulation" report emulated.json emulated-batch.json emulations.json -o emulated.html --plots=emulated
 check "sets no scale" "$PYTHON" -c '
 import glob, re

@@ -69,7 +69,7 @@ for mpi in "${mpis[@]}"; do
     check "the wrong --mpi for $mpi: exit code 3" code 3
     check "and the cure" each_rank "srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH" 2
     SLURM_EXIT_ERROR=3 by "srun -n 2 --mpi=nothing" sort --size=1000
-    check "an --mpi that Slurm does not have, where srun is told its own exit code" code 3
+    check "an --mpi that Slurm does not have, where srun has its own exit code" code 3
 
     # What all ranks agree on: one line, and one exit code, also where srun ends all for the first of them.
     for words in "$srun -n 4" "$srun -n 4 -K1"; do

@@ -9,7 +9,7 @@ quick=(--repeat=1 --warmup=0)
 ok "no input at all" svd --backend=all --json "${quick[@]}"
 cp "$work/out" out.json
 check "each backend" json out.json 'all(r["check"]["ok"] for r in d["results"]) and len(d["results"]) >= 1'
-check "what is told" json out.json 'all(r["exercise"] == "svd" and r["singular_values"] == 100 and r["dtype"] == "f32"
+check "what is reported" json out.json 'all(r["exercise"] == "svd" and r["singular_values"] == 100 and r["dtype"] == "f32"
     and r["shape"] == [512, 100] and r["reconstruct_s"] > 0 for r in d["results"])'
 check "the error is the least" json out.json 'all(abs(r["error"] - r["least_error"]) < 1e-4 * r["norm"] and
     abs(r["told_error"] - r["least_error"]) < 1e-3 * r["norm"] for r in d["results"])'
@@ -56,13 +56,13 @@ done
 check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
 ok "ranks, until the time is over" svd --size=512 --rank=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
 check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
-check "which is told" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
+check "which is reported" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
 refused "a file for several ranks" 2 "--output: it is the result of one rank, and --rank names 2" svd --rank=5,20 -o out.npy
 refused "factors of several ranks" 2 "--factors: they are those of one rank, and --rank names 2" svd --rank=5,20 --factors=two
 check "leave no folder" test ! -e two
 refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --rank=5,49
 refused "no rank" 2 "'5,,20' has an empty value" svd --rank=5,,20
-refused "what is no rank" 2 "'x' is not a whole number" svd --rank=5,x
+refused "a rank that is not a number" 2 "'x' is not a whole number" svd --rank=5,x
 refused "too many ranks" 2 "too many values; expected at most 32" svd "--rank=$(seq -s, 33)"
 
 # Images come back in their own range, matrices as they are.
@@ -108,7 +108,7 @@ refused "an ending" 2 out.txt svd -o out.txt
 refused "no folder" 2 nowhere/deep svd --factors=nowhere/deep
 refused "two files" 2 second.npy svd image.npy second.npy
 refused "a variant" 2 randomized svd --variant=randomised
-# On a GPU: a solver that is found, and is no library. auto goes to the host and says so; asked for by name it fails.
+# On a GPU: a solver that is found, and is not a library. auto goes to the host and says so; asked for by name it fails.
 mkdir broken
 for name in libcusolver.so.11 libcusolver.so.12 librocsolver.so.0; do
     echo "no library" >broken/$name
@@ -120,7 +120,7 @@ for backend in hip-nvidia hip-amd; do
     [ "$status" = 0 ] || continue
     export LD_LIBRARY_PATH=$PWD/broken${libraries:+:$libraries}
     ok "a broken solver" svd --size=20 --rank=5 --backend=$backend --json "${quick[@]}"
-    check "is told" json "$work/out" 'd["results"][0]["variant"] == "host" and d["results"][0]["check"]["ok"]'
+    check "is reported" json "$work/out" 'd["results"][0]["variant"] == "host" and d["results"][0]["check"]["ok"]'
     ok "a broken solver and a sketch" svd --size=20 --rank=5 --variant=randomized --backend=$backend "${quick[@]}"
     refused "a broken solver by name" 3 solver svd --size=20 --variant=library --backend=$backend
 done

@@ -106,7 +106,7 @@ ok "to be run" "${sorted[@]}" --size=1000
 check "as it was kept" json "$work/out" 'd["results"][0]["variant"] == "bitonic" and d["results"][0]["tuned"]'
 sed -i 's/"bitonic"/"panic"/' "$work/cache/sweeps.json"
 ok "a variant that is gone" "${sorted[@]}" --size=1000
-check "is told" grep -q "no longer has the variant 'panic'" "$work/err"
+check "is reported" grep -q "no longer has the variant 'panic'" "$work/err"
 check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
 ok "forgetting one" sweep --forget sort
 check "leaves the other" json "$work/cache/sweeps.json" '[e["exercise"] for l in d.values() for e in l] == ["reconstruct"]'
@@ -125,7 +125,7 @@ entry = {"exercise": "reconstruct", "dtype": "f32", "elements": 1024, "variant":
 json.dump({"/".join((d["machine"]["host"], r["resource"], r["device"])): [entry]}, open(sys.argv[2], "w"))' \
         "$work/out" "$work/cache/sweeps.json"
     ok "a kept block that does not fit" "${small[@]}"
-    check "is told" grep -q "cannot run, auto does: .*4096 threads" "$work/err"
+    check "is reported" grep -q "cannot run, auto does: .*4096 threads" "$work/err"
     check "and auto runs" json "$work/out" 'not d["results"][0]["tuned"] and d["results"][0]["check"]["ok"]'
 fi
 echo '{"x": 1' >"$work/cache/sweeps.json"
@@ -153,5 +153,5 @@ FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep s
     --variant=radix "${quick[@]}" --save
 FLYNN_CACHE=off refused "nothing is kept" 4 "FLYNN_CACHE" sweep sort --backend=serial --size=100 --variant=radix \
     "${quick[@]}" --save
-check "off is no folder" test ! -e off
+check "off is not made as a folder" test ! -e off
 summary

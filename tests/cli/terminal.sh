@@ -18,7 +18,7 @@ on_terminal() {
 shown() {
     local title=$1 line rest
     shift
-    rest=$(sed 's/, [0-9]* s\(, [0-9]* s left, until [0-9:]*\)\{0,1\} \.\.\./ .../g' "$work/err"; echo x) # times are no part of it
+    rest=$(sed 's/, [0-9]* s\(, [0-9]* s left, until [0-9:]*\)\{0,1\} \.\.\./ .../g' "$work/err"; echo x) # times are not part of it
     rest=${rest%x}
     [ "$status" = 0 ] || { fail "$title" "expected exit code 0, got $status"; return; }
     for line; do

@@ -24,19 +24,19 @@ ok "two backends" sort --size=1k --backend=serial,simd --repeat=1000000 --max-ti
 check "have passes" json "$work/out" 'len(d["results"]) == 2 and all(r["times_s"]["total"] and r["check"]["ok"] for r in d["results"])'
 ok "some exercises" compare --backend=serial --scale=0.001 --min-time=2 --max-time=4 --json
 check "of all" json "$work/out" '0 < len(d["results"]) < 11 and not d["failed"]'
-check "told, too" grep -q -- "--max-time: the time was over after [0-9]* of [0-9]* exercises" "$work/err"
+check "reported, too" grep -q -- "--max-time: the time was over after [0-9]* of [0-9]* exercises" "$work/err"
 ok "an exercise of compare that has passes" compare sort --size=1k --backend=serial --min-time=60 --max-time=2 --json
 check "is shown" json "$work/out" 'len(d["results"]) == 1 and not d["failed"]'
 refused "one that has none" 4 "--max-time" compare primes --size=5M --backend=serial --max-time=0.5
 ok "some combinations" sweep sort --size=1k,2k,3k,4k,5k,6k --backend=serial --min-time=2 --max-time=4 --json
 check "of the sweep" json "$work/out" '0 < len(d["results"]) < 24'
-check "told as well" grep -q -- "--max-time: the time was over after [0-9]* of 24 combinations" "$work/err"
+check "reported as well" grep -q -- "--max-time: the time was over after [0-9]* of 24 combinations" "$work/err"
 refused "no law without all points" 4 "a law needs all" laws sort --threads=1,2,3,4 --size=1k --min-time=2 --max-time=4
 refused "no time" 2 --max-time sort --max-time=-1
 # Slices: some of them, on two backends.
 ok "some slices" slice --size=500 --backend=serial,simd --repeat=1000000 --max-time=2 --json
 check "of 54 rows" json "$work/out" '0 < len(d["results"]) < 54 and all(r["check"]["ok"] and r["times_s"]["d2h"] and r["rank"] for r in d["results"])'
-check "told, too" grep -qE -- "--max-time: the time was over after [0-9]+ rows?; [0-9]+ of 18 slices are complete" "$work/err"
+check "reported, too" grep -qE -- "--max-time: the time was over after [0-9]+ rows?; [0-9]+ of 18 slices are complete" "$work/err"
 check "explained once a slice is complete" json "$work/out" 'bool(d["explanations"]) == (len(d["results"]) >= 3)'
 ok "all slices of one backend" slice --size=128 --backend=serial --repeat=1 --max-time=100 --json
 check "are all there" json "$work/out" 'len(d["results"]) == 27 and len(d["explanations"]) == 5'
@@ -66,7 +66,7 @@ for pipeline in one-by-one full; do
         for r in d["batch"]["runs"])'
     check "as many files" json "$work/out" "d['batch']['runs'][0]['done'] == $(find done -name '*.png' | wc -l)"
     check "no unfinished one" test -z "$(find done ! -name '*.png' -type f)"
-    check "told, with the way to go on" grep -qE -- "the time was over; [0-9]+ of 200 are done; --resume does the others" "$work/err"
+    check "reported, with the way to go on" grep -qE -- "the time was over; [0-9]+ of 200 are done; --resume does the others" "$work/err"
     ok "the others" "${images[@]}" --svd=randomized --resume --max-time=100 --json
     check "are done" json "$work/out" 'all(0 < r["already_there"] < 200 and r["done"] + r["already_there"] == 200 and r["ended_by"] is None
         for r in d["batch"]["runs"])'
@@ -106,5 +106,5 @@ for row in json.load(open(sys.argv[1]))["results"]:
     assert unsteady == (row["disturbed"] is not None), (row["disturbed"], kernel, total)
     assert not unsteady or "do not trust them; measure again" in row["disturbed"]
 PY
-check "unsteady times, and no others, are told" "$PYTHON" unsteady.py "$work/out"
+check "unsteady times, and no others, are reported" "$PYTHON" unsteady.py "$work/out"
 summary

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A machine whose BLAS and LAPACK cannot be loaded: files of their names that are no libraries, found first. The variants that need them
+# A machine whose BLAS and LAPACK cannot be loaded: files of their names that are not libraries, found first. The variants that need them
 # are left out with the reason, the others compute. `info` looks only whether the files are there.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"

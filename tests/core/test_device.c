@@ -160,7 +160,7 @@ Test(device, items_in_either_order)
 }
 
 /* These names are in every build: what cannot run is known all the same. A name that nothing has is unknown, and so is
- * an instruction set; what is no item at all is a wrong argument. */
+ * an instruction set; what is not an item at all is a wrong argument. */
 Test(device, wrong_resources)
 {
     static const struct {
@@ -168,16 +168,16 @@ Test(device, wrong_resources)
         fl_status status;
         const char *words;
     } wrong[] = {
-        {"", FL_E_UNKNOWN, "serial"},          {":", FL_E_UNKNOWN, "serial"},
-        {"serail", FL_E_UNKNOWN, "serial"},    {"OMP", FL_E_UNKNOWN, "omp"},
-        {"ompp:2", FL_E_UNKNOWN, "omp"},       {"hip-nvida", FL_E_UNKNOWN, "hip-nvidia"},
-        {"opencl", FL_E_UNKNOWN, "hip-nvidia"},  {" serial", FL_E_UNKNOWN, "serial"},
-        {"../serial", FL_E_UNKNOWN, "serial"}, {"serial/../omp", FL_E_UNKNOWN, "serial"},
-        {"serial:v3", FL_E_UNKNOWN, "v3"},     {"omp:v9", FL_E_UNKNOWN, "v9"},
-        {"serial:2", FL_E_ARGUMENT, "2"},      {"omp:0", FL_E_ARGUMENT, "0"},
-        {"omp:99999", FL_E_ARGUMENT, "99999"}, {"omp:2:2", FL_E_ARGUMENT, "2"},
-        {"omp:", FL_E_ARGUMENT, "omp:"},       {"serial:", FL_E_ARGUMENT, "serial:"},
-        {"simd:v", FL_E_ARGUMENT, "v3"},       {"auto:x", FL_E_ARGUMENT, "x"},
+        {"", FL_E_UNKNOWN, "serial"},           {":", FL_E_UNKNOWN, "serial"},
+        {"serail", FL_E_UNKNOWN, "serial"},     {"OMP", FL_E_UNKNOWN, "omp"},
+        {"ompp:2", FL_E_UNKNOWN, "omp"},        {"hip-nvida", FL_E_UNKNOWN, "hip-nvidia"},
+        {"opencl", FL_E_UNKNOWN, "hip-nvidia"}, {" serial", FL_E_UNKNOWN, "serial"},
+        {"../serial", FL_E_UNKNOWN, "serial"},  {"serial/../omp", FL_E_UNKNOWN, "serial"},
+        {"serial:v3", FL_E_UNKNOWN, "v3"},      {"omp:v9", FL_E_UNKNOWN, "v9"},
+        {"serial:2", FL_E_ARGUMENT, "2"},       {"omp:0", FL_E_ARGUMENT, "0"},
+        {"omp:99999", FL_E_ARGUMENT, "99999"},  {"omp:2:2", FL_E_ARGUMENT, "2"},
+        {"omp:", FL_E_ARGUMENT, "omp:"},        {"serial:", FL_E_ARGUMENT, "serial:"},
+        {"simd:v", FL_E_ARGUMENT, "v3"},        {"auto:x", FL_E_ARGUMENT, "x"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         expect_not_opened(wrong[i].status, wrong[i].resource, wrong[i].words);

@@ -131,7 +131,7 @@ Test(signature, types)
                                           "short long",
                                           "unsigned int8_t",
                                           "bool int",
-                                          /* sixteen are no word of another kind */ INT_4 INT_4 INT_4 INT_4,
+                                          /* sixteen are not a word of another kind */ INT_4 INT_4 INT_4 INT_4,
                                           "short " INT_4 INT_4 INT_4 INT_4};
 
     for (size_t i = 0; i < COUNT(types); i++) {

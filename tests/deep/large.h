@@ -7,7 +7,7 @@
 #include <flynn/flynn.h>
 
 extern fl_device *device;
-extern int64_t elements; /* at least so many */
+extern int64_t elements; /* at least that many */
 extern int64_t period;   /* a prime number */
 extern int64_t count;    /* a multiple of it, above `elements` */
 /* Of the case that runs: the first call that failed, or "" */

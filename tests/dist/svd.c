@@ -128,7 +128,7 @@ static void try_svd(fl_device *device, fl_dtype dtype, const struct spectrum *a,
     }
 }
 
-/* What is no share, no matrix of numbers or no variant here is refused on all ranks. */
+/* A wrong share, matrix or variant is refused on all ranks. */
 static void refuse_svds(fl_device *device)
 {
     int64_t first, rows;

@@ -12,7 +12,7 @@ import sys
 
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 PAGES = SOURCE / "docs" / "exercises"
-# Commands that are no exercises: they tell of machines and backends, or run exercises together.
+# Commands that are not exercises: they show machines and backends, or run exercises together.
 OTHERS = {"info", "list", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

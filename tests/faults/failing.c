@@ -7,7 +7,7 @@
  *     FAULT_LAUNCHES  reconstructions that it does before all others fail with FL_E_DEVICE
  *     FAULT_SCRATCH   the same, with FL_E_MEMORY: as a kernel that lacks memory of its own
  *     FAULT_WAITS     waits, for streams and events, before all others fail with FL_E_DEVICE: as what fails in a kernel
- *                     is told
+ *                     is reported
  *
  * Without them nothing fails.
  */
@@ -93,7 +93,7 @@ static fl_status run_row(int i, const fl_context *context, const void *args, con
     return originals[i].run(context, args, launch);
 }
 
-/* `run` is not told which row it runs for: each has a function of its own. */
+/* `run` does not know which row it runs for: each has a function of its own. */
 #define ROW(i) \
     static fl_status run_##i(const fl_context *context, const void *args, const fl_launch *launch) \
     { \

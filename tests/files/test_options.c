@@ -131,7 +131,8 @@ Test(options, of_the_command_itself)
     cr_assert(common.given == 0);
     options_free(&common);
     common = parse(WORDS("FLYNN_SHAPE=3x4", "FLYNN_ZOOM=2", "FLYNN_SEED=5", "a.npy", "--size=9", NULL), &mine);
-    cr_assert(mine.shape[0] == 3 && mine.shape[1] == 4 && mine.zoom == 2); /* variables without effect are no error */
+    cr_assert(mine.shape[0] == 3 && mine.shape[1] == 4 &&
+              mine.zoom == 2); /* variables without effect are not an error */
     cr_assert(common.given == TAKES_SIZE && common.seed == 5);
     options_free(&common);
 }

@@ -14,7 +14,7 @@ enum { ITEMS = 20000, MOST_THREADS = 8, CAPACITY = 3 };
 
 static void *number(intptr_t i)
 {
-    return (void *)(i + 1); /* NULL is no item */
+    return (void *)(i + 1); /* NULL is not an item */
 }
 
 static pthread_t start(void *(*run)(void *), void *argument)
@@ -94,7 +94,7 @@ static void *take_one(void *q)
     return queue_take(q);
 }
 
-/* Consumers that wait are told of the end, all of them, once the last producer has left and not before. */
+/* All consumers that wait see the end once the last producer has left and not before. */
 Test(queue, close, .timeout = 30)
 {
     queue *q = queue_create(CAPACITY, 2);

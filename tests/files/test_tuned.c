@@ -52,7 +52,7 @@ static void keep(const char *exercise, int64_t elements, const char *variant, in
     cr_assert(tuned_save(&work, &way, &why), "%s", why.text);
 }
 
-/* The variant that is kept for so many elements; "" for none. */
+/* The variant that is kept for that many elements; "" for none. */
 static const char *found(const char *exercise, const char *dtype, int64_t elements, const char *resource)
 {
     static tuned_way way;

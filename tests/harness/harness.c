@@ -227,7 +227,7 @@ struct matrix matrix_golden(const char *operation, const char *name)
     problem why;
     snprintf(path, sizeof path, "%s/%s/golden/%s.npy", FLYNN_TEST_OPERATIONS, operation, name);
     cr_assert(npy_read(path, &array, &why), "%s", why.text);
-    cr_assert(array.ndim == 2, "%s is no matrix", path);
+    cr_assert(array.ndim == 2, "%s is not a matrix", path);
     struct matrix matrix = matrix_create(array.dtype, array.shape[0], array.shape[1]);
     memcpy(matrix.data, array.data, (size_t)host_array_size(&array) * fl_dtype_size(array.dtype));
     host_array_free(&array);

@@ -172,8 +172,8 @@ struct guarded {
     int64_t start[FL_MAX_DIMS]; /* of the output in the whole */
 };
 
-/* Of up to FL_MAX_DIMS dimensions. The last one has a margin of so many elements on either side: with none the rows lie
- * side by side, with one apart; the first one has its own. */
+/* Of up to FL_MAX_DIMS dimensions. The last one has a margin of that many elements on either side: with none the rows
+ * lie side by side, with one apart; the first one has its own. */
 struct guarded guarded_create(fl_device *device, fl_dtype dtype, int ndim, const int64_t *shape, int64_t margin);
 /* Copies the output's elements, packed, to `data`; fails the test when the pattern around them was touched. */
 void guarded_copy(const struct guarded *guarded, void *data, const char *what);

@@ -46,7 +46,7 @@ RULES += [
 
 # What a line reports about a call, what only changes its time, and what does not run.
 PASSED_OVER = re.compile(r"\bprefetch|__builtin_prefetch|\bcpu_team\b|free\(|\bflops\b|\bbytes_requested\b|->bytes\b|static_assert|_Static_assert|__attribute__|\.summary|\btypedef\b")
-# `float tile[16]`, `case 3`: the size and the label are no subscript and no constant of a computation.
+# `float tile[16]`, `case 3`: the size and the label are neither a subscript nor a constant of a computation.
 DECLARED = re.compile(r"^\s*(?:(?:static|const|constexpr|extern|unsigned|struct|enum|__shared__|GPU_SHARED|alignas\(\w+\)) )*(?!return\b|else\b)\w+ [*]*\w+\[")
 
 Mutant = collections.namedtuple("Mutant", "file rule nth text old new start line")

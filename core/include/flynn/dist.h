@@ -45,7 +45,7 @@ FL_API fl_status fl_group_close(fl_group *group);
 FL_API const fl_group_info *fl_group_describe(const fl_group *group);
 
 /* The part of `count` elements, or rows, that a rank has: `share` of them from `first` on. The lower ranks have one
- * more where the count is no multiple of the size. Not collective. */
+ * more where the count is not a multiple of the size. Not collective. */
 FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t *first, int64_t *share);
 
 /* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,

@@ -646,7 +646,7 @@ typedef struct fl_closeness {
  * equal infinities are close, and two NaN are if equal_nan. a, b: the same shape, any dtype, compared in
  * fl_dtype_float_result's dtype; relative and absolute at least 0 (NumPy's defaults: 1e-5, 1e-8). Equal
  * elements are always close, and an infinity is close to itself alone, also if a tolerance is infinite. If `relative`
- * is, only 0 is close to 0: infinity * 0 is NaN, which is no bound. Each step is rounded to the dtype compared in.
+ * is, only 0 is close to 0: infinity * 0 is NaN, which bounds nothing. Each step is rounded to the dtype compared in.
  * Variant: naive. Waits. */
 FL_API fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, double relative, double absolute,
                              bool equal_nan, fl_closeness *found, const fl_run *run);

@@ -250,7 +250,7 @@ typedef struct fl_map_args {
 
 /* FL_OP_KERNEL: one launch of a kernel of the user's, with launch->block threads in each block (the row chooses where
  * they are 0). arguments[i] points to the i-th argument, of its parameter's type: a number, or the address of an array.
- * The row's dtype is that of the first array that is no constant one, or of the first array, or u8. */
+ * The row's dtype is that of the first array that is not constant, or of the first array, or u8. */
 typedef struct fl_kernel_args {
     void *code;           /* from fl_device_api.compile */
     int64_t grid[3];      /* blocks in x, y, z: at least 1 */
@@ -380,7 +380,7 @@ typedef struct fl_device_api {
     void (*range_push)(void *self, const char *name, const char *detail);
     void (*range_pop)(void *self);
     /* Describes the last kernel of the plugin's own that was queued in the stream. `facts` is zeroed by the caller and
-     * stays so if nothing is known. NULL: the device knows nothing of its kernels. */
+     * stays so if nothing is known. NULL: the device knows nothing about its kernels. */
     fl_status (*last_kernel)(void *self, void *stream, fl_kernel_facts *facts);
     /* Called by each thread before it queues a row: FL_E_MEMORY if the threads that a row needs cannot be started.
      * NULL: rows start none. */

@@ -41,7 +41,8 @@ struct kernel {
 };
 
 /* A bundle of code objects, as hipcc puts one into each program: the code object for that architecture in it, else one
- * for a generic processor that stands for it (gfx11-generic), or NULL. Throws std::runtime_error if it is no bundle. */
+ * for a generic processor that stands for it (gfx11-generic), or NULL. Throws std::runtime_error if it is not a bundle.
+ */
 struct code_bytes {
     const uint8_t *bytes = nullptr;
     size_t size = 0;

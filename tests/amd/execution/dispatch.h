@@ -15,7 +15,7 @@ struct launch {
     const uint8_t *arguments; /* the kernarg segment */
 };
 
-/* False: an error, which was told on stderr. */
+/* False: an error, which was printed on stderr. */
 bool run(const launch &l);
 
 #endif

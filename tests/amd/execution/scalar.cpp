@@ -19,7 +19,7 @@ T read(wavefront &w, const operand &o)
     if (o.kind == operand::CONSTANT)
         return (T)(sizeof(T) == 8 ? o.bits64_integer : o.bits32);
     if (o.kind != operand::SGPR) {
-        w.fail("an operand of a scalar instruction is no scalar register");
+        w.fail("an operand of a scalar instruction is not a scalar register");
         return 0;
     }
     if constexpr (sizeof(T) == 8)

@@ -27,7 +27,7 @@ nothing_is_left() {
 
 ok "info" info
 for library in rocBLAS rocSOLVER convolve1d; do
-    check "$library: missing, and told" grep -q "lacks: .*$library.*not found" "$work/out"
+    check "$library: missing, and reported" grep -q "lacks: .*$library.*not found" "$work/out"
 done
 with lib ok "info with the libraries" info --json
 check "nothing is missing" json "$work/out" 'all(not b["lacks"] for b in d["backends"] if b["name"] == "hip-amd")'
@@ -160,7 +160,7 @@ with another refused "rocBLAS of another ROCm" 3 "librocblas.so.4 $another" "${r
 with another refused "rocSOLVER of another ROCm" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
 with another refused "hipFFT of another ROCm" 3 "libhipfft.so.0 $another" "${fft[@]}" "${quick[@]}"
 with another ok "info" info
-check "they are not loaded, and told" grep -q "lacks: .*librocblas.so.4 $another" "$work/out"
+check "they are not loaded, and reported" grep -q "lacks: .*librocblas.so.4 $another" "$work/out"
 with another ok "auto does without them" svd --size=20 --rank=5 "${quick[@]}"
 another="calls libamdhip64.so.99, but this plugin has libamdhip64.so"
 with hidden refused "rocBLAS by way of another library" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
@@ -173,7 +173,7 @@ cp "$folder/another/libamdhip64.so.99" two
 : >"$work/record"
 LD_LIBRARY_PATH=$PWD/two:$folder/lib:$runtime ok "two rocBLAS" "${reconstruct[@]}" "${quick[@]}"
 check "two rocBLAS: the one that fits" grep -q sgemm "$work/record"
-# Files that are no libraries.
+# Files that are not libraries.
 mkdir bad
 echo text >bad/librocblas.so.5
 LD_LIBRARY_PATH=$PWD/bad:$runtime refused "a text instead of rocBLAS" 3 "librocblas.so.5: file too short" \

@@ -41,7 +41,7 @@ hipError_t result(hipError_t error);
 enum { LDS_BYTES = 65536, MAX_THREADS = 1024 };
 
 /* Work for a stream: now, or (AMD_EMULATOR_LAZY) when something waits for it. `now`: a call that returns only after it.
- * A failure is told by the call that waits. */
+ * The call that waits reports a failure. */
 hipError_t enqueue(hipStream_t stream, std::function<hipError_t()> work, bool now = false);
 
 /* All streams do what they have. */

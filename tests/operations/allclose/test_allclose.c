@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_allclose.c - np.allclose's rules, element by element against np.isclose (see elementwise/make_golden.py), and
- * what is told of the worst element.
+ * the report of the worst element.
  */
 #include "harness.h"
 
@@ -93,7 +93,7 @@ ON_EVERY_BACKEND(allclose, relative_to_the_second)
     fl_device_close(device);
 }
 
-/* ------------------------------------------------------------------------------------------------- what is told ----
+/* ------------------------------------------------------------------------------------------------- the report ----
  */
 
 /* Random arrays that differ in a few places, the worst of which is known; strided and packed, many sizes. */
@@ -152,7 +152,7 @@ ON_EVERY_BACKEND(allclose, worst_element)
     fl_device_close(device);
 }
 
-/* What is not finite is infinitely far off; of equals the first is told. */
+/* What is not finite is infinitely far off; of equals the first is reported. */
 ON_EVERY_BACKEND(allclose, not_finite)
 {
     static const float inf = INFINITY, nan = NAN;
@@ -175,7 +175,7 @@ ON_EVERY_BACKEND(allclose, not_finite)
     fl_device_close(device);
 }
 
-/* infinity * 0 is NaN, which is no bound: beside a zero only an equal number is close. */
+/* infinity * 0 is NaN, which bounds nothing: beside a zero only an equal number is close. */
 ON_EVERY_BACKEND(allclose, infinite_relative)
 {
     static const double inf = INFINITY, a[] = {0, 0.5, 3, -0.0, inf, inf, 7, 1}, b[] = {0, 0, 5, 0, inf, 2, inf, 1e308};

@@ -100,7 +100,8 @@ ON_EVERY_BACKEND(convolve, negative_block)
 
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
-/* A kernel that is no product is refused by `separable`, by this call or the one that waits, and nothing is written. */
+/* A kernel that is not a product is refused by `separable`, by this call or the one that waits, and nothing is written.
+ */
 ON_EVERY_BACKEND(convolve, separable_needs_rank_one)
 {
     fl_device *device = open_device(on->resource);
@@ -349,7 +350,7 @@ ON_EVERY_BACKEND(convolve, outputs_of_a_thread)
     fl_device_close(device);
 }
 
-/* The operations are told as exactly as f64 counts: those of 2^24 + 1 taps are no number of f32. */
+/* The number of operations is as exact as f64: that of 2^24 + 1 taps is not a number of f32. */
 ON_EVERY_BACKEND(convolve, operations_of_many_taps)
 {
     const int64_t taps = (1 << 24) + 1;

@@ -20,7 +20,7 @@ struct sums {
 struct sums sums_create(const struct matrix *signal, const struct matrix *kernel, fl_mode mode);
 void sums_free(struct sums *sums);
 
-/* What flynn.h grants fft for a kernel of so many taps. */
+/* What flynn.h grants fft for a kernel of that many taps. */
 double fft_bound(fl_dtype dtype, int64_t taps, double signal_norm, double kernel_sum);
 
 /* Fails the test unless each element is within its bound. */

@@ -31,7 +31,7 @@ static struct matrix golden(const char *name, const char *what)
     problem why;
     snprintf(path, sizeof path, "%s/convolve1d/golden/%s.%s.npy", FLYNN_TEST_OPERATIONS, name, what);
     cr_assert(npy_read(path, &array, &why), "%s", why.text);
-    cr_assert(array.ndim == 1, "%s is no vector", path);
+    cr_assert(array.ndim == 1, "%s is not a vector", path);
     struct matrix vector = matrix_create(array.dtype, 1, array.shape[0]);
     memcpy(vector.data, array.data, (size_t)array.shape[0] * fl_dtype_size(array.dtype));
     host_array_free(&array);

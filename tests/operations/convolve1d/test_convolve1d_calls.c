@@ -344,8 +344,8 @@ ON_EVERY_BACKEND(convolve1d, threads_share_a_device)
     threads_share_a_device(on->resource, convolve_on_own_stream);
 }
 
-/* A library that is missing costs its rows, and is told; one that is there has them. */
-/* A tile is told as it ran: not larger than the result. */
+/* Without a library its rows are missing, with a reason; with it they are there. */
+/* A tile is reported as it ran: not larger than the result. */
 ON_EVERY_BACKEND(convolve1d, tile_of_few_outputs)
 {
     fl_device *device = open_device(on->resource);

@@ -233,7 +233,7 @@ ON_EVERY_BACKEND(grids, results_beyond_the_grid)
     fl_device_close(device);
 }
 
-/* The limit is told, and reached by a grid of a variant's own choice: HIP's, where the device has it. */
+/* The limit is reported, and reached by a grid of a variant's own choice: HIP's, where the device has it. */
 ON_EVERY_BACKEND(grids, limits_are_told)
 {
     fl_device *device = open_device(on->resource);

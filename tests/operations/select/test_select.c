@@ -153,7 +153,7 @@ ON_EVERY_BACKEND(select, one_element_alone)
     fl_device_close(device);
 }
 
-/* Blocks that are no whole warps, of one thread, of all that can be, and in three dimensions. */
+/* Blocks that are not whole warps, of one thread, of all that can be, and in three dimensions. */
 ON_EVERY_BACKEND(select, blocks)
 {
     static const int blocks[][3] = {{1, 0, 0},  {2, 0, 0},   {31, 0, 0},  {33, 0, 0},  {64, 0, 0},

@@ -447,7 +447,7 @@ ON_EVERY_BACKEND(svd, overlapping)
     fl_device_close(device);
 }
 
-/* auto is one of the exact ones, and what ran is told with its work. */
+/* auto is one of the exact ones, and what ran is reported with its work. */
 ON_EVERY_BACKEND(svd, timing_is_filled)
 {
     fl_device *device = open_device(on->resource);
