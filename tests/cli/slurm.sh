@@ -144,12 +144,12 @@ rank_1() {
 # works PID: it has computed for half a second, and has left the opening of its link behind.
 works() { [ "$(cut -d' ' -f14 "/proc/$1/stat" 2>/dev/null || echo 0)" -gt 50 ]; }
 
-# hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works; for `begin`. The exit code is 124 where
-# the launcher still runs 20 s later.
+# hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works; for `begin`. Quiet: a slow build would print its
+# progress after 30 s. The exit code is 124 where the launcher still runs 20 s later.
 hurt() {
     local signal=$1 launcher pid turn
     shift
-    { HURT=$as by "$@" --size=100000 -b serial --min-time=100; exit $status; } &
+    { HURT=$as by "$@" --quiet --size=100000 -b serial --min-time=100; exit $status; } &
     launcher=$!
     for ((turn = 0; turn < 300; turn++)); do
         pid=$(rank_1 "$as")
