@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +19,10 @@
 enum { COURSE_COUNT = 256, COURSE_EDGE = 512, COURSE_RANK = 100, LARGEST_EDGE = 1 << 16 };
 static const int64_t most_factor_bytes = (int64_t)1 << 30; /* of factors that are read before the clock starts */
 
-__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
-        fail(EXIT_BROKEN, "out of host memory for a name");
-    va_end(arguments);
-    return text;
-}
-
 /* The size of a regular file; -1: there is none. */
 static int64_t size_of(const char *folder, const char *name)
 {
-    char *path = text_of("%s/%s", folder, name);
+    char *path = memory_print("%s/%s", folder, name);
     struct stat info;
     const bool found = stat(path, &info) == 0 && S_ISREG(info.st_mode);
 
@@ -63,7 +50,7 @@ static batch_source find_factors(const char *folder)
     if (itself)
         add(&source, memory_text(folder));
     for (int i = 0; i < count; i++) {
-        char *path = text_of("%s/%s", folder, entries[i]->d_name);
+        char *path = memory_print("%s/%s", folder, entries[i]->d_name);
         if (!itself && entries[i]->d_name[0] != '.' && size_of(path, "u.npy") >= 0)
             add(&source, path);
         else
@@ -120,7 +107,8 @@ static void add_images(batch_source *source, const char *folder)
     for (int i = 0; i < count; i++) {
         const size_t length = strlen(folder);
         if (file_ends_in(entries[i]->d_name, ".png") && entries[i]->d_name[0] != '.')
-            add(source, text_of("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", entries[i]->d_name));
+            add(source,
+                memory_print("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", entries[i]->d_name));
         free(entries[i]);
     }
     free(entries);
@@ -160,7 +148,7 @@ static void claim_files(const batch_source *source)
         path_claim(PATH_READ, source->inputs[n], "the input %s", source->inputs[n]);
     for (int64_t n = 0; n < source->count && source->kind == BATCH_FACTORS; n++)
         for (int i = 0; i < FACTORS; i++) {
-            char *path = text_of("%s/%s", source->inputs[n], factor_files[i]);
+            char *path = memory_print("%s/%s", source->inputs[n], factor_files[i]);
             path_claim(PATH_READ, path, "the input %s", path);
             free(path);
         }
@@ -182,7 +170,7 @@ static char *output_of(const batch_source *source, const char *input, const char
 
     if (!whole)
         fail(exit_code_of_errno(errno), "%s: %s", input, strerror(errno));
-    name = text_of("%s/%s%s", folder, last_name(whole), source->kind == BATCH_IMAGES ? "" : ".npy");
+    name = memory_print("%s/%s%s", folder, last_name(whole), source->kind == BATCH_IMAGES ? "" : ".npy");
     free(whole);
     return name;
 }

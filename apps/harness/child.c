@@ -24,8 +24,7 @@ void child_words_add(child_words *w, const char *format, ...)
     if (w->count == MOST_WORDS)
         fail(EXIT_BAD_INPUT, "too many options to pass on; at most %d are possible", MOST_WORDS);
     va_start(arguments, format);
-    if (vasprintf(&w->words[w->count], format, arguments) < 0)
-        fail(EXIT_BROKEN, "out of memory for a command line");
+    w->words[w->count] = memory_vprint(format, arguments);
     va_end(arguments);
     w->words[++w->count] = NULL;
 }

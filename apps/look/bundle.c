@@ -9,9 +9,9 @@
 #include "view/row.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
-#include <stdarg.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,59 +37,70 @@ static json_t *environment(void)
     return found;
 }
 
-static int stops(const char *path, int error)
+/* Adds a file: with its first line if its name is "version", else, for a library, with the name of the file that its
+ * name leads to, which has the whole version. */
+static void add_file(json_t *list, const char *root, const char *path)
 {
-    (void)path;
-    return exit_code_of_errno(error) == EXIT_BROKEN;
+    char *target = realpath(path, NULL), line[256];
+    json_t *file = json_new_object();
+
+    must_open(target, path);
+    read_line(path, line, strcmp(strrchr(path, '/'), "/version") == 0 ? sizeof line : 1);
+    json_put(file, "path", json_text(path + strlen(root)));
+    json_put(file, "version", json_text(*line || !target ? line : strrchr(target, '/') + 1));
+    json_append(list, file);
+    free(target);
 }
 
-/* Lists the files below `root` that the pattern (printf) matches, with the first line of a file named "version", and of
- * a library the name of the file that its name leads to, in which the whole version is. */
-static __attribute__((format(printf, 3, 4))) void add_files(json_t *list, const char *root, const char *format, ...)
+/* Adds the files below `folder` whose path matches the pattern, each part of it one of fnmatch's with FNM_EXTMATCH. Not
+ * by glob: where memory runs out, glibc 2.36's may free a name twice. */
+static void add_files(json_t *list, const char *root, const char *folder, const char *pattern)
 {
-    glob_t files = {0};
-    char *pattern, line[256];
-    va_list arguments;
-    int status;
+    const size_t length = strcspn(pattern, "/");
+    char *part = memory_print("%.*s", (int)length, pattern);
+    struct dirent **entries;
+    const int count = scandir(*folder ? folder : "/", &entries, NULL, alphasort);
 
-    va_start(arguments, format);
-    if (vasprintf(&pattern, format, arguments) < 0)
-        fail(EXIT_BROKEN, "out of memory for a file's name");
-    va_end(arguments);
-    status = glob(pattern, GLOB_BRACE, stops, &files);
-    if (status != 0 && status != GLOB_NOMATCH)
-        fail(EXIT_BROKEN, "%s: %s", pattern, status == GLOB_NOSPACE ? "out of memory" : strerror(errno));
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        const char *path = files.gl_pathv[i];
-        char *target = realpath(path, NULL);
-        json_t *file = json_new_object();
-        must_open(target, path);
-        read_line(path, line, strcmp(strrchr(path, '/'), "/version") == 0 ? sizeof line : 1);
-        json_put(file, "path", json_text(path + strlen(root)));
-        json_put(file, "version", json_text(*line || !target ? line : strrchr(target, '/') + 1));
-        json_append(list, file);
-        free(target);
+    if (count < 0 && exit_code_of_errno(errno) == EXIT_BROKEN)
+        fail(EXIT_BROKEN, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char *path = memory_print("%s/%s", folder, entries[i]->d_name);
+        const int status = fnmatch(part, entries[i]->d_name, FNM_PERIOD | FNM_EXTMATCH);
+        if (status != 0 && status != FNM_NOMATCH)
+            fail(EXIT_BROKEN, "%s: out of memory", path);
+        if (status == 0 && pattern[length])
+            add_files(list, root, path, pattern + length + 1);
+        else if (status == 0)
+            add_file(list, root, path);
+        free(path);
+        free(entries[i]);
     }
-    globfree(&files);
-    free(pattern);
+    if (count >= 0)
+        free(entries);
+    free(part);
 }
 
 #define SONAMES \
-    "/lib{amdhip64,hsa-runtime64,rocblas,rocsolver,hipfft,rocfft,roctx64,rocprofiler-sdk-roctx,cudart,cublas,cusolver" \
-    ",cufft}.so.{[0-9],[0-9][0-9]}"
+    "lib@(amdhip64|hsa-runtime64|rocblas|rocsolver|hipfft|rocfft|roctx64|rocprofiler-sdk-roctx|cudart|cublas|cusolver" \
+    "|cufft).so.@([0-9]|[0-9][0-9])"
 
 static json_t *versions(const char *root)
 {
-    const char *folders = getenv("LD_LIBRARY_PATH");
+    static const char *const patterns[] = {
+        "sys/module/@(amdgpu|nvidia)/version", "opt/rocm*/.info/version",
+        "opt/rocm*/lib?(64)/" SONAMES,         "usr/lib?(64)/" SONAMES,
+        "usr/lib/*-linux-gnu/" SONAMES,        "usr/local/cuda*/lib64/" SONAMES,
+    };
+    const char *variable = getenv("LD_LIBRARY_PATH");
+    char *folders = memory_text(variable ? variable : ""), *rest = folders, *folder;
     json_t *list = json_new_list();
 
-    add_files(list, root, "%s/{sys/module/{amdgpu,nvidia},opt/rocm*/.info}/version", root);
-    add_files(list, root, "%s/{opt/rocm*/lib{,64},usr/lib{,64,/*-linux-gnu},usr/local/cuda*/lib64}" SONAMES, root);
-    for (; folders && *folders; folders += strspn(folders, ":")) {
-        const int length = (int)strcspn(folders, ":");
-        add_files(list, "", "%.*s" SONAMES, length, folders);
-        folders += length;
-    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        add_files(list, root, root, patterns[i]);
+    while ((folder = strsep(&rest, ":")))
+        if (*folder)
+            add_files(list, "", folder, SONAMES);
+    free(folders);
     return list;
 }
 

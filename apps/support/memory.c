@@ -80,6 +80,25 @@ char *memory_text(const char *text)
     return checked(strdup(text), 1, strlen(text) + 1);
 }
 
+char *memory_vprint(const char *format, va_list arguments)
+{
+    char *text;
+
+    if (vasprintf(&text, format, arguments) < 0)
+        fail(EXIT_BROKEN, "out of host memory for a text");
+    return text;
+}
+
+char *memory_print(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = memory_vprint(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 /* Smaller data are not compared with what is free: finding that out takes longer than reading them. */
 static const double small_bytes = 64 << 20;
 static int64_t limit;

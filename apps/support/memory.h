@@ -6,6 +6,7 @@
 
 #include "problem.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +15,10 @@
 void *memory_zeroed(size_t count, size_t size);
 /* The same memory with room for `count` elements; new ones are undefined. */
 void *memory_regrown(void *memory, size_t count, size_t size);
-/* A copy of the text. */
+/* A copy of the text; a printed text. */
 char *memory_text(const char *text);
+char *memory_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *memory_vprint(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 /* A stream to memory: once it is closed, *text (free) has *size bytes and a zero byte behind them. open_memstream's
  * would drop what it has no memory for, without an error. */
 FILE *memory_stream(char **text, size_t *size);

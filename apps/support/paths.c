@@ -116,8 +116,7 @@ static void add_claim(path_use use, const char *path, char *name)
         free(added);
         return;
     }
-    if (asprintf(&added->key, "%jx:%jx%s", (uintmax_t)p.device, (uintmax_t)p.inode, p.rest) < 0)
-        fail(EXIT_BROKEN, "out of memory for the names of files");
+    added->key = memory_print("%jx:%jx%s", (uintmax_t)p.device, (uintmax_t)p.inode, p.rest);
     found = tsearch(added, &claims, by_key);
     if (found == NULL)
         fail(EXIT_BROKEN, "out of memory for the names of files");
@@ -135,13 +134,10 @@ static void add_claim(path_use use, const char *path, char *name)
 void path_claim(path_use use, const char *path, const char *format, ...)
 {
     va_list arguments;
-    char *name;
 
     va_start(arguments, format);
-    if (vasprintf(&name, format, arguments) < 0)
-        fail(EXIT_BROKEN, "out of memory for the names of files");
+    add_claim(use, path, memory_vprint(format, arguments));
     va_end(arguments);
-    add_claim(use, path, name);
 }
 
 void path_claim_streams(void)

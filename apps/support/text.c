@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
-#include "fail.h"
+#include "memory.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -100,9 +100,7 @@ static void write_wrapped(const char *text, bool ends)
             printf("%*s", spaces, "");
             at += spaces;
         }
-        char *one = strndup(text + spaces, (size_t)word);
-        if (!one)
-            fail(EXIT_BROKEN, "out of memory for a line of text");
+        char *one = memory_print("%.*s", word, text + spaces);
         text_write(stdout, one);
         free(one);
         at += word;
@@ -119,16 +117,12 @@ void text_print(const char *format, ...)
     const size_t length = strlen(format);
     const bool ends = length > 0 && format[length - 1] == '\n';
     va_list arguments;
-    char *text;
-    int bytes;
 
     va_start(arguments, format);
-    bytes = vasprintf(&text, format, arguments);
+    char *text = memory_vprint(format, arguments);
     va_end(arguments);
-    if (bytes < 0)
-        fail(EXIT_BROKEN, "out of memory for a line of text");
     if (ends)
-        text[bytes - 1] = '\0';
+        text[strlen(text) - 1] = '\0';
     write_wrapped(text, ends);
     free(text);
 }
