@@ -412,8 +412,8 @@ export FLYNN_LINK_TIMEOUT=2
 [ -z "${ASAN_OPTIONS:-}" ] || FLYNN_LINK_TIMEOUT=15 # within which all join, on busy processors
 unset OMPI_MCA_odls_base_sigkill_timeout # as users have it
 for mpi in $mpis; do
-    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --quiet --size=100000 -b serial --min-time=60
-    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --quiet --size=100000 -b serial --min-time=60
+    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
+    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
     program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
 done
 export OMPI_MCA_odls_base_sigkill_timeout=0

@@ -145,17 +145,14 @@ rank_1() {
 works() { [ "$(cut -d' ' -f14 "/proc/$1/stat" 2>/dev/null || echo 0)" -gt 50 ]; }
 
 # hurt SIGNAL WORDS ARGUMENT...: by, with the signal to rank 1 as soon as it works; for `begin`. Quiet: a slow build would print its
-# progress after 30 s. The exit code is 124 where the launcher still runs 20 s later.
+# progress after 30 s. With this size 1000 passes, after which the command ends, take longer than finding rank 1 on busy
+# processors. The exit code is 124 where the launcher still runs 20 s later.
 hurt() {
-    local signal=$1 launcher pid turn
+    local signal=$1 launcher pid
     shift
-    { HURT=$as by "$@" --quiet --size=100000 -b serial --min-time=100; exit $status; } &
+    { HURT=$as by "$@" --quiet --size=3000000 -b serial --min-time=100; exit $status; } &
     launcher=$!
-    for ((turn = 0; turn < 300; turn++)); do
-        pid=$(rank_1 "$as")
-        if [ -n "$pid" ] && works "$pid"; then
-            break
-        fi
+    until { pid=$(rank_1 "$as"); [ -n "$pid" ] && works "$pid"; } || ! kill -0 $launcher 2>/dev/null; do
         sleep 0.2
     done
     kill -"$signal" "$pid"
