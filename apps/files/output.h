@@ -48,7 +48,7 @@ bool output_write(output *file, const void *data, size_t bytes);
 const char *output_unfinished(output *file, int64_t *bytes);
 
 /* Joins in writing the unfinished file of another process, from byte `at` on. output_commit then puts what was written
- * on the disk; the file is completed by the one that began it. NULL: this process does not see such a file. */
+ * on the disk; the process that began the file completes it. NULL if this process cannot see the file. */
 output *output_join(const char *path, const char *unfinished, int64_t at);
 
 /* Completes the file and frees `file`. It has the mode of the file that it replaces, and a new one that of umask.

@@ -146,7 +146,7 @@ static fl_status run_row(int i, const fl_context *context, const void *args, con
     return status == FL_OK ? falsify(originals[i].operation, args) : status;
 }
 
-/* `run` does not know which row it runs for: each has a function of its own. */
+/* `run` does not get its row as an argument, so each row has a function of its own. */
 #define ROW(i) \
     static fl_status run_##i(const fl_context *context, const void *args, const fl_launch *launch) \
     { \

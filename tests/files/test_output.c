@@ -248,7 +248,7 @@ Test(output, nothing_is_left_by_fail_or_a_signal)
     }
 }
 
-/* A file like those that are being written, some days old. */
+/* Makes an unfinished file that a run left `days` days ago. */
 static void left_behind(const char *name, int days)
 {
     const struct timespec then = {.tv_sec = time(NULL) - days * 24 * 60 * 60 - 1};

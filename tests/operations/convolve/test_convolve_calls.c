@@ -100,8 +100,7 @@ ON_EVERY_BACKEND(convolve, negative_block)
 
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
-/* A kernel that is not a product is refused by `separable`, by this call or the one that waits, and nothing is written.
- */
+/* `separable` refuses a kernel that is not a product, in its call or in the wait after it, and writes nothing. */
 ON_EVERY_BACKEND(convolve, separable_needs_rank_one)
 {
     fl_device *device = open_device(on->resource);
