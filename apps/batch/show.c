@@ -252,6 +252,13 @@ static void show_failures(const json_t *failures)
         text_print("failed: %zu others; --json lists all\n", count - MOST_FAILURES_SHOWN);
 }
 
+static void show_table(const column *columns, const json_t *rows)
+{
+    columns_print(columns, rows, TABLE_TEXT, stdout);
+    if (json_array_size(rows) > 0)
+        text_print("\n");
+}
+
 static void show_text(const batch_command *c, const json_t *batch)
 {
     const json_t *runs = json_object_get(batch, "runs"), *first = json_array_get(runs, 0);
@@ -259,20 +266,13 @@ static void show_text(const batch_command *c, const json_t *batch)
     json_t *stages = rows_within(runs, "stages");
 
     text_print("batch: %s\n", batch_title(batch).text);
-    columns_print(batch_run_columns, runs, TABLE_TEXT, stdout);
-    text_print("\n");
-    columns_print(batch_stage_columns, stages, TABLE_TEXT, stdout);
-    text_print("\n");
-    columns_print(batch_memory_columns, runs, TABLE_TEXT, stdout);
-    text_print("\n");
-    if (group_is_parted()) {
-        columns_print(batch_rank_columns, json_object_get(first, "per_rank"), TABLE_TEXT, stdout);
-        text_print("\n");
-    }
-    if (c->count > 1) {
-        columns_print(batch_law_columns, runs, TABLE_TEXT, stdout);
-        text_print("\n");
-    }
+    show_table(batch_run_columns, runs);
+    show_table(batch_stage_columns, stages);
+    show_table(batch_memory_columns, runs);
+    if (group_is_parted())
+        show_table(batch_rank_columns, json_object_get(first, "per_rank"));
+    if (c->count > 1)
+        show_table(batch_law_columns, runs);
     json_decref(stages);
     if (json_is_number(json_object_get(first, "error")))
         text_print("||a - a_k||_F / ||a||_F: %.3g %% over all images, %.3g %% for the worst image\n",

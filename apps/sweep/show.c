@@ -189,8 +189,7 @@ void sweep_table_show(const json_t *document)
     size_t i;
     json_t *entry;
 
-    if (json_array_size(rows) > 0)
-        columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
+    columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)

@@ -400,5 +400,6 @@ static void print_text(const column *columns, const json_t *rows, FILE *stream)
 
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
 {
-    (style == TABLE_MARKDOWN ? print_markdown : print_text)(columns, rows, stream);
+    if (json_array_size(rows) > 0)
+        (style == TABLE_MARKDOWN ? print_markdown : print_text)(columns, rows, stream);
 }

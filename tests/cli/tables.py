@@ -15,6 +15,7 @@ import termios
 
 FLYNN = os.environ["FLYNN"]
 FAULTS = os.environ["FLYNN_TEST_FAULTS"]
+SLICE = os.environ["FLYNN_SOURCE"] + "/tests/data/mri/slice_072.png"
 QUICK = ["--repeat=2", "--warmup=0"]
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 COMMANDS = [
@@ -106,6 +107,14 @@ def main():
     check("COLUMNS", titles(on_terminal(convolve, 80, {"COLUMNS": "300"})).split() == titles(on_terminal(convolve, 300)).split())
     wrong = on_terminal(["convolve", "-b", "wrong", "--size=64", *QUICK], 80, {"FLYNN_PLUGIN_PATH": f"{FAULTS}/wrong"})
     check("a wrong result is red", re.search(r"\x1b\[31mWRONG", wrong), wrong)
+    for words in (["sort", "--json=sort.json"], ["convolve", "--json=convolve.json"]):
+        redirected([*words, "-b", "serial", "--size=20", *QUICK])
+    batch = ["batch", SLICE, "-b", "serial", "--rank=2", "--output-dir=out"]
+    redirected(batch)
+    for words, line in ((["compare", "--against=sort.json", "convolve.json"], "only in the newer run: convolve on serial"),
+                        ([*batch, "--resume"], "1 of 1 outputs existed already")):
+        for text in (on_terminal(words, 80), redirected(words)):
+            check(f"a table without rows: {' '.join(words)}", line in text and "\n\n\n" not in text, text)
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0 or passed == 0)
 
