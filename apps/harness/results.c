@@ -24,7 +24,7 @@ void result_list_free(result_list *results)
     for (int i = 0; i < results->count; i++)
         measurement_free(&results->list[i]);
     free(results->list);
-    results->list = NULL;
+    json_decref(results->rows);
 }
 
 measure_plan measure_plan_of(const common_options *common)
@@ -364,7 +364,7 @@ void results_show(result_list *results, const exercise *e)
     json_t *document;
 
     rows_rank(results->rows);
-    document = results_document(results->backends, results->rows);
+    document = results_document(results->backends, json_incref(results->rows));
     if (results_write(results->common, document))
         show_table(results, e, results->rows);
     json_decref(document);

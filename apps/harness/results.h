@@ -22,8 +22,7 @@ measure_plan measure_plan_of(const common_options *common);
 /* Adds the rows of the results from the `first` one on, which are those of `e` as it is now. */
 void results_add_rows(result_list *results, const exercise *e, int first);
 
-/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. Takes the rows.
- */
+/* Writes JSON and CSV where they are asked for, and the table to stdout unless one of those goes there. */
 void results_show(result_list *results, const exercise *e);
 
 /* For commands with rows of their own: the keys of a result that describe its device; the document around a list of

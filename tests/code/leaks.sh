@@ -24,21 +24,24 @@ ours() {
     [ $((seen % parts)) = $((part % parts)) ]
 }
 
+launcher= # of several processes
+
 # clean CODE ARGUMENT...: the command must end with that exit code, and without a leak or an error.
 clean() {
     local code=$1 status=0
     shift
     if ! ours; then
-        "$flynn" "$@" >out 2>err || true
+        $launcher "$flynn" "$@" >out 2>err || true
         return
     fi
-    "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
-        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log \
+    rm -f log.*
+    $launcher "$valgrind" --quiet --leak-check=full --show-leak-kinds=definite,indirect \
+        --errors-for-leak-kinds=definite,indirect --error-exitcode=99 --log-file=log.%p \
         "$flynn" "$@" >out 2>err || status=$?
     checked=$((checked + 1))
-    if [ "$status" != "$code" ] || [ -s log ]; then
-        echo "FAILED: flynn $*: exit code $status, expected $code" >&2
-        head -60 log err >&2
+    if [ "$status" != "$code" ] || grep -qv 'ignores shmget' log.*; then
+        echo "FAILED: $launcher flynn $*: exit code $status, expected $code" >&2
+        head -60 log.* err >&2
         failed=$((failed + 1))
     fi
 }
@@ -96,6 +99,14 @@ FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong clean 1 convolve --size=32 --backend=
 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 4 convolve --size=32 --backend=open-fails
 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 0 info --json
 clean 0 list
+if [ -f "$(dirname "$flynn")/../lib/links/flynn-link-mpich.so" ] && command -v mpirun.mpich >/dev/null; then
+    launcher="mpirun.mpich -n 2" # MPICH's own memory is given back; Open MPI's is not
+    clean 0 sort --size=1000 --backend=serial --json=out.json -o out.npy "${quick[@]}"
+    clean 0 svd --size=16 --rank=3 --factors=factors --backend=serial "${quick[@]}"
+    clean 0 batch "$data"/data/mri/*.png --rank=3 --svd=randomized --backend=serial --output-dir=ranks
+    clean 0 ceiling --size=1000 --backend=serial --repeat=2
+    clean 2 sort --backend=serial,omp
+fi
 
 echo "$checked runs, $failed with leaks or errors"
 [ "$failed" = 0 ] && [ "$checked" -gt 0 ]
