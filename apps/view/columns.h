@@ -60,8 +60,8 @@ typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;
  * choice a terminal shows the columns that differ and fit. */
 void columns_choose(bool all, const char *titles);
 
-/* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. On a terminal columns that say nothing about these
- * rows are left out, then the least important ones until a line fits; the check of a wrong result and the fastest row
- * are coloured. Where none of the titles of columns_choose is the table's, a note says so and the others are shown.
- * Ends the command (fail) where memory is short. */
+/* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. On a terminal columns
+ * that say nothing about these rows are left out, then the least important ones until a line fits; the check of a wrong
+ * result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so and
+ * the others are shown. Ends the command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);
