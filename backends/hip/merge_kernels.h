@@ -92,13 +92,15 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void merge_kernel(merging<T> m)
 {
     GPU_DYNAMIC_SHARED(memory);
     T *const tile = reinterpret_cast<T *>(memory);
-    const int threads = gpu_block_threads(), me = merge_thread(), size = threads * merge_items<T>;
+    const int threads = gpu_block_threads(), size = threads * merge_items<T>;
+    int me = merge_thread();
     const int64_t n = m.nx + m.ny;
     for (int64_t t = blockIdx.x; t < m.tiles; t += gridDim.x) {
         const int64_t start = t * size, x = m.starts[t], y = start - x;
         const int count = (int)(n - start < size ? n - start : size), nx = merge_part(m.starts[t + 1] - x, count);
         const int first = me * merge_items<T> < count ? me * merge_items<T> : count;
         T merged[merge_items<T>];
+        GPU_FORGET_IF_FEW(me);
         GPU_UNROLL
         for (int k = 0; k < merge_items<T>; k++) { /* all loads are on their way at a time */
             const int i = me + k * threads;
