@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of map_prelude.h, lanes_prelude.h and map_math.h. */
-extern const char *const cpu_map_prelude[], *const cpu_lanes_prelude[], *const map_math[];
+/* Lines of map_prelude.h, lanes_prelude.h, oracle_prelude.h and map_math.h. */
+extern const char *const cpu_map_prelude[], *const cpu_lanes_prelude[], *const cpu_oracle_prelude[], *const map_math[];
 
 static const char *type_of(fl_dtype dtype)
 {
@@ -86,21 +86,54 @@ static size_t length_of(const char *const *lines)
     return length;
 }
 
+/* What stands before the user's text: where it is compiled to run fast, and where it is the oracle. */
+static const char *const *const fast[] = {code_numbers, cpu_map_prelude, map_math, NULL};
+static const char *const *const oracle[] = {cpu_oracle_prelude, NULL};
+
+/* The names of math.h that a text does not have, so that it may define them itself. Beside sin and sinf there is sinl,
+ * beside frexp frexpf and frexpl. */
+#define FOR_LONG_DOUBLE \
+    "acosl acoshl asinl asinhl atanl atan2l atanhl cbrtl ceill copysignl cosl coshl erfl erfcl expl exp2l expm1l " \
+    "fabsl fdiml floorl fmal fmaxl fminl fmodl hypotl ilogbl ldexpl lgammal llrintl llroundl logl log10l log1pl " \
+    "log2l logbl lrintl lroundl nearbyintl nextafterl powl remainderl rintl roundl sinl sinhl sqrtl tanl tanhl " \
+    "tgammal truncl "
+#define FOR_ALL_REALS \
+    "frexp frexpf frexpl modf modff modfl nan nanf nanl nexttoward nexttowardf nexttowardl remquo remquof remquol " \
+    "scalbln scalblnf scalblnl scalbn scalbnf scalbnl "
+#define BESSEL "j0 j1 jn y0 y1 yn signgam "
+#define OTHERS \
+    "float_t double_t math_errhandling MATH_ERRNO MATH_ERREXCEPT HUGE_VALF HUGE_VALL MAXFLOAT fpclassify isnormal " \
+    "isgreater isgreaterequal isless islessequal islessgreater isunordered FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL " \
+    "FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL "
+static const char not_in_texts[] = FOR_LONG_DOUBLE FOR_ALL_REALS BESSEL OTHERS;
+enum { OF_NAMES = sizeof not_in_texts * 8 }; /* a name three times, and the words around it */
+
+static void rename_others(compiler_text *to)
+{
+    for (const char *at = not_in_texts; *at;) {
+        const int length = (int)strcspn(at, " ");
+        compiler_add(to, "#undef %.*s\n#define %.*s users_%.*s\n", length, at, length, at, length, at);
+        at += length + 1;
+    }
+}
+
 /* The whole text, to be freed; NULL: out of memory. `lanes`: how many a vector has, for s->lanes; 0: without. */
-static char *make_text(const fl_source *s, int lanes)
+static char *make_text(const fl_source *s, const char *const *const *preludes, int lanes)
 {
     enum { OF_LOOPS = 4096 }; /* more than both loops need */
-    compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS +
-                                  length_of(code_numbers) + length_of(cpu_map_prelude) + length_of(map_math)};
+    compiler_text text = {.size = strlen(s->before) + strlen(s->text) + 2 * strlen(s->name) + OF_LOOPS + OF_NAMES};
 
+    for (int i = 0; preludes[i]; i++)
+        text.size += length_of(preludes[i]);
     if (lanes > 0)
         text.size += length_of(cpu_lanes_prelude) + strlen(s->lanes);
     text.bytes = malloc(text.size);
     if (!text.bytes)
         return NULL;
-    add_lines(&text, code_numbers);
-    add_lines(&text, cpu_map_prelude);
-    add_lines(&text, map_math);
+    for (int i = 0; preludes[i]; i++)
+        add_lines(&text, preludes[i]);
+    if (preludes == oracle)
+        rename_others(&text);
     compiler_add(&text, "%s#line 1 \"" FL_SOURCE_NAME "\"\n%s\n#line 1 \"flynn\"\n", s->before, s->text);
     if (lanes > 0) {
         compiler_add(&text, "#define V_LANES %d\n", lanes);
@@ -195,26 +228,27 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
     const cpu_device *device = self;
     const int lanes = lanes_of(device, source);
     cpu_code *made = NULL;
-    char *text = NULL;
     fl_status status = FL_E_SOURCE;
 
     for (int with = lanes; status == FL_E_SOURCE; with = 0) { /* an error is the user's if it is there without lanes */
-        free(text);
-        text = make_text(source, with);
+        char *text = make_text(source, fast, with);
         if (!text)
             return device->host->error(FL_E_MEMORY, "out of host memory");
         status = load(device->host, text, device->table->flags, source->exact, with > 0, output, size, &made);
+        free(text);
         if (with == 0)
             break;
-    }
-    if (status != FL_OK || device->table->vector_bits > 64) { /* only the oracle compiles it again */
-        free(text);
-        text = NULL;
     }
     if (status != FL_OK || !made)
         return status;
     made->uneven = source->loops != 0;
-    made->text = text;
+    if (device->table->vector_bits <= 64) { /* `serial` has the oracle */
+        made->text = make_text(source, oracle, 0);
+        if (!made->text) {
+            cpu_code_free(self, made);
+            return device->host->error(FL_E_MEMORY, "out of host memory");
+        }
+    }
     *code = made;
     return FL_OK;
 }
@@ -230,8 +264,8 @@ fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **p
         status = load(host, code->text, flags, true, false, output, sizeof output, &code->plain);
     pthread_mutex_unlock(&code->lock);
     if (status == FL_E_SOURCE) /* it did compile with other flags: the machine fails, not the text */
-        return host->error(FL_E_MEMORY, "the compiler fails without optimisation: %.*s", (int)strcspn(output, "\n"),
-                           output);
+        return host->error(FL_E_MEMORY, "the compiler fails with the oracle's text, which has math.h: %.*s",
+                           (int)strcspn(output, "\n"), output);
     *plain = code->plain;
     return status;
 }

@@ -14,9 +14,9 @@ typedef struct cpu_code {
     walk_loops loops;
     bool uneven;            /* fl_source.loops */
     void *handle;           /* the loaded object */
-    char *text;             /* of `serial`: what was compiled; else NULL */
+    char *text;             /* of `serial`: the oracle's; else NULL */
     pthread_mutex_t lock;   /* for: */
-    struct cpu_code *plain; /* the same without optimisation; NULL: not yet compiled */
+    struct cpu_code *plain; /* the oracle's code; NULL: not yet compiled */
 } cpu_code;
 
 /* The oracle's code, compiled at the first call; only of `serial`. Any thread may call it. */

@@ -52,7 +52,7 @@ RUN(naive)
 RUN(uncoalesced)
 
 #ifdef CPU_REFERENCE
-/* The oracle: the same text without optimisation, one element at a time. */
+/* The oracle: the same text with the system's math.h, without optimisation, one element at a time. */
 static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const fl_map_args *a = args;
@@ -79,7 +79,7 @@ static const fl_row rows[] = {
              "inner loop along the slowest axis, a cache line per element, to measure its cost")},
 #ifdef CPU_REFERENCE
     {CPU_ROW(FL_OP_MAP, "reference", CPU_ALL, plan_map, map_reference,
-             "the oracle: compiled without optimisation, element by element")},
+             "the oracle: compiled with the system's math.h, without optimisation, element by element")},
 #endif
 };
 

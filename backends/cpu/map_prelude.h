@@ -30,6 +30,8 @@ extern double ldexp(double, int);
 extern float ldexpf(float, int);
 extern int abs(int);
 extern long labs(long);
+extern long long llabs(long long);
+extern long double fabsl(long double);
 #define FLYNN_1(name, x) _Generic((x), float: name##f, default: name)(x)
 #define FLYNN_2(name, x, y) _Generic((x) + (y), float: name##f, default: name)(x, y)
 #define fma(x, y, z) _Generic((x) + (y) + (z), float: fmaf, default: fma)(x, y, z)
@@ -38,13 +40,14 @@ extern long labs(long);
 #define isinf(x) (__builtin_isinf(x) != 0)
 #define isfinite(x) __builtin_isfinite(x)
 #define signbit(x) (__builtin_signbit(x) != 0)
-#define abs(x) _Generic((x), float: fabsf, double: fabs, long: labs, default: abs)(x)
+/* abs, max and min of each of C's types: smaller ones are int here, as in C's arithmetic. */
+#define FLYNN_SAME(T, t) static inline T flynn_abs_##t(T x) { return x; }
 #define FLYNN_LARGER(T, t) static inline T flynn_max_##t(T x, T y) { const T larger = x > y ? x : y; return x != x ? x : larger; }
 #define FLYNN_SMALLER(T, t) static inline T flynn_min_##t(T x, T y) { const T smaller = x < y ? x : y; return x != x ? x : smaller; }
-#define FLYNN_PICK(name, x, y) _Generic((x) + (y), float: name##_f, double: name##_d, long: name##_l, unsigned int: name##_u, unsigned long: name##_ul, default: name##_i)(x, y)
-FLYNN_LARGER(float, f) FLYNN_LARGER(double, d) FLYNN_LARGER(int, i) FLYNN_LARGER(long, l)
-FLYNN_LARGER(unsigned int, u) FLYNN_LARGER(unsigned long, ul)
-FLYNN_SMALLER(float, f) FLYNN_SMALLER(double, d) FLYNN_SMALLER(int, i) FLYNN_SMALLER(long, l)
-FLYNN_SMALLER(unsigned int, u) FLYNN_SMALLER(unsigned long, ul)
-#define max(x, y) FLYNN_PICK(flynn_max, x, y)
-#define min(x, y) FLYNN_PICK(flynn_min, x, y)
+#define FLYNN_UNSIGNED(F) F(unsigned int, u) F(unsigned long, ul) F(unsigned long long, ull)
+#define FLYNN_ANY(F) F(int, i) F(long, l) F(long long, ll) F(float, f) F(double, d) F(long double, ld) FLYNN_UNSIGNED(F)
+FLYNN_UNSIGNED(FLYNN_SAME) FLYNN_ANY(FLYNN_LARGER) FLYNN_ANY(FLYNN_SMALLER)
+#define abs(x) _Generic(+(x), int: abs, long: labs, long long: llabs, float: fabsf, double: fabs, long double: fabsl, unsigned int: flynn_abs_u, unsigned long: flynn_abs_ul, unsigned long long: flynn_abs_ull)(x)
+#define FLYNN_PICK(name, sum) _Generic(sum, int: name##_i, long: name##_l, long long: name##_ll, float: name##_f, double: name##_d, long double: name##_ld, unsigned int: name##_u, unsigned long: name##_ul, unsigned long long: name##_ull)
+#define max(x, y) FLYNN_PICK(flynn_max, (x) + (y))(x, y)
+#define min(x, y) FLYNN_PICK(flynn_min, (x) + (y))(x, y)

@@ -46,8 +46,12 @@ template <typename T> FLYNN_FUNCTION int flynn_isfinite(T x) { return fabs((doub
 template <typename T> FLYNN_FUNCTION int flynn_signbit(T x) { return copysign(1.0, (double)x) < 0; }
 FLYNN_FUNCTION float flynn_abs(float x) { return fabsf(x); }
 FLYNN_FUNCTION double flynn_abs(double x) { return fabs(x); }
-FLYNN_FUNCTION long flynn_abs(long x) { return x < 0 ? (long)-(unsigned long)x : x; }
-template <typename T> FLYNN_FUNCTION int flynn_abs(T x) { return (int)x < 0 ? (int)-(unsigned)x : (int)x; }
+FLYNN_FUNCTION long double flynn_abs(long double x) { return x < 0 ? -x : x + 0; }
+/* Of an integer of any type. The negative of the lowest number is that number, as on a processor. */
+template <typename T> FLYNN_FUNCTION decltype(+T()) flynn_abs(T x)
+{
+    return x < T(0) ? (decltype(+T()))(0 - (unsigned long long)x) : (decltype(+T()))x;
+}
 template <typename T, typename U> FLYNN_FUNCTION decltype(T() + U()) flynn_max(T a, U b)
 {
     const decltype(T() + U()) x = a, y = b, larger = x > y ? x : y;

@@ -226,4 +226,15 @@ fi
 FLYNN_CC=/nonexistent/cc refused "FLYNN_CC" 3 "FLYNN_CC" map 'x * 3 + 21' 5:9 --backend=simd
 ln -s "$(command -v cc)" own-cc
 FLYNN_CC=$PWD/own-cc ok "FLYNN_CC names the compiler" map 'x * 3 + 21' 5:9 --backend=simd "${quick[@]}"
+# The oracle has definitions of its own: a mistake in those that the backends share does not check itself.
+cat >wrong-cc <<END
+#!/bin/sh
+sed 's/larger = x > y/larger = x < y/' | "$(command -v cc)" "\$@"
+END
+chmod +x wrong-cc
+FLYNN_CC=$PWD/wrong-cc run map 'max(x, 3)' 0:9 --backend=serial,simd --json "${quick[@]}"
+check "a wrong max is called wrong" test "$status" = 1
+check "on each backend" json "$work/out" '[r["check"]["ok"] for r in d["results"]] == [False, False]'
+ok "an integer beyond 32 bits" map 'abs(llrint(x))' 5e9 --dtype=f64 -o out.npy "${quick[@]}"
+check "keeps its digits" npy out.npy 'v[0] == 5e9'
 summary

@@ -22,6 +22,15 @@ __attribute__((format(printf, 2, 3))) static void put(struct maker *m, const cha
     cr_assert(m->length < sizeof m->text);
 }
 
+/* Whether there is a name of this kind: an expression may have none. */
+static bool has_name(const struct maker *m, bool is_real)
+{
+    for (int i = 0; i < m->count; i++)
+        if (m->names[i].is_real == is_real)
+            return true;
+    return false;
+}
+
 static const char *any_name(struct maker *m, bool is_real)
 {
     int i = (int)below(m, (unsigned)m->count);
@@ -46,19 +55,67 @@ static void put_pair(struct maker *m, const char *before, const char *between, c
     put(m, "%s", behind);
 }
 
+/* A real number as an integer, where it has one. */
+static void put_rounded(struct maker *m, int depth)
+{
+    put(m, "%s(fmin(fmax(", PICK(m, "llrint", "llround", "lrint", "lround"));
+    put_real(m, depth);
+    put(m, ", -1e15f), 1e15f))");
+}
+
+/* What the lanes do not have. */
+static void put_whole_of_any_type(struct maker *m, int depth)
+{
+    switch (depth > 0 ? below(m, 4) : 0) {
+    case 0:
+        put(m, "%s", PICK(m, "5000000000LL", "(-3LL)", "0x80000000u", "0xffffffffffff", "1ull", "7UL", "4000000000"));
+        break;
+    case 1:
+        put(m, "abs(");
+        put_whole(m, depth - 1);
+        put(m, ")");
+        break;
+    case 2:
+        put(m, "(%s)(",
+            PICK(m, "long long", "unsigned long long", "unsigned short", "signed char", "unsigned long", "uint32_t",
+                 "int64_t", "short"));
+        put_whole(m, depth - 1);
+        put(m, ")");
+        break;
+    case 3:
+        if (has_name(m, true))
+            put_rounded(m, depth - 1);
+        else
+            put_pair(m, PICK(m, "max(", "min("), ", 1LL * ", ")", depth - 1);
+        break;
+    }
+}
+
 static void put_whole(struct maker *m, int depth)
 {
-    const unsigned kind = depth > 0 ? below(m, 13) : below(m, 2);
-    const char *name = any_name(m, false);
+    unsigned kind = depth > 0 ? below(m, 13) : below(m, 2);
+    const char *name = has_name(m, false) ? any_name(m, false) : NULL;
+    if (m->any_type && below(m, 3) == 0) {
+        put_whole_of_any_type(m, depth);
+        return;
+    }
+    if (!name && (kind == 0 || kind == 7 || kind == 12))
+        kind = 1;
+    if (kind == 11 && !has_name(m, true))
+        kind = 1;
     switch (kind) {
     case 0: put(m, "%s", name); break;
-    case 1: put(m, "%s", PICK(m, "0", "1", "2", "3", "7", "100", "0x7f", "0xffffffff", "5u", "INT_MAX")); break;
+    case 1:
+        put(m, "%s",
+            PICK(m, "0", "1", "2", "3", "7", "100", "0x7f", "0xffffffff", "5u",
+                 m->of_inputs ? "0x7fffffff" : "INT_MAX"));
+        break;
     case 2: put_pair(m, "(", PICK(m, " + ", " - ", " * ", " & ", " | ", " ^ "), ")", depth - 1); break;
     case 3: put_pair(m, "(", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), ")", depth - 1); break;
     case 4:
-        put(m, "(");
+        put(m, "((");
         put_whole(m, depth - 1);
-        put(m, "%s)", PICK(m, " / 3", " % 7", " / 16", " % 1000", " >> 2", " << 5", " / 1"));
+        put(m, ")%s)", PICK(m, " / 3", " % 7", " / 16", " % 1000", " >> 2", " << 5", " / 1"));
         break;
     case 5: put_pair(m, "(", PICK(m, " / ((", " % (("), " & 255) + 1))", depth - 1); break;
     case 6: put_pair(m, "(", PICK(m, " << (", " >> ("), " & 31))", depth - 1); break;
@@ -104,9 +161,35 @@ static void put_reals(struct maker *m, const char *before, const char *between, 
     put(m, "%s", behind);
 }
 
+/* Functions of math.h whose result is exact, or rounded once. */
+static void put_function(struct maker *m, int depth)
+{
+    switch (below(m, 3)) {
+    case 0:
+        put(m, "%s(", PICK(m, "round", "nearbyint", "logb", "fabs"));
+        put_real(m, depth);
+        put(m, ")");
+        break;
+    case 1:
+        put_reals(m, PICK(m, "fmin(", "fmax(", "fdim(", "copysign(", "fmod(", "remainder(", "nextafter("), ", ", ")",
+                  depth);
+        break;
+    case 2:
+        put(m, "fma(");
+        put_reals(m, "", ", ", ", ", depth);
+        put_real(m, depth);
+        put(m, ")");
+        break;
+    }
+}
+
 static void put_real(struct maker *m, int depth)
 {
     const unsigned kind = depth > 0 ? below(m, 9) : below(m, 2);
+    if (m->any_type && depth > 0 && below(m, 4) == 0) {
+        put_function(m, depth - 1);
+        return;
+    }
     switch (kind) {
     case 0: put(m, "%s", any_name(m, true)); break;
     case 1:
@@ -138,7 +221,12 @@ static void put_real(struct maker *m, int depth)
 
 static void put_condition(struct maker *m, int depth)
 {
-    switch (depth > 0 ? below(m, 6) : 0) {
+    unsigned kind = depth > 0 ? below(m, 6) : 0;
+    if (kind == 0 && !has_name(m, false))
+        kind = 1;
+    if ((kind == 1 || kind == 5) && !has_name(m, true))
+        kind = 2;
+    switch (kind) {
     case 0: put(m, "%s%s", any_name(m, false), PICK(m, " > 3", " == 0", " % 2 == 0", " != 1", "")); break;
     case 1: put_reals(m, "", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), "", depth - 1); break;
     case 2: put_pair(m, "", PICK(m, " < ", " <= ", " == ", " != ", " > ", " >= "), "", depth - 1); break;
@@ -204,9 +292,10 @@ static void put_declaration(struct maker *m)
         return;
     snprintf(name, sizeof name, "v%d", m->number++);
     put(m, "%s %s = ",
-        is_real   ? m->wide && below(m, 2) ? "double" : "float"
-        : m->wide ? PICK(m, "int", "long", "unsigned long", "uint8_t", "const int")
-                  : PICK(m, "int", "unsigned", "uint8_t", "short", "bool"),
+        is_real       ? m->wide && below(m, 2) ? "double" : "float"
+        : m->any_type ? PICK(m, "long long", "unsigned long long", "signed char", "unsigned short", "long", "unsigned")
+        : m->wide     ? PICK(m, "int", "long", "unsigned long", "uint8_t", "const int")
+                      : PICK(m, "int", "unsigned", "uint8_t", "short", "bool"),
         name);
     if (is_real)
         put_real(m, 2);
@@ -280,12 +369,18 @@ static void put_statement(struct maker *m, int depth)
     }
 }
 
-void make_function(struct maker *m, uint64_t seed)
+static void start(struct maker *m, uint64_t seed, bool any_type, bool of_inputs)
 {
     m->seed = seed * UINT64_C(0x9e3779b97f4a7c15);
     m->length = 0;
     m->depth = m->number = m->count = 0;
+    m->any_type = any_type;
+    m->of_inputs = of_inputs;
     below(m, 2);
+}
+
+static void make(struct maker *m)
+{
     m->wide = below(m, 3) == 0;
     const bool is_real = below(m, 2);
     put(m, "%s f(%s)\n{\n",
@@ -310,4 +405,29 @@ void make_function(struct maker *m, uint64_t seed)
     for (unsigned i = below(m, 3); i > 0; i--)
         put_statement(m, 2);
     put(m, "return %s;\n}\n", is_real ? "a + b" : "a + n + c + (int)(b > -1e6f && b < 1e6f ? b : 3)");
+}
+
+void make_function(struct maker *m, uint64_t seed)
+{
+    start(m, seed, false, false);
+    make(m);
+}
+
+void make_function_of_any_type(struct maker *m, uint64_t seed)
+{
+    start(m, seed, true, false);
+    make(m);
+}
+
+void make_expression(struct maker *m, uint64_t seed, fl_dtype dtype, int count)
+{
+    const bool is_real = fl_dtype_is_float(dtype);
+    start(m, seed, true, true);
+    m->wide = dtype == FL_F64 || dtype == FL_I64;
+    for (int i = 0; i < count; i++)
+        add_name(m, (const char[]){"xyzw"[i], '\0'}, is_real, true);
+    if (is_real)
+        put_real(m, 4);
+    else
+        put_whole(m, 4);
 }

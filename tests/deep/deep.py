@@ -112,9 +112,9 @@ def analyzed(part, tool, folder):
     return counted[1]
 
 
-def tested(part, words):
+def tested(part, words, **environment):
     """The counts of ctest."""
-    code, text = part.execute(words)
+    code, text = part.execute(words, **environment)
     counted = re.search(r"(\d+) tests failed out of (\d+)", text)
     if not counted or counted[2] == "0":
         raise Failed("no test ran")
@@ -194,6 +194,17 @@ def every_failure(part):
     return last
 
 
+def function_values(part):
+    """The test's random expressions and functions, with others each time, for --seconds."""
+    first = int(time.time()) % 10**9
+    at, end = first, time.monotonic() + args.seconds
+    while time.monotonic() < end:
+        tested(part, ["ctest", "--test-dir", str(args.build), "-R", "^function_values$", "--output-on-failure", "--no-tests=error"],
+               FLYNN_TEST_FUNCTIONS=f"{at}:{at + 20}")
+        at += 20
+    return f"{at - first} random expressions and as many functions, from number {first}"
+
+
 MOST_ROUNDS = 4  # of a fuzzer, where other work takes the processors
 
 
@@ -226,6 +237,7 @@ def fuzzers(part):
 PARTS = [
     Part("bounds", ["cmake"], bounds),
     Part("every-failure", ["cmake"], every_failure),
+    Part("functions", ["cmake"], function_values),
     Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
     Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
     Part("clang-tidy", ["clang", "clang-tidy", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang-tidy", "build/fuzz")),
