@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The sources keep the project's order: includes run down, files are short, nothing is said twice.
 
-- A room of apps includes itself and rooms below it (LEVELS); rooms of one level do not include each other.
-- core/src has no circle: following the includes of a header and of the .c file of its name leads back to none.
-- No source file is longer than LINES, apart from LONG; all of apps has at most APPS lines.
+- A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
+- Following the includes of a header and of the .c file of its name leads back to none. CIRCLES are those that are left: the list may only
+  become shorter.
+- No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files, apart from LARGE, which are
+  to be divided.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
 - No two places in apps, core, backends, plugins and tests have the same REPEATED lines, blank ones, comments, includes and lone braces
   not counted.
 
-For ctest: FLYNN_SOURCE names the source folder.
+Prints the lines of each room, too: to read, not to fail. For ctest: FLYNN_SOURCE names the source folder.
 """
 import collections
 import os
@@ -17,22 +19,17 @@ import re
 import sys
 
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
-# From the top. A room may include those of lower levels.
-LEVELS = [
-    ["report"],
-    ["compare", "sweep", "laws", "taxonomy"],
-    ["exercises", "batch"],
-    ["checks", "slice", "look"],
-    ["harness"],
-    ["view"],
-    ["files"],
-    ["support"],
-]
-LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-LINES, APPS, REPEATED = 500, 28247, 10
+LINES, REPEATED, ROOM_LINES, ROOM_FILES = 500, 10, 4000, 30
+LARGE = {"harness"}
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu.h"}
 FIXED = {"apps/support/help.c", "apps/support/text.c", "apps/main.c", "apps/support/options.c"}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
+CIRCLES = {
+    ("batch/batch", "batch/ranks"),
+    ("harness/exercise", "harness/inputs", "harness/measure", "harness/parted", "harness/reference", "harness/results"),
+    ("support/fail", "support/memory", "support/problem", "support/progress", "support/text"),
+    ("support/help", "support/options", "support/shared_options"),
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -45,65 +42,73 @@ def name(path):
     return str(path.relative_to(SOURCE))
 
 
+def levels():
+    """The level of each room, from the table of apps/ROOMS.md."""
+    table = (SOURCE / "apps/ROOMS.md").read_text(encoding="utf-8")
+    return {room: int(level) for level, room in re.findall(r"^\| (\d+) \| (\w+) \| .+ \|$", table, re.MULTILINE)}
+
+
 def rooms():
+    level = levels()
+    folders = {path.name for path in (SOURCE / "apps").iterdir() if path.is_dir()}
+    for room in sorted(folders ^ set(level)):
+        yield f"apps/ROOMS.md has no line for the room '{room}'" if room in folders else f"apps/ROOMS.md: there is no room '{room}'"
     for path in sources("apps"):
         parts = path.relative_to(SOURCE / "apps").parts
-        if len(parts) == 1:
+        if len(parts) == 1 or parts[0] not in level:
             continue  # main.c may include everything
         room = parts[0]
-        if room not in LEVEL:
-            yield f"{name(path)}: the room '{room}' has no level here"
-            continue
         for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            other = included.split("/")[0] if "/" in included else room
-            if other == room or other not in LEVEL:
-                continue
-            if LEVEL[other] <= LEVEL[room]:
+            inside = os.path.normpath(path.parent / included if included.startswith("..") else SOURCE / "apps" / included)
+            other = pathlib.Path(inside).relative_to(SOURCE / "apps").parts[0] if "/" in included else room
+            if other != room and other in level and level[other] >= level[room]:
                 yield f"{name(path)} includes {included}: '{other}' is not below '{room}'"
 
 
 def circles():
-    """In core a header and the .c file of its name are one module."""
-    folder = SOURCE / "core/src"
-    below = collections.defaultdict(set)
-    for path in sources("core/src"):
-        for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            target = (path.parent / included).resolve()
-            target = target if target.exists() else (folder / included).resolve()
-            if target.exists() and folder.resolve() in target.parents:
-                below[path.stem].add(target.stem)
-    for module in below:
-        below[module].discard(module)
-    done, trail = set(), []
-
-    def walk(module):
-        if module in trail:
-            found.add(tuple(trail[trail.index(module):]))
-            return
-        if module in done:
-            return
-        trail.append(module)
-        for other in sorted(below[module]):
-            walk(other)
-        trail.pop()
-        done.add(module)
-
-    found = set()
-    for module in sorted(below):
-        walk(module)
-    for circle in sorted(found):
-        yield "core: " + " -> ".join([*circle, circle[0]])
+    """A header and the .c file of its name are one module. Each set of modules that include each other, by whatever way."""
+    left = set(CIRCLES)
+    for folder in (SOURCE / "core/src", SOURCE / "apps"):
+        below = collections.defaultdict(set)
+        for path in sources(name(folder)):
+            for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+                for target in ((path.parent / included).resolve(), (folder / included).resolve()):
+                    if target.exists() and folder.resolve() in target.parents:
+                        below[path.with_suffix("")].add(target.with_suffix(""))
+                        break
+        reached = {module: set(below[module]) for module in list(below)}
+        grows = True
+        while grows:
+            grows = False
+            for modules in reached.values():
+                more = set().union(*(reached.get(module, set()) for module in modules))
+                grows = grows or not more <= modules
+                modules |= more
+        found = {tuple(sorted(str(other.relative_to(folder)) for other in modules if module in reached.get(other, ()) and other in reached[module]))
+                 for module, modules in reached.items() if any(module in reached.get(other, ()) for other in modules - {module})}
+        for circle in sorted(found - CIRCLES):
+            yield f"{name(folder)}: {', '.join(circle)} include each other in a circle"
+        left -= found
+    for circle in sorted(left):
+        yield f"{', '.join(circle)} are no circle any more: take it out of CIRCLES"
 
 
 def lengths():
-    total = 0
+    lines, files = collections.Counter(), collections.Counter()
     for path in sources("apps", "core", "backends", "plugins", "cmake"):
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        total += lines if name(path).startswith("apps/") else 0
-        if lines > LINES and name(path) not in LONG:
-            yield f"{name(path)}: {lines} lines, {LINES} allowed"
-    if total > APPS:
-        yield f"apps: {total} lines, {APPS} allowed"
+        length = len(path.read_text(encoding="utf-8").splitlines())
+        parts = path.relative_to(SOURCE).parts
+        if parts[0] == "apps" and len(parts) > 2:
+            lines[parts[1]] += length
+            files[parts[1]] += 1
+        if length > LINES and name(path) not in LONG:
+            yield f"{name(path)}: {length} lines, {LINES} allowed"
+    print("lines of apps:", ", ".join(f"{room} {count}" for room, count in lines.most_common()))
+    for room in lines:
+        small = lines[room] <= ROOM_LINES and files[room] <= ROOM_FILES
+        if small == (room in LARGE):
+            yield (f"apps/{room}: take it out of LARGE" if small
+                   else f"apps/{room}: {lines[room]} lines in {files[room]} files, {ROOM_LINES} in {ROOM_FILES} allowed")
 
 
 def code_lines(path):
