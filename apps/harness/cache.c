@@ -6,6 +6,8 @@
 #include "support/text.h"
 #include "view/json.h"
 
+#include <flynn/flynn.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,47 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The folder of caches (XDG Base Directory Specification). False if there is none, or if FLYNN_CACHE is "off". */
-static bool find_folder(char *folder, size_t size)
-{
-    const char *own = getenv("FLYNN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = -1;
-
-    if (own && strcmp(own, "off") == 0)
-        return false;
-    if (own && *own)
-        length = snprintf(folder, size, "%s", own);
-    else if (xdg && *xdg == '/')
-        length = snprintf(folder, size, "%s/flynn", xdg);
-    else if (home && *home)
-        length = snprintf(folder, size, "%s/.cache/flynn", home);
-    return length > 0 && (size_t)length < size;
-}
-
 const char *cache_path(const char *file)
 {
     static char path[PATH_MAX];
     char folder[PATH_MAX - 64];
 
     *path = '\0';
-    if (find_folder(folder, sizeof folder))
+    if (fl_cache_folder(false, folder, sizeof folder) == FL_OK)
         snprintf(path, sizeof path, "%s/%.60s", folder, file);
     return path;
-}
-
-/* Makes the folder of `path` and those above it. */
-static bool make_folders(const char *path, problem *why)
-{
-    char folder[PATH_MAX];
-
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            return problem_set(why, EXIT_BROKEN, "%s: %s", folder, strerror(errno));
-        *slash = '/';
-    }
-    return true;
 }
 
 /* The object in the file; NULL, with what is wrong with it, if there is none. */
@@ -150,13 +120,14 @@ static int lock(const char *path, problem *why)
 bool cache_change(const char *file, bool (*change)(json_t *kept, void *data), void *data, problem *why)
 {
     const char *path = cache_path(file);
+    char folder[PATH_MAX];
     int locked;
     bool done;
 
-    if (!*path)
-        return problem_set(why, EXIT_BROKEN,
-                           "%s cannot be saved; set FLYNN_CACHE to a folder, or unset it and set HOME", file);
-    if (!make_folders(path, why) || (locked = lock(path, why)) < 0)
+    if (fl_cache_folder(true, folder, sizeof folder) != FL_OK)
+        return problem_set(why, EXIT_BROKEN, "%s cannot be saved: %s", file, fl_last_error());
+    locked = lock(path, why);
+    if (locked < 0)
         return false;
     json_t *kept = load_for_change(path, why);
     done = kept && (!change(kept, data) || (keep_damaged(path, why) && json_write(kept, path, why)));

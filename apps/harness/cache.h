@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cache.h - files that keep what was measured of devices: JSON, an object with a key for each device. They are in
- * $FLYNN_CACHE, or else in $XDG_CACHE_HOME/flynn or ~/.cache/flynn; FLYNN_CACHE=off: nothing is kept.
+ * libflynn's folder of what is kept (fl_cache_folder); FLYNN_CACHE=off: nothing is kept.
  */
 #pragma once
 

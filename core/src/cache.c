@@ -256,6 +256,23 @@ void core_cache_drop(core_cache_entry *entry)
         unlink(entry->path);
 }
 
+fl_status fl_cache_folder(bool make, char *folder, size_t size)
+{
+    char base[PATH_MAX];
+    core_fault fault;
+
+    if (!folder)
+        return core_fail(FL_E_ARGUMENT, "fl_cache_folder: folder is NULL");
+    if (check_rights() != FL_OK)
+        return FL_E_UNAVAILABLE;
+    if (!core_cache_base(make, base, &fault))
+        return core_fail(fault.status, "%s; %s", fault.cause, fault.cure);
+    if ((size_t)snprintf(folder, size, "%s", base) >= size)
+        return core_fail(FL_E_ARGUMENT, "fl_cache_folder: the folder's name has %zu bytes, and size is %zu",
+                         strlen(base), size);
+    return FL_OK;
+}
+
 fl_status fl_cache_describe(char *folder, size_t size, int64_t *entries, int64_t *bytes)
 {
     char found[PATH_MAX];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,8 +89,8 @@ bool core_cache_is_off(void)
     return own && strcmp(own, "off") == 0;
 }
 
-/* The folder of all that Flynn keeps, as the variables name it (XDG Base Directory Specification). */
-static bool name_base(char base[LONGEST_FOLDER])
+/* As the variables name it (XDG Base Directory Specification). */
+static bool name_base(char base[PATH_MAX])
 {
     const char *own = getenv("FLYNN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
@@ -103,41 +104,139 @@ static bool name_base(char base[LONGEST_FOLDER])
     return length > 0 && length < LONGEST_FOLDER;
 }
 
-/* Makes the folders above `path`. */
-static bool make_folders(char *path, core_fault *fault)
+/* The nearest thing at or above `path` that is there. */
+static bool find_there(const char *path, char there[PATH_MAX], struct stat *s, core_fault *fault)
 {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST && access(path, F_OK) != 0)
-            return met(fault, path, errno);
-        *slash = '/';
+    char *slash;
+
+    snprintf(there, PATH_MAX, "%s", path);
+    while (stat(there, s) != 0) {
+        if (errno != ENOENT || strcmp(there, ".") == 0 || strcmp(there, "/") == 0)
+            return met(fault, there, errno);
+        slash = strrchr(there, '/');
+        if (slash)
+            slash[slash == there] = '\0';
+        else
+            strcpy(there, ".");
     }
     return true;
 }
 
-bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault)
+/* Makes `path` and the folders above it, for this user alone. */
+static bool make_folders(const char *path, core_fault *fault)
 {
-    char base[LONGEST_FOLDER], real[PATH_MAX];
+    char folder[PATH_MAX];
+    size_t length = 0;
 
-    *folder = '\0';
+    do {
+        length += 1 + strcspn(path + length + 1, "/");
+        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST && access(folder, F_OK) != 0)
+            return met(fault, folder, errno);
+    } while (path[length]);
+    return true;
+}
+
+/* Whether it is there, or can be made: not in another user's folder, unless FLYNN_CACHE names it. Whoever owns "/" is
+ * root. */
+static bool may_make(const char *base, core_fault *fault)
+{
+    const char *own = getenv("FLYNN_CACHE");
+    char there[PATH_MAX];
+    struct stat s, top;
+
+    if (!find_there(base, there, &s, fault))
+        return false;
+    if ((own && *own) || s.st_uid == geteuid() || (stat("/", &top) == 0 && s.st_uid == top.st_uid))
+        return true;
+    return core_fault_set(fault, FL_E_UNAVAILABLE, other_folder, "%.150s belongs to another user", there);
+}
+
+static bool has_things_of_others(DIR *folder)
+{
+    struct dirent *entry;
+    struct stat s;
+
+    while ((entry = readdir(folder)))
+        if (strcmp(entry->d_name, "..") != 0 &&
+            (fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || s.st_uid != geteuid()))
+            return true;
+    return false;
+}
+
+/* Flynn itself once made the folder so that others could write to it. If it and all in it are this user's, they lose
+ * that right. With the sticky bit it is several users' on purpose. */
+static void mend(const char *base)
+{
+    DIR *folder = opendir(base);
+    struct stat s;
+
+    if (!folder)
+        return;
+    if (fstat(dirfd(folder), &s) == 0 && s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & S_ISVTX) &&
+        !has_things_of_others(folder))
+        fchmod(dirfd(folder), s.st_mode & 07777 & ~(mode_t)(S_IWGRP | S_IWOTH));
+    closedir(folder);
+}
+
+bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault)
+{
+    *base = '\0';
     if (core_cache_is_off())
         return core_fault_set(fault, FL_E_UNAVAILABLE, "unset it", "FLYNN_CACHE is off");
     if (!name_base(base))
         return core_fault_set(fault, FL_E_UNAVAILABLE, "set FLYNN_CACHE, XDG_CACHE_HOME or HOME",
                               "no folder is named, or its name is too long");
-    snprintf(folder, PATH_MAX, "%s/code", base);
-    if (make && !make_folders(folder, fault))
+    if (make && (!may_make(base, fault) || !make_folders(base, fault)))
         return false;
+    if (make)
+        mend(base);
+    return true;
+}
+
+/* Whether a file can be written there, or in what is above it and there. */
+static bool is_writable(const char *folder, core_fault *fault)
+{
+    char path[PATH_MAX];
+    struct stat s;
+
+    if (!find_there(folder, path, &s, fault))
+        return false;
+    if (strcmp(path, folder) != 0)
+        return access(path, W_OK | X_OK) == 0 || met(fault, path, errno);
+    return core_cache_make_part(folder, path, fault) && (unlink(path) == 0 || met(fault, path, errno));
+}
+
+/* Whether code can be loaded from files there. */
+static bool is_executable(const char *folder, core_fault *fault)
+{
+    struct statvfs system;
+
+    return statvfs(folder, &system) != 0 || !(system.f_flag & ST_NOEXEC) ||
+           core_fault_set(fault, FL_E_UNAVAILABLE, "set FLYNN_CACHE to a folder on another one",
+                          "%.150s: no code can be loaded from its file system (noexec)", folder);
+}
+
+bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault)
+{
+    char base[PATH_MAX], real[PATH_MAX];
+
+    *folder = '\0';
+    if (!core_cache_base(make, base, fault) || (!make && !may_make(base, fault)))
+        return false;
+    snprintf(folder, PATH_MAX, "%.*s/code", LONGEST_FOLDER, base);
     if (!realpath(base, real))
-        return (!make && errno == ENOENT) || met(fault, base, errno);
+        return !make && errno == ENOENT ? is_writable(base, fault) : met(fault, base, errno);
     if (strlen(real) >= LONGEST_FOLDER)
         return met(fault, real, ENAMETOOLONG);
-    if (!is_out_of_reach(real, fault))
+    if (!is_out_of_reach(real, fault) || !is_executable(real, fault))
         return false;
     snprintf(folder, PATH_MAX, "%.*s/code", LONGEST_FOLDER, real);
     if (make && mkdir(folder, 0700) != 0 && errno != EEXIST)
         return met(fault, folder, errno);
-    return (!make && access(folder, F_OK) != 0 && errno == ENOENT) || is_own(folder, fault);
+    if (make || access(folder, F_OK) == 0)
+        return is_own(folder, fault) && (make || is_writable(folder, fault));
+    return is_writable(folder, fault);
 }
 
 /* ----------------------------------------------------------------------------------------- what is unfinished ---- */

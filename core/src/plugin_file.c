@@ -5,8 +5,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <link.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,13 +199,39 @@ bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_ve
 
 /* ---------------------------------------------------------------------------------------------- trusting ---- */
 
+/* Whether a group is a user's own, as many systems make one for each user: it has the user's number and name, and no
+ * other member. Who has it as the primary group is looked for in /etc/passwd alone: a directory service may take
+ * minutes to list its users. */
+static bool is_own_group(gid_t group, uid_t user)
+{
+    enum { ROOM = 16 << 10 };
+    char names[ROOM], members[ROOM];
+    struct passwd person, *owner;
+    struct group people, *found;
+    bool own = true;
+    FILE *users;
+
+    if (group != (gid_t)user || getpwuid_r(user, &person, names, sizeof names, &owner) != 0 || !owner ||
+        getgrgid_r(group, &people, members, sizeof members, &found) != 0 || !found ||
+        strcmp(people.gr_name, person.pw_name) != 0)
+        return false;
+    for (char **member = people.gr_mem; *member; member++)
+        own = own && strcmp(*member, people.gr_name) == 0;
+    users = fopen("/etc/passwd", "re");
+    while (own && users && fgetpwent_r(users, &person, names, sizeof names, &owner) == 0)
+        own = person.pw_gid != group || person.pw_uid == user;
+    if (users)
+        fclose(users);
+    return own;
+}
+
 const char *core_plugin_file_stranger(const struct stat *s, uid_t trusted)
 {
     if (s->st_uid != 0 && s->st_uid != geteuid() && s->st_uid != trusted)
         return "its owner";
     if (s->st_mode & S_IWOTH)
         return "everyone";
-    return s->st_mode & S_IWGRP && s->st_gid != 0 && s->st_gid != s->st_uid ? "its group" : NULL;
+    return s->st_mode & S_IWGRP && s->st_gid != 0 && !is_own_group(s->st_gid, s->st_uid) ? "its group" : NULL;
 }
 
 /* Whoever can write libflynn can do what a plugin can. */

@@ -33,7 +33,7 @@ bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_ve
 
 /* False with `fault` filled if someone else can have written the plugin or can replace it: the file and its folder must
  * belong to root, to the user who runs the process or to the owner of libflynn, and no one else may write to them.
- * (A group may if it is root's, or the owner's own, whose number is the owner's.) */
+ * (A group may if it is root's, or the owner's own: with the owner's number and name, and no other member.) */
 bool core_plugin_file_trusted(const char *path, core_fault *fault);
 
 /* Who else can write to a file or folder: "its owner", "everyone" or "its group"; NULL: nobody but root, the user who

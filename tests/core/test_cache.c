@@ -4,6 +4,7 @@
  * the same time, and the files that remain when one is killed or the disk is full.
  */
 #include "../../core/src/cache.h"
+#include "../../core/src/plugin_file.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -11,7 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <grp.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -191,6 +194,20 @@ static void expect_not_used(const char *words)
     cr_expect(describe().status == FL_E_UNAVAILABLE && describe().entries == -1);
     cr_expect(strstr(fl_last_error(), words), "expected '%s' in: %s", words, fl_last_error());
 }
+
+/* A small disk at `path`, of this process alone; false if it may not mount one. */
+static bool mount_small(const char *path, unsigned long flags, const char *size)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", path, "tmpfs", MS_NOSUID | flags, size) == 0;
+}
+
+/* A test that is skipped does not end by itself. */
+#define skip(...) \
+    do { \
+        end(); \
+        cr_skip_test(__VA_ARGS__); \
+    } while (0)
 
 /* ------------------------------------------------------------------------------------------------- an entry ---- */
 
@@ -394,8 +411,6 @@ Test(cache, folder_of_others)
         cr_assert(chmod(in("cache/code"), i == 0 ? 0702 : 0720) == 0);
         expect_not_used("others can write to");
         cr_assert(chmod(in("cache/code"), 0700) == 0);
-        cr_assert(chmod(in("cache"), 0702) == 0);
-        expect_not_used("everyone can write to");
         cr_assert(chmod(in("cache"), 01777) == 0);
         cr_expect(is_found("key"), "in a folder such as /tmp");
         cr_assert(chmod(in("cache"), 0755) == 0);
@@ -420,6 +435,148 @@ Test(cache, folder_of_others)
     cr_assert(chown(in("cache/code"), 0, 0) == 0 && chown(in("cache"), 1, 1) == 0);
     expect_not_used("its owner can write to");
 }
+
+/* Earlier versions made the folder so that others could write to it. */
+Test(cache, mends_the_folder)
+{
+    static const mode_t modes[] = {0775, 0777, 02775, 0702};
+    static const char *const keys[] = {"key 0", "key 1", "key 2", "key 3"};
+
+    umask(0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        cr_assert((i > 0 || mkdir(in("cache"), 0700) == 0) && chmod(in("cache"), modes[i]) == 0);
+        cr_assert(write_file(in("cache/ceilings.json"), "{}", 2));
+        put(keys[i], "code");
+        cr_expect(is_found(keys[0]));
+        cr_expect(mode_of(in("cache")) == (modes[i] & ~(mode_t)022), "%o", mode_of(in("cache")));
+    }
+    cr_assert(chmod(in("cache"), 01777) == 0 && is_found("key 0"));
+    cr_expect(mode_of(in("cache")) == 01777, "several users' on purpose");
+    if (geteuid() != 0)
+        return;
+    cr_assert(chmod(in("cache"), 0777) == 0 && chown(in("cache/ceilings.json"), 1, 1) == 0);
+    expect_not_used("everyone can write to");
+    cr_expect(mode_of(in("cache")) == 0777, "another user has put something there");
+}
+
+/* For the folder itself, which measurements are kept in. */
+Test(cache, base)
+{
+    char folder[PATH_MAX];
+
+    umask(0);
+    setenv("HOME", in("home"), 1);
+    unsetenv("FLYNN_CACHE");
+    cr_expect(fl_cache_folder(false, folder, sizeof folder) == FL_OK && count_in(in("home")) == -1);
+    cr_expect_str_eq(folder, in("home/.cache/flynn"));
+    cr_expect(fl_cache_folder(true, folder, sizeof folder) == FL_OK);
+    cr_expect(mode_of(in("home")) == 0700 && mode_of(in("home/.cache")) == 0700 &&
+              mode_of(in("home/.cache/flynn")) == 0700);
+    cr_assert(chmod(in("home/.cache/flynn"), 0775) == 0 && fl_cache_folder(true, folder, sizeof folder) == FL_OK);
+    cr_expect(mode_of(in("home/.cache/flynn")) == 0755);
+    cr_expect(fl_cache_folder(false, folder, strlen(folder) + 1) == FL_OK);
+    cr_expect(fl_cache_folder(true, folder, strlen(folder)) == FL_E_ARGUMENT);
+    cr_expect(fl_cache_folder(true, NULL, 10) == FL_E_ARGUMENT);
+    setenv("FLYNN_CACHE", "off", 1);
+    cr_expect(fl_cache_folder(false, folder, sizeof folder) == FL_E_UNAVAILABLE && strstr(fl_last_error(), "off"));
+    unsetenv("FLYNN_CACHE");
+    unsetenv("HOME");
+    cr_expect(fl_cache_folder(false, folder, sizeof folder) == FL_E_UNAVAILABLE &&
+              strstr(fl_last_error(), "no folder"));
+}
+
+/* As with sudo, which may keep HOME: nothing is made there, and whoever owns it can use it later. */
+Test(cache, home_of_another_user)
+{
+    char folder[PATH_MAX];
+
+    if (geteuid() != 0)
+        skip("only root can give a folder away");
+    cr_assert(mkdir(in("home"), 0755) == 0 && chown(in("home"), 1, 1) == 0);
+    setenv("HOME", in("home"), 1);
+    unsetenv("FLYNN_CACHE");
+    for (int i = 0; i < 2; i++) {
+        expect_not_used("home");
+        expect_not_used("belongs to another user");
+        cr_expect(fl_cache_folder(true, folder, sizeof folder) == FL_E_UNAVAILABLE &&
+                  strstr(fl_last_error(), "belongs to another user"));
+        cr_expect(count_in(in("home")) == i && (i == 0 || count_in(in("home/.cache")) == 0));
+        cr_assert(i > 0 || (mkdir(in("home/.cache"), 0755) == 0 && chown(in("home/.cache"), 1, 1) == 0));
+    }
+    setenv("FLYNN_CACHE", in("home/.cache/mine"), 1);
+    cr_expect(fl_cache_folder(true, folder, sizeof folder) == FL_OK && count_in(in("home/.cache/mine")) == 0);
+    expect_not_used("its owner can write to");
+}
+
+/* --------------------------------------------------------------------------------------- the groups of users ---- */
+
+/* What the test says of them in place of the system's files. */
+static struct {
+    const char *user, *group, *members[3];
+    struct passwd others[2];
+    int next;
+} people;
+
+int getpwuid_r(uid_t uid, struct passwd *person, char *text, size_t size, struct passwd **found)
+{
+    (void)text, (void)size;
+    *person = (struct passwd){.pw_name = (char *)people.user, .pw_uid = uid, .pw_gid = uid};
+    *found = people.user ? person : NULL;
+    return 0;
+}
+
+int getgrgid_r(gid_t gid, struct group *group, char *text, size_t size, struct group **found)
+{
+    (void)text, (void)size;
+    *group = (struct group){.gr_name = (char *)people.group, .gr_gid = gid, .gr_mem = (char **)people.members};
+    *found = people.group ? group : NULL;
+    return 0;
+}
+
+int fgetpwent_r(FILE *file, struct passwd *person, char *text, size_t size, struct passwd **found)
+{
+    (void)file, (void)text, (void)size;
+    *person = people.others[people.next % 2];
+    *found = person;
+    return people.next++ < 2 ? 0 : ENOENT;
+}
+
+/* Who can write to a folder of the user 1000 that its group can write to. */
+static const char *writer(gid_t group)
+{
+    const struct stat s = {.st_mode = S_IFDIR | 0775, .st_uid = 1000, .st_gid = group};
+
+    people.next = 0;
+    return core_plugin_file_stranger(&s, 1000);
+}
+
+Test(cache, group_of_one_user)
+{
+    people.user = people.group = "ada";
+    people.others[0] = (struct passwd){.pw_uid = 1000, .pw_gid = 1000};
+    people.others[1] = (struct passwd){.pw_uid = 1001, .pw_gid = 1001};
+    cr_expect(writer(1000) == NULL, "as useradd makes it");
+    people.members[0] = "ada";
+    cr_expect(writer(1000) == NULL, "the user as a member");
+    people.members[1] = "bob";
+    cr_expect_str_eq(writer(1000), "its group", "a member");
+    people.members[0] = "bob", people.members[1] = NULL;
+    cr_expect_str_eq(writer(1000), "its group", "another one alone");
+    people.members[0] = NULL;
+    people.others[1].pw_gid = 1000;
+    cr_expect_str_eq(writer(1000), "its group", "another one's primary group");
+    people.others[1].pw_gid = 1001;
+    cr_expect_str_eq(writer(1001), "its group", "another number");
+    people.group = "students";
+    cr_expect_str_eq(writer(1000), "its group", "another name: a group that happens to have the user's number");
+    people.group = NULL;
+    cr_expect_str_eq(writer(1000), "its group", "an unknown group");
+    people.group = "ada", people.user = NULL;
+    cr_expect_str_eq(writer(1000), "its group", "an unknown user");
+    cr_expect(writer(0) == NULL, "root's group");
+}
+
+/* ------------------------------------------------------------------------------------------------- the state ---- */
 
 /* Neither is written to when the state is asked. */
 Test(cache, describes)
@@ -550,7 +707,7 @@ Test(cache, read_only_folder)
     become_nobody();
     cr_assert(chmod(in("cache/code"), 0500) == 0);
     cr_expect(is_found("kept"));
-    expect_not_kept("code: Permission denied");
+    expect_not_used("code: Permission denied");
     cr_assert(chmod(in("cache/code"), 0700) == 0);
     cr_expect(is_found("kept"));
     put("key", "code");
@@ -559,26 +716,12 @@ Test(cache, read_only_folder)
     cr_assert(chmod(in("cache"), 0700) == 0);
 }
 
-/* A small disk at `path`, of this process alone; false if it may not mount one. */
-static bool mount_small(const char *path, const char *size)
-{
-    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("none", path, "tmpfs", MS_NOSUID, size) == 0;
-}
-
-/* A test that is skipped does not end by itself. */
-#define skip(...) \
-    do { \
-        end(); \
-        cr_skip_test(__VA_ARGS__); \
-    } while (0)
-
 Test(cache, full_disk)
 {
     static char much[100 << 10];
 
     cr_assert(mkdir(in("cache"), 0700) == 0);
-    if (!mount_small(in("cache"), "size=128k,mode=0700"))
+    if (!mount_small(in("cache"), 0, "size=128k,mode=0700"))
         skip("no disk can be mounted here: only root can");
     /* Full when the key is written: the code is there and can be loaded, but not kept. */
     core_cache_entry entry = find_bytes(much, sizeof much);
@@ -592,6 +735,17 @@ Test(cache, full_disk)
     setenv("TMPDIR", in("cache"), 1);
     cr_expect(core_cache_find("key", 3, &entry) == FL_E_MEMORY && strstr(fl_last_error(), "No space"));
     cr_expect(count_in(in("cache")) == 2, "code and other");
+    umount2(in("cache"), MNT_DETACH);
+}
+
+/* Code cannot be loaded from there, and is not kept. */
+Test(cache, noexec)
+{
+    cr_assert(mkdir(in("cache"), 0700) == 0);
+    if (!mount_small(in("cache"), MS_NOEXEC, "size=1m,mode=0700"))
+        skip("no disk can be mounted here: only root can");
+    expect_not_used("no code can be loaded from its file system (noexec)");
+    cr_expect(strstr(fl_last_error(), "set FLYNN_CACHE to a folder on another one"));
     umount2(in("cache"), MNT_DETACH);
 }
 

@@ -144,18 +144,24 @@ typedef struct fl_backend_info {
  * fl_last_error, the folders could not be read for want of memory or file descriptors.
  *
  * A plugin is loaded only if no other user can have put it there: its file and folder belong to root, to the user or to
- * the owner of libflynn, and neither others nor a group (but root's, and the owner's own, whose number is the owner's)
- * may write to them. From a folder that FLYNN_PLUGIN_PATH names it is loaded nevertheless, with a remark. */
+ * the owner of libflynn, and neither others nor a group (but root's, and the owner's own, with the owner's number and
+ * name and no other member) may write to them. From a folder that FLYNN_PLUGIN_PATH names it is loaded nevertheless,
+ * with a remark. */
 FL_API size_t fl_backend_count(void);
 /* The i-th plugin by descending score; NULL if i is out of range. A plugin that could not be used keeps its place:
  * opening a device by its name tries it again, and if it can be used then, this function returns another address, while
  * the old one stays valid and unchanged. */
 FL_API const fl_backend_info *fl_backend_get(size_t i);
 
-/* The folder in which functions that were compiled at run time are kept for later processes ($FLYNN_CACHE/code, else
- * $XDG_CACHE_HOME/flynn/code or ~/.cache/flynn/code), cut to `size` bytes; how many they are, and their bytes. Makes no
- * folder. FL_E_UNAVAILABLE: none are kept, and fl_last_error() says why: FLYNN_CACHE is "off", or other users could
- * write to the folder, whose content would run with the user's rights. FL_E_MEMORY. */
+/* The folder of all that Flynn keeps for later processes: $FLYNN_CACHE, else $XDG_CACHE_HOME/flynn or ~/.cache/flynn.
+ * `make`: makes it, for this user alone, but not in another user's folder, unless FLYNN_CACHE names it. FL_E_ARGUMENT:
+ * also where its name is longer than `size`; FL_E_UNAVAILABLE: FLYNN_CACHE is "off", no variable names a folder, or it
+ * cannot be made; FL_E_MEMORY. */
+FL_API fl_status fl_cache_folder(bool make, char *folder, size_t size);
+/* The folder `code` in it, in which functions that were compiled at run time are kept, cut to `size` bytes; how many
+ * they are, and their bytes. Makes no folder. FL_E_UNAVAILABLE: none are kept, and fl_last_error() says why:
+ * FLYNN_CACHE is "off"; other users could write to the folder, whose content would run with the user's rights; this
+ * user cannot; or no code can be loaded from its file system (noexec). FL_E_MEMORY: also where the disk is full. */
 FL_API fl_status fl_cache_describe(char *folder, size_t size, int64_t *entries, int64_t *bytes);
 
 /* ---------------------------------------------------------------------------------------------- devices ---- */
