@@ -107,7 +107,8 @@ function(flynn_add_cpu_plugin name)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
     flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
-        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c ${preludes} ${objects})
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c ${preludes} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

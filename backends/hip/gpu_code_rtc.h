@@ -79,8 +79,15 @@ fl_status compile(const hip_device *device, const hip_code_job *job, const std::
     const gpu_rtc *rtc = gpu_rtc_load(why, sizeof why);
     if (!rtc)
         return device->host->error(FL_E_UNAVAILABLE, "%s", why);
-    gpu_rtc_result result = gpu_rtc_compile(rtc, text_of(job).c_str(), options);
+    double seconds;
+    const fl_status status = compiler_time_limit(device->host, &seconds);
+    if (status != FL_OK)
+        return status;
+    gpu_rtc_result result = gpu_rtc_compile(rtc, text_of(job).c_str(), options, seconds);
     const int first = (int)std::strcspn(result.log.c_str(), "\n");
+    if (result.code.size() > COMPILER_MOST_BYTES)
+        return device->host->error(FL_E_MEMORY, GPU_RTC("") " makes code of more than %d MiB, which is refused",
+                                   COMPILER_MOST_BYTES >> 20);
     if (result.error == 0) {
         code->swap(result.code);
         return FL_OK;
@@ -89,6 +96,9 @@ fl_status compile(const hip_device *device, const hip_code_job *job, const std::
         std::snprintf(job->output, job->output_size, "%s", result.log.c_str());
         return FL_E_SOURCE;
     }
+    if (result.error == gpu_rtc_late)
+        return device->host->error(FL_E_MEMORY, GPU_RTC("") " did not end within %g s (FLYNN_COMPILE_TIMEOUT)",
+                                   seconds);
     return device->host->error(FL_E_MEMORY, GPU_RTC("") " failed for %s: %s%s%.*s", device->architecture,
                                result.error > 0 ? rtc->error(result.error) : "it ended its process",
                                first > 0 ? ", " : "", first, result.log.c_str());
@@ -135,15 +145,14 @@ fl_status make(const hip_device *device, const hip_code_job *job, hip_code *code
 fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code **code)
 {
     job->output[0] = '\0';
-    hip_code *made = new (std::nothrow) hip_code{};
-    fl_status status = FL_E_MEMORY;
+    hip_code *made = nullptr;
+    fl_status status;
     try {
-        if (made)
-            status = make(device, job, made);
+        made = new hip_code{};
+        status = make(device, job, made);
     } catch (const std::bad_alloc &) {
-    }
-    if (!made || status == FL_E_MEMORY)
         status = device->host->error(FL_E_MEMORY, "out of memory for compiled code");
+    }
     if (status == FL_OK)
         *code = made;
     else

@@ -8,6 +8,7 @@
 #ifndef FLYNN_HIP_GPU_RTC_H
 #define FLYNN_HIP_GPU_RTC_H
 
+#include "../shared/process.h"
 #include "gpu_library.h"
 
 #include <dlfcn.h>
@@ -95,8 +96,10 @@ static inline std::string gpu_rtc_identity()
 
 constexpr int gpu_rtc_refused = 6; /* nvrtcResult and hiprtcResult for a text that does not compile */
 
+constexpr int gpu_rtc_ended = -1, gpu_rtc_late = -2;
+
 struct gpu_rtc_result {
-    int error;        /* 0: compiled; gpu_rtc_refused, or another error code of the library */
+    int error; /* 0: compiled; gpu_rtc_refused, or another error code of the library; it ended its process; late */
     std::string log;  /* what the compiler printed */
     std::string code; /* for the device's architecture */
 };
@@ -143,8 +146,9 @@ static inline void gpu_rtc_options(const char *architecture, bool contract, std:
                 "--disable-warnings", contract ? "--fmad=true" : "--fmad=false"};
 }
 
+/* In this process, so without a limit of time. */
 static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
-                                             const std::vector<const char *> &options)
+                                             const std::vector<const char *> &options, double)
 {
     return gpu_rtc_compile_here(rtc, text, options);
 }
@@ -185,8 +189,7 @@ static inline hipError_t gpu_function_use_of(const void *function, int threads, 
 }
 
 #else
-#include <csignal>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using gpu_module = hipModule_t;
@@ -201,12 +204,12 @@ static inline void gpu_rtc_options(const char *architecture, bool contract, std:
                 contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
 }
 
-/* `move` is read or write. False: the other end was closed before all was moved. */
+/* `move` is read or write. False: it fails, or the file ends before. */
 template <typename Move>
-static inline bool gpu_rtc_move_bytes(Move move, int pipe, void *data, size_t bytes)
+static inline bool gpu_rtc_move_bytes(Move move, int file, void *data, size_t bytes)
 {
     for (char *at = static_cast<char *>(data); bytes > 0;) {
-        const ssize_t moved = move(pipe, at, bytes);
+        const ssize_t moved = move(file, at, bytes);
         if (moved == 0 || (moved < 0 && errno != EINTR))
             return false;
         at += moved > 0 ? moved : 0;
@@ -216,41 +219,49 @@ static inline bool gpu_rtc_move_bytes(Move move, int pipe, void *data, size_t by
 }
 
 template <typename Move>
-static inline bool gpu_rtc_move(Move move, int pipe, gpu_rtc_result *result)
+static inline bool gpu_rtc_move(Move move, int file, gpu_rtc_result *result)
 {
     size_t sizes[] = {result->log.size(), result->code.size()};
-    if (!gpu_rtc_move_bytes(move, pipe, &result->error, sizeof result->error) ||
-        !gpu_rtc_move_bytes(move, pipe, sizes, sizeof sizes))
+    if (!gpu_rtc_move_bytes(move, file, &result->error, sizeof result->error) ||
+        !gpu_rtc_move_bytes(move, file, sizes, sizeof sizes))
         return false;
     result->log.resize(sizes[0]);
     result->code.resize(sizes[1]);
-    return gpu_rtc_move_bytes(move, pipe, &result->log[0], sizes[0]) &&
-           gpu_rtc_move_bytes(move, pipe, &result->code[0], sizes[1]);
+    return gpu_rtc_move_bytes(move, file, &result->log[0], sizes[0]) &&
+           gpu_rtc_move_bytes(move, file, &result->code[0], sizes[1]);
 }
 
-/* Compiles in a child process: hiprtc ends its process if it does not know the architecture, or if its compiler fails.
- */
-static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
-                                             const std::vector<const char *> &options)
+struct gpu_rtc_work {
+    const gpu_rtc *rtc;
+    const char *text;
+    const std::vector<const char *> *options;
+    int file; /* for the result */
+};
+
+/* For process_run. */
+static inline int gpu_rtc_do(void *data)
 {
-    constexpr unsigned most_seconds = 120;
-    gpu_rtc_result result = {-1, "", ""};
-    int pipes[2], status;
-    if (pipe(pipes) != 0)
+    const gpu_rtc_work *w = static_cast<const gpu_rtc_work *>(data);
+    gpu_rtc_result result = gpu_rtc_compile_here(w->rtc, w->text, *w->options);
+    return gpu_rtc_move(write, w->file, &result) ? 0 : errno;
+}
+
+/* In a child process, for at most so many seconds (0: without a limit): hiprtc ends its process if it does not know the
+ * architecture, or if its compiler fails; and another thread may have held a lock that the compiler needs. */
+static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
+                                             const std::vector<const char *> &options, double seconds)
+{
+    gpu_rtc_result result = {gpu_rtc_ended, "", ""};
+    gpu_rtc_work work = {rtc, text, &options, memfd_create("flynn-code", MFD_CLOEXEC)};
+    if (work.file < 0)
         return result;
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(most_seconds); /* another thread may have held a lock that the compiler needs */
-        result = gpu_rtc_compile_here(rtc, text, options);
-        _exit(gpu_rtc_move(write, pipes[1], &result) ? 0 : 1);
-    }
-    close(pipes[1]);
-    const bool complete = child > 0 && gpu_rtc_move(read, pipes[0], &result);
-    close(pipes[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!complete)
-        result.error = -1;
+    const process_ending ending = process_run(gpu_rtc_do, &work, seconds);
+    if (ending.late)
+        result.error = gpu_rtc_late;
+    else if (ending.error != 0 || ending.status != 0 || lseek(work.file, 0, SEEK_SET) != 0 ||
+             !gpu_rtc_move(read, work.file, &result))
+        result.error = gpu_rtc_ended;
+    close(work.file);
     return result;
 }
 

@@ -2,13 +2,14 @@
 #define _GNU_SOURCE
 #include "compiler.h"
 
+#include "process.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +30,7 @@ enum { MOST_ARGUMENTS = 48 };
 typedef struct compiler {
     char path[PATH_MAX];
     struct stat file;
+    char *search; /* safe_path() */
 } compiler;
 
 static bool is_program(const char *path, struct stat *file)
@@ -34,15 +38,40 @@ static bool is_program(const char *path, struct stat *file)
     return stat(path, file) == 0 && S_ISREG(file->st_mode) && access(path, X_OK) == 0;
 }
 
-/* In the absolute folders of PATH: nothing comes from the current one. */
+/* "PATH=" and the absolute folders of PATH, or the usual ones if it has none: an empty or relative one is searched from
+ * the current folder. To be freed; NULL: out of memory. */
+static char *safe_path(void)
+{
+    static const char name[] = "PATH=", usual[] = "/usr/local/bin:/usr/bin:/bin";
+    const char *given = getenv("PATH");
+    char *path, *end;
+
+    given = given ? given : "";
+    path = malloc(sizeof name + strlen(given) + sizeof usual);
+    if (!path)
+        return NULL;
+    end = stpcpy(path, name);
+    for (size_t length; *given; given += length + (given[length] == ':')) {
+        length = strcspn(given, ":");
+        if (*given != '/')
+            continue;
+        if (end[-1] != '=')
+            *end++ = ':';
+        end = mempcpy(end, given, length);
+    }
+    *end = '\0';
+    if (end[-1] == '=')
+        strcpy(end, usual);
+    return path;
+}
+
+/* In the folders of safe_path(). */
 static bool find_in_path(const char *name, compiler *found)
 {
-    const char *folder = getenv("PATH");
-
-    for (folder = folder ? folder : "/usr/local/bin:/usr/bin:/bin"; *folder;) {
+    for (const char *folder = strchr(found->search, '=') + 1; *folder;) {
         const size_t length = strcspn(folder, ":");
         const int size = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)length, folder, name);
-        if (*folder == '/' && size < (int)sizeof found->path && is_program(found->path, &found->file))
+        if (size < (int)sizeof found->path && is_program(found->path, &found->file))
             return true;
         folder += length + (folder[length] == ':');
     }
@@ -56,6 +85,9 @@ static fl_status find_compiler(const fl_host *host, const char *language, compil
 
     if (getauxval(AT_SECURE))
         return host->error(FL_E_UNAVAILABLE, "a program with the rights of another user compiles nothing");
+    found->search = safe_path();
+    if (!found->search)
+        return host->error(FL_E_MEMORY, "out of host memory");
     if (name && *name) {
         if (*name == '/' ? snprintf(found->path, sizeof found->path, "%s", name) < (int)sizeof found->path &&
                                is_program(found->path, &found->file)
@@ -125,99 +157,123 @@ static int text_file(const char *text)
     return file;
 }
 
-/* "NAME=value" of our own environment; NULL: it is not set. */
-static char *kept_variable(const char *name, char *text, size_t size)
+fl_status compiler_time_limit(const fl_host *host, double *seconds)
+{
+    const char *text = secure_getenv("FLYNN_COMPILE_TIMEOUT");
+    char *end;
+
+    *seconds = 60;
+    if (!text || !*text)
+        return FL_OK;
+    *seconds = strtod(text, &end);
+    if (*end || !(*seconds >= 0 && *seconds < 1e9))
+        return host->error(FL_E_ARGUMENT, "FLYNN_COMPILE_TIMEOUT: '%s' is not a number of seconds", text);
+    return FL_OK;
+}
+
+/* What the process of the compiler needs. */
+typedef struct execution {
+    char *const *arguments, *const *environment;
+    int text, output; /* files: its stdin, and what it prints to */
+} execution;
+
+/* In that process: becomes the compiler. Returns only if that fails, with errno. */
+static int become_compiler(void *data)
+{
+    const execution *e = data;
+    struct rlimit size;
+    int text, output;
+
+    if (getrlimit(RLIMIT_FSIZE, &size) != 0)
+        return errno;
+    size.rlim_cur = size.rlim_cur < COMPILER_MOST_BYTES ? size.rlim_cur : COMPILER_MOST_BYTES;
+    size.rlim_max = size.rlim_max < COMPILER_MOST_BYTES ? size.rlim_max : COMPILER_MOST_BYTES;
+    if (setrlimit(RLIMIT_FSIZE, &size) != 0)
+        return errno;
+    signal(SIGXFSZ, SIG_IGN);                  /* a longer file is an error, which the compiler reports */
+    text = fcntl(e->text, F_DUPFD_CLOEXEC, 3); /* the program may have closed its own 0, 1 or 2 */
+    output = fcntl(e->output, F_DUPFD_CLOEXEC, 3);
+    if (dup2(text, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+        return errno;
+    process_close_on_exec(2);
+    execve(e->arguments[0], e->arguments, e->environment);
+    return errno;
+}
+
+/* "NAME=value" of our own environment, to be freed; NULL: it names no absolute folder, or out of memory. */
+static char *kept_variable(const char *name)
 {
     const char *value = getenv(name);
+    char *text;
 
-    return value && snprintf(text, size, "%s=%s", name, value) < (int)size ? text : NULL;
+    return value && *value == '/' && asprintf(&text, "%s=%s", name, value) > 0 ? text : NULL;
 }
 
-/* Begins the compiler with the file `text` as its stdin, and `output` as what it prints to. Other files are closed. */
-static int begin(const char *path, char *const *arguments, int text, int output, pid_t *child)
+/* The beginning of what was printed, without empty lines before it. */
+static void read_output(int file, char *text, size_t size)
 {
-    static char language[] = "LC_ALL=C";
-    char variables[3][PATH_MAX + 16], *environment[5] = {language};
-    const char *const kept[] = {"PATH", "HOME", "TMPDIR"};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, usual;
-    int count = 1, error;
+    const ssize_t got = pread(file, text, size - 1, 0);
 
-    for (int i = 0; i < 3; i++)
-        if (kept_variable(kept[i], variables[i], sizeof variables[i]))
-            environment[count++] = variables[i];
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGTERM);
-    sigaddset(&usual, SIGPIPE);
-    error = posix_spawn_file_actions_init(&actions);
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &usual);
-        for (int i = 0; i < 3 && error == 0; i++)
-            error = posix_spawn_file_actions_adddup2(&actions, i == 0 ? text : output, i);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-        error = error ? error : posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-#endif
-        error = error ? error : posix_spawn(child, path, &actions, &attributes, arguments, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    text[got > 0 ? got : 0] = '\0';
+    memmove(text, text + strspn(text, "\n"), strlen(text) + 1 - strspn(text, "\n"));
 }
 
-/* The beginning of what comes through the pipe, without empty lines before it; all of it is read, so that the writer
- * ends. */
-static void read_all(int from, char *text, size_t size)
+/* Whether the limit of a file's size was met: gcc prints the error, clang the signal, which it does not ignore. */
+static bool is_too_large(const char *output)
 {
-    char rest[4096];
-    size_t used = 0;
-    ssize_t got;
+    return !strstr(output, FL_SOURCE_NAME ":") &&
+           (strstr(output, "File too large") || strstr(output, "File size limit exceeded"));
+}
 
-    do {
-        const size_t room = size - 1 - used;
-        got = read(from, room ? text + used : rest, room ? room : sizeof rest);
-        if (got > 0 && room)
-            used += (size_t)got;
-    } while (got > 0 || (got < 0 && errno == EINTR));
-    text[used] = '\0';
-    memmove(text, text + strspn(text, "\n"), used + 1 - strspn(text, "\n"));
+static fl_status too_large(const fl_host *host, const char *path)
+{
+    return host->error(FL_E_MEMORY, "%s makes a file of more than %d MiB, which is refused", path,
+                       COMPILER_MOST_BYTES >> 20);
+}
+
+/* What the end of the compiler means. */
+static fl_status judge(const fl_host *host, const compiler_job *job, const char *path, process_ending ending,
+                       double limit)
+{
+    const bool passing =
+        ending.error == EAGAIN || ending.error == ENOMEM || ending.error == EMFILE || ending.error == ENFILE;
+
+    if (ending.error != 0)
+        return host->error(FL_E_MEMORY, "%s cannot be run: %s%s", path, strerror(ending.error),
+                           passing ? "; try again when more is free" : "");
+    if (ending.late)
+        return host->error(FL_E_MEMORY, "%s did not end within %g s (FLYNN_COMPILE_TIMEOUT)", path, limit);
+    if (WIFSIGNALED(ending.status))
+        return host->error(FL_E_MEMORY, "%s died by signal %d", path, WTERMSIG(ending.status));
+    if (WEXITSTATUS(ending.status) == 0)
+        return FL_OK;
+    return is_too_large(job->output) ? too_large(host, path) : FL_E_SOURCE;
 }
 
 /* Runs the compiler to its end. */
-static fl_status execute(const fl_host *host, const compiler_job *job, char *const *arguments)
+static fl_status execute(const fl_host *host, const compiler_job *job, const compiler *with, char *const *arguments)
 {
-    int text = text_file(job->text), pipes[2], error = text < 0 ? errno : 0, status = 0;
-    pid_t child, ended;
+    static char language[] = "LC_ALL=C";
+    char *home = kept_variable("HOME"), *scratch = kept_variable("TMPDIR");
+    char *environment[5] = {language, with->search, home ? home : scratch, home ? scratch : NULL};
+    execution e = {arguments, environment, text_file(job->text), memfd_create("flynn-output", MFD_CLOEXEC)};
+    process_ending ending = {.error = e.text < 0 || e.output < 0 ? errno : 0};
+    double limit;
+    fl_status status = compiler_time_limit(host, &limit);
 
-    if (error == 0 && pipe2(pipes, O_CLOEXEC) != 0) {
-        error = errno;
-        close(text);
+    if (status == FL_OK && ending.error == 0) {
+        ending = process_run(become_compiler, &e, limit);
+        read_output(e.output, job->output, job->output_size);
     }
-    if (error == 0) {
-        error = begin(arguments[0], arguments, text, pipes[1], &child);
-        close(text);
-        close(pipes[1]);
-        if (error == 0)
-            read_all(pipes[0], job->output, job->output_size);
-        close(pipes[0]);
-    }
-    if (error != 0)
-        return host->error(FL_E_MEMORY, "%s cannot be run: %s", arguments[0], strerror(error));
-    do
-        ended = waitpid(child, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    if (ended < 0)
-        return host->error(FL_E_MEMORY, "%s: its end is unknown: %s", arguments[0], strerror(errno));
-    if (WIFSIGNALED(status))
-        return host->error(FL_E_MEMORY, "%s died by signal %d", arguments[0], WTERMSIG(status));
-    return WEXITSTATUS(status) == 0 ? FL_OK : FL_E_SOURCE;
+    if (status == FL_OK)
+        status = judge(host, job, with->path, ending, limit);
+    if (e.text >= 0)
+        close(e.text);
+    if (e.output >= 0)
+        close(e.output);
+    free(home);
+    free(scratch);
+    return status;
 }
 
 static fl_status compile(const fl_host *host, const compiler_job *job, const compiler *with, const char *to)
@@ -235,7 +291,7 @@ static fl_status compile(const fl_host *host, const compiler_job *job, const com
     for (const char *const *a = job->libraries; *a && count < MOST_ARGUMENTS - 1; a++)
         arguments[count++] = *a;
     arguments[count] = NULL;
-    return execute(host, job, (char *const *)arguments);
+    return execute(host, job, with, (char *const *)arguments);
 }
 
 /* ------------------------------------------------------------------------------------------- the loading ---- */
@@ -245,14 +301,31 @@ static void *load(const char *path)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* Why a file that the compiler made is refused; dlerror() has the loader's words. */
+static fl_status refuse(const fl_host *host, const char *path)
+{
+    const char *words = dlerror();
+    struct statvfs system;
+
+    if (statvfs(path, &system) == 0 && system.f_flag & ST_NOEXEC)
+        return host->error(FL_E_MEMORY,
+                           "%.300s: no code can be loaded from its file system (noexec); set TMPDIR or FLYNN_CACHE to "
+                           "a folder on another one",
+                           path);
+    return host->error(FL_E_MEMORY, "what the compiler made cannot be loaded: %s", words ? words : "");
+}
+
 /* Compiles what the cache does not have, and keeps it there. */
 static fl_status make(const fl_host *host, const compiler_job *job, const compiler *with, const compiler_text *key,
                       fl_cache_entry *entry, void **handle)
 {
     fl_status status = compile(host, job, with, entry->path);
+    struct stat made;
 
+    if (status == FL_OK && stat(entry->path, &made) == 0 && made.st_size > COMPILER_MOST_BYTES)
+        status = too_large(host, with->path);
     if (status == FL_OK && !(*handle = load(entry->path)))
-        status = host->error(FL_E_MEMORY, "what the compiler made cannot be loaded: %s", dlerror());
+        status = refuse(host, entry->path);
     if (status == FL_OK)
         host->cache_keep(key->bytes, key->used, entry);
     else
@@ -260,28 +333,35 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
     return status;
 }
 
-fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle)
+/* Loads what the cache has of the key, or else what the compiler makes. */
+static fl_status load_or_make(const fl_host *host, const compiler_job *job, const compiler *with,
+                              const compiler_text *key, void **handle)
 {
     fl_cache_entry entry;
+    fl_status status = host->cache_find(key->bytes, key->used, &entry);
+
+    if (status == FL_OK && entry.found && !(*handle = load(entry.path))) {
+        host->cache_drop(&entry); /* damaged, or another process has just removed it */
+        status = host->cache_find(key->bytes, key->used, &entry);
+        if (status == FL_OK && entry.found && !(*handle = load(entry.path)))
+            status = host->error(FL_E_MEMORY, "%s cannot be loaded: %s", entry.path, dlerror());
+    }
+    return status == FL_OK && !*handle ? make(host, job, with, key, &entry, handle) : status;
+}
+
+fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle)
+{
     compiler with = {.path = ""};
-    compiler_text key;
+    compiler_text key = {.bytes = NULL};
     fl_status status = find_compiler(host, job->language, &with);
 
     *handle = NULL;
     job->output[0] = '\0';
-    if (status != FL_OK)
-        return status;
-    if (!make_key(job, &with, &key))
-        return host->error(FL_E_MEMORY, "out of host memory");
-    status = host->cache_find(key.bytes, key.used, &entry);
-    if (status == FL_OK && entry.found && !(*handle = load(entry.path))) {
-        host->cache_drop(&entry); /* damaged, or another process has just removed it */
-        status = host->cache_find(key.bytes, key.used, &entry);
-        if (status == FL_OK && entry.found && !(*handle = load(entry.path)))
-            status = host->error(FL_E_MEMORY, "%s cannot be loaded: %s", entry.path, dlerror());
-    }
-    if (status == FL_OK && !*handle)
-        status = make(host, job, &with, &key, &entry, handle);
+    if (status == FL_OK && !make_key(job, &with, &key))
+        status = host->error(FL_E_MEMORY, "out of host memory");
+    if (status == FL_OK)
+        status = load_or_make(host, job, &with, &key, handle);
     free(key.bytes);
+    free(with.search);
     return status;
 }

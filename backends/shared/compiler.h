@@ -39,13 +39,20 @@ typedef struct compiler_job {
 } compiler_job;
 
 /* Loads the shared object that the compiler makes of the text, from the user's cache if it is there. FL_E_SOURCE: the
- * compiler refuses the text; FL_E_UNAVAILABLE: there is no compiler; FL_E_MEMORY: also where it cannot be run, or what
- * it made cannot be written or loaded. Close `*handle` with dlclose. Any thread may call it.
+ * compiler refuses the text; FL_E_UNAVAILABLE: there is no compiler; FL_E_MEMORY: also where it cannot be run or does
+ * not end in time, or what it made is too large, or cannot be written or loaded. Close `*handle` with dlclose. Any
+ * thread may call it.
  *
  * The compiler is FLYNN_CC (FLYNN_CXX for C++), a path or a name, else `cc` (`c++`): the first in an absolute folder of
- * PATH. It is run without a shell and sees of the environment PATH, HOME and TMPDIR alone, so that no CPATH changes
- * what is compiled. */
+ * PATH. It is run without a shell, and ends with this process. It sees of the environment HOME, TMPDIR and the absolute
+ * folders of PATH alone, so that no CPATH changes what is compiled and no tool comes from the current folder. */
 fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle);
+
+/* Compiled code is refused from this size on. */
+enum { COMPILER_MOST_BYTES = 64 << 20 };
+
+/* For how long a compiler may run: FLYNN_COMPILE_TIMEOUT, in seconds, else 60; 0: without a limit. FL_E_ARGUMENT. */
+fl_status compiler_time_limit(const fl_host *host, double *seconds);
 
 #ifdef __cplusplus
 }

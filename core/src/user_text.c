@@ -30,11 +30,11 @@ fl_status core_user_text_refuse(const core_user_text *text, const core_text_erro
 static fl_status refuse_compiled(const core_user_text *text, const char *compiled, bool is_expression,
                                  const char *output)
 {
+    const char *said = *output ? output : "it prints nothing";
     core_text_error error;
 
     if (!core_compiler_error(output, compiled, FL_SOURCE_NAME, &error))
-        return core_fail(FL_E_MEMORY, "%s: the compiler fails: %.*s", text->shown_as, (int)strcspn(output, "\n"),
-                         *output ? output : "it prints nothing");
+        return core_fail(FL_E_MEMORY, "%s: the compiler fails: %.*s", text->shown_as, (int)strcspn(said, "\n"), said);
     if (is_expression)
         error.column = core_expression_column(text->source, compiled, error.line, error.column);
     return core_user_text_refuse(text, &error);

@@ -41,6 +41,16 @@ done <"$work/variants"
 ok "slice" slice --size=40 --slice=3:30,5:9 "${quick[@]}"
 ok "batch" batch "$slice" --rank=5 --output-dir=batch --backend=hip-amd
 
+# hiprtc, in its process.
+printf '__global__ void k(float *out, int n) { out[0] = n; }\n' >one.hip
+ok "a result" map x 1:2 --dtype=f32 -o one.npy --backend=serial
+one=(kernel one.hip out=1 1 --expect=one.npy "${quick[@]}")
+FLYNN_COMPILE_TIMEOUT=0.001 refused "a limit of time" 4 "hiprtc did not end within 0.001 s (FLYNN_COMPILE_TIMEOUT)" "${one[@]}"
+ok "without it" "${one[@]}"
+printf '__global__ void k(float *out, int n) { out[0] = m; }\n' >wrong.hip
+run kernel wrong.hip out=1 1 --expect=one.npy "${quick[@]}"
+check "an error in the text" grep -q "wrong.hip:1:49: 'm' is not known" "$work/err"
+
 # Its exit code is about this machine's other hardware, too.
 run doctor --bundle=bundle.json
 check "bundle: the plugin's architectures" json bundle.json 'any("gfx" in b["built_with"]

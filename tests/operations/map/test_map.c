@@ -7,9 +7,12 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* A function in C; NULL: the device compiles none, which it says. */
 static fl_function *function_in_c(fl_device *device, const char *text)
@@ -434,6 +437,98 @@ Test(map, no_compiler)
     setenv("FLYNN_CC", "/bin/true", 1); /* makes nothing */
     expect_status(FL_E_MEMORY, fl_function_create(device, "x - 17", "e", &dtype, 1, NULL, 0, &f));
     fl_device_close(device);
+}
+
+/* ----------------------------------------------------------------------------- what the program does with children
+ * ---- */
+
+/* A text that compiles gives right results, and one that does not has its messages. */
+static void compile_both(const char *while_program)
+{
+    fl_device *device = open_device("serial");
+    const float three = 3;
+    fl_array *x = vector(device, FL_F32, 1, &three);
+    char log[256] = "";
+    fl_function *f;
+    float got = 0;
+    fl_status status;
+
+    setenv("FLYNN_CACHE", "off", 1); /* each is compiled */
+    for (int round = 0; round < 10; round++) {
+        status = fl_function_create(device, "int f(int n) { return m; }", "t.c", NULL, 0, log, sizeof log, &f);
+        cr_assert(status == FL_E_SOURCE, "%s: %d, %s", while_program, status, fl_last_error());
+        expect_error_says("t.c:1:23: 'm' is not known");
+        cr_expect_str_eq(log, "int f(int n) { return m; }\n                      ^");
+    }
+    status = fl_function_create(device, "float f(float x) { return 7 * x; }", "t.c", NULL, 0, NULL, 0, &f);
+    cr_assert(status == FL_OK, "%s: %d, %s", while_program, status, fl_last_error());
+    must(fl_map(device, f, (const fl_array *const *)&x, 1, x, NULL));
+    must(fl_array_to_host(x, &got));
+    cr_expect(got == 21, "%s", while_program);
+    fl_function_free(f);
+    fl_array_free(x);
+    setenv("FLYNN_CC", "/bin/false", 1);
+    expect_status(FL_E_MEMORY, fl_function_create(device, "x", "t.c", &(fl_dtype){FL_F32}, 1, NULL, 0, &f));
+    expect_error_says("the compiler fails: it prints nothing");
+    fl_device_close(device);
+}
+
+Test(map, children_are_ignored)
+{
+    signal(SIGCHLD, SIG_IGN);
+    compile_both("SIGCHLD is ignored");
+}
+
+static void reap_all(int number)
+{
+    (void)number;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+}
+
+Test(map, a_handler_waits_for_all_children)
+{
+    struct sigaction action = {.sa_handler = reap_all}; /* system calls are interrupted */
+    sigaction(SIGCHLD, &action, NULL);
+    compile_both("a handler waits for all children");
+}
+
+static void *wait_for_all(void *unused)
+{
+    for (;;)
+        if (waitpid(-1, NULL, 0) < 0)
+            usleep(100);
+    return unused;
+}
+
+Test(map, a_thread_waits_for_all_children)
+{
+    pthread_t thread;
+    cr_assert(pthread_create(&thread, NULL, wait_for_all, NULL) == 0);
+    compile_both("a thread waits for all children");
+}
+
+/* The files that the compiler gets are then 0, 1 and 2 themselves. */
+Test(map, standard_streams_are_closed)
+{
+    const pid_t child = fork();
+    int status;
+    if (child == 0) {
+        fl_device *device = open_device("serial");
+        const fl_dtype dtype = FL_F32;
+        fl_function *f;
+        setenv("FLYNN_CACHE", "off", 1);
+        for (int closed = 0; closed < 3; closed++) {
+            close(closed);
+            if (fl_function_create(device, "x + 9", "e", &dtype, 1, NULL, 0, &f) != FL_OK)
+                _exit(1 + closed);
+            fl_function_free(f);
+        }
+        _exit(fl_function_create(device, "int f(int n) { return m; }", "e", NULL, 0, NULL, 0, &f) == FL_E_SOURCE ? 0
+                                                                                                                 : 4);
+    }
+    cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", WEXITSTATUS(status));
 }
 
 /* -------------------------------------------------------------------------------------------------- lifetimes ---- */
