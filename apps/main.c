@@ -88,7 +88,8 @@ static void print_man(void)
     printf(".SH SYNOPSIS\n.B flynn\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n.SH COMMANDS\n");
     each_command(print_man_command);
     printf(".SH ENVIRONMENT\nEach option has a variable, which the option beats: FLYNN_MIN_TIME is that of "
-           "\\-\\-min\\-time.\n"
+           "\\-\\-min\\-time. FLYNN_CACHE is the folder of what is kept, or off; FLYNN_CC and FLYNN_CXX compile\n"
+           "for map and kernel, in FLYNN_COMPILE_TIMEOUT seconds; FLYNN_PLUGIN_PATH has folders of plugins.\n"
            ".SH EXIT STATUS\n.TP\n0\ndone and correct\n.TP\n1\na result failed its check\n.TP\n2\nwrong usage or bad "
            "input\n"
            ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");

@@ -56,12 +56,14 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     if (code->device != device || code->text != k->text) {
         fl_kernel_free(code->kernel);
         *code = (kernel_code){.device = NULL};
+        progress("%s: compiling", k->shown_as);
         status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
             status = fill_constants(own, device, code->kernel);
         if (status != FL_OK)
             return status;
+        user_compiled(k->shown_as);
         code->device = device;
         code->text = k->text;
     }

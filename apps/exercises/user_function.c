@@ -5,6 +5,7 @@
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/progress.h"
 #include "support/text.h"
 
 #include <math.h>
@@ -87,6 +88,20 @@ void user_function_count_inputs(user_function *f, int most)
     user_function_read(f);
 }
 
+void user_compiled(const char *shown_as)
+{
+    static bool told;
+    char folder[1];
+    int64_t entries, bytes;
+    const char *kept = getenv("FLYNN_CACHE");
+
+    progress("%s: running", shown_as);
+    if (!told && !(kept && strcmp(kept, "off") == 0) &&
+        fl_cache_describe(folder, sizeof folder, &entries, &bytes) != FL_OK)
+        note("%s", fl_last_error());
+    told = true;
+}
+
 fl_status user_function_on(user_function *f, fl_device *device, fl_function **function)
 {
     fl_status status;
@@ -98,12 +113,14 @@ fl_status user_function_on(user_function *f, fl_device *device, fl_function **fu
     if (f->compiled[i].device != device) {
         fl_function_free(f->compiled[i].function);
         f->compiled[i].device = NULL;
+        progress("%s: compiling", f->shown_as);
         status = fl_function_create(device, f->text, f->shown_as, f->is_expression ? f->inputs : NULL,
                                     f->is_expression ? f->count : 0, log, sizeof log, &f->compiled[i].function);
         if (status == FL_E_SOURCE)
             user_text_must(status, log);
         if (status != FL_OK)
             return status;
+        user_compiled(f->shown_as);
         f->compiled[i].device = device;
     }
     *function = f->compiled[i].function;

@@ -184,50 +184,77 @@ static void free_words(child_words *w)
     *w = (child_words){.count = 0};
 }
 
+const char *const child_variables[] = {"CACHE", "CC",           "COMPILE_TIMEOUT", "CXX",
+                                       "LINK",  "LINK_TIMEOUT", "PLUGIN_PATH",     NULL};
+
+bool child_keeps(const char *variable)
+{
+    const size_t length = strcspn(variable + 6, "=");
+
+    for (const char *const *v = child_variables; *v; v++)
+        if (length == strlen(*v) && strncmp(variable + 6, *v, length) == 0)
+            return true;
+    return false;
+}
+
 /* The words say all that this command passes on: variables of options that it does not take must not reach the child.
  */
 static void forget_options(void)
 {
-    static const char *const no_options[] = {
-        "FLYNN_CACHE=", "FLYNN_PLUGIN_PATH=", "FLYNN_LINK=", "FLYNN_LINK_TIMEOUT="};
     char **kept = environ;
 
-    for (char **v = environ; *v; v++) {
-        bool keep = strncmp(*v, "FLYNN_", 6) != 0;
-        for (size_t i = 0; i < sizeof no_options / sizeof *no_options; i++)
-            keep = keep || strncmp(*v, no_options[i], strlen(no_options[i])) == 0;
-        if (keep)
+    for (char **v = environ; *v; v++)
+        if (strncmp(*v, "FLYNN_", 6) != 0 || child_keeps(*v))
             *kept++ = *v;
-    }
     *kept = NULL;
 }
 
-child_result child_run(child_words *w)
+/* Runs the command line; its status, and what it printed, to be freed. */
+static int run(const child_words *w, char **out_text, char **err_text)
 {
-    int out = print_file("flynn-stdout"), err = print_file("flynn-stderr");
-    child_result result = {.document = NULL};
+    int out = print_file("flynn-stdout"), err = print_file("flynn-stderr"), status;
     pid_t child = start();
-    int status;
-    char *text;
 
-    progress_has_result(); /* the child has the same limit, and says what there is */
     if (child == 0) {
         forget_options();
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
-        execv("/proc/self/exe", w->words);
+        execv("/proc/self/exe", (char *const *)w->words);
         _exit(127);
     }
     status = wait_for(child);
+    *out_text = read_all(out);
+    *err_text = read_all(err);
+    return status;
+}
+
+char *child_help(const char *command)
+{
+    const child_words w = {{"flynn", "help", "--words", (char *)command}, 4};
+    char *out, *err;
+    const int status = run(&w, &out, &err);
+
+    if (status != 0)
+        fail(EXIT_BROKEN, "flynn help --words: %s", child_end(status).text);
+    free(err);
+    return out;
+}
+
+child_result child_run(child_words *w)
+{
+    child_result result = {.document = NULL};
+    char *text, *err;
+    int status;
+
+    progress_has_result(); /* the child has the same limit, and says what there is */
+    status = run(w, &text, &err);
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    text = read_all(out);
     result.document = json_loads(text, 0, NULL);
     if (!result.document && result.exit_code <= EXIT_WRONG_RESULT)
         fail(EXIT_BROKEN, "the command did not finish its output");
     free(text);
-    text = read_all(err);
-    take_message(status, text, result.message, sizeof result.message);
-    free(text);
+    take_message(status, err, result.message, sizeof result.message);
+    free(err);
     free_words(w);
     return result;
 }

@@ -42,6 +42,14 @@ child_result child_run(child_words *w);
  */
 json_t *child_document(child_words *w, const char *what);
 
+/* What `flynn help --words [command]` prints, to be freed: "--mode=\tdescription", a line each. */
+char *child_help(const char *command);
+
+/* The library's variables, which are no option's, behind "FLYNN_"; NULL ends them. Children have them, too. */
+extern const char *const child_variables[];
+/* Whether "FLYNN_...=..." is one of them. */
+bool child_keeps(const char *variable);
+
 /* The answer of `question`, called in a copy of this process: for questions that open devices, if this process must
  * not. (A GPU's context stays until its process ends, and a GPU in exclusive mode then refuses every child.) If the
  * question ends its process, this one ends with the same exit code. */

@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include "support/memory.h"
+#include "support/paths.h"
 #include "support/progress.h"
 #include "support/statistics.h"
 
@@ -338,20 +339,6 @@ static bool has_link(const char *name)
     return false;
 }
 
-/* In the PATH. */
-static bool is_installed(const char *program)
-{
-    const char *path = getenv("PATH");
-    char file[4096];
-
-    for (; path && *path; path += strcspn(path, ":"), path += *path == ':') {
-        snprintf(file, sizeof file, "%.*s/%s", (int)strcspn(path, ":"), path, program);
-        if (access(file, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* NULL: none; `step`: as a step of Slurm's, which needs no mpirun. */
 static const struct launcher *find_launcher(bool step)
 {
@@ -359,7 +346,7 @@ static const struct launcher *find_launcher(bool step)
 
     for (int i = 0; i < LAUNCHERS; i++)
         if ((!wanted || strcmp(wanted, launchers[i].link) == 0) && has_link(launchers[i].link) &&
-            (step || is_installed(launchers[i].program)))
+            (step || path_has_program(launchers[i].program)))
             return &launchers[i];
     if (!step)
         fail(EXIT_CANNOT_RUN,

@@ -8,15 +8,19 @@
 
 #include "harness/backends.h"
 #include "harness/ceilings.h"
+#include "harness/child.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/paths.h"
+#include "support/statistics.h"
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -235,34 +239,87 @@ static void look_at_cache(diagnosis *d)
 {
     char folder[PATH_MAX];
     int64_t entries, bytes;
-    fl_status status = fl_cache_describe(folder, sizeof folder, &entries, &bytes);
 
-    if (status == FL_E_MEMORY)
-        must(status);
-    if (status == FL_OK)
+    if (fl_cache_describe(folder, sizeof folder, &entries, &bytes) == FL_OK)
         found(d, STATE_OK, "cache", "", "%s has %" PRId64 " compiled function%s, %s", folder, entries,
               entries == 1 ? "" : "s", format_bytes((double)bytes).text);
     else
         found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
 }
 
-/* What map compiles with on a processor, and every check of map. */
+/* What map compiles with on a processor, and every check of map. The text is a new one: the cache does not have it. */
 static void look_at_compiler(diagnosis *d)
 {
     fl_device *device = NULL;
     fl_function *function = NULL;
     fl_status status = fl_device_open("serial", &device);
+    char text[64];
 
+    snprintf(text, sizeof text, "x /* %.9f */", seconds_now());
     if (status == FL_OK)
-        status = fl_function_create(device, "x", "x", &(fl_dtype){FL_F32}, 1, NULL, 0, &function);
-    if (status == FL_E_MEMORY)
-        must(status);
+        status = fl_function_create(device, text, "a function", &(fl_dtype){FL_F32}, 1, NULL, 0, &function);
     if (status == FL_OK)
         found(d, STATE_OK, "compiler", "", "functions of your own are compiled here (flynn map)");
-    else
-        found(d, STATE_ADVICE, "compiler", "", "functions of your own (flynn map): %s", fl_last_error());
+    else /* what is behind a semicolon is the cure */
+        found(d, STATE_ADVICE, "compiler",
+              strchr(fl_last_error(), ';') ? "" : "install gcc again, or name another compiler in FLYNN_CC",
+              "functions of your own (flynn map): %s", fl_last_error());
     fl_function_free(function);
     fl_device_close(device);
+}
+
+/* Names of variables behind "FLYNN_". */
+typedef struct name_list {
+    const char **names;
+    size_t count;
+} name_list;
+
+static void add_name(name_list *list, const char *name)
+{
+    list->names = memory_regrown(list->names, list->count + 1, sizeof *list->names);
+    list->names[list->count++] = name;
+}
+
+/* Those of each option of each command, MIN_TIME of "--min-time=", which stay until the end, and the library's. */
+static name_list known_variables(void)
+{
+    char *commands = child_help(NULL);
+    name_list known = {NULL, 0};
+
+    for (char *rest = commands, *command; (command = strsep(&rest, "\n")) && *command;) {
+        command[strcspn(command, "\t")] = '\0';
+        for (char *options = child_help(command), *option; (option = strsep(&options, "\n")) && *option;) {
+            option[strcspn(option, "=\t")] = '\0';
+            for (char *c = option; *c; c++)
+                *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+            add_name(&known, option + strlen("--"));
+        }
+    }
+    free(commands);
+    for (const char *const *v = child_variables; *v; v++)
+        add_name(&known, *v);
+    return known;
+}
+
+/* A misspelt variable has no effect. */
+static void look_at_variables(diagnosis *d)
+{
+    name_list known = {NULL, 0};
+
+    for (char **v = environ; *v; v++) {
+        const int length = (int)strcspn(*v, "=");
+        if (strncmp(*v, "FLYNN_", 6) != 0 || !(*v)[length] || !(*v)[length + 1] || child_keeps(*v))
+            continue;
+        if (known.count == 0)
+            known = known_variables();
+        char *name = memory_print("%.*s", length - 6, *v + 6);
+        const char *nearest = fl_nearest_name(name, known.names, known.count);
+        if (!nearest || strcmp(nearest, name) != 0)
+            found(d, STATE_ADVICE, "environment", "unset it", "no command knows FLYNN_%.100s%s%s%s", name,
+                  nearest ? "; did you mean FLYNN_" : "", nearest ? nearest : "", nearest ? "?" : "");
+        free(name);
+    }
+    free(known.names);
 }
 
 static void look_at_all(diagnosis *d)
@@ -283,6 +340,7 @@ static void look_at_all(diagnosis *d)
     }
     look_at_compiler(d);
     look_at_cache(d);
+    look_at_variables(d);
 }
 
 static void print(const diagnosis *d)
@@ -325,7 +383,8 @@ static const own_option own_options[] = {
 
 static const char summary[] =
     "Checks the machine and every backend, opens each one, and says how to fix what is broken.\v"
-    "A finding is ok, absent (there is no such device here), advice, or broken. Exit status 3 if anything is broken.\v"
+    "It also compiles a function, and looks at the variables FLYNN_... A finding is ok, absent (there is no such "
+    "device here), advice, or broken. Exit status 3 if anything is broken.\v"
     "\twhat is broken, and how to repair it\n"
     "--json=doctor.json\tthe findings for someone else\n"
     "--bundle\t" BUNDLE_FILE ", to send\n";

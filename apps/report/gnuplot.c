@@ -5,30 +5,15 @@
 #include "harness/child.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/paths.h"
 #include "support/text.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Is it in PATH? */
-static bool is_installed(void)
-{
-    const char *path = getenv("PATH");
-    char file[PATH_MAX];
-
-    while (path && *path) {
-        const int length = (int)strcspn(path, ":");
-        if (snprintf(file, sizeof file, "%.*s/gnuplot", length, path) < (int)sizeof file && access(file, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
 
 bool gnuplot_find(problem *why)
 {
@@ -38,7 +23,7 @@ bool gnuplot_find(problem *why)
 
     if (answer)
         pclose(answer);
-    if (!there && is_installed()) /* the shell calls a lack of memory or of files "not found", too */
+    if (!there && path_has_program("gnuplot")) /* the shell calls a lack of memory or of files "not found", too */
         return problem_set(why, EXIT_BROKEN, "gnuplot is installed, but does not start (gnuplot --version)");
     return there || problem_set(why, EXIT_CANNOT_RUN,
                                 "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it "

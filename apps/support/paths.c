@@ -15,6 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool path_has_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    bool found = false;
+
+    for (int length; path && *path && !found; path += length + (path[length] == ':')) {
+        length = (int)strcspn(path, ":");
+        char *file = memory_print("%.*s/%s", length, path, name);
+        found = access(file, X_OK) == 0;
+        free(file);
+    }
+    return found;
+}
+
 enum { MOST_LINKS = 40 }; /* as many as Linux follows */
 
 char *path_follow(const char *path)

@@ -5,6 +5,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+/* Whether a folder of PATH has the program. */
+bool path_has_program(const char *name);
+
 /* `path` without the symbolic links in its last part, also where the file that they lead to is not there (malloc).
  * NULL with errno: ELOOP, ENOMEM. */
 char *path_follow(const char *path);

@@ -4,6 +4,8 @@
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 
+export -n FLYNN_TEST_FAULTS # it is no variable of flynn's
+
 # has STATE SUBJECT WORDS: a finding of the last JSON.
 has() {
     json "$work/out" "any(f['state'] == '$1' and f['subject'] == '$2' and '''$3''' in f['text'] for f in d['findings'])"
@@ -93,25 +95,60 @@ run doctor --root=bare --json
 check "measured" json "$work/out" \
     'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
 
-# Compiled functions: doctor compiles one.
+# Compiled functions: doctor compiles one, which is a new one each time.
+rm -rf "$FLYNN_CACHE/code"
 run doctor --root=bare --json
 check "the compiler" has ok compiler "functions of your own are compiled here"
 check "one is compiled" has ok cache "$FLYNN_CACHE/code has 1 compiled function, "
+all=$(grep -c '"subject"' "$work/out") code=$status
+# still_all: the other findings are there, and none is worse.
+still_all() { [ "$(grep -c '"subject"' "$work/out")" = "$all" ] && [ "$status" = "$code" ] && [ ! -s "$work/err" ]; }
+for compiler in "/bin/false it prints nothing" "/bin/true cannot be loaded" "/nonexistent there is no compiler"; do
+    FLYNN_CC=${compiler%% *} run doctor --root=bare --json
+    check "${compiler%% *}" has advice compiler "${compiler#* }"
+    check "${compiler%% *}: all else" still_all
+done
+check "and how to mend it" json "$work/out" 'all(f["cure"] or ";" in f["text"] for f in d["findings"] if f["state"] == "advice" and
+    f["subject"] == "compiler")'
+PATH=$(printf '/opt/modules/%04d/bin:' {1..1000})$PATH run doctor --root=bare --json
+check "a long PATH" has ok compiler "functions of your own are compiled here"
 rm -r "$FLYNN_CACHE/code"
 FLYNN_CC=/nonexistent run doctor --root=bare --json
-check "no compiler" has advice compiler "there is no compiler"
 check "none is compiled" has ok cache "$FLYNN_CACHE/code has 0 compiled functions, 0 B"
 mkdir -p "$FLYNN_CACHE/code"
 chmod 777 "$FLYNN_CACHE/code"
 run doctor --root=bare --json
 check "others could write them" has advice cache "others can write to $FLYNN_CACHE/code"
+check "others could write them: all else" still_all
 chmod 700 "$FLYNN_CACHE/code"
 echo code >"$FLYNN_CACHE/code/0123456789abcdef.code"
 FLYNN_CC=/nonexistent run doctor --root=bare --json
 check "one" has ok cache "has 1 compiled function, 5.00 B"
 FLYNN_CACHE=off run doctor --root=bare --json
 check "none are kept" has advice cache "FLYNN_CACHE is off"
+FLYNN_CACHE=/dev/null/cache run doctor --root=bare --json
+check "no folder" has advice cache "/dev/null/cache: Not a directory; set FLYNN_CACHE to a folder that only you can write to"
+if "${somebody[@]}" "$flynn" --version >"$work/check" 2>&1; then
+    chmod 755 "$work/cache"
+    [ "$(id -u)" != 0 ] || chown -R 65534 "$FLYNN_CACHE"
+    chmod 500 "$FLYNN_CACHE/code"
+    TMPDIR=/tmp "${somebody[@]}" "$flynn" doctor --root=bare --json >"$work/out" 2>"$work/err"
+    check "a cache that keeps nothing" has advice cache "$FLYNN_CACHE/code: Permission denied; set FLYNN_CACHE"
+    TMPDIR=/tmp "${somebody[@]}" "$flynn" map 'x + 4.5' 0:4 --backend=serial,simd --repeat=1 >"$work/out" 2>"$work/err"
+    check "map says so once" test "$(grep -c "compiled functions are not kept: .*Permission denied; set FLYNN_CACHE" "$work/err")" = 1
+    [ "$(id -u)" != 0 ] || chown -R 0 "$FLYNN_CACHE"
+    chmod 700 "$FLYNN_CACHE/code"
+fi
 rm -r "$FLYNN_CACHE/code"
+
+# Variables.
+run doctor --root=bare --json
+check "all variables are known" json "$work/out" 'not any(f["subject"] == "environment" for f in d["findings"])'
+FLYNN_MIN_TIM=1 FLYNN_COMPILER_TIMEOUT=2 FLYNN_QWERTZ=3 FLYNN_EMPTY='' FLYNN_MIN_TIME=0.2 FLYNN_UPTO=1 FLYNN_CXX=c++ \
+    FLYNN_LINK_TIMEOUT=3 run doctor --root=bare --json
+check "some are not" json "$work/out" 'sorted(f["text"] for f in d["findings"] if f["subject"] == "environment") == [
+    "no command knows FLYNN_COMPILER_TIMEOUT; did you mean FLYNN_COMPILE_TIMEOUT?",
+    "no command knows FLYNN_MIN_TIM; did you mean FLYNN_MIN_TIME?", "no command knows FLYNN_QWERTZ"]'
 
 # --bundle: a machine with a library of ROCm 6, a home folder, and a variable that is nobody's business.
 mkdir -p rocm/opt/rocm-6.4.1/lib rocm/opt/rocm-6.4.1/.info rocm/sys/module/amdgpu home/lib

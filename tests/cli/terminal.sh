@@ -46,6 +46,8 @@ check "--quiet" test ! -s "$work/err" -a "$status" = 0
 ok "no terminal" sort --backend=serial --size=4000000 --repeat=3
 check "no terminal" hidden
 
+on_terminal map 'x + 0.5' 0:1000 --backend=serial --repeat=1
+shown "map" "FUNCTION: compiling" "FUNCTION: running" "serial: first pass"
 on_terminal ceiling --backend=serial --size=1000000 --min-time=0.01
 shown "ceiling" "serial: copy on the device" "serial: launch, and wait for it"
 on_terminal slice --backend=serial --size=1000 --min-time=0.01

@@ -212,10 +212,10 @@ def shape_of(text):
     except ValueError:
         lines = text.decode(errors="replace").strip().splitlines()
         # A backend that is loaded at the second try comes elsewhere; a variant whose library lacks memory is not listed; how
-        # well a law fits is different each time; where doctor's compiler keeps what it makes depends on the folders that can
-        # be made, and so does the number of lines that are ok.
+        # well a law fits is different each time; a failure of doctor's compiler, or of the folder in which it keeps what it
+        # makes, is a line of doctor's, and changes the number of lines that are ok.
         return sorted(line.split()[:1] for line in lines
-                      if not re.match(r"\S+ +(library|fft|cache:) |\d+ ok, |(strong|weak) scaling: ", line))
+                      if not re.match(r"\S+ +(library|fft|cache:|compiler:) |\d+ ok, |(strong|weak) scaling: ", line))
     return sorted(document), [
         (r.get("exercise"), r.get("backend"), r.get("check", {}).get("ok")) for r in document.get("results", [])
     ], len(document.get("skipped", []))
