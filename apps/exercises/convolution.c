@@ -33,9 +33,11 @@ static void expect_rows(exercise *e, convolution_maker make)
     const int64_t taps = kernel->shape[0], rows = e->input_rows[0];
     const int64_t offsets[] = {0, (taps - 1) / 2, int64_smaller(taps, rows) - 1};
     const fl_mode mode = convolution_mode(e);
-    const int64_t columns[] = {0, (kernel->shape[1] - 1) / 2, kernel->shape[1] - 1};
     int64_t whole[FL_MAX_DIMS];
     const int ndim = exercise_whole_input(e, 0, whole);
+    const int64_t columns[] = {0, (kernel->shape[1] - 1) / 2, int64_smaller(kernel->shape[1], whole[1]) - 1};
+    /* In mode valid the larger input is the image: then the rows below are all of the smaller one. */
+    const bool swapped = ndim == 2 && mode == FL_VALID && (rows < taps || whole[1] < kernel->shape[1]);
     int64_t first = 0, shape[] = {e->outputs[0].shape[0], e->outputs[0].shape[1]}, above, below;
     host_array image;
 
@@ -48,8 +50,9 @@ static void expect_rows(exercise *e, convolution_maker make)
                                          : make(e, above, below - above);
     if (e->common.has_dtype)
         exercise_convert(&image, e->common.dtype);
-    e->expected = convolve_oracle_of_window(&image, kernel, (int64_t[]){first + offsets[mode] - above, columns[mode]},
-                                            shape, e->common.check, e->common.seed);
+    e->expected = convolve_oracle_of_window(swapped ? kernel : &image, swapped ? &image : kernel,
+                                            (int64_t[]){first + offsets[mode] - above, columns[mode]}, shape,
+                                            e->common.check, e->common.seed);
     host_array_free(&image);
 }
 

@@ -20,6 +20,8 @@ static int64_t count_of(dist_range r)
     return larger(r.end - r.first, 0);
 }
 
+enum { ROOM_PACKED, ROOM_EDGES };
+
 /* Rows of the result beside the interior, and what they need: this rank's rows, and the halo, which are others'. */
 typedef struct edge {
     dist_range of;   /* of the result */
@@ -39,6 +41,7 @@ typedef struct convolving {
     fl_run run;
     int64_t height, result, taps; /* rows of the whole image, of the whole result, of the kernel */
     int64_t origin[2];            /* of the result in that of mode full */
+    bool swapped;                 /* the kernel contains the image: each rank needs all rows of that */
     dist_range own, wanted;       /* of the image here, and of the result */
     dist_range interior;          /* of the result, from this rank's rows alone */
     edge edges[2];                /* before and after the interior */
@@ -61,6 +64,8 @@ static dist_range needed(const convolving *c, dist_range of)
 
     if (count_of(of) == 0)
         return (dist_range){0, 0};
+    if (c->swapped)
+        return (dist_range){0, c->height};
     if (keeps_order(c) && first < 0)
         found.end = larger(found.end, c->taps);
     if (keeps_order(c) && end > c->height)
@@ -71,6 +76,7 @@ static dist_range needed(const convolving *c, dist_range of)
 /* The rows of the result that need no other rank's; none: an empty range at the end of those wanted. */
 static dist_range find_interior(const convolving *c)
 {
+    const bool none = count_of(c->own) == 0 || (c->swapped && count_of(c->own) < c->height);
     dist_range in = c->wanted;
 
     if (c->own.first > 0)
@@ -79,7 +85,7 @@ static dist_range find_interior(const convolving *c)
         in.end = smaller(in.end, c->own.end - c->origin[0]);
     if (keeps_order(c) && count_of(c->own) < c->taps)
         in.end = in.first;
-    return count_of(c->own) > 0 && in.first < in.end ? in : (dist_range){c->wanted.end, c->wanted.end};
+    return !none && in.first < in.end ? in : (dist_range){c->wanted.end, c->wanted.end};
 }
 
 /* -------------------------------------------------------------------------------------------- computing ---- */
@@ -95,28 +101,64 @@ static fl_status queue(const convolving *c, const fl_array *image, int64_t first
     if (status == FL_OK && c->ndim == 1)
         status = fl_convolve1d_window(c->device, image, c->kernel, origin[0], view, run);
     else if (status == FL_OK)
-        status = fl_convolve_window(c->device, image, c->kernel, origin, view, run);
+        status = fl_convolve_window(c->device, c->swapped ? c->kernel : image, c->swapped ? image : c->kernel, origin,
+                                    view, run);
     fl_array_free(view);
     return status;
 }
 
-static fl_status compute_edges(const convolving *c, fl_stream *stream)
+/* Where there is nothing to compute: checks and names the variant nevertheless, by a window without elements. */
+static fl_status queue_nothing(convolving *c)
+{
+    const int64_t shape[] = {1, larger(fl_array_shape(c->image, 1), 1)}, none[] = {0, 0};
+    fl_array *view = NULL;
+    fl_status status = dist_room(c->group, ROOM_EDGES, fl_array_dtype(c->out), c->ndim, shape, &c->edges[0].image);
+
+    if (status == FL_OK)
+        status = fl_array_view(c->out, none, none, &view);
+    if (status == FL_OK && c->ndim == 1)
+        status = fl_convolve1d_window(c->device, c->edges[0].image, c->kernel, 0, view, &c->run);
+    else if (status == FL_OK)
+        status = fl_convolve_window(c->device, c->edges[0].image, c->kernel, none, view, &c->run);
+    fl_array_free(view);
+    return status;
+}
+
+/* The result where image or kernel have no elements. */
+static fl_status write_zeros(convolving *c)
+{
+    void *zeros = calloc((size_t)fl_array_size(c->out) + 1, fl_dtype_size(fl_array_dtype(c->out)));
+    fl_status status = dist_use(c->group, c->device);
+
+    if (status != FL_OK) {
+        free(zeros);
+        return status;
+    }
+    status = zeros ? queue_nothing(c) : dist_fail(FL_E_MEMORY, "out of host memory");
+    if (status == FL_OK)
+        status = fl_array_write(c->out, zeros, c->run.stream);
+    if (status == FL_OK)
+        status = dist_finish(c->device, &c->run);
+    fl_array_free(c->edges[0].image);
+    free(zeros);
+    return fl_group_agree(c->group, status, fl_last_error());
+}
+
+static fl_status compute_edges(convolving *c, fl_stream *stream)
 {
     fl_run run = c->run;
-    fl_status status = FL_OK;
+    fl_status status = count_of(c->wanted) == 0 ? queue_nothing(c) : FL_OK;
 
     run.stream = stream;
     if (count_of(c->interior) > 0)
         run.timing = NULL; /* it has the interior's */
     for (int i = 0; i < 2 && status == FL_OK; i++)
-        if (c->edges[i].image)
+        if (count_of(c->edges[i].of) > 0)
             status = queue(c, c->edges[i].image, c->edges[i].from.first, c->edges[i].of, &run);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- halo ---- */
-
-enum { ROOM_PACKED, ROOM_EDGES };
 
 /* Queues a copy of rows of this rank's image, converted to the dtype of the result, to rows of `to` from `at` on. */
 static fl_status copy_rows(const convolving *c, dist_range r, fl_array *to, int64_t at, fl_stream *stream)
@@ -254,9 +296,9 @@ static fl_status measure(convolving *c, fl_mode mode)
     int64_t whole[] = {0, width}, result[] = {0, 1};
     const int n = c->ndim;
     const bool fit = fl_array_ndim(c->image) == n && fl_array_ndim(c->kernel) == n && fl_array_ndim(c->out) == n;
-    fl_status status = refuse(c, fit && width > 0 && kernel[0] > 0 && kernel[1] > 0 ? ""
-                                 : n == 1 ? "signal, kernel and out are not vectors, or the kernel has no elements"
-                                          : "image, kernel and out are not matrices with columns");
+    fl_status status = refuse(c, !fit                       ? "image, kernel and out have other dimensions"
+                                 : n == 1 && kernel[0] == 0 ? "the kernel has no elements"
+                                                            : "");
 
     c->taps = kernel[0];
     c->height = fl_array_shape(c->image, 0);
@@ -274,6 +316,7 @@ static fl_status measure(convolving *c, fl_mode mode)
     c->result = result[0];
     for (int d = 0; d < 2; d++)
         c->origin[d] = mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel[d] - 1) / 2 : smaller(whole[d], kernel[d]) - 1;
+    c->swapped = n == 2 && mode == FL_VALID && (whole[0] < kernel[0] || whole[1] < kernel[1]);
     c->own = dist_share(c->group, c->height, rank);
     c->wanted = dist_share(c->group, c->result, rank);
     c->interior = find_interior(c);
@@ -281,9 +324,7 @@ static fl_status measure(convolving *c, fl_mode mode)
     c->edges[1].of = (dist_range){c->interior.end, c->wanted.end};
     for (int i = 0; i < 2; i++)
         c->edges[i].from = needed(c, c->edges[i].of);
-    return refuse(c, c->height == 0 ? "all ranks together have nothing to convolve"
-                     : n == 2 && mode == FL_VALID && (whole[0] < kernel[0] || whole[1] < kernel[1])
-                         ? "in mode valid the image contains the kernel"
+    return refuse(c, n == 1 && c->height == 0 ? "all ranks together have nothing to convolve"
                      : fl_array_shape(c->image, 0) != count_of(c->own)
                          ? "this rank's image is not its share of the rows"
                      : fl_array_shape(c->out, 0) != count_of(c->wanted) || fl_array_shape(c->out, 1) != result[1]
@@ -311,7 +352,8 @@ static fl_status convolve(const char *name, int ndim, on_one_device alone, fl_gr
     } else {
         status = measure(&c, mode);
         if (status == FL_OK)
-            status = compute(&c);
+            status = c.height == 0 || fl_array_shape(image, 1) == 0 || fl_array_size(kernel) == 0 ? write_zeros(&c)
+                                                                                                  : compute(&c);
     }
     if (timing)
         *timing = c.cost;

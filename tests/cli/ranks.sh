@@ -158,6 +158,9 @@ for mpi in $mpis; do
             "map x*y+z image.npy tall.npy 3" "map x+y 0:50:3 0.5" "sqrt fortran.npy" "select fortran.npy"
             "convolve fortran.npy kernel.npy --variant=naive" "convolve rgb.png kernel.npy --variant=naive" "map x+y fortran.npy tall.npy"
             "select grey_alpha.png")
+        # A result with fewer elements than ranks; a kernel that contains the image; one without elements.
+        files+=("convolve1d --size=16 --mode=valid --variant=naive" "convolve --size=2 --mode=valid --variant=naive"
+            "convolve image.npy none.npy --variant=naive")
     fi
     for exercise in $exercises; do
         ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json --trace=trace.json

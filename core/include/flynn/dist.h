@@ -107,18 +107,18 @@ FL_API fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows
                                fl_stream *stream, fl_group_timing *timing);
 
 /* out = all ranks' `image`, convolved with `kernel` as fl_convolve does, of which this rank gets its share of rows.
- * image: this rank's share of rows of an image with at least one element; kernel: the same array on every rank, with at
- * least one element; out: this rank's share of the rows of fl_convolve_shape. In `naive` each element has the bits that
- * fl_convolve gives; other variants may sum in another order at the edges of shares, within the same bound. In mode
- * valid the image contains the kernel. `run` and `timing` as for fl_group_sort; the bytes of `run`'s timing are the
- * interior's.
+ * image: this rank's share of rows; kernel: the same array on every rank; out: this rank's share of the rows of
+ * fl_convolve_shape. In `naive` each element has the bits that fl_convolve gives; other variants may sum in another
+ * order at the edges of shares, within the same bound. `run` and `timing` as for fl_group_sort; the bytes of `run`'s
+ * timing are the interior's.
  *
  * A rank needs rows of others on both sides (the halo). It queues the rows of the result that need none (the interior),
- * receives the halo meanwhile, and computes the rest from that and its own rows at the edge. */
+ * receives the halo meanwhile, and computes the rest from that and its own rows at the edge. Where the kernel contains
+ * the image, in mode valid, each rank receives all of the image. */
 FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
                                    fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
 /* The same of vectors, as fl_convolve1d does: image and out are this rank's shares of the elements of a signal and of
- * its result, and in mode valid the kernel may be the longer one. */
+ * its result; neither signal nor kernel is empty. */
 FL_API fl_status fl_group_convolve1d(fl_group *group, fl_device *device, const fl_array *signal, const fl_array *kernel,
                                      fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
 
