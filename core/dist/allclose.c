@@ -38,6 +38,7 @@ fl_status fl_group_allclose(fl_group *group, fl_device *device, const fl_array *
     answer own = {.count = 0}, *all = calloc(ranks, sizeof *all);
     fl_status status = all ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
 
+    dist_call(group, "fl_group_allclose by %.17g, %.17g, %d", relative, absolute, (int)equal_nan);
     if (status == FL_OK)
         status = fl_allclose(device, a, b, relative, absolute, equal_nan, &own.found, run);
     own.count = status == FL_OK ? fl_array_size(a) : 0;

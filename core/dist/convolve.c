@@ -344,6 +344,8 @@ static fl_status convolve(const char *name, int ndim, on_one_device alone, fl_gr
         .name = name, .ndim = ndim, .group = group, .device = device, .image = image, .kernel = kernel, .out = out};
     fl_status status;
 
+    dist_call(group, "%s of %s, kernel %lldx%lld, mode %d", name, fl_dtype_name(fl_array_dtype(out)),
+              (long long)fl_array_shape(kernel, 0), (long long)fl_array_shape(kernel, 1), (int)mode);
     if (run)
         c.run = *run;
     if (group->info.size == 1) {

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
-/* A rank's failure, as the others get it. */
+/* A rank's failure, and what it calls, as the others get it. */
 typedef struct report {
     int32_t status;
+    char call[sizeof((fl_group *)0)->call];
     char message[sizeof((fl_group *)0)->message - 100]; /* there is room for the rank and its host before it */
 } report;
 
@@ -53,6 +55,29 @@ fl_status dist_finish(fl_device *device, const fl_run *run)
     return run && run->stream ? fl_stream_wait(run->stream) : fl_device_wait(device);
 }
 
+uint64_t dist_hash(const void *data, size_t bytes)
+{
+    uint64_t hash = 0xcbf29ce484222325U ^ bytes, word;
+
+    for (size_t at = 0; at < bytes; at += sizeof word) {
+        word = 0;
+        memcpy(&word, (const char *)data + at, bytes - at < sizeof word ? bytes - at : sizeof word);
+        hash = (hash ^ word) * 0x100000001b3U;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+void dist_call(fl_group *group, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(group->call, sizeof group->call, format, arguments);
+    va_end(arguments);
+    group->call_hash = (int64_t)(dist_hash(group->call, strlen(group->call)) >> 2); /* its negative is a number, too */
+}
+
 void *dist_scratch(fl_group *group, int i, size_t bytes)
 {
     if (bytes > group->bytes[i] || !group->scratch[i]) {
@@ -76,7 +101,7 @@ fl_status fl_group_open(fl_group **group)
     if (!g)
         return dist_fail(FL_E_MEMORY, "out of host memory");
     status = fl_link_open(&g->link, &g->launch);
-    if (status != FL_OK) {
+    if (status != FL_OK && !g->link) {
         free(g);
         return status;
     }
@@ -84,7 +109,8 @@ fl_status fl_group_open(fl_group **group)
                               g->launch.local_size, g->launch.host,   g->link ? g->link->name : "",
                               g->launch.library,    g->launch.remark, ""};
     *group = g;
-    return FL_OK;
+    dist_call(g, "fl_group_open");
+    return g->link ? fl_group_agree(g, status, fl_last_error()) : FL_OK;
 }
 
 fl_status fl_group_close(fl_group *group)
@@ -93,6 +119,7 @@ fl_status fl_group_close(fl_group *group)
 
     if (!group)
         return FL_OK;
+    dist_call(group, "fl_group_close");
     status = group->failed == FL_OK ? fl_group_agree(group, FL_OK, NULL) : FL_OK;
     dist_leave_device(group);
     if (group->link)
@@ -131,6 +158,18 @@ dist_range dist_both(dist_range a, dist_range b)
 
 /* ------------------------------------------------------------------------------------------------ agree ---- */
 
+/* Where none failed: the lowest rank that makes another call than rank 0. */
+static void take_calls(fl_group *g, const report *all, const char (*hosts)[sizeof g->launch.host])
+{
+    int lowest = 1;
+
+    while (lowest < g->info.size - 1 && strcmp(all[lowest].call, all[0].call) == 0)
+        lowest++;
+    g->failed = FL_E_ARGUMENT;
+    snprintf(g->message, sizeof g->message, "rank %d (%s) calls %s, and rank 0 %s", lowest, hosts[lowest],
+             all[lowest].call, all[0].call);
+}
+
 /* Takes the reports of all; the group's failure is that of the lowest rank that failed. Where all failed in the same
  * way, such as by a wrong option, none is named. */
 static void take_reports(fl_group *g, const report *all, const char (*hosts)[sizeof g->launch.host])
@@ -141,6 +180,10 @@ static void take_reports(fl_group *g, const report *all, const char (*hosts)[siz
     for (int r = g->info.size; r-- > 0;) {
         lowest = all[r].status != FL_OK ? r : lowest;
         same = same && all[r].status != FL_OK && strcmp(all[r].message, all[0].message) == 0;
+    }
+    if (lowest < 0) {
+        take_calls(g, all, hosts);
+        return;
     }
     g->failed = (fl_status)all[lowest].status;
     if (same)
@@ -155,6 +198,7 @@ static fl_status gather_reports(fl_group *g, fl_status status, const char *messa
     char(*hosts)[sizeof g->launch.host] = calloc((size_t)g->info.size, sizeof *hosts);
     fl_status linked = all && hosts ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
 
+    snprintf(mine.call, sizeof mine.call, "%s", g->call);
     snprintf(mine.message, sizeof mine.message, "%s", message ? message : "");
     if (linked == FL_OK)
         linked = g->link->gather(&mine, all, sizeof mine);
@@ -169,14 +213,14 @@ static fl_status gather_reports(fl_group *g, fl_status status, const char *messa
 
 fl_status fl_group_agree(fl_group *group, fl_status status, const char *message)
 {
-    int64_t most = status;
+    int64_t most[] = {status, group->call_hash, -group->call_hash};
     fl_status linked = FL_OK;
 
     group->failed = group->link ? FL_OK : status;
     if (!group->link)
         return status == FL_OK ? FL_OK : fl_set_error(status, message ? message : "");
-    linked = group->link->reduce(&most, 1, FL_I64, FL_MOST);
-    if (linked == FL_OK && most == FL_OK)
+    linked = group->link->reduce(most, 3, FL_I64, FL_MOST);
+    if (linked == FL_OK && most[0] == FL_OK && most[1] == -most[2])
         return FL_OK;
     if (linked == FL_OK)
         linked = gather_reports(group, status, message);
@@ -192,9 +236,23 @@ fl_status fl_group_failed(const fl_group *group)
     return group->failed;
 }
 
+/* Tells the launcher that this process will not join the others, by PMI, version 1, which those of MPICH and Slurm
+ * speak. Open MPI's mpirun sees the exit code. */
+static void refuse_to_join(int exit_code)
+{
+    const char *socket = secure_getenv("PMI_FD");
+    char text[100];
+
+    snprintf(text, sizeof text, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=abort exitcode=%d\n", exit_code);
+    if (socket)
+        (void)send((int)strtol(socket, NULL, 10), text, strlen(text), MSG_NOSIGNAL);
+}
+
 void fl_group_end(const fl_group *group, int exit_code)
 {
-    if (group->link)
+    if (!group)
+        refuse_to_join(exit_code);
+    else if (group->link)
         group->link->end(exit_code);
 }
 
@@ -202,8 +260,10 @@ void fl_group_end(const fl_group *group, int exit_code)
 
 fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction)
 {
-    fl_status status = fl_group_agree(group, FL_OK, NULL);
+    fl_status status;
 
+    dist_call(group, "fl_group_reduce of %d %s by %d", (int)count, fl_dtype_name(dtype), (int)reduction);
+    status = fl_group_agree(group, FL_OK, NULL);
     if (status != FL_OK || !group->link)
         return status;
     return group->link->reduce(x, count, dtype, reduction);
@@ -211,8 +271,10 @@ fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtyp
 
 fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes)
 {
-    fl_status status = fl_group_agree(group, FL_OK, NULL);
+    fl_status status;
 
+    dist_call(group, "fl_group_gather of %lld bytes", (long long)bytes);
+    status = fl_group_agree(group, FL_OK, NULL);
     if (status != FL_OK)
         return status;
     if (group->link)
@@ -223,8 +285,10 @@ fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t 
 
 fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from)
 {
-    fl_status status = fl_group_agree(group, FL_OK, NULL);
+    fl_status status;
 
+    dist_call(group, "fl_group_exchange");
+    status = fl_group_agree(group, FL_OK, NULL);
     if (status != FL_OK)
         return status;
     if (group->link)
@@ -260,6 +324,14 @@ fl_status fl_group_device(fl_group *group, const char *resource, fl_device **dev
         snprintf(numbered, sizeof numbered, "%.60s:%d", info->name, group->info.local_rank % info->probe.device_count);
         resource = numbered;
     }
+    dist_call(group, "fl_group_device");
     status = fl_device_open(resource, device);
-    return fl_group_agree(group, status, status == FL_OK ? NULL : fl_last_error());
+    status = fl_group_agree(group, status, status == FL_OK ? NULL : fl_last_error());
+    if (status == FL_OK)
+        status = fl_group_same_build(group, *device);
+    if (status != FL_OK) {
+        fl_device_close(*device);
+        *device = NULL;
+    }
+    return status;
 }

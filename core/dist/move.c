@@ -262,8 +262,10 @@ fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows *to, c
 {
     const fl_run run = {.stream = stream};
     fl_group_timing cost = {0};
-    fl_status status = dist_use(group, device);
+    fl_status status;
 
+    dist_call(group, "fl_group_move");
+    status = dist_use(group, device);
     if (status == FL_OK && group->info.size > 1)
         status = dist_move(group, FL_OK, stream, to, from, &cost);
     if (status != FL_OK)

@@ -9,6 +9,7 @@ fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upto, fl_a
     int64_t first, share;
     fl_status status;
 
+    dist_call(group, "fl_group_primes below %lld", (long long)upto);
     fl_group_share(group, upto > 0 ? upto : 0, group->info.rank, &first, &share);
     status = fl_primes_between(device, first, first + share, out, count, run);
     if (status == FL_OK)

@@ -139,6 +139,7 @@ fl_status fl_group_select(fl_group *group, fl_device *device, const fl_array *in
     int64_t kept;
     fl_status status;
 
+    dist_call(group, "fl_group_select of %s", fl_dtype_name(fl_array_dtype(in)));
     if (run)
         s.run = *run;
     if (group->info.size > 1) {

@@ -418,8 +418,10 @@ fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_array *in, 
                  .dtype = fl_array_dtype(in),
                  .count = fl_array_size(in)};
     int64_t whole;
-    fl_status status = measure(group, in, out, &whole);
+    fl_status status;
 
+    dist_call(group, "fl_group_sort of %s", fl_dtype_name(s.dtype));
+    status = measure(group, in, out, &whole);
     if (status != FL_OK)
         return status;
     if (group->info.size == 1) {

@@ -458,6 +458,8 @@ fl_status fl_group_svd(fl_group *group, fl_device *device, const fl_array *a, ui
     const double start = dist_now();
     fl_status status;
 
+    dist_call(group, "fl_group_svd of %s, %lld values, seed %llu", fl_dtype_name(fl_array_dtype(a)),
+              (long long)fl_array_shape(s, 0), (unsigned long long)seed);
     if (run)
         d.run = *run;
     if (group->info.size == 1) {

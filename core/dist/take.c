@@ -24,9 +24,11 @@ static fl_status agree_on_counter(fl_group *group, fl_status status)
 
 fl_status fl_group_deal(fl_group *group, int64_t count)
 {
-    fl_status status = fl_group_agree(group, count >= 0 && count < ended_at ? FL_OK : FL_E_LIMIT,
-                                      "fl_group_deal: more than 2^40 numbers");
+    fl_status status;
 
+    dist_call(group, "fl_group_deal of %lld", (long long)count);
+    status = fl_group_agree(group, count >= 0 && count < ended_at ? FL_OK : FL_E_LIMIT,
+                            "fl_group_deal: more than 2^40 numbers");
     group->dealt = (dist_deal){.count = count};
     if (status != FL_OK || !group->link)
         return status;

@@ -210,36 +210,29 @@ static fl_status choose(const char *variable, const fl_link **chosen)
     return none_fits(variable);
 }
 
-/* FLYNN_LINK_TIMEOUT. */
+/* FLYNN_LINK_TIMEOUT; the default where it is wrong. */
 static fl_status read_timeout(double *seconds)
 {
+    const double usual = 300;
     const char *text = secure_getenv("FLYNN_LINK_TIMEOUT");
     char *end;
 
-    *seconds = 300;
+    *seconds = usual;
     if (!text)
         return FL_OK;
     *seconds = strtod(text, &end);
-    if (end == text || *end || !(*seconds >= 0 && *seconds < 1e9))
-        return core_fail(FL_E_ARGUMENT, "FLYNN_LINK_TIMEOUT: '%s' is not a number of seconds", text);
-    return FL_OK;
+    if (end != text && !*end && *seconds >= 0 && *seconds < 1e9)
+        return FL_OK;
+    *seconds = usual;
+    return core_fail(FL_E_ARGUMENT, "FLYNN_LINK_TIMEOUT: '%s' is not a number of seconds", text);
 }
 
-fl_status fl_link_open(const fl_link **link, fl_link_info *info)
+/* Joins the launch of `count` processes (0: not known) that the variable shows. */
+static fl_status join(const char *variable, int count, double timeout, const fl_link **link, fl_link_info *info)
 {
-    const char *variable = launched_by();
-    const int count = launched_count();
     const fl_link *chosen = NULL;
-    double timeout;
-    fl_status status;
+    fl_status status = search_once();
 
-    *link = NULL;
-    *info = (fl_link_info){.size = 1, .local_size = 1};
-    if (!variable || count == 1) /* one process needs none, and may begin others, which are not ranks */
-        return FL_OK;
-    status = read_timeout(&timeout);
-    if (status == FL_OK)
-        status = search_once();
     if (status == FL_OK)
         status = choose(variable, &chosen);
     if (status == FL_OK)
@@ -254,4 +247,23 @@ fl_status fl_link_open(const fl_link **link, fl_link_info *info)
     }
     *link = chosen;
     return FL_OK;
+}
+
+fl_status fl_link_open(const fl_link **link, fl_link_info *info)
+{
+    const char *variable = launched_by();
+    const int count = launched_count();
+    char why[200] = "";
+    double timeout;
+    fl_status status, wrong;
+
+    *link = NULL;
+    *info = (fl_link_info){.size = 1, .local_size = 1};
+    if (!variable || count == 1) /* one process needs none, and may begin others, which are not ranks */
+        return FL_OK;
+    wrong = read_timeout(&timeout);
+    if (wrong != FL_OK)
+        snprintf(why, sizeof why, "%s", fl_last_error());
+    status = join(variable, count, timeout, link, info);
+    return wrong == FL_OK ? status : fl_set_error(wrong, why);
 }

@@ -158,6 +158,59 @@ static void try_failure(void)
           "", 0);
 }
 
+/* The last rank makes another call than the others, or gives it something else: all are told so, and none waits. */
+static void is_told(fl_status status, const char *own, const char *what)
+{
+    char expected[32];
+
+    snprintf(expected, sizeof expected, "rank %d (", size - 1);
+    if (size == 1)
+        check(status == FL_OK, what, "of one rank", 1);
+    else
+        check(status == FL_E_ARGUMENT && strncmp(fl_last_error(), expected, strlen(expected)) == 0 &&
+                  strstr(fl_last_error(), own),
+              what, "of rank", size - 1);
+}
+
+static void try_different_calls(void)
+{
+    const bool bad = rank == size - 1;
+    int64_t x[] = {1, 2}, all[128];
+    const int64_t four = 4;
+    fl_device *device;
+    fl_array *a, *b;
+
+    is_told(bad ? fl_group_gather(group, x, all, 8) : fl_group_reduce(group, x, 1, FL_I64, FL_SUM),
+            "calls fl_group_gather of 8 bytes, and rank 0 fl_group_reduce of 1 i64", "another call");
+    is_told(fl_group_reduce(group, x, bad ? 2 : 1, FL_I64, FL_SUM), "of 2 i64", "another count");
+    is_told(fl_group_gather(group, x, all, bad ? 16 : 8), "of 16 bytes", "other bytes");
+    if (fl_group_device(group, "serial", &device) != FL_OK)
+        return;
+    check(fl_array_create(device, bad ? FL_F64 : FL_F32, 1, &four, &a) == FL_OK &&
+              fl_array_create(device, bad ? FL_F64 : FL_F32, 1, &four, &b) == FL_OK,
+          "arrays", "", 0);
+    is_told(fl_group_sort(group, device, a, b, NULL, NULL), "fl_group_sort of f64", "another dtype");
+    fl_array_free(a);
+    fl_array_free(b);
+    fl_device_close(device);
+}
+
+/* "a=1", "b": the last rank has another value, one fact more, or one less. */
+static void try_facts(void)
+{
+    static const char first[] = "a=1\0b", other[] = "a=2\0b", more[] = "a=1\0b\0c=3", less[] = "b", turned[] = "b\0a=1";
+    const bool bad = rank == size - 1;
+
+    check(fl_group_same(group, first, sizeof first) == FL_OK && fl_group_same(group, "", 0) == FL_OK, "facts", "alike",
+          0);
+    is_told(fl_group_same(group, bad ? other : first, sizeof first), "has a=2, and rank 0 has a=1", "another fact");
+    is_told(fl_group_same(group, bad ? more : first, bad ? sizeof more : sizeof first), "has c=3, and rank 0 has no c",
+            "a fact more");
+    is_told(fl_group_same(group, bad ? less : first, bad ? sizeof less : sizeof first), "has no a, and rank 0 has a=1",
+            "a fact less");
+    is_told(fl_group_same(group, bad ? turned : first, sizeof first), "another order", "facts in another order");
+}
+
 static void try_wrong_arguments(void)
 {
     fl_device *device;
@@ -198,6 +251,8 @@ int main(int argc, char **argv)
     try_dealing(0, false, false);
     try_dealing(3, false, false);
     try_failure();
+    try_different_calls();
+    try_facts();
     for (int i = 1; i < argc; i++) {
         try_move(argv[i]);
         try_sorts(argv[i]);

@@ -36,7 +36,8 @@ typedef struct fl_group_info {
 
 /* Joins the other processes that the launcher began; once in a process, before it begins threads or opens a device.
  * Without a launcher, or with one of a single process: a group of one, which loads no link. Errors as fl_link_open;
- * FL_E_MEMORY. */
+ * FL_E_MEMORY. Where *group is not NULL in spite of an error all ranks have joined and have the same error: one of them
+ * has a wrong FLYNN_LINK_TIMEOUT. */
 FL_API fl_status fl_group_open(fl_group **group);
 /* Waits for all ranks and leaves them; NULL: nothing. The status is that of a rank that fails now. After a call that
  * failed the group can be closed at once. */
@@ -48,9 +49,17 @@ FL_API const fl_group_info *fl_group_describe(const fl_group *group);
  * more where the count is not a multiple of the size. Not collective. */
 FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t *first, int64_t *share);
 
+/* All ranks must have the same facts, such as a program's options: `bytes` of texts "NAME=VALUE", or "NAME", each with
+ * its '\0', in one order. FL_E_ARGUMENT: they differ, and the message says in what: "rank 1 (node7): has --size=3, and
+ * rank 0 has --size=2". */
+FL_API fl_status fl_group_same(fl_group *group, const char *facts, int64_t bytes);
+
 /* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,
- * modulo their number; else as fl_device_open. */
+ * modulo their number; else as fl_device_open. Then fl_group_same_build. */
 FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_device **device);
+/* The ranks that compute by a plugin of one name must have the same file of it: FL_E_ARGUMENT. Ranks may compute by
+ * different plugins. */
+FL_API fl_status fl_group_same_build(fl_group *group, const fl_device *device);
 
 /* Sets the path of the group's next operations: one of the names that fl_group_info lists. Without this call an
  * operation takes the best path that all ranks' devices have. If they do not have the path, the operation returns
@@ -58,11 +67,13 @@ FL_API fl_status fl_group_device(fl_group *group, const char *resource, fl_devic
 FL_API fl_status fl_group_path(fl_group *group, const char *path);
 
 /* Each rank gives its status, with a message if it failed. All return FL_OK, or the status and message of the lowest
- * rank that failed. Every other call of a group begins with this, with FL_OK. A failure does not end the group. */
+ * rank that failed. Every other call of a group begins with this, with FL_OK, and returns FL_E_ARGUMENT where the ranks
+ * make different calls, or give them arguments that must be alike and are not. A failure does not end the group. */
 FL_API fl_status fl_group_agree(fl_group *group, fl_status status, const char *message);
 /* The status that the group's last call agreed on. Not collective. */
 FL_API fl_status fl_group_failed(const fl_group *group);
-/* Ends all ranks at once (MPI_Abort): for an error in a thread that may not call the group. Not collective. */
+/* Ends all ranks at once (MPI_Abort): for an error in a thread that may not call the group. NULL: this process could
+ * not join the others, whose launcher is asked to end them. Not collective. */
 FL_API void fl_group_end(const fl_group *group, int exit_code);
 
 /* The sum, least or most of all ranks' x[i]: `count` numbers of i64 or f64, in place. A sum of f64 depends on the
