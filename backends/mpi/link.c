@@ -25,6 +25,7 @@
 enum { TAG_PIECE = 1, TAG_BEAT = 2, TAG_TAKE = 3, TAG_TAKEN = 4, HOST_NAME = sizeof((fl_link_info *)0)->host };
 enum { BROKEN = 4 };                       /* the exit code of a machine's failure */
 static const int64_t most_bytes = 1 << 30; /* of one message: counts are int */
+static const double to_be_read = 0.1;      /* a line on stderr, before the launcher learns that all end */
 
 /* A rank whose beats are heard. */
 typedef struct peer {
@@ -100,6 +101,80 @@ static fl_status wait_for(const char *call, MPI_Request *requests, int count)
     return FL_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------- watching ---- */
+
+/* What all ranks do together while no beats are heard, such as MPI_Init, which waits for ever. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const char *what; /* "joined"; NULL: it is done */
+    bool watched;
+    pthread_t thread;
+} together = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* Ends the process: MPI_Abort is not possible at every moment, so that the launcher is asked by PMI, version 1, which
+ * MPICH's and Slurm's speak. Open MPI's ends all when one ends so. */
+static void end_without_mpi(void)
+{
+    const char *launcher = secure_getenv("PMI_FD");
+
+    if (launcher)
+        dprintf((int)strtol(launcher, NULL, 10), "cmd=abort exitcode=%d\n", BROKEN);
+    _exit(BROKEN);
+}
+
+static struct timespec moment_in(double seconds)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    seconds += (double)t.tv_nsec * 1e-9;
+    t.tv_sec += (time_t)seconds;
+    t.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+    return t;
+}
+
+/* Waits until all have done it, a second longer than the timeout, in parts: a process that was stopped itself is not
+ * late at once. Once the ranks are known rank 0 says for all that some are missing, or rank 1 where rank 0 is lost. */
+static void *watch(void *unused)
+{
+    enum { PARTS = 20 };
+    bool over;
+
+    (void)unused;
+    pthread_mutex_lock(&together.lock);
+    for (int i = 0; together.what && i < PARTS; i++) {
+        const struct timespec until = moment_in((mpi.timeout + 1) / PARTS);
+        pthread_cond_timedwait(&together.changed, &together.lock, &until);
+    }
+    over = together.what;
+    pthread_mutex_unlock(&together.lock);
+    if (!over)
+        return NULL;
+    sleep_for(mpi.rank > 1 ? 5 : mpi.rank);
+    fprintf(stderr, "flynn: not all processes of the launch have %s within %g s (FLYNN_LINK_TIMEOUT)\n", together.what,
+            mpi.timeout);
+    sleep_for(to_be_read);
+    end_without_mpi();
+    return NULL;
+}
+
+static void start_watching(const char *what)
+{
+    together.what = what;
+    together.watched = mpi.timeout > 0 && pthread_create(&together.thread, NULL, watch, NULL) == 0;
+}
+
+static void stop_watching(void)
+{
+    pthread_mutex_lock(&together.lock);
+    together.what = NULL;
+    pthread_cond_signal(&together.changed);
+    pthread_mutex_unlock(&together.lock);
+    if (together.watched)
+        pthread_join(together.thread, NULL);
+}
+
 /* ----------------------------------------------------------------------------------------------- beating ---- */
 
 static void end(int exit_code)
@@ -114,8 +189,7 @@ static void lost(const peer *p)
     if (mpi.rank <= 1)
         fprintf(stderr, "flynn: rank %d (%s) was not heard of for %g s (FLYNN_LINK_TIMEOUT): the job ends\n", p->rank,
                 mpi.hosts[p->rank], mpi.timeout);
-    else
-        sleep_for(1);
+    sleep_for(mpi.rank <= 1 ? to_be_read : 1);
     end(BROKEN);
 }
 
@@ -178,11 +252,14 @@ static fl_status start_beating(void)
     return FL_OK;
 }
 
-/* With all ranks: beats that are still under way are received. */
+/* With all ranks, each of which is heard of until all have come: beats that are still under way are received. */
 static void stop_beating(void)
 {
+    MPI_Request all;
     int there = 1;
 
+    if (MPI_Ibarrier(mpi.work, &all) == MPI_SUCCESS)
+        (void)wait_for("MPI_Ibarrier", &all, 1);
     mpi.done = true;
     pthread_join(mpi.thread, NULL);
     for (int i = 0; i < mpi.peers; i++)
@@ -197,122 +274,9 @@ static void stop_beating(void)
     free(mpi.peer);
 }
 
-/* --------------------------------------------------------------------------------------------- counting ---- */
-
-/* A thread of rank 0 answers: an MPI_Fetch_and_op of another rank waits until rank 0 calls MPI, which it does not while
- * it computes (seen with MPICH 4.0.2 for all windows, with Open MPI 4.1.4 for those of MPI_Win_create; that one makes
- * no such window at all over TCP where MPI_THREAD_MULTIPLE is asked for). */
-static struct {
-    _Atomic int64_t value;
-    MPI_Comm asked; /* by other ranks */
-    bool opened, answering;
-    atomic_bool done;
-    pthread_t thread;
-} counter;
-
-static void *answer(void *unused)
-{
-    const double pause = 5e-4;
-    int there, error = MPI_SUCCESS;
-
-    (void)unused;
-    while (!counter.done && error == MPI_SUCCESS) {
-        MPI_Status from;
-        int64_t value;
-        error = MPI_Iprobe(MPI_ANY_SOURCE, TAG_TAKE, counter.asked, &there, &from);
-        if (error != MPI_SUCCESS || !there) {
-            sleep_for(pause);
-            continue;
-        }
-        error = MPI_Recv(&value, 1, MPI_INT64_T, from.MPI_SOURCE, TAG_TAKE, counter.asked, MPI_STATUS_IGNORE);
-        value = error == MPI_SUCCESS ? atomic_fetch_add(&counter.value, value) : 0;
-        if (error == MPI_SUCCESS)
-            error = MPI_Send(&value, 1, MPI_INT64_T, from.MPI_SOURCE, TAG_TAKEN, counter.asked);
-    }
-    if (error == MPI_SUCCESS)
-        return NULL;
-    fprintf(stderr, "flynn: rank 0 (%s): the counter of the ranks: MPI's error %d\n", mpi.hosts[0], error);
-    end(BROKEN);
-    return NULL;
-}
-
-static fl_status count_from_zero(void)
-{
-    int error = MPI_SUCCESS;
-
-    if (!mpi.threads)
-        return mpi.host->error(FL_E_UNSUPPORTED, "a counter of the ranks needs MPI_THREAD_MULTIPLE");
-    if (!counter.opened)
-        error = MPI_Comm_dup(mpi.work, &counter.asked);
-    if (error != MPI_SUCCESS)
-        return failed("MPI_Comm_dup", error);
-    counter.opened = true;
-    atomic_store(&counter.value, 0);
-    if (mpi.rank > 0 || counter.answering)
-        return FL_OK;
-    counter.answering = pthread_create(&counter.thread, NULL, answer, NULL) == 0;
-    return counter.answering ? FL_OK : mpi.host->error(FL_E_MEMORY, "a thread cannot be started");
-}
-
-static fl_status take(int64_t by, int64_t *was)
-{
-    MPI_Request requests[2];
-    int error;
-
-    if (mpi.rank == 0) {
-        *was = atomic_fetch_add(&counter.value, by);
-        return FL_OK;
-    }
-    error = MPI_Irecv(was, 1, MPI_INT64_T, 0, TAG_TAKEN, counter.asked, &requests[0]);
-    if (error == MPI_SUCCESS)
-        error = MPI_Isend(&by, 1, MPI_INT64_T, 0, TAG_TAKE, counter.asked, &requests[1]);
-    return error == MPI_SUCCESS ? wait_for("MPI_Isend, MPI_Irecv", requests, 2) : failed("MPI_Isend", error);
-}
+#include "counter.h"
 
 /* ---------------------------------------------------------------------------------------------- opening ---- */
-
-/* Whether this process has joined the others. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool done;
-} joined = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
-
-/* Ends the process if not all have joined within the timeout: nothing beats yet, and MPI_Init waits for ever. */
-static void *watch_joining(void *unused)
-{
-    struct timespec until;
-    int error = 0;
-
-    (void)unused;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)mpi.timeout + 1;
-    pthread_mutex_lock(&joined.lock);
-    while (!joined.done && error == 0)
-        error = pthread_cond_timedwait(&joined.changed, &joined.lock, &until);
-    pthread_mutex_unlock(&joined.lock);
-    if (joined.done)
-        return NULL;
-    fprintf(stderr, "flynn: not all processes of the launch have joined within %g s (FLYNN_LINK_TIMEOUT)\n",
-            mpi.timeout);
-    _exit(BROKEN);
-}
-
-static int init(int *provided)
-{
-    pthread_t watcher;
-    const bool watched = mpi.timeout > 0 && pthread_create(&watcher, NULL, watch_joining, NULL) == 0;
-    const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, provided);
-
-    if (!watched)
-        return error;
-    pthread_mutex_lock(&joined.lock);
-    joined.done = true;
-    pthread_cond_signal(&joined.changed);
-    pthread_mutex_unlock(&joined.lock);
-    pthread_join(watcher, NULL);
-    return error;
-}
 
 /* "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n...": the first words. */
 static void describe_library(char *text, size_t size)
@@ -351,7 +315,6 @@ static void describe(fl_link_info *info)
 {
     MPI_Comm local;
 
-    MPI_Comm_rank(mpi.work, &mpi.rank);
     MPI_Comm_size(mpi.work, &mpi.size);
     info->rank = mpi.rank;
     info->size = mpi.size;
@@ -367,27 +330,26 @@ static void describe(fl_link_info *info)
 
 static fl_status gather(const void *mine, void *all, int64_t bytes);
 
-static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *info)
+static fl_status join(fl_link_info *info)
 {
-    int provided = MPI_THREAD_SINGLE, error;
+    int provided = MPI_THREAD_SINGLE;
+    const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     fl_status status;
 
-    mpi.host = host;
-    mpi.timeout = timeout_s;
-    error = init(&provided);
     if (error != MPI_SUCCESS)
-        return host->error(FL_E_DEVICE, "MPI_Init_thread: error %d", error);
+        return mpi.host->error(FL_E_DEVICE, "MPI_Init_thread: error %d", error);
+    mpi.threads = provided == MPI_THREAD_MULTIPLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi.work);
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi.beats);
     MPI_Comm_set_errhandler(mpi.work, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(mpi.beats, MPI_ERRORS_RETURN);
     describe(info);
-    mpi.threads = provided == MPI_THREAD_MULTIPLE;
     mpi.hosts = calloc((size_t)mpi.size, sizeof *mpi.hosts);
     if (!mpi.hosts)
-        return host->error(FL_E_MEMORY, "out of host memory");
+        return mpi.host->error(FL_E_MEMORY, "out of host memory");
     status = gather(info->host, mpi.hosts, HOST_NAME);
-    if (status != FL_OK || mpi.size == 1 || timeout_s == 0)
+    if (status != FL_OK || mpi.size == 1 || mpi.timeout == 0)
         return status;
     if (mpi.threads)
         return start_beating();
@@ -396,8 +358,21 @@ static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *
     return FL_OK;
 }
 
+static fl_status open_link(const fl_host *host, double timeout_s, fl_link_info *info)
+{
+    fl_status status;
+
+    mpi.host = host;
+    mpi.timeout = timeout_s;
+    start_watching("joined");
+    status = join(info);
+    stop_watching();
+    return status;
+}
+
 static void close_link(void)
 {
+    start_watching("left");
     counter.done = true;
     if (counter.answering)
         pthread_join(counter.thread, NULL);
@@ -409,6 +384,7 @@ static void close_link(void)
     MPI_Comm_free(&mpi.work);
     free(mpi.hosts);
     MPI_Finalize();
+    stop_watching();
 }
 
 /* ------------------------------------------------------------------------------------------------ calls ---- */
