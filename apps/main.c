@@ -14,6 +14,7 @@
 #include "support/paths.h"
 #include "view/json.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,10 +204,10 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    fail_start(); /* first, so that what it does comes last */
-    group_start();
+    fail_start();             /* first, so that what it does comes last */
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored, as a parent may leave it, nobody learns how a child ended */
+    group_start(argc > 1 ? argv[1] : NULL);
     output_start();
-    options_set_give_up(output_give_up);
     json_start();
     leave(run(argc, argv));
 }

@@ -8,13 +8,14 @@
 #include "batch.h"
 #include "commands.h"
 #include "ranks.h"
-#include "signals.h"
 
 #include "harness/exercise.h"
+#include "harness/launch.h"
 #include "harness/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "support/signals.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -310,8 +311,7 @@ int command_batch(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
-    if (common.ranks)
-        group_require(common.ranks, argc, argv);
+    launch_ranks(common.ranks, argc, argv);
     option_one_variant(&common);
     batch_command c = {.common = &common, .own = &own};
     ranks_refuse(&c);
@@ -328,7 +328,7 @@ int command_batch(int argc, char **argv)
         c.decompose_on = decomposer_open_device(place_to_decompose(&c, &resource), own.svd);
     if (c.source.outputs)
         inputs_make_folder(own.folder);
-    signals_catch();
+    signals_catch(NULL);
     if (group_is_parted()) /* another rank may have a result when --max-time is over */
         progress_has_result();
     run_all(&c);

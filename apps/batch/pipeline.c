@@ -2,12 +2,12 @@
 #include "batch.h"
 #include "queue.h"
 #include "ranks.h"
-#include "signals.h"
 
 #include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "support/signals.h"
 #include "support/statistics.h"
 #include "view/json.h"
 

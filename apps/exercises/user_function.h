@@ -8,7 +8,8 @@
 
 enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
 
-/* The text in a file, to be freed; `what` it is expected to be. Ends the command if it cannot be read. */
+/* The text in a file, to be freed; `what` it is expected to be. Ends the command if it cannot be read, or is another
+ * one on one of the ranks. */
 char *user_text_read(const char *path, const char *what);
 
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */

@@ -50,7 +50,7 @@ static void temporary_remove(temporary *t)
 }
 
 /* After this none is left, also if other threads are at work: they begin no file any more. */
-static void remove_temporaries(void)
+void output_remove_unfinished(void)
 {
     atomic_store(&ending, true);
     for (int ms = 0; ms < LONGEST_WAIT_MS && atomic_load(&beginning) > 0; ms++)
@@ -63,27 +63,22 @@ static int real_stdout = -1; /* once output_take_stdout was called */
 
 noreturn void output_end(int exit_code)
 {
-    remove_temporaries();
-    _exit(exit_code);
-}
-
-void output_give_up(void)
-{
-    output_end(EXIT_BROKEN);
+    output_remove_unfinished();
+    _exit(exit_code_told(exit_code));
 }
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
 static void on_signal(int number)
 {
-    remove_temporaries();
+    output_remove_unfinished();
     signal(number, SIG_DFL);
     raise(number);
 }
 
 static void at_exit(void)
 {
-    remove_temporaries();
+    output_remove_unfinished();
     bool failed = ferror(stdout) != 0;
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
     const bool nobody_reads = poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR; /* `| head -1` has what it wants */

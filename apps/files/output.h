@@ -21,10 +21,10 @@
  * any more; and no file is opened in place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
-/* Ends the process while other threads are at work; no unfinished file stays. A signal handler may call it. */
+/* Ends the process while other threads are at work; no unfinished file stays, nor is one begun any more. A signal
+ * handler may call both. */
 noreturn void output_end(int exit_code);
-/* The same with exit code 4. */
-void output_give_up(void);
+void output_remove_unfinished(void);
 
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);

@@ -7,13 +7,16 @@
 #include "support/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,13 +92,14 @@ static int print_file(const char *name)
     return file;
 }
 
-static char *read_all(int file)
+static char *read_all(int file, size_t *bytes)
 {
-    off_t size = lseek(file, 0, SEEK_END), done = 0;
+    const off_t size = lseek(file, 0, SEEK_END);
     char *text = memory_zeroed(1, (size_t)size + 1);
     ssize_t got;
 
-    for (; done < size; done += got) {
+    *bytes = (size_t)size;
+    for (off_t done = 0; done < size; done += got) {
         got = pread(file, text + done, (size_t)(size - done), done);
         if (got <= 0)
             fail(EXIT_BROKEN, "cannot read a command's output: %s", strerror(errno));
@@ -133,32 +137,44 @@ static void take_message(int status, char *text, char *message, size_t size)
     snprintf(message, size, "%s%s%s", ending, *ending && *line ? ": " : "", line);
 }
 
-/* The status as waitpid gives it. */
-static int wait_for(pid_t child)
+int child_wait(pid_t child)
 {
     int status = 0;
+    pid_t ended;
 
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         ;
+    if (ended < 0)
+        fail(EXIT_BROKEN, "the end of a process is not known: %s", strerror(errno));
     return status;
 }
 
-static pid_t start(void)
+pid_t child_start(void)
 {
+    const pid_t parent = getpid();
     pid_t child;
 
     fflush(NULL);
     child = fork();
     if (child < 0)
         fail(EXIT_BROKEN, "cannot start a process: %s", strerror(errno));
+    if (child == 0 && (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent))
+        _exit(EXIT_BROKEN);
     return child;
+}
+
+noreturn void child_exec(const char *const *words)
+{
+    execvp(words[0], (char *const *)words);
+    _exit(errno == ENOENT ? CHILD_NOT_FOUND : CHILD_NOT_STARTED);
 }
 
 json_t *child_ask(json_t *(*question)(const void *more), const void *more)
 {
     int file = print_file("flynn-answer"), status;
-    pid_t child = start();
+    pid_t child = child_start();
     json_t *answer;
+    size_t size;
     char *text;
 
     if (child == 0) {
@@ -166,15 +182,33 @@ json_t *child_ask(json_t *(*question)(const void *more), const void *more)
             fail(EXIT_BROKEN, "cannot write what was asked for: %s", strerror(errno));
         _exit(EXIT_DONE);
     }
-    status = wait_for(child);
+    status = child_wait(child);
     if (WIFEXITED(status) && WEXITSTATUS(status) >= EXIT_WRONG_RESULT && WEXITSTATUS(status) <= EXIT_BROKEN)
         leave(WEXITSTATUS(status)); /* it has printed the reason */
-    text = read_all(file);
+    text = read_all(file, &size);
     answer = json_loads(text, 0, NULL);
     free(text);
     if (status != 0 || !answer)
         fail(EXIT_BROKEN, "the process that opened the devices failed: %s", child_end(status).text);
     return answer;
+}
+
+int child_output(const char *const *words, bool quiet, char **text, size_t *size)
+{
+    const int out = print_file("flynn-stdout"), nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const pid_t child = child_start();
+    int status;
+
+    if (child == 0) {
+        dup2(out, STDOUT_FILENO);
+        if (quiet)
+            dup2(nothing, STDERR_FILENO);
+        child_exec(words);
+    }
+    close(nothing);
+    status = child_wait(child);
+    *text = read_all(out, size);
+    return status;
 }
 
 static void free_words(child_words *w)
@@ -213,18 +247,19 @@ static void forget_options(void)
 static int run(const child_words *w, char **out_text, char **err_text)
 {
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr"), status;
-    pid_t child = start();
+    pid_t child = child_start();
+    size_t size;
 
     if (child == 0) {
         forget_options();
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         execv("/proc/self/exe", (char *const *)w->words);
-        _exit(127);
+        _exit(CHILD_NOT_STARTED);
     }
-    status = wait_for(child);
-    *out_text = read_all(out);
-    *err_text = read_all(err);
+    status = child_wait(child);
+    *out_text = read_all(out, &size);
+    *err_text = read_all(err, &size);
     return status;
 }
 

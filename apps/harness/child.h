@@ -8,6 +8,7 @@
 #include "support/options.h"
 
 #include <jansson.h>
+#include <sys/types.h>
 
 enum { MOST_WORDS = 64 };
 
@@ -35,6 +36,19 @@ typedef struct child_ending {
     char text[80];
 } child_ending;
 child_ending child_end(int status);
+
+/* A copy of this process, in which 0 is returned. It gets SIGTERM when this process ends, however that ends. Ends the
+ * command if none can be started. */
+pid_t child_start(void);
+/* Ends a child: it becomes the program, which PATH is searched for. */
+noreturn void child_exec(const char *const *words);
+enum { CHILD_NOT_FOUND = 126, CHILD_NOT_STARTED = 127 }; /* the exit codes where that cannot be */
+/* Waits for its end: the status as waitpid gives it. Ends the command if another one has taken that. */
+int child_wait(pid_t child);
+
+/* Runs a program of PATH, `quiet` without its stderr; *text (free it) is the `size` bytes that it writes to stdout,
+ * with a zero byte behind them. The status as waitpid gives it. */
+int child_output(const char *const *words, bool quiet, char **text, size_t *size);
 
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
 child_result child_run(child_words *w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
+#include "launch.h"
 #include "parted.h"
 
 #include "reference.h"
@@ -58,8 +59,7 @@ static void parse(exercise *e, int argc, char **argv)
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
-    if (e->common.ranks)
-        group_require(e->common.ranks, argc, argv);
+    launch_ranks(e->common.ranks, argc, argv);
     if (e->common.path)
         must(fl_group_path(group_of_all(), e->common.path));
     if (kind->first_is_text && e->common.argument_count > 0) {

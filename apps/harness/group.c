@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "group.h"
 
-#include "machine.h"
-
+#include "files/output.h"
 #include "support/memory.h"
-#include "support/paths.h"
-#include "support/progress.h"
+#include "support/options.h"
 #include "support/statistics.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static fl_group *group;
 static fl_group_timing cost, cost_of_call; /* of former calls; of the latest one */
@@ -81,6 +75,8 @@ static int leave_group(int exit_code)
     fl_group *left = group;
     const fl_status status = fl_group_close(left);
 
+    if (!left) /* it did not join the others */
+        fl_group_end(NULL, exit_code);
     group = NULL;
     if (status == FL_OK || agreed)
         return exit_code;
@@ -89,16 +85,46 @@ static int leave_group(int exit_code)
     return exit_code_of(status);
 }
 
-void group_start(void)
+/* Where --max-time is over. Rank 0's line is for all, and it ends them, unless it has a result. */
+static void give_up(double limit)
 {
+    if (!group_prints())
+        sleep(1);
+    print_error("--max-time: not even the first pass ended within %g s", limit);
+    output_remove_unfinished();
+    fl_group_end(group, EXIT_BROKEN);
+    output_end(EXIT_BROKEN);
+}
+
+void group_same(const void *facts, size_t bytes, const char *differs)
+{
+    if (group_is_parted())
+        must(fl_group_same(group, facts, (int64_t)bytes, differs));
+}
+
+static void same_value(const char *name, const char *value)
+{
+    char *fact = memory_print("%s=%s", name, value);
+
+    group_same(fact, strlen(fact) + 1, NULL);
+    free(fact);
+}
+
+void group_start(const char *command)
+{
+    const fl_status status = fl_group_open(&group);
+
     opened_by = pthread_self();
-    must(fl_group_open(&group));
     fail_set_group(share_failure, leave_group);
     if (!group_prints() && !freopen("/dev/null", "w", stdout))
         fail(EXIT_BROKEN, "/dev/null: %s", strerror(errno));
     if (group_prints() && *group_info()->remark)
         note("%s", group_info()->remark);
     fail_set_quiet_part(!group_prints());
+    must(status);
+    same_value("version", fl_version());
+    same_value("command", command ? command : "");
+    options_set_group(group_same, give_up);
 }
 
 /* ------------------------------------------------------------------------------------------------- calls ---- */
@@ -202,27 +228,10 @@ void group_collect(int of, const void *own, int64_t count, size_t size,
     free(from);
 }
 
-/* Each rank's `to` and `from` in group_exchange, zeroed. */
-static fl_piece *new_pieces(void)
-{
-    return memory_zeroed((size_t)group_info()->size, sizeof(fl_piece));
-}
-
 void group_broadcast(void *data, int64_t bytes)
 {
-    fl_piece *to, *from;
-
-    if (!group_is_parted())
-        return;
-    to = new_pieces();
-    from = new_pieces();
-    for (int r = 1; r < group_info()->size && group_prints(); r++)
-        to[r] = (fl_piece){data, bytes};
-    if (!group_prints())
-        from[0] = (fl_piece){data, bytes};
-    must(fl_group_exchange(group, to, from));
-    free(to);
-    free(from);
+    if (group_is_parted())
+        must(fl_group_broadcast(group, data, bytes));
 }
 
 void group_collect_texts(const char *mine, char **texts)
@@ -230,7 +239,7 @@ void group_collect_texts(const char *mine, char **texts)
     const int64_t own = (int64_t)strlen(mine) + 1;
     const int size = group_info()->size;
     int64_t *lengths = memory_zeroed((size_t)size, sizeof *lengths);
-    fl_piece *to = new_pieces(), *from = new_pieces();
+    fl_piece *to = memory_zeroed((size_t)size, sizeof *to), *from = memory_zeroed((size_t)size, sizeof *from);
 
     group_gather(&own, lengths, sizeof own);
     to[0] = (fl_piece){(char *)mine, own};
@@ -318,156 +327,4 @@ fl_group_timing group_take_cost(void)
 
     cost = (fl_group_timing){0};
     return taken;
-}
-
-/* ---------------------------------------------------------------------------------------------- launching ---- */
-
-/* How a link's processes are begun. */
-static const struct launcher {
-    const char *link, *program, *package, *step;
-} launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin", "--mpi=pmix"},
-                 {"mpich", "mpirun.mpich", "mpich", "--mpi=pmi2"}};
-enum { LAUNCHERS = sizeof launchers / sizeof *launchers, MOST_WORDS = 16 };
-
-static bool has_link(const char *name)
-{
-    const char *there;
-
-    for (size_t i = 0; (there = fl_link_name(i)); i++)
-        if (strcmp(there, name) == 0)
-            return true;
-    return false;
-}
-
-/* NULL: none; `step`: as a step of Slurm's, which needs no mpirun. */
-static const struct launcher *find_launcher(bool step)
-{
-    const char *wanted = getenv("FLYNN_LINK");
-
-    for (int i = 0; i < LAUNCHERS; i++)
-        if ((!wanted || strcmp(wanted, launchers[i].link) == 0) && has_link(launchers[i].link) &&
-            (step || path_has_program(launchers[i].program)))
-            return &launchers[i];
-    if (!step)
-        fail(EXIT_CANNOT_RUN,
-             "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
-             "headers, and build flynn again",
-             wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
-    return NULL;
-}
-
-static void refuse_root(const struct launcher *launcher)
-{
-    if (geteuid() == 0 && strcmp(launcher->link, "openmpi") == 0 && !getenv("OMPI_ALLOW_RUN_AS_ROOT"))
-        fail(EXIT_CANNOT_RUN,
-             "--ranks: Open MPI's mpirun does not run as root; run flynn as another user (in a container "
-             "set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)");
-}
-
-/* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
- * fails itself, unless it is given another code; a step in a step waits for that one's end, unless they overlap. */
-static int step_words(const char **words, const char *count)
-{
-    const struct launcher *launcher = find_launcher(true);
-    const char *const step[] = {"srun", "-n", count, "-K1"};
-    int used = sizeof step / sizeof *step;
-
-    memcpy(words, step, sizeof step);
-    if (launcher)
-        words[used++] = launcher->step;
-    if (getenv("SLURM_STEP_ID"))
-        words[used++] = "--overlap";
-    setenv("SLURM_EXIT_ERROR", "3", 0);
-    return used;
-}
-
-void group_refuse_nested(void)
-{
-    static const char *const set[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
-
-    for (size_t i = 0; i < sizeof set / sizeof *set && !getenv("SLURM_JOB_ID"); i++)
-        if (getenv(set[i]))
-            fail(EXIT_BAD_INPUT,
-                 "--ranks: a launcher began this process (%s is set), which cannot begin others; run "
-                 "flynn without it",
-                 set[i]);
-}
-
-void group_note_shared(int64_t count)
-{
-    const int processors = machine_threads();
-
-    if (count > processors)
-        note("--ranks: %lld processes share %d processors: their times say little", (long long)count, processors);
-}
-
-/* The processes have the processors in equal parts: of itself Open MPI's mpirun gives each one core, and MPICH's each
- * all of them. */
-static void share_processors(int64_t ranks)
-{
-    const int64_t threads = machine_threads() / ranks;
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)(threads > 1 ? threads : 1));
-    setenv("OMP_NUM_THREADS", text, 0);
-}
-
-/* The launcher's words before the command; their number. */
-static int launcher_words(const char **words, const char *count, int64_t ranks)
-{
-    const struct launcher *launcher;
-    int used = 0;
-
-    if (getenv("SLURM_JOB_ID"))
-        return step_words(words, count);
-    launcher = find_launcher(false);
-    refuse_root(launcher);
-    words[used++] = launcher->program;
-    if (strcmp(launcher->link, "openmpi") == 0)
-        words[used++] = "--quiet"; /* the exit code says that a process failed */
-    words[used++] = "-n";
-    words[used++] = count;
-    group_note_shared(ranks);
-    share_processors(ranks);
-    if (strcmp(launcher->link, "openmpi") == 0) {
-        words[used++] = "--bind-to";
-        words[used++] = "none";
-        words[used++] = "--oversubscribe";
-    }
-    return used;
-}
-
-static noreturn void launch(int64_t ranks, int argc, char **argv)
-{
-    const char **words = memory_zeroed((size_t)argc + MOST_WORDS, sizeof *words);
-    char count[24], self[4096];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    int used, status = 0, error;
-    pid_t child;
-
-    self[length > 0 ? length : 0] = '\0';
-    snprintf(count, sizeof count, "%lld", (long long)ranks);
-    progress_has_result(); /* the processes end by --max-time themselves */
-    used = launcher_words(words, count, ranks);
-    words[used++] = self;
-    for (int i = 0; i < argc; i++)
-        words[used++] = argv[i];
-    error = posix_spawnp(&child, words[0], NULL, NULL, (char *const *)words, environ);
-    if (error != 0)
-        fail(EXIT_CANNOT_RUN, "--ranks: %s cannot be run: %s", words[0], strerror(error));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    free(words);
-    leave(WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_BROKEN ? WEXITSTATUS(status) : EXIT_BROKEN);
-}
-
-void group_require(int64_t ranks, int argc, char **argv)
-{
-    if (!*group_info()->link && ranks > 1) {
-        group_refuse_nested();
-        launch(ranks, argc, argv);
-    }
-    if (group_info()->size != ranks)
-        fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",
-             (long long)ranks, group_info()->size);
 }

@@ -13,8 +13,9 @@
 
 #include <flynn/dist.h>
 
-/* Joins the group: first of all in main. Ranks but 0 print no results. */
-void group_start(void);
+/* Joins the group: first of all in main. Ranks but 0 print no results. All ranks must have the same version, `command`,
+ * options (options.h) and arguments. */
+void group_start(const char *command);
 
 fl_group *group_of_all(void);
 const fl_group_info *group_info(void);
@@ -25,7 +26,8 @@ bool group_prints(void); /* this process prints results and writes files */
 /* Replaces the first dimension by this rank's share of it; returns the elements of lower ranks. */
 int64_t group_part(int ndim, int64_t *shape);
 
-void group_wait(void); /* for all */
+void group_wait(void);                                                 /* for all */
+void group_same(const void *facts, size_t bytes, const char *differs); /* fl_group_same */
 double group_most(double own);
 double group_sum(double own);
 void group_add(double *values, int64_t count); /* their sums over all */
@@ -51,11 +53,3 @@ bool group_deal_ended(void);
 /* The `timing` of the next distributed call; takes what such calls have cost this process since the last time. */
 fl_group_timing *group_cost(void);
 fl_group_timing group_take_cost(void);
-
-/* --ranks=N: unless this is one of N processes, begins them with a launcher, waits for them and ends with their exit
- * code. `argv` is the command's, without "flynn". */
-void group_require(int64_t ranks, int argc, char **argv);
-/* Ends the command where mpirun began this process, which then cannot begin others. */
-void group_refuse_nested(void);
-/* The note for `count` threads or processes that share fewer processors. */
-void group_note_shared(int64_t count);

@@ -118,15 +118,20 @@ host_array exercise_read(const char *path, const input_kind *input)
     return array;
 }
 
-/* All ranks must know the same of the file. */
-static void must_agree(const char *path, const void *own, size_t size)
+void exercise_same(const char *path, const void *data, size_t bytes)
 {
-    char *all = memory_zeroed((size_t)group_info()->size, size);
+    char *differs = memory_print("%s: is not the file that rank 0 reads", path);
 
-    group_gather(own, all, size);
-    if (memcmp(own, all, size) != 0)
-        fail(EXIT_BAD_INPUT, "%s: is not the file that rank 0 reads: dtype, shape or elements differ", path);
-    free(all);
+    group_same(data, bytes, differs);
+    free(differs);
+}
+
+static void same_header(const char *path, const host_array *array)
+{
+    int64_t facts[2 + FL_MAX_DIMS] = {array->dtype, array->ndim};
+
+    memcpy(facts + 2, array->shape, sizeof array->shape);
+    exercise_same(path, facts, sizeof facts);
 }
 
 host_array exercise_look(const char *path, const input_kind *input)
@@ -135,9 +140,9 @@ host_array exercise_look(const char *path, const input_kind *input)
     problem why;
 
     must_do(file_look(path, &layout, &why), &why);
-    must_agree(path, &layout, sizeof layout);
     host_array array = {.dtype = layout.dtype, .ndim = layout.ndim};
     memcpy(array.shape, layout.shape, sizeof array.shape);
+    same_header(path, &array);
     check_shape(&array, path, input);
     return array;
 }
@@ -161,15 +166,9 @@ host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, 
 static host_array read_alike(const char *path, const input_kind *input)
 {
     const host_array array = exercise_read(path, input);
-    uint64_t facts[3 + FL_MAX_DIMS] = {(uint64_t)array.dtype, (uint64_t)array.ndim};
 
-    for (int d = 0; d < FL_MAX_DIMS; d++)
-        facts[2 + d] = (uint64_t)array.shape[d];
-    for (size_t i = 0; group_is_parted() && i < host_array_bytes(&array); i++)
-        facts[2 + FL_MAX_DIMS] =
-            random_next(&(random_state){facts[2 + FL_MAX_DIMS] ^ ((const uint8_t *)array.data)[i]});
-    if (group_is_parted())
-        must_agree(path, facts, sizeof facts);
+    same_header(path, &array);
+    exercise_same(path, array.data, host_array_bytes(&array));
     return array;
 }
 

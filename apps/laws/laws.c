@@ -9,7 +9,7 @@
 #include "exercises/registry.h"
 #include "harness/backends.h"
 #include "harness/child.h"
-#include "harness/group.h"
+#include "harness/launch.h"
 #include "harness/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -171,7 +171,7 @@ static void settle_ranks(laws_options *own)
     int64_t most, threads = own->device.threads;
 
     parse_list("ranks", own->ranks, MOST_RANKS, own);
-    group_refuse_nested();
+    launch_refuse_nested();
     most = own->n[own->count - 1];
     snprintf(own->of_rank, sizeof own->of_rank, "%s", own->spec);
     if (strcmp(own->device.flynn_class, "MIMD") == 0 && !has_number(own->isa)) {
@@ -183,7 +183,7 @@ static void settle_ranks(laws_options *own)
         return;
     own->room = is_gpu(own) ? gpus(own->device.backend) : machine_threads() / threads;
     if (most > own->room && !is_gpu(own))
-        group_note_shared(most * threads);
+        launch_note_shared(most * threads);
 }
 
 /* The backends and exercises that scale, and over what. */

@@ -10,6 +10,7 @@
 #include "harness/backends.h"
 #include "harness/ceilings.h"
 #include "harness/group.h"
+#include "harness/launch.h"
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
@@ -412,8 +413,7 @@ int command_ceiling(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
-    if (common.ranks)
-        group_require(common.ranks, argc, argv);
+    launch_ranks(common.ranks, argc, argv);
     if (group_is_parted()) {
         const int code = ceiling_of_network(&common);
         options_free(&common);

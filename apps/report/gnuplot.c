@@ -5,7 +5,6 @@
 #include "harness/child.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/paths.h"
 #include "support/text.h"
 
 #include <ctype.h>
@@ -13,21 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 bool gnuplot_find(problem *why)
 {
-    FILE *answer = popen("gnuplot --version 2>/dev/null", "re");
-    char line[64] = "";
-    bool there = answer && fgets(line, sizeof line, answer) && strncmp(line, "gnuplot", 7) == 0;
+    static const char *const words[] = {"gnuplot", "--version", NULL};
+    char *text;
+    size_t size;
+    const int status = child_output(words, true, &text, &size);
+    const bool there = status == 0 && strncmp(text, "gnuplot", 7) == 0;
 
-    if (answer)
-        pclose(answer);
-    if (!there && path_has_program("gnuplot")) /* the shell calls a lack of memory or of files "not found", too */
-        return problem_set(why, EXIT_BROKEN, "gnuplot is installed, but does not start (gnuplot --version)");
-    return there || problem_set(why, EXIT_CANNOT_RUN,
-                                "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it "
-                                "into PATH");
+    free(text);
+    if (there)
+        return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NOT_FOUND)
+        return problem_set(why, EXIT_CANNOT_RUN,
+                           "gnuplot was not found, which draws the plots; apt-get install gnuplot-nox, or put it into "
+                           "PATH");
+    return problem_set(why, EXIT_BROKEN, "gnuplot is installed, but does not start (gnuplot --version)");
 }
 
 void gnuplot_text(FILE *script, const char *text)
@@ -59,20 +62,14 @@ static int script_file(const char *script)
 static file_bytes run_gnuplot(const char *script, int *status)
 {
     const int file = script_file(script);
-    char command[64], *drawn = NULL;
-    size_t length = 0;
-    FILE *pipe, *memory = memory_stream(&drawn, &length);
-
+    char path[32], *drawn;
     /* -d: without the user's ~/.gnuplot, which could change the plots; the user's locale may lack UTF-8. */
-    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 exec gnuplot -d /dev/fd/%d", file);
-    pipe = popen(command, "re");
-    if (!pipe)
-        fail(EXIT_BROKEN, "cannot start gnuplot: %s", strerror(errno));
-    for (int letter; (letter = getc(pipe)) != EOF;)
-        putc(letter, memory);
-    *status = pclose(pipe);
+    const char *const words[] = {"env", "LC_ALL=C.UTF-8", "gnuplot", "-d", path, NULL};
+    size_t length;
+
+    snprintf(path, sizeof path, "/dev/fd/%d", file);
+    *status = child_output(words, false, &drawn, &length);
     close(file);
-    fclose(memory);
     return (file_bytes){(uint8_t *)drawn, length};
 }
 

@@ -81,9 +81,14 @@ bool fail_is_told(void)
     return told;
 }
 
+int exit_code_told(int exit_code)
+{
+    return exit_code == EXIT_WRONG_RESULT && getenv(EXIT_VARIABLE) ? EXIT_WRONG_ON_RANKS : exit_code;
+}
+
 noreturn void leave(int exit_code)
 {
-    chosen = leave_group ? leave_group(exit_code) : exit_code;
+    chosen = exit_code_told(leave_group ? leave_group(exit_code) : exit_code);
     exit(chosen);
 }
 

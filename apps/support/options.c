@@ -21,9 +21,10 @@ enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones 
 /* An option of the command that is being parsed. */
 typedef struct entry {
     const own_option *option;
-    void *values;    /* where its place is counted from */
-    unsigned shared; /* TAKES_...; 0: no shared option */
-    bool variable;   /* its value is that of its variable */
+    void *values;     /* where its place is counted from */
+    unsigned shared;  /* TAKES_...; 0: no shared option */
+    bool variable;    /* its value is that of its variable */
+    const char *text; /* of its value, "" for none; NULL: neither a variable nor a word sets it */
 } entry;
 
 /* What is being parsed: the command, where its values go, and its options: its own, then shared ones. */
@@ -71,6 +72,38 @@ noreturn void option_fail(const char *option, const char *format, ...)
     fail(EXIT_BAD_INPUT, "%s: %s", name, text);
 }
 
+static void (*agree)(const void *facts, size_t bytes, const char *differs);
+static void (*give_up)(double limit);
+
+void options_set_group(void (*agrees)(const void *facts, size_t bytes, const char *differs),
+                       void (*gives_up)(double limit))
+{
+    agree = agrees;
+    give_up = gives_up;
+}
+
+/* All processes of a group must have the same options and arguments; `shown`: --help or another one that ends the
+ * command, else NULL. Only --quiet may differ: each process keeps to its own. */
+static void agree_on_options(const parsing *p, const char *shown)
+{
+    const common_options *c = p->common;
+    char *facts;
+    size_t bytes;
+    FILE *to = memory_stream(&facts, &bytes);
+
+    if (shown)
+        fprintf(to, "--%s%c", shown, '\0');
+    for (const entry *e = p->entries; !shown && e < p->entries + p->count; e++)
+        if (e->text && e->values != p)
+            fprintf(to, "--%s%s%s%c", e->option->name, *e->text ? "=" : "", e->text, '\0');
+    for (int i = 0; !shown && i < c->argument_count; i++)
+        fprintf(to, "argument %d=%s%c", i + 1, c->arguments[i], '\0');
+    fclose(to);
+    if (agree)
+        agree(facts, bytes, NULL);
+    free(facts);
+}
+
 /* --help, --usage and --version. */
 static void show(const char *option, const char *value, void *parsed)
 {
@@ -78,6 +111,7 @@ static void show(const char *option, const char *value, void *parsed)
     const own_option *options[MOST_OPTIONS];
 
     (void)value;
+    agree_on_options(p, option);
     for (int i = 0; i < p->count; i++)
         options[i] = p->entries[i].option;
     if (*option == 'v')
@@ -86,7 +120,7 @@ static void show(const char *option, const char *value, void *parsed)
         help_print(p->command, options, p->count);
     else
         argp_help(&p->argp, stdout, ARGP_HELP_USAGE, (char *)p->command->name);
-    exit(EXIT_DONE);
+    leave(EXIT_DONE);
 }
 
 /* Places are in parsing. */
@@ -143,6 +177,7 @@ static void set_option(parsing *p, int i, const char *value)
     char expected[128];
 
     p->entries[i].variable = from_environment;
+    p->entries[i].text = given;
     p->set |= p->entries[i].shared;
     p->set_own |= own;
     p->common->given |= from_environment ? 0 : p->entries[i].shared;
@@ -397,16 +432,10 @@ static void claim_files(const parsing *p)
     }
 }
 
-static void (*give_up)(void);
-
-void options_set_give_up(void (*end)(void))
-{
-    give_up = end;
-}
-
 void options_parse(const command_line *command, int argc, char **argv, common_options *common)
 {
     parsing p = {.command = command, .common = common};
+    const char *ranks = getenv("FLYNN_RANKS");
     error_t error;
 
     fail_set_command(command->name);
@@ -425,6 +454,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     if (error != 0)
         fail(EXIT_BROKEN, "the command line: %s", strerror(error));
     refuse_void(&p);
+    agree_on_options(&p, NULL);
     common->has_variant = p.set & TAKES_VARIANT;
     common->has_dtype = p.set & TAKES_DTYPE;
     common->json = p.set & TAKES_JSON;
@@ -440,6 +470,8 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         progress_limit(common->max_time_s, give_up);
     claim_files(&p);
     fail_set_quiet(common->quiet);
+    if (ranks && *ranks && strcmp(ranks, "1") != 0 && !has_option(&p, "ranks"))
+        note("FLYNN_RANKS has no effect: this command does not take --ranks");
 }
 
 void options_free(common_options *common)

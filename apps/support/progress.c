@@ -23,14 +23,14 @@ enum { LINE_EVERY_S = 30 };
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t ends;
-    pthread_t thread;      /* renews the line */
-    bool runs, stop;       /* the thread */
-    bool quiet, shown;     /* nothing is shown; a line is on the terminal */
-    char text[80];         /* "": nothing is done that is worth a line */
-    double begun, told;    /* when the work began whose part is known, and when a line was last written */
-    double done;           /* its part */
-    double limit;          /* --max-time, since the process began; 0: none */
-    void (*give_up)(void); /* NULL: there is a result */
+    pthread_t thread;              /* renews the line */
+    bool runs, stop;               /* the thread */
+    bool quiet, shown;             /* nothing is shown; a line is on the terminal */
+    char text[80];                 /* "": nothing is done that is worth a line */
+    double begun, told;            /* when the work began whose part is known, and when a line was last written */
+    double done;                   /* its part */
+    double limit;                  /* --max-time, since the process began; 0: none */
+    void (*give_up)(double limit); /* NULL: there is a result */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double now(void)
@@ -107,11 +107,10 @@ static void *renew(void *unused)
     while (!state.stop) {
         const struct timespec until = next_look();
         if (state.limit > 0 && state.give_up && passed() >= state.limit) {
-            void (*give_up)(void) = state.give_up;
+            void (*give_up)(double limit) = state.give_up;
             const double limit = state.limit;
             pthread_mutex_unlock(&state.lock);
-            print_error("--max-time: not even the first pass ended within %g s", limit);
-            give_up();
+            give_up(limit);
         }
         show_line();
         pthread_cond_timedwait(&state.ends, &state.lock, &until);
@@ -206,7 +205,7 @@ void progress_end(void)
     pthread_mutex_unlock(&state.lock);
 }
 
-void progress_limit(double seconds, void (*give_up)(void))
+void progress_limit(double seconds, void (*give_up)(double limit))
 {
     pthread_mutex_lock(&state.lock);
     passed();

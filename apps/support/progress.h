@@ -23,7 +23,7 @@ void progress_end(void);
 
 /* Sets the time limit of the process, in seconds after its start. Then `give_up` is called, which ends the process,
  * unless progress_has_result was called before. */
-void progress_limit(double seconds, void (*give_up)(void));
+void progress_limit(double seconds, void (*give_up)(double limit));
 
 /* From here on there is something to show when the time is over. */
 void progress_has_result(void);

@@ -8,12 +8,14 @@ static const double SAME_REQUEST_S = 0.3;
 
 static volatile sig_atomic_t caught;
 static struct timespec caught_at;
-static struct sigaction before[2];
-static const int ending[2] = {SIGINT, SIGTERM};
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+static struct sigaction before[ENDING];
+static void (*pass_on)(void);
 
 void signals_raise(int number)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < ENDING; i++)
         sigaction(ending[i], &before[i], NULL);
     raise(number);
 }
@@ -27,15 +29,18 @@ static void on_signal(int number)
     if (!caught) {
         caught_at = now;
         caught = number;
+        if (pass_on)
+            pass_on();
     } else if ((double)(now.tv_sec - caught_at.tv_sec) + 1e-9 * (double)(now.tv_nsec - caught_at.tv_nsec) >=
                SAME_REQUEST_S) {
         signals_raise(number);
     }
 }
 
-void signals_catch(void)
+void signals_catch(void (*passes_on)(void))
 {
-    for (int i = 0; i < 2; i++) {
+    pass_on = passes_on;
+    for (int i = 0; i < ENDING; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         sigaction(ending[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.h - SIGINT and SIGTERM end a batch in order.
+ * signals.h - SIGINT, SIGTERM and SIGHUP end a command in order.
  */
 #pragma once
 
-/* From here on the first signal is only kept, so that the batch can finish what is on the device or being written and
- * begin nothing else. Another one, at least 0.3 s later, ends the process at once. Ignored signals stay ignored. */
-void signals_catch(void);
+/* From here on the first signal is only kept, so that a batch can finish what is on the device or being written and
+ * begin nothing else; `pass_on`, if not NULL, is called, by the signal's handler. Another one, at least 0.3 s later,
+ * ends the process at once. Ignored signals stay ignored. */
+void signals_catch(void (*pass_on)(void));
 
 /* The signal that came; 0: none. */
 int signals_caught(void);

@@ -2,6 +2,7 @@
 #include "group.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,16 +237,22 @@ fl_status fl_group_failed(const fl_group *group)
     return group->failed;
 }
 
-/* Tells the launcher that this process will not join the others, by PMI, version 1, which those of MPICH and Slurm
- * speak. Open MPI's mpirun sees the exit code. */
+/* Asks the launcher to end all processes: by PMI, version 1, which those of MPICH and Slurm speak. It answers the first
+ * line, and takes the second one after that. Open MPI's mpirun sees the exit code. */
 static void refuse_to_join(int exit_code)
 {
-    const char *socket = secure_getenv("PMI_FD");
-    char text[100];
+    static const char hello[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
+    const char *number = secure_getenv("PMI_FD");
+    const int a_second = 1000, launcher = number ? (int)strtol(number, NULL, 10) : -1;
+    struct pollfd answer = {.fd = launcher, .events = POLLIN};
+    char text[256];
 
-    snprintf(text, sizeof text, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=abort exitcode=%d\n", exit_code);
-    if (socket)
-        (void)send((int)strtol(socket, NULL, 10), text, strlen(text), MSG_NOSIGNAL);
+    if (launcher < 0 || send(launcher, hello, sizeof hello - 1, MSG_NOSIGNAL) < 0)
+        return;
+    if (poll(&answer, 1, a_second) == 1)
+        (void)recv(launcher, text, sizeof text, MSG_DONTWAIT);
+    snprintf(text, sizeof text, "cmd=abort exitcode=%d\n", exit_code);
+    (void)send(launcher, text, strlen(text), MSG_NOSIGNAL);
 }
 
 void fl_group_end(const fl_group *group, int exit_code)
@@ -296,6 +303,26 @@ fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece 
     if (to[0].bytes > 0)
         memmove(from[0].data, to[0].data, (size_t)to[0].bytes);
     return FL_OK;
+}
+
+fl_status fl_group_broadcast(fl_group *group, void *data, int64_t bytes)
+{
+    const size_t size = (size_t)group->info.size;
+    fl_piece *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
+    fl_status status;
+
+    dist_call(group, "fl_group_broadcast of %lld bytes", (long long)bytes);
+    status = fl_group_agree(group, to && from ? FL_OK : FL_E_MEMORY, "out of host memory");
+    if (status == FL_OK && group->link) {
+        for (size_t r = 1; r < size && group->info.rank == 0; r++)
+            to[r] = (fl_piece){data, bytes};
+        if (group->info.rank > 0)
+            from[0] = (fl_piece){data, bytes};
+        status = group->link->exchange(to, from);
+    }
+    free(to);
+    free(from);
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------------- device ---- */

@@ -56,25 +56,6 @@ static void describe(const char *own, const char *own_end, const char *first, co
     snprintf(text, size, "has the same in another order than rank 0");
 }
 
-/* Rank 0's facts, of `bytes`, on all ranks: in `first`, which has room for them. */
-static fl_status broadcast(fl_group *group, const char *facts, char *first, int64_t bytes)
-{
-    const size_t size = (size_t)group->info.size;
-    fl_piece *to = calloc(size, sizeof *to), *from = calloc(size, sizeof *from);
-    fl_status status = to && from && first ? FL_OK : dist_fail(FL_E_MEMORY, "out of host memory");
-
-    status = fl_group_agree(group, status, fl_last_error());
-    for (size_t r = 0; r < size && status == FL_OK && group->info.rank == 0; r++)
-        to[r] = (fl_piece){(char *)facts, bytes};
-    if (status == FL_OK) {
-        from[0] = (fl_piece){first, bytes};
-        status = group->link->exchange(to, from);
-    }
-    free(to);
-    free(from);
-    return status;
-}
-
 typedef struct summary {
     int64_t bytes;
     uint64_t hash;
@@ -83,8 +64,12 @@ typedef struct summary {
 static fl_status find_difference(fl_group *group, const char *facts, int64_t bytes, int64_t first_bytes)
 {
     char text[500] = "", *first = malloc((size_t)first_bytes + 1);
-    fl_status status = broadcast(group, facts, first, first_bytes);
+    fl_status status = fl_group_agree(group, first ? FL_OK : FL_E_MEMORY, "out of host memory");
 
+    if (status == FL_OK && group->info.rank == 0)
+        memcpy(first, facts, (size_t)bytes);
+    if (status == FL_OK)
+        status = fl_group_broadcast(group, first, first_bytes);
     if (status == FL_OK) {
         if (bytes != first_bytes || memcmp(facts, first, (size_t)bytes) != 0)
             describe(facts, facts + bytes, first, first + first_bytes, text, sizeof text);
@@ -94,7 +79,7 @@ static fl_status find_difference(fl_group *group, const char *facts, int64_t byt
     return status;
 }
 
-fl_status fl_group_same(fl_group *group, const char *facts, int64_t bytes)
+fl_status fl_group_same(fl_group *group, const void *facts, int64_t bytes, const char *differs)
 {
     const summary own = {bytes, dist_hash(facts, (size_t)bytes)};
     summary *all = calloc((size_t)group->info.size, sizeof *all);
@@ -107,7 +92,10 @@ fl_status fl_group_same(fl_group *group, const char *facts, int64_t bytes)
         status = group->link->gather(&own, all, sizeof own);
     for (int r = 1; r < group->info.size && status == FL_OK; r++)
         same = same && all[r].bytes == all[0].bytes && all[r].hash == all[0].hash;
-    if (status == FL_OK && !same)
+    if (status == FL_OK && !same && differs)
+        status = fl_group_agree(group, own.bytes != all[0].bytes || own.hash != all[0].hash ? FL_E_ARGUMENT : FL_OK,
+                                differs);
+    else if (status == FL_OK && !same)
         status = find_difference(group, facts, bytes, all[0].bytes);
     free(all);
     return status;

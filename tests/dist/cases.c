@@ -84,6 +84,7 @@ static void try_numbers(void)
     check(fl_group_gather(group, &own, all, sizeof own) == FL_OK, "fl_group_gather", "", 0);
     for (int r = 0; r < size; r++)
         check(all[r] == 10 * r + 1, "fl_group_gather", "rank", r);
+    check(fl_group_broadcast(group, &own, sizeof own) == FL_OK && own == 1, "fl_group_broadcast", "to rank", rank);
 }
 
 /* Rank a sends b * 1000 + a bytes of value 16 a + b to rank b; none to rank 0. */
@@ -201,14 +202,16 @@ static void try_facts(void)
     static const char first[] = "a=1\0b", other[] = "a=2\0b", more[] = "a=1\0b\0c=3", less[] = "b", turned[] = "b\0a=1";
     const bool bad = rank == size - 1;
 
-    check(fl_group_same(group, first, sizeof first) == FL_OK && fl_group_same(group, "", 0) == FL_OK, "facts", "alike",
-          0);
-    is_told(fl_group_same(group, bad ? other : first, sizeof first), "has a=2, and rank 0 has a=1", "another fact");
-    is_told(fl_group_same(group, bad ? more : first, bad ? sizeof more : sizeof first), "has c=3, and rank 0 has no c",
-            "a fact more");
-    is_told(fl_group_same(group, bad ? less : first, bad ? sizeof less : sizeof first), "has no a, and rank 0 has a=1",
-            "a fact less");
-    is_told(fl_group_same(group, bad ? turned : first, sizeof first), "another order", "facts in another order");
+    check(fl_group_same(group, first, sizeof first, NULL) == FL_OK && fl_group_same(group, "", 0, NULL) == FL_OK,
+          "facts", "alike", 0);
+    is_told(fl_group_same(group, bad ? other : first, sizeof first, NULL), "has a=2, and rank 0 has a=1",
+            "another fact");
+    is_told(fl_group_same(group, bad ? more : first, bad ? sizeof more : sizeof first, NULL),
+            "has c=3, and rank 0 has no c", "a fact more");
+    is_told(fl_group_same(group, bad ? less : first, bad ? sizeof less : sizeof first, NULL),
+            "has no a, and rank 0 has a=1", "a fact less");
+    is_told(fl_group_same(group, bad ? turned : first, sizeof first, NULL), "another order", "facts in another order");
+    is_told(fl_group_same(group, bad ? other : first, sizeof first, "other data"), "other data", "data");
 }
 
 static void try_wrong_arguments(void)

@@ -49,10 +49,11 @@ FL_API const fl_group_info *fl_group_describe(const fl_group *group);
  * more where the count is not a multiple of the size. Not collective. */
 FL_API void fl_group_share(const fl_group *group, int64_t count, int32_t rank, int64_t *first, int64_t *share);
 
-/* All ranks must have the same facts, such as a program's options: `bytes` of texts "NAME=VALUE", or "NAME", each with
- * its '\0', in one order. FL_E_ARGUMENT: they differ, and the message says in what: "rank 1 (node7): has --size=3, and
- * rank 0 has --size=2". */
-FL_API fl_status fl_group_same(fl_group *group, const char *facts, int64_t bytes);
+/* All ranks must have the same facts: `bytes` of any data, such as a file's; `differs` is the message of a rank whose
+ * data are not rank 0's. NULL: the facts are texts "NAME=VALUE" or "NAME", such as a program's options, each with its
+ * '\0', in one order, and the message says which one: "rank 1 (node7): has --size=3, and rank 0 has --size=2". Hashes
+ * are compared. FL_E_ARGUMENT. */
+FL_API fl_status fl_group_same(fl_group *group, const void *facts, int64_t bytes, const char *differs);
 
 /* Opens a device for this rank: of a family of GPUs ("hip", "hip-nvidia") without a number the one of the local rank,
  * modulo their number; else as fl_device_open. Then fl_group_same_build. */
@@ -81,6 +82,8 @@ FL_API void fl_group_end(const fl_group *group, int exit_code);
 FL_API fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction);
 /* all = the `bytes` of rank 0, those of rank 1 ... */
 FL_API fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes);
+/* Rank 0's `bytes` of data on all ranks. */
+FL_API fl_status fl_group_broadcast(fl_group *group, void *data, int64_t bytes);
 /* Sends to[r] to rank r and receives from[r] from it; both have `size` elements, in host memory. */
 FL_API fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from);
 

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "launch.h"
+
+#include "child.h"
+#include "group.h"
+#include "machine.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/paths.h"
+#include "support/progress.h"
+#include "support/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How a link's processes are begun. */
+static const struct launcher {
+    const char *link, *program, *package, *step;
+} launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin", "--mpi=pmix"},
+                 {"mpich", "mpirun.mpich", "mpich", "--mpi=pmi2"}};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers, LAUNCHER_WORDS = 16 };
+
+static bool has_link(const char *name)
+{
+    const char *there;
+
+    for (size_t i = 0; (there = fl_link_name(i)); i++)
+        if (strcmp(there, name) == 0)
+            return true;
+    return false;
+}
+
+/* NULL: none; `step`: as a step of Slurm's, which needs no mpirun. */
+static const struct launcher *find_launcher(bool step)
+{
+    const char *wanted = getenv("FLYNN_LINK");
+
+    for (int i = 0; i < LAUNCHERS; i++)
+        if ((!wanted || strcmp(wanted, launchers[i].link) == 0) && has_link(launchers[i].link) &&
+            (step || path_has_program(launchers[i].program)))
+            return &launchers[i];
+    if (!step)
+        fail(EXIT_CANNOT_RUN,
+             "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
+             "headers, and build flynn again",
+             wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
+    return NULL;
+}
+
+static void refuse_root(const struct launcher *launcher)
+{
+    if (geteuid() == 0 && strcmp(launcher->link, "openmpi") == 0 && !getenv("OMPI_ALLOW_RUN_AS_ROOT"))
+        fail(EXIT_CANNOT_RUN,
+             "--ranks: Open MPI's mpirun does not run as root; run flynn as another user (in a container "
+             "set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)");
+}
+
+/* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
+ * fails itself, unless it is given another code; a step in a step waits for that one's end, unless they overlap. */
+static int step_words(const char **words, const char *count)
+{
+    const struct launcher *launcher = find_launcher(true);
+    const char *const step[] = {"srun", "-n", count, "-K1"};
+    int used = sizeof step / sizeof *step;
+
+    memcpy(words, step, sizeof step);
+    if (launcher)
+        words[used++] = launcher->step;
+    if (getenv("SLURM_STEP_ID"))
+        words[used++] = "--overlap";
+    setenv("SLURM_EXIT_ERROR", "3", 0);
+    return used;
+}
+
+void launch_refuse_nested(void)
+{
+    static const char *const set[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof set / sizeof *set && !getenv("SLURM_JOB_ID"); i++)
+        if (getenv(set[i]))
+            fail(EXIT_BAD_INPUT,
+                 "--ranks: a launcher began this process (%s is set), which cannot begin others; run "
+                 "flynn without it",
+                 set[i]);
+}
+
+void launch_note_shared(int64_t count)
+{
+    const int processors = machine_threads();
+
+    if (count > processors)
+        note("--ranks: %lld processes share %d processors: their times say little", (long long)count, processors);
+}
+
+/* The processes have the processors in equal parts: of itself Open MPI's mpirun gives each one core, and MPICH's each
+ * all of them. */
+static void share_processors(int64_t ranks)
+{
+    const int64_t threads = machine_threads() / ranks;
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)(threads > 1 ? threads : 1));
+    setenv("OMP_NUM_THREADS", text, 0);
+}
+
+/* The launcher's words before the command; their number. */
+static int launcher_words(const char **words, const char *count, int64_t ranks)
+{
+    const struct launcher *launcher;
+    int used = 0;
+
+    if (getenv("SLURM_JOB_ID"))
+        return step_words(words, count);
+    launcher = find_launcher(false);
+    refuse_root(launcher);
+    words[used++] = launcher->program;
+    if (strcmp(launcher->link, "openmpi") == 0)
+        words[used++] = "--quiet"; /* the exit code says that a process failed */
+    words[used++] = "-n";
+    words[used++] = count;
+    launch_note_shared(ranks);
+    share_processors(ranks);
+    if (strcmp(launcher->link, "openmpi") == 0) {
+        words[used++] = "--bind-to";
+        words[used++] = "none";
+        words[used++] = "--oversubscribe";
+        for (char **v = environ; *v; v++) /* which other hosts get of it alone: flynn's variables, as by MPICH's */
+            if (strncmp(*v, "FLYNN_", 6) == 0) {
+                words[used++] = "-x";
+                words[used++] = memory_print("%.*s", (int)strcspn(*v, "="), *v);
+            }
+    }
+    return used;
+}
+
+/* -------------------------------------------------------------------------------------------- the launcher ---- */
+
+static pid_t launcher;
+
+/* All signals as SIGTERM: srun asks after the first SIGINT whether one is meant, and MPICH's mpirun dies of SIGHUP and
+ * kills the processes, which then leave unfinished files. */
+static void end_launcher(void)
+{
+    kill(launcher, SIGTERM);
+}
+
+/* In a process group of its own: of the terminal's Ctrl-C it gets what this process passes on, once. */
+static void start_launcher(const char *const *words)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    launcher = child_start();
+    if (launcher == 0) {
+        const int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+        setpgid(0, 0);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        child_exec(words);
+    }
+    signals_catch(end_launcher);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Of the processes: 0 to 4, of which EXIT_WRONG_RESULT comes as EXIT_WRONG_ON_RANKS. Launchers end with 1 or 255 when
+ * they fail themselves, and with a number above 4 where a process was killed. */
+static int exit_code_of_launcher(int status, const char *name, int64_t ranks)
+{
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BROKEN;
+
+    if (code == EXIT_WRONG_RESULT || code == CHILD_NOT_FOUND || code == CHILD_NOT_STARTED || code == UINT8_MAX)
+        fail(EXIT_CANNOT_RUN, "--ranks: %s itself failed (exit code %d); `%s -n %lld true` shows why", name, code, name,
+             (long long)ranks);
+    return code == EXIT_WRONG_ON_RANKS ? EXIT_WRONG_RESULT : code <= EXIT_BROKEN ? code : EXIT_BROKEN;
+}
+
+static noreturn void launch(int64_t ranks, int argc, char **argv)
+{
+    const char **words;
+    char count[24], self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    int used = argc + LAUNCHER_WORDS, status;
+
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(count, sizeof count, "%lld", (long long)ranks);
+    progress_has_result(); /* the processes end by --max-time themselves */
+    setenv(EXIT_VARIABLE, "1", 1);
+    for (char **v = environ; *v; v++)
+        used += 2;
+    words = memory_zeroed((size_t)used, sizeof *words);
+    used = launcher_words(words, count, ranks);
+    words[used++] = self;
+    for (int i = 0; i < argc; i++)
+        words[used++] = argv[i];
+    start_launcher(words);
+    status = child_wait(launcher);
+    if (signals_caught())
+        signals_raise(signals_caught());
+    leave(exit_code_of_launcher(status, words[0], ranks));
+}
+
+void launch_ranks(int64_t ranks, int argc, char **argv)
+{
+    if (!*group_info()->link && ranks > 1) {
+        launch_refuse_nested();
+        launch(ranks, argc, argv);
+    }
+    if (ranks > 0 && group_info()->size != ranks)
+        fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",
+             (long long)ranks, group_info()->size);
+}
