@@ -202,6 +202,7 @@ static noreturn void launch(int64_t ranks, int argc, char **argv)
         words[used++] = argv[i];
     start_launcher(words);
     status = child_wait(launcher);
+    unsetenv(EXIT_VARIABLE); /* it is not for this process */
     if (signals_caught())
         signals_raise(signals_caught());
     leave(exit_code_of_launcher(status, words[0], ranks));

@@ -2,7 +2,7 @@
  *
  * cases - the calls of dist.h on all ranks that a launcher began: tests/cli/ranks.sh runs it. Ends with a
  * line of totals on rank 0 and exit code 1 where a case of any rank failed. This file has the calls of the group
- * itself, and main; operations.c and svd.c the operations.
+ * itself, and main; operations.c and svd.c the operations. DIST_CASES random cases (60) are drawn from DIST_SEED (1).
  */
 #include "cases.h"
 
@@ -25,6 +25,11 @@ void check(bool good, const char *what, const char *of, int64_t number)
     failed++;
     fprintf(stderr, "rank %d of %d: %s: %s %" PRId64 "; the last error is: %s\n", rank, size, what, of, number,
             fl_last_error());
+}
+
+int failures(void)
+{
+    return failed;
 }
 
 double seconds(void)
@@ -237,6 +242,7 @@ static void try_wrong_arguments(void)
 
 int main(int argc, char **argv)
 {
+    const char *seed = getenv("DIST_SEED"), *count = getenv("DIST_CASES");
     int64_t sums[2];
 
     if (fl_group_open(&group) != FL_OK) {
@@ -265,6 +271,7 @@ int main(int argc, char **argv)
         try_allcloses(argv[i]);
         try_all_primes(argv[i]);
         try_svds(argv[i]);
+        try_random(argv[i], seed ? strtoull(seed, NULL, 10) : 1, count ? atoi(count) : 60);
     }
     sums[0] = cases;
     sums[1] = failed;

@@ -12,6 +12,8 @@ extern int rank, size;
 /* Counts a case, and says on stderr that it failed: "WHAT: OF NUMBER". */
 void check(bool good, const char *what, const char *of, int64_t number);
 
+int failures(void); /* of this rank, so far */
+
 /* Of a clock; a double tells them to a quarter of a microsecond. */
 double seconds(void);
 
@@ -30,3 +32,5 @@ void try_selects(const char *resource);
 void try_allcloses(const char *resource);
 void try_all_primes(const char *resource);
 void try_svds(const char *resource);
+/* `count` cases of these operations, drawn from the seed: sizes of 0 to 4099, every dtype and mode. */
+void try_random(const char *resource, uint64_t seed, int count);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -410,5 +411,57 @@ void try_all_primes(const char *resource)
         try_primes(device, uptos[i], "sieve");
     try_primes(device, 1000, "trial-all");
     try_primes(device, 1000, "sqrt-each");
+    fl_device_close(device);
+}
+
+/* ----------------------------------------------------------------------------------------------- random ---- */
+
+static uint64_t drawn;
+
+/* From 0 up to, not including, `end`. */
+static int64_t draw(int64_t end)
+{
+    return (int64_t)(mix(drawn++) >> 11) % end;
+}
+
+/* 0 to 4099: mostly about as many as there are ranks, or few more. */
+static int64_t draw_size(void)
+{
+    return draw(2) ? draw(12) : draw(4) ? draw(300) : draw(4100);
+}
+
+static void try_one(fl_device *device)
+{
+    static const fl_dtype sorted[] = {FL_F32, FL_F64, FL_I32, FL_I64};
+    static const char *const methods[] = {"sieve", "trial-all", "sqrt-each"};
+    const fl_mode mode = (fl_mode)draw(3);
+    const fl_dtype real = draw(2) ? FL_F32 : FL_F64;
+    const int64_t n = draw_size();
+
+    switch (draw(6)) {
+    case 0: try_sort(device, sorted[draw(4)], (enum pattern)draw(PATTERNS), n, draw(2) == 0); break;
+    case 1: try_select(device, (fl_dtype)draw(FL_DTYPE_COUNT), (enum choice)draw(CHOICES), n); break;
+    case 2: try_convolution(device, real, 1, (int64_t[]){n + 1, 1}, (int64_t[]){draw_size() % 400 + 1, 1}, mode); break;
+    case 3:
+        try_convolution(device, real, 2, (int64_t[]){n, draw(8)}, (int64_t[]){draw_size() % 40, draw(8)}, mode);
+        break;
+    case 4: try_allclose(device, n, draw(n + 5), draw(400) + 1); break;
+    default: try_primes(device, n, methods[draw(3)]); break;
+    }
+}
+
+void try_random(const char *resource, uint64_t seed, int count)
+{
+    fl_device *device;
+
+    if (fl_group_device(group, resource, &device) != FL_OK)
+        return;
+    for (int i = 0; i < count; i++) {
+        const int before = failures();
+        drawn = mix(seed) + ((uint64_t)i << 32);
+        try_one(device);
+        if (failures() > before)
+            fprintf(stderr, "that was case %d on %s with DIST_SEED=%" PRIu64 "\n", i, resource, seed);
+    }
     fl_device_close(device);
 }
