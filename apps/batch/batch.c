@@ -311,7 +311,7 @@ int command_batch(int argc, char **argv)
     int code;
 
     options_parse(&line, argc, argv, &common);
-    launch_ranks(common.ranks, argc, argv);
+    launch_ranks(common.ranks, argc, argv, own.folder);
     option_one_variant(&common);
     batch_command c = {.common = &common, .own = &own};
     ranks_refuse(&c);

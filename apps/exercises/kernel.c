@@ -196,7 +196,7 @@ static void expect_file(const exercise *e, expected_results *x)
     static const input_kind any_array = {"expected result", 0, FL_MAX_DIMS, true};
     const kernel_options *own = e->own;
 
-    x->value[x->count++] = exercise_read_share(own->expect, &any_array, NULL);
+    x->value[x->count++] = exercise_read(own->expect, &any_array);
     if (host_array_size(&x->value[0]) != output_size(&own->specs[0]))
         fail(EXIT_BAD_INPUT, "--expect: %s is %s, and %s is %s", own->expect,
              format_shape(x->value[0].ndim, x->value[0].shape).text, own->outputs[0],

@@ -198,6 +198,18 @@ static void remove_left_behind(const char *path)
         closedir(folder);
 }
 
+void output_clean(const char *path)
+{
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+
+    remove_left_behind(path);
+    if (slash != NULL)
+        slash[1] = '\0';
+    if (folder != NULL)
+        remove_left_behind(slash != NULL ? folder : ".");
+    free(folder);
+}
+
 /* A unique name in the folder of `target`, put on the list before the file exists, since a signal may come at any time.
  * The number distinguishes files that threads begin at the same time. */
 static temporary *temporary_create(const char *target)

@@ -26,6 +26,9 @@ void output_start(void);
 noreturn void output_end(int exit_code);
 void output_remove_unfinished(void);
 
+/* Removes what processes of this host that were killed left in the folder `path`, or in that of the file `path`. */
+void output_clean(const char *path);
+
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);
 

@@ -59,7 +59,7 @@ static void parse(exercise *e, int argc, char **argv)
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
-    launch_ranks(e->common.ranks, argc, argv);
+    launch_ranks(e->common.ranks, argc, argv, e->common.output);
     if (e->common.path)
         must(fl_group_path(group_of_all(), e->common.path));
     if (kind->first_is_text && e->common.argument_count > 0) {

@@ -5,6 +5,7 @@
 #include "group.h"
 #include "machine.h"
 
+#include "files/output.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/paths.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +65,7 @@ static void refuse_root(const struct launcher *launcher)
 }
 
 /* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
- * fails itself, unless it is given another code; a step in a step waits for that one's end, unless they overlap. */
+ * fails itself, unless a variable says otherwise; a step in a step waits for that one's end, unless they overlap. */
 static int step_words(const char **words, const char *count)
 {
     const struct launcher *launcher = find_launcher(true);
@@ -75,7 +77,8 @@ static int step_words(const char **words, const char *count)
         words[used++] = launcher->step;
     if (getenv("SLURM_STEP_ID"))
         words[used++] = "--overlap";
-    setenv("SLURM_EXIT_ERROR", "3", 0);
+    unsetenv("SLURM_EXIT_ERROR");
+    unsetenv("SLURM_EXIT_IMMEDIATE");
     return used;
 }
 
@@ -143,12 +146,23 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
 /* -------------------------------------------------------------------------------------------- the launcher ---- */
 
 static pid_t launcher;
+static bool is_mpirun; /* not srun */
 
-/* All signals as SIGTERM: srun asks after the first SIGINT whether one is meant, and MPICH's mpirun dies of SIGHUP and
- * kills the processes, which then leave unfinished files. */
+static void kill_launcher(int unused)
+{
+    (void)unused;
+    kill(launcher, SIGKILL);
+}
+
+/* All signals as SIGTERM: srun asks after the first SIGINT whether one is meant, and MPICH's mpirun dies of SIGHUP. One
+ * that comes while an mpirun starts its processes may make it wait for ever: it is killed later, and they end, too. */
 static void end_launcher(void)
 {
+    const int most_s = 10;
+
     kill(launcher, SIGTERM);
+    if (is_mpirun)
+        alarm(most_s);
 }
 
 /* In a process group of its own: of the terminal's Ctrl-C it gets what this process passes on, once. */
@@ -156,6 +170,7 @@ static void start_launcher(const char *const *words)
 {
     sigset_t all, before;
 
+    is_mpirun = strcmp(words[0], "srun") != 0;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     launcher = child_start();
@@ -163,10 +178,13 @@ static void start_launcher(const char *const *words)
         const int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, STDIN_FILENO);
         setpgid(0, 0);
+        if (is_mpirun)
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* which ends the processes of an mpirun, too */
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         child_exec(words);
     }
     signals_catch(end_launcher);
+    signal(SIGALRM, kill_launcher);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -182,7 +200,7 @@ static int exit_code_of_launcher(int status, const char *name, int64_t ranks)
     return code == EXIT_WRONG_ON_RANKS ? EXIT_WRONG_RESULT : code <= EXIT_BROKEN ? code : EXIT_BROKEN;
 }
 
-static noreturn void launch(int64_t ranks, int argc, char **argv)
+static noreturn void launch(int64_t ranks, int argc, char **argv, const char *written)
 {
     const char **words;
     char count[24], self[4096];
@@ -192,27 +210,29 @@ static noreturn void launch(int64_t ranks, int argc, char **argv)
     self[length > 0 ? length : 0] = '\0';
     snprintf(count, sizeof count, "%lld", (long long)ranks);
     progress_has_result(); /* the processes end by --max-time themselves */
-    setenv(EXIT_VARIABLE, "1", 1);
     for (char **v = environ; *v; v++)
         used += 2;
     words = memory_zeroed((size_t)used, sizeof *words);
     used = launcher_words(words, count, ranks);
+    words[used++] = "env"; /* it sets the variable also where srun exports none */
+    words[used++] = EXIT_VARIABLE "=1";
     words[used++] = self;
     for (int i = 0; i < argc; i++)
         words[used++] = argv[i];
     start_launcher(words);
     status = child_wait(launcher);
-    unsetenv(EXIT_VARIABLE); /* it is not for this process */
+    if (status != 0 && written)
+        output_clean(written);
     if (signals_caught())
         signals_raise(signals_caught());
     leave(exit_code_of_launcher(status, words[0], ranks));
 }
 
-void launch_ranks(int64_t ranks, int argc, char **argv)
+void launch_ranks(int64_t ranks, int argc, char **argv, const char *written)
 {
     if (!*group_info()->link && ranks > 1) {
         launch_refuse_nested();
-        launch(ranks, argc, argv);
+        launch(ranks, argc, argv, written);
     }
     if (ranks > 0 && group_info()->size != ranks)
         fail(EXIT_BAD_INPUT, "--ranks: %lld processes are asked for, and the launcher began %d; leave --ranks out",

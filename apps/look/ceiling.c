@@ -413,7 +413,7 @@ int command_ceiling(int argc, char **argv)
     common_options common;
 
     options_parse(&line, argc, argv, &common);
-    launch_ranks(common.ranks, argc, argv);
+    launch_ranks(common.ranks, argc, argv, NULL);
     if (group_is_parted()) {
         const int code = ceiling_of_network(&common);
         options_free(&common);

@@ -2,7 +2,6 @@
 #include "group.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,22 +236,18 @@ fl_status fl_group_failed(const fl_group *group)
     return group->failed;
 }
 
-/* Asks the launcher to end all processes: by PMI, version 1, which those of MPICH and Slurm speak. It answers the first
- * line, and takes the second one after that. Open MPI's mpirun sees the exit code. */
+/* Asks MPICH's launcher to end all processes (PMI, version 1), which else waits for this one for ever. The others see
+ * the exit code: Open MPI's, and srun -K1. */
 static void refuse_to_join(int exit_code)
 {
-    static const char hello[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
-    const char *number = secure_getenv("PMI_FD");
-    const int a_second = 1000, launcher = number ? (int)strtol(number, NULL, 10) : -1;
-    struct pollfd answer = {.fd = launcher, .events = POLLIN};
-    char text[256];
+    const char *launcher = secure_getenv("SLURM_STEP_ID") ? NULL : secure_getenv("PMI_FD");
+    char text[40];
 
-    if (launcher < 0 || send(launcher, hello, sizeof hello - 1, MSG_NOSIGNAL) < 0)
-        return;
-    if (poll(&answer, 1, a_second) == 1)
-        (void)recv(launcher, text, sizeof text, MSG_DONTWAIT);
     snprintf(text, sizeof text, "cmd=abort exitcode=%d\n", exit_code);
-    (void)send(launcher, text, strlen(text), MSG_NOSIGNAL);
+    if (!launcher)
+        return;
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* it reads the line on stderr first */
+    (void)send((int)strtol(launcher, NULL, 10), text, strlen(text), MSG_NOSIGNAL);
 }
 
 void fl_group_end(const fl_group *group, int exit_code)
