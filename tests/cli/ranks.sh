@@ -53,6 +53,13 @@ exec "$@"
 END
 chmod +x "$work/on_rank_1"
 
+cat >"$work/other_on_rank_1" <<END
+#!/bin/sh
+if [ "\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-}}" = 1 ]; then exec "$flynn" select --size=9; fi
+exec "$flynn" "\$@"
+END
+chmod +x "$work/other_on_rank_1"
+
 emulation= # of GPUs, whose memory the link does not read
 [ ! -f "$links/../flynn-hip-cpu.so" ] || emulation=hip-cpu
 
@@ -92,10 +99,19 @@ nobody_gathers() {
     done
 }
 
-# What another host might have: another image, another kernel, and no vector.
+# What another host might have: another image, another kernel, of another shape or with one other element, another text,
+# and no vector.
 mkdir "$work/other_files"
-cp ints_i2.npy "$work/other_files/image.npy"
-cp big_endian.npy "$work/other_files/big_endian.npy"
+echo 'float f(float x) { return 2 * x; }' >f.c
+echo 'float f(float x) { return 3 * x; }' >"$work/other_files/f.c"
+run increment ints.npy -b serial "${quick[@]}" -o weights.npy
+cp weights.npy "$work/other_files/weights.npy"
+printf x | dd of="$work/other_files/weights.npy" bs=1 seek=$(($(stat -c %s weights.npy) - 1)) conv=notrunc 2>/dev/null
+cp big_endian.npy image.npy "$work/other_files"
+# And a plugin that is not the same build.
+mkdir "$work/other_plugins"
+cp "$links/../flynn-serial.so" "$work/other_plugins"
+echo >>"$work/other_plugins/flynn-serial.so"
 cp tall.npy "$work/other_files/kernel.npy"
 run convolve1d line.npy line.npy -b serial "${quick[@]}" -o crossed_line.npy
 
@@ -216,8 +232,11 @@ for mpi in $mpis; do
     # A file that one of the ranks does not see, or of which it sees another one; a kernel that is not the same.
     if [ "$mpi" = "$first" ]; then
         export ON_RANK_1="-C $work/other_files"
-        for words in "sort line.npy:cannot be read" "select image.npy:is not the file that rank 0 reads" \
-            "convolve big_endian.npy kernel.npy:is not the file that rank 0 reads"; do
+        cp ints_i2.npy "$work/other_files/ints.npy"
+        for words in "sort line.npy:cannot be read" "select ints.npy:ints.npy: is not the file that rank 0 reads" \
+            "convolve big_endian.npy kernel.npy:kernel.npy: is not the file that rank 0 reads" \
+            "convolve image.npy weights.npy:weights.npy: is not the file that rank 0 reads" \
+            "map f.c --size=9:f.c: is not the file that rank 0 reads"; do
             # shellcheck disable=SC2086 # words
             program="$work/on_rank_1 $flynn" ranked "$mpi" 2 ${words%%:*} -b serial "${quick[@]}"
             check "${words%%:*} on two hosts: exit code 2" [ "$status" = 2 ]
@@ -374,10 +393,32 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     program="$work/on_rank_1 $flynn" ranked "$mpi" 2 sort --size=1000 "${quick[@]}"
     check "a wrong backend on one rank: exit code 2, $mpi" [ "$status" = 2 ]
     check "which rank" told "rank 1 ("
-    export ON_RANK_1=FLYNN_MAX_TIME=nonsense
-    program="$work/on_rank_1 $flynn" ranked "$mpi" 3 sort --size=1000 "${quick[@]}"
-    check "a wrong variable on one rank: exit code 2, $mpi" [ "$status" = 2 ]
-    check "which rank" told "rank 1 ("
+    # Before it joins the others, too, in the one case by telling them, in the other by its launcher.
+    for variable in FLYNN_MAX_TIME=nonsense FLYNN_LINK_TIMEOUT=soon FLYNN_LINK=nothing; do
+        export ON_RANK_1=$variable
+        program="$work/on_rank_1 $flynn" ranked "$mpi" 3 sort --size=1000 "${quick[@]}"
+        check "$variable on one rank: exit code 2, $mpi" [ "$status" = 2 ]
+        check "$variable: one line" told "${variable#*=}"
+        [ "${variable%=*}" = FLYNN_LINK ] || check "$variable: which rank" told "rank 1 ("
+    done
+    export ON_RANK_1=FLYNN_PLUGIN_PATH=$work/other_plugins
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
+    check "another build of a plugin on one rank: exit code 2, $mpi" [ "$status" = 2 ]
+    check "which" told "rank 1 ($(hostname)): its plugin serial is not the build that rank 0 has"
+    export ON_RANK_1="OMP_NUM_THREADS=2 FLYNN_QUIET=1"
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 sort --size=1000 -b omp "${quick[@]}"
+    check "a default of the host's, and --quiet, may differ, $mpi" is_done
+    unset ON_RANK_1
+    program="$work/other_on_rank_1" ranked "$mpi" 2 sort --size=9
+    check "another command on one rank: exit code 2, $mpi" [ "$status" = 2 ]
+    check "which" told "rank 1 ($(hostname)): has command=select, and rank 0 has command=sort"
+    ranked "$mpi" 2 sort --size=100M --max-time=0.3 -b serial
+    check "no pass within --max-time: exit code 4, $mpi" [ "$status" = 4 ]
+    check "one line" told "--max-time: not even the first pass ended within 0.3 s"
+    ranked "$mpi" 2 sort --help
+    check "--help, $mpi" is_done
+    check "one help" [ "$(grep -c '^Usage: flynn sort' "$work/out")" = 1 ]
+    check "no line of the launcher's" [ ! -s "$work/err" ]
 
     # A signal to one rank: all finish what they have begun, and one table says how many.
     cat >"$work/signals_rank_1" <<'END'
@@ -399,7 +440,13 @@ END
 
 done
 
-# What cannot: all end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins.
+# Each option that flynn lists, on one rank alone; random operations against one process; signals to --ranks.
+check "options that differ" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" options --mpi="$first"
+check "results of random operations" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" results --cases=8
+check "signals" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" signals --cases=6
+
+# What cannot: all end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins;
+# one that is stopped in what all do together: while they join, and at the end, when the result has its name.
 cat >"$work/hurts_rank_1" <<'END'
 #!/bin/sh
 # hurts_rank_1 SIGNAL TICKS COMMAND...: once it computes, after that many hundredths of a second of processor time.
@@ -411,6 +458,10 @@ fi
 exec "$@"
 END
 chmod +x "$work/hurts_rank_1"
+for call in MPI_Comm_dup MPI_Finalize; do
+    echo "#include <signal.h>
+        long $call(void) { return raise(SIGSTOP); }" | ${CC:-cc} -shared -fPIC -x c -o "$work/stops-$call.so" -
+done
 export FLYNN_LINK_TIMEOUT=2
 [ -z "${ASAN_OPTIONS:-}" ] || FLYNN_LINK_TIMEOUT=15 # within which all join, on busy processors
 unset OMPI_MCA_odls_base_sigkill_timeout # as users have it
@@ -418,6 +469,10 @@ for mpi in $mpis; do
     program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
     program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
     program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
+    for call in MPI_Comm_dup MPI_Finalize; do
+        ON_RANK_1=LD_PRELOAD=$work/stops-$call.so program="$work/on_rank_1 $flynn" begin "$call-$mpi" ranked "$mpi" 3 sort \
+            --size=1000 -b serial "${quick[@]}" -o "$call-$mpi.npy"
+    done
 done
 export OMPI_MCA_odls_base_sigkill_timeout=0
 for mpi in $mpis; do
@@ -429,6 +484,13 @@ for mpi in $mpis; do
         [ "$what" != absent ] ||
             check "which rank, or that one is missing" grep -qE 'rank 1 \(.*\) was not heard of|not all processes .* have joined' "$work/err"
     done
+    for call in MPI_Comm_dup MPI_Finalize; do
+        taken "$call-$mpi"
+        check "a rank that is stopped in $call, $mpi: exit code 4" [ "$status" = 4 ]
+        [ "$call" = MPI_Finalize ] && told="have left within $FLYNN_LINK_TIMEOUT s" || told="have joined within $FLYNN_LINK_TIMEOUT s"
+        check "one line" told "$told"
+    done
+    check "the result, which was complete" test -s "MPI_Finalize-$mpi.npy"
 done
 unset FLYNN_LINK_TIMEOUT
 
@@ -485,14 +547,51 @@ else
 fi
 
 # --ranks begins the launcher itself, and hands its exit code on.
+declare -A fails=([openmpi]=OMPI_MCA_plm=nothing [mpich]=HYDRA_LAUNCHER=nothing)
+for mpi in $mpis; do
+    export FLYNN_LINK=$mpi
+    ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
+    check "two ranks" grep -q "checked against: order" "$work/out"
+    run sort --ranks=2 -b nothing
+    check "the exit code, $mpi" [ "$status" = 2 ]
+    FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong FAULT_PLACE=sort.out:first run sort --ranks=2 --size=94 -b one-wrong "${quick[@]}"
+    check "a wrong result: exit code 1, $mpi" [ "$status" = 1 ]
+    export "${fails[$mpi]?}"
+    run sort --ranks=2 --size=94
+    unset "${fails[$mpi]%=*}"
+    check "a launcher that fails itself: exit code 3, $mpi" [ "$status" = 3 ]
+    check "one line" told "--ranks: mpirun.$mpi itself failed (exit code "
+done
+unset FLYNN_LINK
 mpi=${mpis##* }
-ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
-check "two ranks" grep -q "checked against: order" "$work/out"
-run sort --ranks=2 -b nothing
-check "the exit code" [ "$status" = 2 ]
 run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=1
 check "--max-time holds for the processes that --ranks begins, not for the one that waits" is_done
+# Where the parent process ignores SIGCHLD, no child's end would be known.
+cat >"$work/ignores_children" <<END
+#!$PYTHON
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv("$flynn", ["$flynn", *sys.argv[1:]])
+END
+chmod +x "$work/ignores_children"
+flynn=$work/ignores_children run sort missing.npy --ranks=2
+check "SIGCHLD ignored: the exit code of the ranks" [ "$status" = 2 ]
+flynn=$work/ignores_children ok "SIGCHLD ignored: the results of other commands" compare sort --size=100 -b serial "${quick[@]}"
+# A child whose end another one has taken.
+echo '#include <errno.h>
+    long waitpid(void) { errno = ECHILD; return -1; }' | ${CC:-cc} -shared -fPIC -x c -o "$work/taken.so" -
+printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$work/taken.so" "$flynn" >"$work/waits_in_vain"
+chmod +x "$work/waits_in_vain"
+flynn=$work/waits_in_vain run sort missing.npy --ranks=2
+check "a child whose end is not known: exit code 4" [ "$status" = 4 ]
+check "one line of the command's" grep -qx "flynn sort: the end of a process is not known: No child processes" "$work/err"
 refused "a command of one process" 2 "--ranks" taxonomy --ranks=2
+for command in list info "kernel -b serial"; do
+    # shellcheck disable=SC2086 # words
+    FLYNN_RANKS=2 run $command
+    check "FLYNN_RANKS has no effect on $command, and one line says so" \
+        [ "$(grep -c "FLYNN_RANKS has no effect: this command does not take --ranks" "$work/err")" = 1 ]
+done
 FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
 ranked "$first" 1 sort --ranks=2
 check "--ranks under a launcher: exit code 2" [ "$status" = 2 ]

@@ -79,6 +79,12 @@ for mpi in "${mpis[@]}"; do
         by "$words $work/on_rank_1 FLYNN_BACKEND=serial:v9" sort --size=1000
         check "a wrong backend on one rank: exit code 2, $words" code 2
         check "which rank" one_line "rank 1 ("
+        by "$words $work/on_rank_1 FLYNN_DTYPE=f64" sort --size=1000
+        check "another option on one rank: exit code 2, $words" code 2
+        check "which one" one_line "rank 1 ($(hostname)): has --dtype=f64, and rank 0 has no --dtype"
+        by "$words" sort --size=100M -b serial --max-time=0.3
+        check "no pass within --max-time: not exit code 0, $words" [ "$status" -ge 4 ] # as 4, or as a signal that srun sent
+        check "one line" one_line "--max-time: not even the first pass ended within 0.3 s"
         by "$words $work/on_rank_1 FLYNN_PLUGIN_PATH=$work/files" sort --size=1000 -b serial "${quick[@]}"
         check "another folder of plugins on one rank, $words" code 0
     done
@@ -117,6 +123,18 @@ for mpi in "${mpis[@]}"; do
     check "--ranks in a step of a larger allocation, $mpi" code 0
     unset FLYNN_LINK
 done
+# srun's own failures: no daemon that answers, a word that it does not know. Its exit code, which a user may have set, is
+# not taken for that of the ranks: a wrong result's is.
+for settings in SLURM_CONF=/dev/null SLURM_CPU_BIND=nonsense "SLURM_CPU_BIND=nonsense SLURM_EXIT_ERROR=0" \
+    "SLURM_CPU_BIND=nonsense SLURM_EXIT_ERROR=9"; do
+    by "salloc -n 2 env $settings" sort --ranks=2 --size=1000
+    check "srun fails by $settings: exit code 3" code 3
+    check "one line" one_line "--ranks: srun itself failed (exit code 1)"
+done
+FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong FAULT_PLACE=sort.out:first by "salloc -n 2" sort --ranks=2 --size=94 -b one-wrong "${quick[@]}"
+check "a wrong result in an allocation: exit code 1" code 1
+SLURM_EXPORT_ENV=NONE by "salloc -n 2" sort --ranks=2 --size=94 -b nothing
+check "ranks that get no variables: their exit code" code 2
 by "salloc -n 2" laws sort -b omp --ranks=1,2 --size=1000 --json "${quick[@]}"
 check "laws in an allocation" json "$work/out" "d['laws']['backend'] == 'omp:1' and [p['n'] for p in d['laws']['weak']] == [1, 2]"
 check "--ranks takes the link that is there" json "$work/out" "d['results'][1]['link']['name'] == '${mpis[0]}'"
@@ -178,11 +196,15 @@ ended() {
     return 1
 }
 
+echo '#include <signal.h>
+    long MPI_Finalize(void) { return raise(SIGSTOP); }' | ${CC:-cc} -shared -fPIC -x c -o "$work/stops.so" -
 for mpi in "${mpis[@]}"; do
     begin killed hurt KILL "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
     begin ranks hurt KILL "salloc -n 3 env FLYNN_LINK=$mpi" sort --ranks=3
     FLYNN_LINK_TIMEOUT=3 begin stopped hurt STOP "srun -n 3 -K1 --mpi=${pmi[$mpi]}" sort
     FLYNN_LINK_TIMEOUT=3 begin no-k1 hurt KILL "srun -n 3 --mpi=${pmi[$mpi]}" sort
+    FLYNN_LINK_TIMEOUT=3 begin at-end by "srun -n 3 -K1 --mpi=${pmi[$mpi]} $work/on_rank_1 LD_PRELOAD=$work/stops.so" sort \
+        --size=1000 -b serial "${quick[@]}"
     [ "$mpi" = mpich ] || begin pmix hurt KILL "srun -n 3 --mpi=pmix" sort
     taken killed
     check "a killed rank, $mpi, -K1" ended killed
@@ -192,6 +214,9 @@ for mpi in "${mpis[@]}"; do
     taken stopped
     check "a stopped rank, $mpi" ended stopped
     check "which one" one_line "rank 1 ($(hostname)) was not heard of for 3 s (FLYNN_LINK_TIMEOUT): the job ends"
+    taken at-end
+    check "a rank that is stopped when the result is there, $mpi" [ "$status" -ge 4 ]
+    check "one line" one_line "not all processes of the launch have left within 3 s (FLYNN_LINK_TIMEOUT)"
     taken no-k1
     check "a killed rank, $mpi, without -K1" ended no-k1
     if [ "$mpi" = openmpi ]; then

@@ -22,7 +22,8 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LOGS = SOURCE / "build/deep"
-TOOLS = {"gcc": "gcc", "clang": "clang", "clang-tidy": "clang-tidy", "cmake": "cmake", "ninja": "ninja-build"}
+TOOLS = {"gcc": "gcc", "clang": "clang", "clang-tidy": "clang-tidy", "cmake": "cmake", "ninja": "ninja-build",
+         "mpirun.openmpi": "openmpi-bin libopenmpi-dev", "mpirun.mpich": "mpich libmpich-dev"}
 # Libraries of a compiler's: asked for as the compiler finds them.
 LIBRARIES = {
     "libasan": (["gcc", "-print-file-name=libasan.so"], "libgcc-12-dev or that of your gcc"),
@@ -205,6 +206,21 @@ def function_values(part):
     return f"{at - first} random expressions and as many functions, from number {first}"
 
 
+def on_ranks(part):
+    """What cli-ranks runs a little of, with cases that are others each time; each kind for --seconds, options all."""
+    programs = {"FLYNN": args.build / "bin/flynn", "FLYNN_TEST_DIST": args.build / "tests/dist_cases"}
+    counted, failed = [], False
+    for what in ("options", "results", "calls", "signals"):
+        code, text = part.execute(
+            [sys.executable, "-B", "tests/cli/on_ranks.py", what, f"--seconds={args.seconds}", f"--seed={int(time.time())}"],
+            **{name: str(path) for name, path in programs.items()})
+        counted.append(text.strip().splitlines()[-1] if text.strip() else f"{what}: nothing was printed")
+        failed = failed or code != 0
+    if failed:
+        raise Failed("; ".join(counted))
+    return "; ".join(counted)
+
+
 MOST_ROUNDS = 4  # of a fuzzer, where other work takes the processors
 
 
@@ -238,6 +254,7 @@ PARTS = [
     Part("bounds", ["cmake"], bounds),
     Part("every-failure", ["cmake"], every_failure),
     Part("functions", ["cmake"], function_values),
+    Part("ranks", ["mpirun.openmpi", "mpirun.mpich"], on_ranks),
     Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
     Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
     Part("clang-tidy", ["clang", "clang-tidy", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang-tidy", "build/fuzz")),
