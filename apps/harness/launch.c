@@ -145,8 +145,14 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
 
 /* -------------------------------------------------------------------------------------------- the launcher ---- */
 
-static pid_t launcher;
+/* Two processes: this one, and a guard, which starts the launcher and outlives this one where that is killed. */
+static pid_t guard, launcher;
 static bool is_mpirun; /* not srun */
+
+static void end_guard(void)
+{
+    kill(guard, SIGTERM);
+}
 
 static void kill_launcher(int unused)
 {
@@ -155,7 +161,7 @@ static void kill_launcher(int unused)
 }
 
 /* All signals as SIGTERM: srun asks after the first SIGINT whether one is meant, and MPICH's mpirun dies of SIGHUP. One
- * that comes while an mpirun starts its processes may make it wait for ever: it is killed later, and they end, too. */
+ * that comes while an mpirun starts its processes may make it wait for ever: it is killed later. */
 static void end_launcher(void)
 {
     const int most_s = 10;
@@ -165,27 +171,56 @@ static void end_launcher(void)
         alarm(most_s);
 }
 
-/* In a process group of its own: of the terminal's Ctrl-C it gets what this process passes on, once. */
 static void start_launcher(const char *const *words)
 {
-    sigset_t all, before;
-
-    is_mpirun = strcmp(words[0], "srun") != 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     launcher = child_start();
     if (launcher == 0) {
         const int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, STDIN_FILENO);
-        setpgid(0, 0);
         if (is_mpirun)
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* which ends the processes of an mpirun, too */
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signals_unblock();
         child_exec(words);
     }
+}
+
+/* A launcher that a signal ends while it starts its processes leaves them: they are children of this process then. */
+static void kill_children(void)
+{
+    char path[64];
+    long child;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    do {
+        FILE *children = fopen(path, "re");
+        while (children && fscanf(children, "%ld", &child) == 1)
+            kill((pid_t)child, SIGKILL);
+        if (!children)
+            return;
+        fclose(children);
+    } while (waitpid(-1, NULL, 0) > 0);
+}
+
+/* In a process group of its own: of the terminal's Ctrl-C it gets what the other process passes on, once. Ends with the
+ * launcher's exit code. */
+static noreturn void run_guard(const char *const *words, const char *written)
+{
+    int status;
+
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    is_mpirun = strcmp(words[0], "srun") != 0;
+    start_launcher(words);
     signals_catch(end_launcher);
     signal(SIGALRM, kill_launcher);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_unblock();
+    status = child_wait(launcher);
+    alarm(0);
+    if (signals_caught() || WIFSIGNALED(status))
+        kill_children();
+    if (status != 0 && written)
+        output_clean(written);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BROKEN);
 }
 
 /* Of the processes: 0 to 4, of which EXIT_WRONG_RESULT comes as EXIT_WRONG_ON_RANKS. Launchers end with 1 or 255 when
@@ -219,10 +254,13 @@ static noreturn void launch(int64_t ranks, int argc, char **argv, const char *wr
     words[used++] = self;
     for (int i = 0; i < argc; i++)
         words[used++] = argv[i];
-    start_launcher(words);
-    status = child_wait(launcher);
-    if (status != 0 && written)
-        output_clean(written);
+    signals_block();
+    guard = child_start();
+    if (guard == 0)
+        run_guard(words, written);
+    signals_catch(end_guard);
+    signals_unblock();
+    status = child_wait(guard);
     if (signals_caught())
         signals_raise(signals_caught());
     leave(exit_code_of_launcher(status, words[0], ranks));

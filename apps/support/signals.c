@@ -48,6 +48,21 @@ void signals_catch(void (*passes_on)(void))
     }
 }
 
+static sigset_t let_through;
+
+void signals_block(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &let_through);
+}
+
+void signals_unblock(void)
+{
+    pthread_sigmask(SIG_SETMASK, &let_through, NULL);
+}
+
 int signals_caught(void)
 {
     return caught;

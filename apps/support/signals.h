@@ -9,6 +9,10 @@
  * ends the process at once. Ignored signals stay ignored. */
 void signals_catch(void (*pass_on)(void));
 
+/* Between these calls a signal waits, also in a process that is started meanwhile until it calls the second one. */
+void signals_block(void);
+void signals_unblock(void);
+
 /* The signal that came; 0: none. */
 int signals_caught(void);
 

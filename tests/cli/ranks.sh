@@ -443,7 +443,7 @@ done
 # Each option that flynn lists, on one rank alone; random operations against one process; signals to --ranks.
 check "options that differ" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" options --mpi="$first"
 check "results of random operations" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" results --cases=8
-check "signals" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" signals --cases=6
+check "signals" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" signals --cases=8
 
 # What cannot: all end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins;
 # one that is stopped in what all do together: while they join, and at the end, when the result has its name.
@@ -486,7 +486,8 @@ for mpi in $mpis; do
     done
     for call in MPI_Comm_dup MPI_Finalize; do
         taken "$call-$mpi"
-        check "a rank that is stopped in $call, $mpi: exit code 4" [ "$status" = 4 ]
+        # That of the others, or of the stopped one, which Open MPI's mpirun kills, where it learns of that first.
+        check "a rank that is stopped in $call, $mpi: exit code 4 or 137" grep -qxE "4|137" <<<"$status"
         [ "$call" = MPI_Finalize ] && told="have left within $FLYNN_LINK_TIMEOUT s" || told="have joined within $FLYNN_LINK_TIMEOUT s"
         check "one line" told "$told"
     done
