@@ -47,7 +47,7 @@ typedef struct jacobi {
     int64_t count, length;
     double **column, **rotation;
     double tolerance; /* the cosine of an angle that counts as a right one */
-    double nothing;   /* a square of a length that counts as none */
+    double nothing;   /* the square of a length at or below which a column counts as zero */
     int threads;
     int sweeps; /* out: that it took */
     double *memory;
@@ -108,14 +108,14 @@ static inline void jacobi_swap(double **x, double **y)
     *y = kept;
 }
 
-/* Makes columns p and q orthogonal. false: they were. */
+/* Makes columns p and q orthogonal. Returns false if they were, as a column of zeros is to all others. */
 static bool jacobi_turn(const jacobi *j, int64_t p, int64_t q)
 {
     const double pp = jacobi_dot(j->column[p], j->column[p], j->length);
     const double qq = jacobi_dot(j->column[q], j->column[q], j->length);
     const double pq = jacobi_dot(j->column[p], j->column[q], j->length);
 
-    if (pp <= j->nothing || qq <= j->nothing || fabs(pq) <= j->tolerance * sqrt(pp) * sqrt(qq))
+    if (!(pp > 0) || !(qq > 0) || fabs(pq) <= j->tolerance * sqrt(pp) * sqrt(qq))
         return false;
     /* The smaller angle of the two whose tangent t solves t^2 + 2 zeta t - 1 = 0 (Rutishauser). */
     const double zeta = (qq - pp) / (2 * pq);
@@ -151,9 +151,9 @@ static inline void jacobi_divide(double *x, int64_t n, double by)
         x[i] /= by;
 }
 
-/* A column that is nothing has no direction: it gets one that is orthogonal to those before it, and 0 for a value. A
- * unit vector less its parts along them is never short for all units; twice is enough (Parlett, "The symmetric
- * eigenvalue problem", 1980, section 6.9, which gives it as Kahan's). */
+/* A column of zeros has no direction: it gets one that is orthogonal to those before it, which are orthonormal. A unit
+ * vector less its parts along them is never short for all units; twice is enough (Parlett, "The symmetric eigenvalue
+ * problem", 1980, section 6.9, which gives it as Kahan's). */
 static void jacobi_complete(jacobi *j, int64_t at)
 {
     double *x = j->column[at];
@@ -173,11 +173,17 @@ static void jacobi_complete(jacobi *j, int64_t at)
     jacobi_divide(x, j->length, length);
 }
 
-/* Lengths to `value`, and sorts by them, longest first. Few are out of place after a sweep. */
+/* Lengths to `value`, and sorts by them, longest first. Few are out of place after a sweep. A column that counts as
+ * zero becomes zeros: its direction is rounding, and a later pass that found it a little longer would take it for a
+ * vector, which no rotation has made orthogonal to the others. */
 static void jacobi_sort(jacobi *j, double *value)
 {
-    for (int64_t i = 0; i < j->count; i++)
-        value[i] = sqrt(jacobi_dot(j->column[i], j->column[i], j->length));
+    for (int64_t i = 0; i < j->count; i++) {
+        const double square = jacobi_dot(j->column[i], j->column[i], j->length);
+        value[i] = square > j->nothing ? sqrt(square) : 0;
+        if (!(value[i] > 0))
+            memset(j->column[i], 0, (size_t)j->length * sizeof *j->column[i]);
+    }
     for (int64_t i = 1; i < j->count; i++)
         for (int64_t at = i; at > 0 && value[at] > value[at - 1]; at--) {
             const double kept = value[at];
@@ -199,18 +205,16 @@ static void jacobi_normalize(jacobi *j, double *value)
     }
     jacobi_sort(j, value);
     for (int64_t i = 0; i < j->count; i++) {
-        if (value[i] * value[i] <= j->nothing) {
-            value[i] = 0;
+        if (value[i] > 0)
+            jacobi_divide(j->column[i], j->length, value[i]);
+        else
             jacobi_complete(j, i);
-            continue;
-        }
-        jacobi_divide(j->column[i], j->length, value[i]);
     }
 }
 
 /* The columns, whose elements are of about 1 (jacobi_scale), become orthonormal, `value` their lengths before, longest
- * first. What is shorter than `nothing` of them all counts as none: it is rounding, which no rotation makes orthogonal.
- * false: the sweeps did not suffice. */
+ * first. What is not longer than `nothing` of them all counts as zero: it is rounding, which no rotation makes
+ * orthogonal. Returns false if the sweeps did not suffice. */
 static bool jacobi_decompose(jacobi *j, double tolerance, double nothing, double *value)
 {
     const int64_t players = j->count + j->count % 2;

@@ -182,6 +182,18 @@ def bounds(part):
                          "--output-on-failure", "--no-tests=error"])
 
 
+def shapes(part):
+    """svd of matrices without full rank in every shape, in pieces that run side by side."""
+    pieces = [f"{first}:{min(first + 10, 131)}" for first in range(1, 131, 10)]
+    words = [str(args.build / "tests/test_svd_deficient"), "--filter", "svd_deficient/all_shapes"]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        codes = list(pool.map(lambda piece: part.execute(words, FLYNN_TEST_SHAPES=piece, CRITERION_JOBS="1")[0], pieces))
+    what = f"{len(pieces)} pieces of the shapes up to 130x130, {sum(code != 0 for code in codes)} failed"
+    if any(codes):
+        raise Failed(what)
+    return what
+
+
 def every_failure(part):
     tests = json.loads(part.must("listing the tests", ["ctest", "--test-dir", str(args.build), "--show-only=json-v1"]))
     test = next((t for t in tests["tests"] if t["name"] == "cli-every-failure"), None)
@@ -252,6 +264,7 @@ def fuzzers(part):
 
 PARTS = [
     Part("bounds", ["cmake"], bounds),
+    Part("svd-shapes", ["cmake"], shapes),
     Part("every-failure", ["cmake"], every_failure),
     Part("functions", ["cmake"], function_values),
     Part("ranks", ["mpirun.openmpi", "mpirun.mpich"], on_ranks),

@@ -173,6 +173,10 @@ void try_svds(const char *resource)
         {"equal values", 50, 30, 5, 30, 1, 1},
         {"rank three", 70, 60, 9, 3, 0.9, 1},
         {"zeros", 33, 31, 4, 0, 1, 1},
+        {"constant, wide", 16, 130, 16, 1, 1, 3},
+        {"constant, tall", 64, 26, 26, 1, 1, 3},
+        {"rank two", 36, 24, 24, 2, 0.5, 1},
+        {"rank two of few rows", 5, 33, 5, 2, 0.5, 1},
         {"large numbers", 80, 44, 5, 44, 0.1, 1e180},
         {"small numbers", 80, 44, 5, 44, 0.1, 1e-18},
     };

@@ -677,16 +677,16 @@ FL_API fl_status fl_qr(fl_device *device, const fl_array *a, fl_array *qt, fl_ar
 
 /* The leading k singular values of `a`, descending, and their vectors: a = u diag(s) vt if k = min(m, n), else the best
  * approximation of rank k. a: m x n, any dtype, all elements finite; u: m x k; s: k; vt: k x n, of
- * fl_dtype_float_result's dtype; 1 <= k <= min(m, n), or k = min(m, n) = 0. The vectors of u and of vt are orthonormal;
- * the sign of each pair is arbitrary. Variants: library (LAPACK's gesdd on a CPU; cuSOLVER, rocSOLVER), which computes
- * all values; jacobi (on a CPU; one-sided rotations, in f64); host (on a GPU: copies to the host, LAPACK or jacobi
- * there, copies back); randomized (Halko, Martinsson and Tropp, "Finding structure with randomness", SIAM Review 53,
- * 2011, algorithms 4.4 and 5.1, with k + 10 random vectors and two powers of a a'), for k well below min(m, n): its
- * vectors nearly span the best subspace, with the error ||a - u diag(s) vt||_F = sqrt(||a||_F^2 - sum of s^2). `seed`
- * is for randomized: the same seed gives the same result on the same device. auto is library, else host or jacobi:
- * exact to rounding, never randomized. Error: that of orthogonal transformations, (32 + 8 sqrt(max(m, n))) units of
- * rounding of the largest singular value (docs/accuracy.md). Waits. FL_E_ARGUMENT if an element is not finite; other
- * errors as fl_convolve1d. */
+ * fl_dtype_float_result's dtype; 1 <= k <= min(m, n), or k = min(m, n) = 0. The vectors of u and of vt are orthonormal,
+ * those of singular values that are zero, too; the sign of each pair is arbitrary. Variants: library (LAPACK's gesdd on
+ * a CPU; cuSOLVER, rocSOLVER), which computes all values; jacobi (on a CPU; one-sided rotations, in f64); host (on a
+ * GPU: copies to the host, LAPACK or jacobi there, copies back); randomized (Halko, Martinsson and Tropp, "Finding
+ * structure with randomness", SIAM Review 53, 2011, algorithms 4.4 and 5.1, with k + 10 random vectors and two powers
+ * of a a'), for k well below min(m, n): its vectors nearly span the best subspace, with the error ||a - u diag(s)
+ * vt||_F = sqrt(||a||_F^2 - sum of s^2). `seed` is for randomized: the same seed gives the same result on the same
+ * device. auto is library, else host or jacobi: exact to rounding, never randomized. Error: that of orthogonal
+ * transformations, (32 + 8 sqrt(max(m, n))) units of rounding of the largest singular value (docs/accuracy.md). Waits.
+ * FL_E_ARGUMENT if an element is not finite; other errors as fl_convolve1d. */
 FL_API fl_status fl_svd(fl_device *device, const fl_array *a, uint64_t seed, fl_array *u, fl_array *s, fl_array *vt,
                         const fl_run *run);
 
