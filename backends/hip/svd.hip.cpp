@@ -12,6 +12,9 @@
  *
  * f64: the solver's decomposition of a itself.
  *
+ * A library's vectors are taken only if they are orthonormal, which two products show; else the next method computes
+ * them, in the end the host. Matrices of low rank need it.
+ *
  * The rows wait, because the host determines the scale of a and the order of the values.
  */
 #include "solver.hpp"
@@ -23,12 +26,69 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <vector>
 
 namespace
 {
+
+/* -------------------------------------------------------------------------------------------------------- host ---- */
+
+/* A packed matrix in host memory with the buffer's shape. */
+template <typename T>
+fl_buffer on_host(const fl_buffer &b, T *data)
+{
+    fl_buffer h = b;
+    h.data = data;
+    h.stride[h.ndim - 1] = 1;
+    if (h.ndim == 2)
+        h.stride[0] = h.shape[1];
+    return h;
+}
+
+template <typename T>
+fl_status fetch(const fl_context *context, const fl_buffer &h, const fl_buffer &b)
+{
+    const size_t width = (size_t)b.shape[1] * sizeof(T);
+    return copy_and_wait(context, h.data, width, b.data, (size_t)b.stride[0] * sizeof(T), width, (size_t)b.shape[0],
+                         hipMemcpyDeviceToHost);
+}
+
+template <typename T>
+fl_status send(const fl_context *context, const fl_buffer &b, const fl_buffer &h)
+{
+    const size_t rows = b.ndim == 2 ? (size_t)b.shape[0] : 1, width = (size_t)b.shape[b.ndim - 1] * sizeof(T);
+    const size_t pitch = b.ndim == 2 ? (size_t)b.stride[0] * sizeof(T) : width;
+    return copy_and_wait(context, b.data, pitch, h.data, width, width, rows, hipMemcpyHostToDevice);
+}
+
+struct freed {
+    void operator()(void *memory) const
+    {
+        std::free(memory);
+    }
+};
+
+/* Copies a to the host, decomposes it there and copies the results back. */
+template <typename T>
+fl_status run_host(const fl_context *context, const fl_svd_args *args)
+{
+    const int64_t m = args->a.shape[0], n = args->a.shape[1], k = args->s.shape[0];
+    const std::unique_ptr<void, freed> memory(std::malloc((size_t)(m * n + k * (m + n + 1)) * sizeof(T)));
+    T *data = static_cast<T *>(memory.get());
+    if (!data)
+        return context->host->error(FL_E_MEMORY, "svd: out of host memory for the matrix");
+    const fl_svd_args host = {on_host(args->a, data), on_host(args->u, data + m * n),
+                              on_host(args->s, data + m * n + k * (m + n)), on_host(args->vt, data + m * n + k * m),
+                              args->seed};
+    SVD_TRY(fetch<T>(context, host.a, args->a));
+    SVD_TRY(host_svd(context->host, &host));
+    SVD_TRY(send<T>(context, args->u, host.u));
+    SVD_TRY(send<T>(context, args->s, host.s));
+    return send<T>(context, args->vt, host.vt);
+}
 
 /* -------------------------------------------------------------------------------------- combining ---- */
 
@@ -126,8 +186,41 @@ fl_status far_vectors(const fl_context *context, const strided<double> &a, decom
     return to_host(context, d->values.data(), diagonal, k);
 }
 
+/* Sets *done to false unless the vectors are orthonormal to the rounding of results in T (docs/accuracy.md), of which
+ * two units are left for rounding the vectors to T. A solver may report success for others: cuSOLVER does for some
+ * matrices of low rank. room: memory for k x k elements. Waits. */
+template <typename T>
+fl_status verify(const fl_context *context, const fl_svd_args *args, const decomposition &d, double *room, bool *done)
+{
+    const double unit = std::numeric_limits<T>::epsilon(),
+                 longest = (double)std::max(args->a.shape[0], args->a.shape[1]);
+    for (const strided<const double> &rows : {d.near, d.far}) {
+        const strided<double> gram = packed(room, rows.rows, rows.rows);
+        double off;
+        if (!*done)
+            return FL_OK;
+        SVD_TRY(multiply(context, rows, transposed(rows), gram));
+        SVD_TRY(find_largest(context, read_only(gram), 1.0, &off));
+        *done = off <= (14 + 4 * std::sqrt(longest)) * unit;
+    }
+    return FL_OK;
+}
+
+template <typename T>
+fl_status by_eigenvectors(const fl_context *context, const fl_svd_args *args, int scale, decomposition *d, bool *done)
+{
+    strided<double> a, near;
+    SVD_TRY(wide_copy<T>(context, args->a, scale, false, &a));
+    SVD_TRY(eigenvectors(context, a, args->s.shape[0], &near, done));
+    d->near = read_only(near);
+    if (!*done)
+        return FL_OK;
+    SVD_TRY(far_vectors(context, a, d));
+    return verify<T>(context, args, *d, a.data, done);
+}
+
 /* The solver's own decomposition, in f64. It takes a tall column-major matrix, which a wide row-major one is without a
- * change. */
+ * change. A polar decomposition (`fast`) reports doubt, for example for some matrices without full rank. */
 template <typename T>
 fl_status by_solver(const fl_context *context, const fl_svd_args *args, int scale, bool fast, decomposition *d,
                     bool *done)
@@ -150,102 +243,24 @@ fl_status by_solver(const fl_context *context, const fl_svd_args *args, int scal
     d->near = {near, fast ? p : 1, fast ? 1 : p, k, p};
     *done = said == 0 && (!fast || doubt <= 4 * DBL_EPSILON * d->values[0]);
     d->values.resize((size_t)k);
-    return FL_OK;
+    return verify<T>(context, args, *d, a.data, done);
 }
 
-/* A polar decomposition reports doubt, for example for some matrices without full rank; then the slow one runs. */
-template <typename T>
-fl_status by_solver_surely(const fl_context *context, const fl_svd_args *args, int scale, decomposition *d)
-{
-    bool done = false;
-    if (hip_solver_has_fast())
-        SVD_TRY(by_solver<T>(context, args, scale, true, d, &done));
-    if (!done)
-        SVD_TRY(by_solver<T>(context, args, scale, false, d, &done));
-    return done ? FL_OK
-                : context->host->error(FL_E_DEVICE, "svd: the decomposition on %s device %d did not converge",
-                                       gpu_vendor, hip_device_of(context)->number);
-}
-
-template <typename T>
-fl_status decompose(const fl_context *context, const fl_svd_args *args, int scale, decomposition *d)
-{
-    bool done = false;
-    if (sizeof(T) == sizeof(float)) {
-        strided<double> a, near;
-        SVD_TRY(wide_copy<T>(context, args->a, scale, false, &a));
-        SVD_TRY(eigenvectors(context, a, args->s.shape[0], &near, &done));
-        d->near = read_only(near);
-        if (done)
-            return far_vectors(context, a, d);
-    }
-    return by_solver_surely<T>(context, args, scale, d);
-}
-
+/* The solver's methods, the fastest one first, until one has the vectors; if none does, the host. */
 template <typename T>
 fl_status run_library(const fl_context *context, const fl_svd_args *args)
 {
     int scale;
+    bool done = false;
     decomposition d;
     SVD_TRY(find_scale<T>(context, args->a, &scale));
-    SVD_TRY(decompose<T>(context, args, scale, &d));
-    return put<T>(context, args, d, scale);
-}
-
-/* -------------------------------------------------------------------------------------------------------- host ---- */
-
-/* A packed matrix in host memory with the buffer's shape. */
-template <typename T>
-fl_buffer on_host(const fl_buffer &b, T *data)
-{
-    fl_buffer h = b;
-    h.data = data;
-    h.stride[h.ndim - 1] = 1;
-    if (h.ndim == 2)
-        h.stride[0] = h.shape[1];
-    return h;
-}
-
-template <typename T>
-fl_status fetch(const fl_context *context, const fl_buffer &h, const fl_buffer &b)
-{
-    const size_t width = (size_t)b.shape[1] * sizeof(T);
-    return copy_and_wait(context, h.data, width, b.data, (size_t)b.stride[0] * sizeof(T), width, (size_t)b.shape[0],
-                         hipMemcpyDeviceToHost);
-}
-
-template <typename T>
-fl_status send(const fl_context *context, const fl_buffer &b, const fl_buffer &h)
-{
-    const size_t rows = b.ndim == 2 ? (size_t)b.shape[0] : 1, width = (size_t)b.shape[b.ndim - 1] * sizeof(T);
-    const size_t pitch = b.ndim == 2 ? (size_t)b.stride[0] * sizeof(T) : width;
-    return copy_and_wait(context, b.data, pitch, h.data, width, width, rows, hipMemcpyHostToDevice);
-}
-
-struct freed {
-    void operator()(void *memory) const
-    {
-        std::free(memory);
-    }
-};
-
-/* Copies a to the host, decomposes it there and copies the results back. */
-template <typename T>
-fl_status run_host(const fl_context *context, const fl_svd_args *args)
-{
-    const int64_t m = args->a.shape[0], n = args->a.shape[1], k = args->s.shape[0];
-    const std::unique_ptr<void, freed> memory(std::malloc((size_t)(m * n + k * (m + n + 1)) * sizeof(T)));
-    T *data = static_cast<T *>(memory.get());
-    if (!data)
-        return context->host->error(FL_E_MEMORY, "svd: out of host memory for the matrix");
-    const fl_svd_args host = {on_host(args->a, data), on_host(args->u, data + m * n),
-                              on_host(args->s, data + m * n + k * (m + n)), on_host(args->vt, data + m * n + k * m),
-                              args->seed};
-    SVD_TRY(fetch<T>(context, host.a, args->a));
-    SVD_TRY(host_svd(context->host, &host));
-    SVD_TRY(send<T>(context, args->u, host.u));
-    SVD_TRY(send<T>(context, args->s, host.s));
-    return send<T>(context, args->vt, host.vt);
+    if (sizeof(T) == sizeof(float))
+        SVD_TRY(by_eigenvectors<T>(context, args, scale, &d, &done));
+    if (!done && hip_solver_has_fast())
+        SVD_TRY(by_solver<T>(context, args, scale, true, &d, &done));
+    if (!done)
+        SVD_TRY(by_solver<T>(context, args, scale, false, &d, &done));
+    return done ? put<T>(context, args, d, scale) : run_host<T>(context, args);
 }
 
 /* -------------------------------------------------------------------------------------------------------- auto ---- */

@@ -41,15 +41,16 @@ __device__ inline int64_t element_step()
 
 constexpr unsigned svd_threads = 256; /* of a block */
 
-/* The largest absolute value that each block finds; infinity where an element is not finite. */
+/* The largest absolute value of a - diagonal 1 that each block finds; infinity where an element is not finite. */
 template <typename T>
-__global__ __launch_bounds__(svd_threads) void largest_kernel(strided<const T> a, double *largest)
+__global__ __launch_bounds__(svd_threads) void largest_kernel(strided<const T> a, T diagonal, double *largest)
 {
     GPU_DYNAMIC_SHARED(memory);
     double *best = reinterpret_cast<double *>(memory);
     double mine = 0;
     for (int64_t e = first_element(); e < a.rows * a.columns; e += element_step()) {
-        const T x = a.data[e / a.columns * a.row + e % a.columns * a.column];
+        const int64_t i = e / a.columns, j = e % a.columns;
+        const T x = a.data[i * a.row + j * a.column] - (i == j ? diagonal : (T)0);
         const double size = x - x == 0 ? fabs((double)x) : (double)INFINITY;
         mine = size > mine ? size : mine;
     }

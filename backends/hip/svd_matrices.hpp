@@ -90,25 +90,34 @@ fl_status copy_scaled(const fl_context *context, const strided<const From> &from
                      std::ldexp(1.0, scale));
 }
 
+/* The largest absolute value of a - diagonal 1; infinity if an element is not finite. Waits. */
+template <typename T>
+fl_status find_largest(const fl_context *context, const strided<const T> &a, T diagonal, double *largest)
+{
+    constexpr unsigned most = 1024;
+    const dim3 blocks = dim3(std::min(blocks_for(a.rows * a.columns).x, most));
+    double *partial, found[most];
+    SVD_TRY(scratch(context, most, &partial));
+    SVD_TRY(hip_queue(context, largest_kernel<T>, blocks, dim3(svd_threads), svd_threads * sizeof(double), a, diagonal,
+                      partial));
+    SVD_TRY(to_host(context, found, partial, blocks.x));
+    *largest = *std::max_element(found, found + blocks.x);
+    return FL_OK;
+}
+
 /* The power of two that scales the elements to about 1; FL_E_ARGUMENT if one is not finite. Waits. */
 template <typename T>
 fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale, const char *operation = "svd")
 {
-    constexpr unsigned most = 1024;
-    const dim3 blocks = dim3(std::min(blocks_for(a.shape[0] * a.shape[1]).x, most));
-    double *partial, found[most], largest = 0;
-    SVD_TRY(scratch(context, most, &partial));
-    SVD_TRY(hip_queue(context, largest_kernel<T>, blocks, dim3(svd_threads), svd_threads * sizeof(double),
-                      matrix_of<const T>(a), partial));
-    SVD_TRY(to_host(context, found, partial, blocks.x));
-    for (unsigned i = 0; i < blocks.x; i++)
-        largest = std::max(largest, found[i]);
+    double largest = 0;
+    *scale = 0;
+    SVD_TRY(find_largest(context, matrix_of<const T>(a), (T)0, &largest));
     if (std::isinf(largest))
         return context->host->error(FL_E_ARGUMENT, "%s: an element of a is not finite", operation);
     int exponent = 0;
     (void)std::frexp(largest, &exponent);
-    *scale = largest > 0 ? -std::min(exponent, 1000) : 0; /* both 2^1000 and its inverse are finite and normal */
-    *scale = std::min(*scale, 1000);
+    if (largest > 0) /* both 2^1000 and its inverse are finite and normal */
+        *scale = std::max(-1000, std::min(-exponent, 1000));
     return FL_OK;
 }
 

@@ -58,8 +58,8 @@ rocblas_${letter}gemm_strided_batched NN m=20 n=20 k=5 alpha=1 lda=20 step_a=100
 END
 done
 
-# a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; a is a copy, of which a wide one is
-# column-major as a tall one.
+# a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; then whether both are orthonormal. a is a copy, of which
+# a wide one is column-major as a tall one.
 with lib ok "svd wide f32" svd wide.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
 check "svd wide f32: the calls" calls <<'END'
 rocblas_dgemm_strided_batched TN m=30 n=30 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=30 step_c=0 batch=1
@@ -67,6 +67,8 @@ rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
 rocblas_dgemm_strided_batched NN m=50 n=7 k=30 alpha=1 lda=50 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
 rocsolver_dgeqrf m=50 n=7 lda=50
 rocsolver_dorgqr m=50 n=7 k=7 lda=50
+rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
+rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
 with lib ok "svd tall f32" svd tall.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
 check "svd tall f32: the calls" calls <<'END'
@@ -75,14 +77,29 @@ rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
 rocblas_dgemm_strided_batched TN m=50 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=50 step_c=0 batch=1
 rocsolver_dgeqrf m=50 n=7 lda=50
 rocsolver_dorgqr m=50 n=7 k=7 lda=50
+rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
+rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
 check "svd: nothing is left" nothing_is_left
 for side in wide tall; do
     with lib ok "svd $side f64" svd $side.npy --rank=7 --dtype=f64 --variant=library "${quick[@]}"
     check "svd $side f64: the calls" calls <<'END'
 rocsolver_dgesvd left=192 right=192 m=50 n=30 lda=50 ldu=50 ldv=30 mode=201
+rocblas_dgemm_strided_batched NT m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
+rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
 done
+# Vectors that are not orthogonal are computed again by the next method, in the end by the host.
+whole=(--rank=30 --variant=library "${quick[@]}")
+export AMD_LIBRARIES_SKEW=dsyevd
+with lib ok "svd f32, eigenvectors that are not orthogonal" svd tall.npy --dtype=f32 "${whole[@]}"
+check "svd f32, eigenvectors: then by a decomposition" grep -q '^rocsolver_dgesvd' "$work/record"
+export AMD_LIBRARIES_SKEW=dsyevd,dgesvd
+for dtype in f32 f64; do
+    with lib ok "svd $dtype, no vectors that are orthogonal" svd wide.npy --dtype=$dtype "${whole[@]}"
+    check "svd $dtype, no vectors: a decomposition was tried" grep -q '^rocsolver_dgesvd' "$work/record"
+done
+unset AMD_LIBRARIES_SKEW
 # The sketch of 7 + 8 vectors; in f32 its QR is too.
 with lib ok "randomized" svd tall.npy --rank=7 --dtype=f32 --variant=randomized "${quick[@]}"
 check "randomized: QR in f32" grep -q '^rocsolver_sgeqrf m=50 n=[0-9]* lda=50$' "$work/record"

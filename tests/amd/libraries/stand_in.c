@@ -38,6 +38,13 @@ int stand_in_call(const char *function, const char *format, ...)
                                                                                         : 0;
 }
 
+bool stand_in_skews(const char *function)
+{
+    const char *skewed = getenv("AMD_LIBRARIES_SKEW");
+
+    return skewed && strstr(skewed, function);
+}
+
 void stand_in_mistake(const char *format, ...)
 {
     va_list arguments;

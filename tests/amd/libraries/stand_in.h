@@ -6,6 +6,7 @@
  *
  *   AMD_LIBRARIES_RECORD=FILE            a line for each call, and at the process's end one for each library
  *   AMD_LIBRARIES_FAIL=FUNCTION=STATUS   that function does nothing and returns the status
+ *   AMD_LIBRARIES_SKEW=FUNCTION,...      these functions return vectors of which two are the same
  *
  * A mistake of the caller that the real library would not report aborts, with a line on stderr.
  */
@@ -22,6 +23,9 @@
 
 /* Appends "<words>\n" to the record. Returns the status that AMD_LIBRARIES_FAIL has for this function, else 0. */
 int stand_in_call(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns whether AMD_LIBRARIES_SKEW names this function. */
+bool stand_in_skews(const char *function);
 
 _Noreturn void stand_in_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
