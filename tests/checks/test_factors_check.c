@@ -195,6 +195,27 @@ Test(batch_check, vt_of_no_length, .init = fill)
     cr_expect(!factors_ok(true) && !factors_ok(false) && product_ok());
 }
 
+/* Two vectors of singular values that are zero are the same one. */
+Test(batch_check, repeated_vectors_of_no_length, .init = fill)
+{
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            a[i * N + j] = 0;
+            for (int q = 0; q < K - 2; q++)
+                a[i * N + j] += (float)(left[i][q] * values[q] * right[j][q]);
+        }
+    s[K - 2] = s[K - 1] = 0;
+    multiply();
+    cr_expect(factors_ok(true) && factors_ok(false));
+    memcpy(vt + (K - 1) * N, vt + (K - 2) * N, N * sizeof *vt);
+    cr_expect(!factors_ok(true) && !factors_ok(false) && product_ok());
+    take_factor(K - 1, K - 1);
+    s[K - 1] = 0;
+    for (int i = 0; i < M; i++)
+        u[i * K + K - 1] = u[i * K + K - 2];
+    cr_expect(!factors_ok(true) && !factors_ok(false) && product_ok());
+}
+
 Test(batch_check, vt_wrong, .init = fill)
 {
     for (int i = 0; i < K * N; i++) {

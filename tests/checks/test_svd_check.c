@@ -25,8 +25,9 @@ static host_array create(fl_dtype dtype, int ndim, const int64_t *shape)
     return array;
 }
 
-/* A random matrix and its leading k values with their vectors, by the plainest backend. */
-static struct sample sample_create(fl_dtype dtype, int64_t k, bool randomized)
+/* A matrix, whose elements are random or all the same, and its leading k values with their vectors, by the plainest
+ * backend. */
+static struct sample sample_create(fl_dtype dtype, int64_t k, bool randomized, bool constant)
 {
     const int64_t a[] = {M, N}, u[] = {M, k}, vt[] = {k, N};
     struct sample x = {
@@ -35,7 +36,7 @@ static struct sample sample_create(fl_dtype dtype, int64_t k, bool randomized)
     fl_device *device;
     fl_array *in, *out[3];
     for (int64_t i = 0; i < M * N; i++)
-        host_array_set(&x.a, i, (double)(random_next(&random) >> 11) * 0x1p-52 - 1);
+        host_array_set(&x.a, i, constant ? 3 : (double)(random_next(&random) >> 11) * 0x1p-52 - 1);
     cr_assert(fl_device_open("serial", &device) == FL_OK, "%s", fl_last_error());
     cr_assert(fl_array_from_host(device, dtype, 2, a, x.a.data, &in) == FL_OK);
     for (int i = 0; i < 3; i++)
@@ -70,7 +71,7 @@ static bool is_right(const struct sample *x)
 /* Every element by itself, off by 100 bounds of an element of about 1, or not a number. */
 static void check_all(fl_dtype dtype, int64_t k, bool randomized)
 {
-    struct sample x = sample_create(dtype, k, randomized);
+    struct sample x = sample_create(dtype, k, randomized, false);
     const double off = 100 * (16 + 4 * sqrt(M)) * (dtype == FL_F32 ? 0x1p-23 : 0x1p-52);
     cr_assert(is_right(&x), "rank %lld", (long long)k);
     for (int f = 0; f < 3; f++)
@@ -106,10 +107,36 @@ Test(svd_check, one_wrong_element_of_a_sketch)
     check_all(FL_F32, 3, true);
 }
 
+/* Copies vector i over vector j. of_u: of the columns of u; else of the rows of vt. */
+static void repeat_vector(struct sample *x, bool of_u, int64_t i, int64_t j)
+{
+    host_array *vectors = &x->factors[of_u ? 0 : 2];
+    const int64_t k = x->factors[1].shape[0];
+    for (int64_t e = 0; e < (of_u ? M : N); e++)
+        host_array_set(vectors, of_u ? e * k + j : j * N + e, host_array_get(vectors, of_u ? e * k + i : i * N + e));
+}
+
+/* The vectors of singular values that are zero do not matter to the product, and are checked all the same: one that is
+ * the same as another one is found. */
+Test(svd_check, a_repeated_vector_of_a_matrix_of_rank_one)
+{
+    for (int64_t k = 3; k <= N; k += N - 3)
+        for (int kind = 0; kind < 4; kind++) {
+            const bool of_u = kind % 2, randomized = kind / 2;
+            for (int64_t j = 1; j < k; j++) {
+                struct sample x = sample_create(FL_F64, k, randomized, true);
+                cr_assert(is_right(&x), "rank %lld", (long long)k);
+                repeat_vector(&x, of_u, j == 1 ? 0 : 1, j);
+                cr_expect(!is_right(&x), "rank %lld: vector %lld of %s", (long long)k, (long long)j, of_u ? "u" : "vt");
+                sample_free(&x);
+            }
+        }
+}
+
 /* Factors of another matrix are orthonormal, too. */
 Test(svd_check, factors_of_another_matrix)
 {
-    struct sample x = sample_create(FL_F64, 5, false);
+    struct sample x = sample_create(FL_F64, 5, false, false);
     host_array_set(&x.a, 40, host_array_get(&x.a, 40) + 0.01);
     svd_oracle *other = svd_oracle_create(&x.a);
     char method[96];
@@ -121,7 +148,7 @@ Test(svd_check, factors_of_another_matrix)
 /* The largest value's vectors: their pair is furthest off, and the place is that of the wrong element. */
 Test(svd_check, names_the_place)
 {
-    struct sample x = sample_create(FL_F64, 5, false);
+    struct sample x = sample_create(FL_F64, 5, false, false);
     char method[96];
     for (int64_t i = 0; i < M; i++) {
         const double value = host_array_get(&x.factors[0], i * 5);
