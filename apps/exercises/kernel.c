@@ -5,6 +5,7 @@
 #include "kernel_arguments.h"
 #include "user_function.h"
 
+#include "files/files.h"
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -276,10 +277,9 @@ static void expect(exercise *e)
 
     if (!own->expect)
         expect_run(e, &own->kernel, x);
-    else if (user_word_ends_in(own->expect, ".npy") || user_word_ends_in(own->expect, ".png"))
+    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png"))
         expect_file(e, x);
-    else if (user_word_ends_in(own->expect, ".hip") || user_word_ends_in(own->expect, ".cu") ||
-             user_word_ends_in(own->expect, ".cpp"))
+    else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
         expect_kernel(e, x);
     else
         expect_expression(e, x);

@@ -2,6 +2,7 @@
 #include "user_function.h"
 
 #include "files/file_bytes.h"
+#include "files/files.h"
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -15,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-bool user_word_ends_in(const char *word, const char *ending)
-{
-    const size_t length = strlen(word), end = strlen(ending);
-
-    return length > end && strcmp(word + length - end, ending) == 0;
-}
 
 char *user_text_read(const char *path, const char *what)
 {
@@ -41,7 +35,7 @@ char *user_text_read(const char *path, const char *what)
 
 user_function user_function_of(const char *word)
 {
-    user_function f = {.shown_as = word, .is_expression = !user_word_ends_in(word, ".c")};
+    user_function f = {.shown_as = word, .is_expression = !file_ends_in(word, ".c")};
 
     f.text = f.is_expression ? memory_text(word) : user_text_read(word, "a text in C");
     f.shown_as = f.is_expression ? "FUNCTION" : word;

@@ -31,9 +31,6 @@ typedef struct user_function {
     } compiled[MOST_FUNCTION_DEVICES];
 } user_function;
 
-/* Does the name of a file, or an expression, end so? */
-bool user_word_ends_in(const char *word, const char *ending);
-
 /* From an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
 user_function user_function_of(const char *word);
 

@@ -12,9 +12,9 @@
 
 bool file_ends_in(const char *path, const char *ending)
 {
-    size_t length = strlen(path), end = strlen(ending);
+    const size_t length = strlen(path), end = strlen(ending);
 
-    return length > end && strcasecmp(path + length - end, ending) == 0;
+    return length >= end && strcasecmp(path + length - end, ending) == 0;
 }
 
 bool file_read(const char *path, host_array *array, problem *why)
@@ -69,8 +69,11 @@ bool file_write(const char *path, const host_array *array, problem *why)
 
 bool file_check_writable(const char *path, problem *why)
 {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct stat info;
 
+    if (strcasecmp(name, ".npy") == 0 || strcasecmp(name, ".png") == 0)
+        return problem_set(why, EXIT_BAD_INPUT, "%s: expected a name before %s (example: out%s)", path, name, name);
     if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* who reads it would see its end when it is closed again */
         return access(path, W_OK) == 0 ||
                problem_set(why, EXIT_BROKEN, "%s: cannot be written (%s)", path, strerror(errno));

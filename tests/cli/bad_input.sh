@@ -104,6 +104,20 @@ for option in --output=nowhere/out.npy --output=nowhere/out.png --png=nowhere/ou
     refused "$option" 4 "${option#*=}" convolve --size=32 $option
 done
 refused "-o of another kind" 2 out.txt convolve --size=32 -o out.txt
+mkdir folder
+for name in .npy .png .PNG folder/.npy folder/.png; do
+    refused "-o $name" 2 "$name: expected a name before .${name##*.}" convolve --size=32 -o $name
+    refused "map, -o $name" 2 "$name: expected a name" map x+1 0:4 -o $name
+    refused "slice, -o $name" 2 "$name: expected a name" slice tall.npy --slice=1:3,: -o $name
+    refused "--png=$name" 2 "$name: expected a name" convolve --size=32 --png=$name
+done
+# As an input it is what its ending says.
+cp rgb.png folder/.png
+cp folder/.png .
+cp image.npy .npy
+for name in .png folder/.png .npy; do
+    ok "an input with the name $name" convolve $name kernel.npy --repeat=1 --warmup=0
+done
 refused "-o on a folder" 4 folder.npy convolve --size=32 -o folder.npy
 mkdir locked
 chmod 555 locked
