@@ -5,6 +5,7 @@
 #include "registry.h"
 
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
@@ -114,26 +115,19 @@ typedef struct host_sieve {
     bool composite[CHECK_SEGMENT / 2]; /* of the segment's odd numbers */
 } host_sieve;
 
-static bool has_divisor(int64_t n)
-{
-    for (int64_t d = 2; d * d <= n; d++)
-        if (n % d == 0)
-            return true;
-    return false;
-}
-
 static host_sieve *host_sieve_start(int64_t upto)
 {
-    host_sieve *s = malloc(sizeof *s);
-    int64_t root = (int64_t)sqrt((double)(upto > 1 ? upto - 1 : 0));
+    const int64_t root = (int64_t)sqrt((double)(upto > 1 ? upto - 1 : 0));
+    host_sieve *s = memory_zeroed(1, sizeof *s);
 
-    if (s)
-        *s = (host_sieve){.upto = upto, .base = malloc((size_t)(root + 1) * sizeof *s->base)};
-    if (!s || !s->base)
-        fail(EXIT_BROKEN, "out of host memory for the check");
-    for (int64_t n = 3; n <= root; n += 2)
-        if (!has_divisor(n))
+    s->upto = upto;
+    s->base = memory_zeroed((size_t)(root + 1), sizeof *s->base);
+    for (int64_t n = 3, d; n <= root; n += 2) {
+        for (d = 3; d * d <= n && n % d != 0; d += 2)
+            continue;
+        if (d * d > n)
             s->base[s->base_count++] = n;
+    }
     return s;
 }
 
@@ -152,9 +146,8 @@ static void host_sieve_segment(host_sieve *s, int64_t first)
 /* The k-th prime must be the result's next one. */
 static void check_prime(const host_array *result, int64_t k, int64_t prime, compare_result *found)
 {
-    const int64_t *primes = result->data;
-
-    compare_add(found, k, k < result->shape[0] ? (double)primes[k] : (double)NAN, (double)prime, 0);
+    compare_add(found, k, k < result->shape[0] ? (double)((const int64_t *)result->data)[k] : (double)NAN,
+                (double)prime, 0);
 }
 
 /* Each prime must be in its place, and the result must end with the last. */
@@ -180,13 +173,22 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     return found;
 }
 
-static int64_t sum_of(const host_array *primes)
+/* The exact sum of all ranks' primes: a number, or a text of its digits where 64 bits do not hold it. */
+static json_t *sum_of(const host_array *primes)
 {
-    int64_t sum = 0;
+    const uint64_t million = 1000000, *prime = primes->data;
+    uint64_t high = 0, low = 0; /* the sum is high million + low */
+    char digits[48];
 
-    for (int64_t i = 0; i < primes->shape[0]; i++)
-        sum += ((const int64_t *)primes->data)[i];
-    return sum;
+    for (int64_t i = 0; i < primes->shape[0]; i++) {
+        high += prime[i] / million;
+        low += prime[i] % million;
+    }
+    low = (uint64_t)group_count((int64_t)low);
+    high = (uint64_t)group_count((int64_t)high) + low / million;
+    low %= million;
+    snprintf(digits, sizeof digits, "%" PRIu64 "%06" PRIu64, high, low);
+    return high <= (INT64_MAX - low) / million ? json_whole((int64_t)(high * million + low)) : json_text(digits);
 }
 
 static void add_json(const exercise *e, const measurement *m, json_t *row)
@@ -200,17 +202,20 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     json_put(row, "launch", json_text(launches[own->launch]));
     json_put(row, "count", json_whole(count));
     json_put(row, "last", count > 0 ? json_whole((int64_t)last) : json_null());
-    json_put(row, "sum", json_whole(group_count(sum_of(&m->results[0]))));
+    json_put(row, "sum", sum_of(&m->results[0]));
 }
 
 static void print(const exercise *e, const measurement *m, const json_t *row)
 {
     const double count = row_number(row, "count");
+    const json_t *sum = row_value(row, "sum");
+    char digits[24];
 
     (void)e;
+    snprintf(digits, sizeof digits, "%" PRId64, (int64_t)json_integer_value(sum));
     if (count > 0)
-        text_print("%s: %.0f primes, the last one %.0f, their sum %" PRId64 "\n", m->device.resource, count,
-                   row_number(row, "last"), (int64_t)json_integer_value(row_value(row, "sum")));
+        text_print("%s: %.0f primes, the last one %.0f, their sum %s\n", m->device.resource, count,
+                   row_number(row, "last"), json_is_string(sum) ? json_string_value(sum) : digits);
     else
         text_print("%s: no primes\n", m->device.resource);
 }

@@ -192,6 +192,8 @@ for mpi in $mpis; do
         d['results'][0]['link']['name'] == '$mpi'"
     ranked "$mpi" 2 sort --size=1000 "${quick[@]}"
     check "one table" one_table sort
+    ranked "$mpi" 3 primes --upto=1e6 --method=sieve -b serial "${quick[@]}" --json
+    check "the sum of all ranks' primes, $mpi" json "$work/out" 'd["results"][0]["sum"] == 37550402023'
     ranked "$mpi" 4 sort --size=2 -b serial "${quick[@]}"
     check "fewer elements than ranks" is_done
 
