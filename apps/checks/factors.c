@@ -17,7 +17,7 @@ compare_result batch_check_product(const host_array *u, const host_array *s, con
 {
     reconstruct_oracle *oracle = reconstruct_oracle_create(u, s, vt, s->shape[0], CHECK_SAMPLED, seed);
     char method[96];
-    compare_result found = reconstruct_oracle_check(oracle, y, method, sizeof method);
+    compare_result found = reconstruct_oracle_check(oracle, y, "auto", method, sizeof method);
 
     reconstruct_oracle_free(oracle);
     return found;

@@ -31,8 +31,8 @@ void reconstruct_oracle_free(reconstruct_oracle *oracle);
  * as 2^24 multiply-adds allow, or a 256th of the result if that is more, and then one element of each such run. A sum of
  * finite factors that differs is always followed to its wrong element, until one is found. 4096 other elements are
  * compared, too, or as many as that limit allows. */
-compare_result reconstruct_oracle_check(reconstruct_oracle *oracle, const host_array *result, char *method,
-                                        size_t size);
+compare_result reconstruct_oracle_check(reconstruct_oracle *oracle, const host_array *result, const char *variant,
+                                        char *method, size_t size);
 
 /* The multiply-adds that the check has cost so far. */
 int64_t reconstruct_oracle_work(const reconstruct_oracle *oracle);

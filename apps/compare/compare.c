@@ -250,7 +250,7 @@ static int compare_now(const common_options *common, const compare_options *own,
     if (results_write(common, document))
         show(document, style);
     failed = json_object_get(document, "failed");
-    if (!rows_are_right(json_object_get(document, "results")) || json_array_size(failed) > 0)
+    if (rows_have_wrong(json_object_get(document, "results")) || json_array_size(failed) > 0)
         code = EXIT_WRONG_RESULT;
     json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") >= EXIT_BROKEN && code != EXIT_BROKEN)
     {

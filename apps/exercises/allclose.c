@@ -141,7 +141,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     }
     for (int i = 0; i < m->results[0].shape[0]; i++)
         compare_add(&found, i, got[i] == expected[i] ? 0 : 1, 0, 0);
-    return found;
+    return reference_verdict(found, m->timing.variant, method, size);
 }
 
 static void release(exercise *e)

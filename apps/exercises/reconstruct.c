@@ -132,7 +132,7 @@ static void expect(exercise *e)
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
-    return reconstruct_oracle_check(e->expected, &m->results[0], method, size);
+    return reconstruct_oracle_check(e->expected, &m->results[0], m->timing.variant, method, size);
 }
 
 static void release(exercise *e)

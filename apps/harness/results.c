@@ -327,6 +327,23 @@ static bool is_first_of_device(const result_list *results, int i)
     return true;
 }
 
+/* How the results were checked: one line for all, or for each that was checked in another way than the one before. */
+static void show_methods(const result_list *results)
+{
+    bool alike = true;
+
+    for (int i = 1; i < results->count; i++)
+        alike = alike && strcmp(results->list[i].check_method, results->list[0].check_method) == 0;
+    for (int i = 0; i < results->count; i++) {
+        const measurement *m = &results->list[i];
+        if (i > 0 && strcmp(m->check_method, m[-1].check_method) == 0)
+            continue;
+        if (!alike)
+            text_print("%s %s: ", m->device.resource, m->timing.variant);
+        text_print("checked against: %s\n", m->check_method);
+    }
+}
+
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
@@ -347,8 +364,7 @@ static void show_table(const result_list *results, const exercise *e, const json
         show_wrong_timing(m);
     }
     results_print_skipped(results->backends);
-    if (results->count > 0)
-        text_print("checked against: %s\n", results->list[0].check_method);
+    show_methods(results);
     for (int i = 0; i < results->count && e->kind->print; i++)
         e->kind->print(e, &results->list[i], json_array_get(rows, (size_t)i));
 }

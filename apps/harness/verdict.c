@@ -11,6 +11,12 @@ compare_result compare_start(void)
     return (compare_result){.worst_index = -1, .excess = -1};
 }
 
+compare_result compare_unknown(char *method, size_t size, const char *how)
+{
+    snprintf(method, size, "nothing; %s", how);
+    return (compare_result){.unknown = true, .max_abs = NAN, .max_rel = NAN, .worst_index = -1, .excess = -1};
+}
+
 /* Infinite for what no bound excuses. */
 static double error_of(double result, double expected)
 {

@@ -23,6 +23,9 @@ typedef struct compare_result {
 /* A comparison of nothing yet: ok is false. */
 compare_result compare_start(void);
 
+/* Returns the result where nothing says what is right; `method` says so, and `how` to know it. */
+compare_result compare_unknown(char *method, size_t size, const char *how);
+
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 

@@ -273,7 +273,7 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     document = child_document(&w, what);
     json_array_foreach(json_object_get(document, "results"), i, row)
     {
-        if (!row_is_right(row))
+        if (row_is_wrong(row))
             fail(EXIT_WRONG_RESULT, "%s: the result is wrong, and no law is fitted to it", what);
         json_append(run->rows, json_incref(row));
     }

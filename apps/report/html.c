@@ -49,7 +49,7 @@ static bool is_wrong(const column *columns, const json_t *row)
 
     for (; columns->title; columns++)
         checked = checked || (columns->key && strcmp(columns->key, "check") == 0);
-    return checked && !row_is_right(row);
+    return checked && row_is_wrong(row);
 }
 
 static bool alike(const column *columns, int group, const json_t *a, const json_t *b)

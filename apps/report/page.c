@@ -14,7 +14,7 @@
 
 enum { MOST_LOST_SHOWN = 20 };
 
-/* Of a machine's data. */
+/* What the headline counts of each machine's data. */
 static const struct failure {
     const char *key, *one, *many;
 } failures[] = {
@@ -22,8 +22,9 @@ static const struct failure {
     {"failed", "exercise could not be run", "exercises could not be run"},
     {"wrong_runs", "run of a batch failed", "runs of batches failed"},
     {"lost_images", "image failed", "images failed"},
+    {"unchecked", "result is not checked", "results are not checked"}, /* which is not a failure */
 };
-enum { FAILURES = sizeof failures / sizeof *failures };
+enum { COUNTED = sizeof failures / sizeof *failures, FAILURES = COUNTED - 1 };
 
 static int count_failures(const report_page *page, const struct failure *f)
 {
@@ -74,6 +75,12 @@ static void put_wrong_run(FILE *out, const json_t *run)
     fputs("</li>\n", out);
 }
 
+static void put_unchecked(FILE *out, const json_t *row)
+{
+    html_print(out, "<li><b>%s</b> on %s, variant %s: checked against %s</li>\n", row_text(row, "exercise"),
+               row_text(row, "resource"), row_text(row, "variant"), row_text(row, "check.method"));
+}
+
 static void put_lost(FILE *out, json_t *images)
 {
     int shown = 0;
@@ -100,16 +107,18 @@ static void put_failures_of(FILE *out, const json_t *data)
         out, "<li><b>%s</b> could not be run: %s</li>\n", row_text(row, "exercise"), row_text(row, "message"));
     json_array_foreach(json_object_get(data, "wrong_runs"), i, row) put_wrong_run(out, row);
     put_lost(out, json_object_get(data, "lost_images"));
+    json_array_foreach(json_object_get(data, "unchecked"), i, row) put_unchecked(out, row);
 }
 
 static void put_failures(FILE *out, const report_page *page)
 {
     const char *before = "";
+    const int failed = report_failures(page);
 
-    if (report_failures(page) == 0)
+    if (failed + count_failures(page, &failures[FAILURES]) == 0)
         return;
-    fputs("<section class=alert role=alert><h2>", out);
-    for (int f = 0; f < FAILURES; f++) {
+    fputs(failed ? "<section class=alert role=alert><h2>" : "<section><h2>", out);
+    for (int f = 0; f < COUNTED; f++) {
         const int count = count_failures(page, &failures[f]);
         if (count == 0)
             continue;

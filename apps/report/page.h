@@ -19,8 +19,9 @@ enum { PLOTS_TIMES, PLOTS_ROOFLINE, PLOTS_LAWS, PLOTS_BATCH, PLOTS_SWEEPS, PLOTS
 typedef struct report_machine {
     /* "machine": as the documents have it. Lists of all its documents: "results", "ceilings", "skipped", "failed",
      * "laws", "taxonomies", "batches" (values of "batch"), "sweeps" (whole documents), "wrong" (results, also of sweeps
-     * and of taxonomies' answers, that failed their check), "wrong_runs" (of batches). "lost_images": an object, the
-     * failures in batches by their messages. "seen": an object, of each list the texts of its values as keys. */
+     * and of taxonomies' answers, that failed their check), "unchecked" (results that nothing checks), "wrong_runs" (of
+     * batches). "lost_images": an object, the failures in batches by their messages. "seen": an object, of each list
+     * the texts of its values as keys. */
     json_t *data;
     report_plots plots[PLOTS];
 } report_machine;

@@ -126,7 +126,7 @@ static void add_wrong(json_t *data, const char *key, const json_t *rows)
     json_t *row;
     size_t i;
 
-    json_array_foreach(rows, i, row) if (!row_is_right(row)) add(data, key, row);
+    json_array_foreach(rows, i, row) if (!row_is_right(row)) add(data, row_is_wrong(row) ? key : "unchecked", row);
 }
 
 /* The answers of MISD that are wrong, as results. */
@@ -140,7 +140,7 @@ static void add_answers(json_t *data, const json_t *taxonomy)
         json_t *row = json_new_copy(answer);
         json_put(row, "exercise", json_text(row_text(taxonomy, "exercise")));
         json_put(row, "resource", json_text(row_text(misd, "resource")));
-        if (!row_is_right(row))
+        if (row_is_wrong(row))
             add(data, "wrong", row);
         json_decref(row);
     }

@@ -71,7 +71,7 @@ static double seconds_of(const json_t *row)
 {
     const double seconds = row_number(row, "kernel_s");
 
-    return !row_is_right(row) ? (double)INFINITY : axis_shows(seconds) ? seconds : (double)NAN;
+    return row_is_wrong(row) ? (double)INFINITY : axis_shows(seconds) ? seconds : (double)NAN;
 }
 
 static cell title_of(const json_t *row, const char *over)

@@ -406,7 +406,7 @@ static void settle(const common_options *common, sweep_options *own)
 
 static int exit_code(const sweep *s)
 {
-    if (!rows_are_right(s->rows))
+    if (rows_have_wrong(s->rows))
         return EXIT_WRONG_RESULT;
     return s->worst ? s->worst : json_array_size(s->rows) > 0 ? EXIT_DONE : s->first;
 }

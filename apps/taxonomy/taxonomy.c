@@ -202,7 +202,7 @@ static json_t *json_step(const exercise *e, json_t *row, int place, instruction_
     json_put(step, "instructions_reason", json_text(reason));
     json_put(step, "spread_s", json_number(kernel.spread));
     json_put(step, "spread", json_number(kernel.spread / kernel.median));
-    json_put(step, "ok", json_boolean(row_is_right(row)));
+    json_put(step, "ok", json_incref(row_value(row, "check.ok")));
     fl_device_close(device);
     return step;
 }
@@ -316,7 +316,7 @@ int command_taxonomy(int argc, char **argv)
              json_array_size(steps), json_array_size(json_object_get(misd, "answers")));
     if (results_write(&common, document))
         taxonomy_show(taxonomy);
-    right = rows_are_right(steps) && rows_are_right(json_object_get(misd, "answers"));
+    right = !rows_have_wrong(steps) && !rows_have_wrong(json_object_get(misd, "answers"));
     exercise_free(&e);
     json_decref(document);
     options_free(&common);

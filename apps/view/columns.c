@@ -87,7 +87,7 @@ static cell check_cell(const json_t *row)
 
     if (row_is_right(row))
         return cell_print(row_is_ranked(row) ? "ok" : "ok (emulation)");
-    if (json_is_null(row_value(row, "check.ok")))
+    if (row_is_unchecked(row))
         return cell_print("not checked");
     append_list(&where, worst, ", ");
     return json_array_size(worst) > 0 ? cell_print("WRONG at [%.100s]", where.text) : cell_print("WRONG");
@@ -358,7 +358,7 @@ static bool are_ranked(const json_t *rows)
 static const char *colour_of(const column *c, const json_t *row, bool ranked)
 {
     if (c->as == AS_CHECK)
-        return row_is_right(row) || json_is_null(row_value(row, "check.ok")) ? NULL : "red";
+        return row_is_wrong(row) ? "red" : NULL;
     return ranked && json_integer_value(json_object_get(row, "rank")) == 1 ? "green" : NULL;
 }
 

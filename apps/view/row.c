@@ -40,13 +40,23 @@ bool row_is_right(const json_t *row)
     return json_is_true(json_object_get(json_object_get(row, "check"), "ok"));
 }
 
-bool rows_are_right(const json_t *rows)
+bool row_is_unchecked(const json_t *row)
+{
+    return json_is_null(row_value(row, "check.ok"));
+}
+
+bool row_is_wrong(const json_t *row)
+{
+    return !row_is_right(row) && !row_is_unchecked(row);
+}
+
+bool rows_have_wrong(const json_t *rows)
 {
     const json_t *row;
     size_t i;
 
-    json_array_foreach(rows, i, row) if (!row_is_right(row)) return false;
-    return true;
+    json_array_foreach(rows, i, row) if (row_is_wrong(row)) return true;
+    return false;
 }
 
 bool row_is_ranked(const json_t *row)

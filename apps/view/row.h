@@ -16,10 +16,15 @@ json_t *row_value(const json_t *row, const char *key);
 const char *row_text(const json_t *row, const char *key);
 double row_number(const json_t *row, const char *key);
 
-/* Did it pass its check? Can it be compared with others: is it right, and no emulation's? */
+/* Returns whether the row passed its check, failed it, or had none because nothing says what is right. */
 bool row_is_right(const json_t *row);
-bool rows_are_right(const json_t *rows);
+bool row_is_wrong(const json_t *row);
+bool row_is_unchecked(const json_t *row);
+/* Returns whether the row can be compared with others: it is right, and not an emulation's. */
 bool row_is_ranked(const json_t *row);
+
+/* Returns whether one of the rows failed its check. */
+bool rows_have_wrong(const json_t *rows);
 
 /* Of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their median. */
 statistics row_statistics(const json_t *times);

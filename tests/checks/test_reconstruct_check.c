@@ -66,7 +66,7 @@ static compare_result held_against(const struct sample *x, check_choice choice)
 {
     char method[96];
     reconstruct_oracle *oracle = reconstruct_oracle_create(&x->u, &x->s, &x->vt, RANK, choice, 5);
-    compare_result found = reconstruct_oracle_check(oracle, &x->y, method, sizeof method);
+    compare_result found = reconstruct_oracle_check(oracle, &x->y, "naive", method, sizeof method);
     reconstruct_oracle_free(oracle);
     return found;
 }
@@ -146,7 +146,7 @@ static void expect_cheap(const struct sample *x, bool right, const char *what)
     const double most = (double)rank * (double)(columns + 2 * rows * runs + 2 + 64) + 2 * alone;
     reconstruct_oracle *oracle = reconstruct_oracle_create(&x->u, &x->s, &x->vt, rank, CHECK_SAMPLED, 5);
     char method[96];
-    compare_result found = reconstruct_oracle_check(oracle, &x->y, method, sizeof method);
+    compare_result found = reconstruct_oracle_check(oracle, &x->y, "naive", method, sizeof method);
     cr_expect(found.ok == right, "%s, %lldx%lldx%lld: %s", what, (long long)rows, (long long)rank, (long long)columns,
               found.ok ? "ok" : "wrong");
     cr_expect((double)reconstruct_oracle_work(oracle) <= most, "%s, %lldx%lldx%lld: %lld multiply-adds", what,

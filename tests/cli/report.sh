@@ -35,6 +35,9 @@ two = json.load(open("sqrt.json"))
 two["machine"]["host"] += "-2"
 two["results"][0]["resource"] = "a" + 12 * "\u00e9" # whose labels end in the middle of a letter
 json.dump(two, open("other.json", "w"))
+two["results"][0]["resource"] = "omp:2"
+two["results"][0]["check"].update(ok=None, method="nothing; <how>")
+json.dump(two, open("unchecked.json", "w"))
 b = json.load(open("images.json"))
 first, second = b["batch"]["runs"]
 lost = {"input": "a", "message": "<b>.png: is no <sound> PNG", "wrong": False}
@@ -241,6 +244,12 @@ done
 run report hostile.json laws.json sweep.json ceiling.json -o hostile.html
 check "what failed: exit code 1" test "$status" = 1
 check "and a page" page hostile.html '"1 result is wrong, 1 exercise could not be run" in s'
+ok "what is not checked is not a failure" report unchecked.json -o unchecked.html
+check "but counted" page unchecked.html '"1 result is not checked" in s and s.index("1 result is not") < s.index("Comparison") and
+    "checked against nothing; <how>" in s and not [v for _, k, v in a if v == "wrong" or k == "role" and v == "alert"]'
+run report unchecked.json hostile.json -o both.html
+check "also where others are wrong" test "$status" = 1
+check "in one headline" page both.html '"1 result is wrong, 1 exercise could not be run, 1 result is not checked" in s'
 check "that says where" page hostile.html '"3 of 64 elements are wrong; worst at [5]: 1.5 instead of 2.5" in s and "ended by <signal> 11" in s'
 check "hostile text is text" page hostile.html \
     "'script' not in tags and '</td><script>alert(' in s and 'no NVIDIA <driver> here' in s and \"a'b\" in s"
