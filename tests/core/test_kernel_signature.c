@@ -122,6 +122,14 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
         {"__global__ void k(float4 x) { }", "1:19: 'float4' is not a type of a number"},
         {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
+        {"__global__ void k(int "
+         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9 n) "
+         "{ }",
+         "1:72: 'n' stands behind "
+         "'\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...': is a ',' "
+         "missing?"},
         {"__global__ void k(long double x) { }", "1:19: 'long' is not a type of a number"},
         {"__global__ void k(float *) { }", "1:19: a parameter without a name"},
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},

@@ -290,6 +290,12 @@ Test(signature, errors)
         {"#import <math.h>\n", "1:1: " INCLUDES},
         {"%:include <stdio.h>\n", "1:1: " INCLUDES},
         {"/* a */ #include <stdio.h>\n", "1:9: " INCLUDES},
+        /* longer than what a message shows of it, also where that would cut a character */
+        {"int f(a123456789b123456789c123456789d123456789e123456789f123456789 n) { return n; }",
+         "1:7: 'a123456789b123456789c123456789d123456789e123...' " TYPES},
+        {"int f(a123456789b123456789c123456789d123456789e12\xc3\xa9"
+         "6789f123456789 n) { return n; }",
+         "1:7: 'a123456789b123456789c123456789d123456789e12...' " TYPES},
         {"#line 3\nint f(int x) { return x; }", "1:1: " DIRECTIVE},
         {"# 3 \"other.c\"\nint f(int x) { return x; }", "1:1: " DIRECTIVE},
     };
