@@ -14,6 +14,7 @@
 #include "../cpu/threads.h"
 #include "../shared/compiler.h"
 #include "code.hpp"
+#include "gpu_code_cpu_text.h"
 
 #include <algorithm>
 #include <atomic>
@@ -26,8 +27,6 @@
 #include <system_error>
 #include <thread>
 #include <vector>
-
-extern "C" const char *const hip_code_cpu_prelude[]; /* lines of code_cpu_prelude.h */
 
 typedef void (*code_kernel)(void **arguments);
 
@@ -259,62 +258,6 @@ void run_launch(code_launch *launch, uint64_t blocks)
 }
 
 /* ------------------------------------------------------------------------------------------------ compilation ---- */
-
-bool is_of_name(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* The text with blanks in place of comments. */
-std::string without_comments(const std::string &text)
-{
-    std::string bare = text;
-    for (size_t i = 0; i + 1 < bare.size(); i++) {
-        const bool line = bare[i] == '/' && bare[i + 1] == '/', block = bare[i] == '/' && bare[i + 1] == '*';
-        if (!line && !block)
-            continue;
-        size_t end = bare.find(line ? "\n" : "*/", i + 2);
-        end = end == std::string::npos ? bare.size() : line ? end : end + 2;
-        std::fill(bare.begin() + (long)i, bare.begin() + (long)end, ' ');
-    }
-    return bare;
-}
-
-/* Makes the names in `extern __shared__ float NAME[];` stand for the dynamic shared memory. */
-void add_dynamic_names(std::string &to, const std::string &text)
-{
-    const std::string bare = without_comments(text), word = "extern";
-    for (size_t at = bare.find(word); at != std::string::npos; at = bare.find(word, at + 1)) {
-        const size_t next = bare.find_first_not_of(" \t\r\n", at + word.size()), end = bare.find(';', at);
-        if (next == std::string::npos || end == std::string::npos || bare.compare(next, 10, "__shared__") != 0)
-            continue;
-        size_t last = bare.rfind('[', end);
-        while (last > next && last != std::string::npos && !is_of_name(bare[last - 1]))
-            last--;
-        size_t first = last;
-        while (first > next && first != std::string::npos && is_of_name(bare[first - 1]))
-            first--;
-        if (last == std::string::npos || first <= next || first == last)
-            continue;
-        const std::string name = bare.substr(first, last - first);
-        to += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";
-    }
-}
-
-std::string make_text(const hip_code_job *job)
-{
-    const std::string given = job->text;
-    std::string text;
-    for (const char *const *prelude : {code_numbers, hip_code_cpu_prelude})
-        for (const char *const *line = prelude; *line; line++)
-            text += *line;
-    text += given;
-    add_dynamic_names(text, given);
-    for (int i = 0; job->kernels[i]; i++)
-        text += "extern \"C\" FLYNN_OWN __attribute__((visibility(\"default\"))) void flynn_kernel_" +
-                std::to_string(i) + "(void **arguments) { flynn_call(&" + job->kernels[i] + ", arguments); }\n";
-    return text;
-}
 
 fl_status load(const fl_host *host, const hip_code_job *job, void **handle)
 {

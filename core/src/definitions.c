@@ -36,41 +36,44 @@ static void blank(text_reader *t, const core_token *token)
 
 /* ------------------------------------------------------------------------------------------- directives ---- */
 
-static size_t blanks(const char *at)
-{
-    return strspn(at, " \t");
-}
-
 /* `at` stands behind "include". */
-static bool is_known_include(const char *at, const char *end)
+static bool is_known_include(const char *at)
 {
     static const char *const known[] = {"math.h", "stdint.h", "stdbool.h", "hip/hip_runtime.h"};
 
-    at += blanks(at);
-    if (at >= end || (*at != '<' && *at != '"'))
+    at += *at == ' ';
+    if (*at != '<' && *at != '"')
         return false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t length = strlen(known[i]);
-        if ((size_t)(end - at) >= length + 2 && strncmp(at + 1, known[i], length) == 0)
-            return at[length + 1] == (*at == '<' ? '>' : '"');
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(at + 1, known[i], strlen(known[i])) == 0)
+            return at[strlen(known[i]) + 1] == (*at == '<' ? '>' : '"');
     return false;
+}
+
+static fl_status fail_of_include(text_reader *t, const core_token *token)
+{
+    return fail_at(t, token, "only math.h, stdint.h, stdbool.h and hip/hip_runtime.h can be included, and need not be");
 }
 
 static fl_status read_directive(text_reader *t, const core_token *token)
 {
-    const char *word = token->at + (*token->at == '#' ? 1 : 2), *end = token->at + token->length;
+    char words[64]; /* more than a known include has */
+    const char *word = words;
     size_t length;
 
-    word += blanks(word);
+    core_token_words(token, words, sizeof words);
+    word += *word == '#' ? 1 : 2;
+    word += *word == ' ';
     length = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
     if ((length == 4 && strncmp(word, "line", 4) == 0) || (*word >= '0' && *word <= '9'))
         return fail_at(t, token, "#line would move the places of errors: leave it out");
-    if (length < 6 || (strncmp(word, "include", 7) != 0 && strncmp(word, "import", 6) != 0))
+    if ((strncmp(word, "error", 5) == 0 || strncmp(word, "warning", 7) == 0) &&
+        memmem(token->at, token->length, "/*", 2))
+        return fail_at(t, token, "a comment in #error or #warning, where some compilers have none");
+    if (strncmp(word, "include", 7) != 0 && strncmp(word, "import", 6) != 0 && strncmp(word, "embed", 5) != 0)
         return FL_OK;
-    if (length != 7 || !is_known_include(word + length, end))
-        return fail_at(t, token,
-                       "only math.h, stdint.h, stdbool.h and hip/hip_runtime.h can be included, and need not be");
+    if (length != 7 || !is_known_include(word + length))
+        return fail_of_include(t, token);
     blank(t, token);
     return FL_OK;
 }
@@ -189,6 +192,12 @@ static fl_status read_text(text_reader *t)
         } else if (core_token_is(&token, "extern")) {
             blank_linkage(t, &token);
         }
+        if (token.kind == CORE_TOKEN_TEXT && (memmem(token.at, token.length, ".incbin", 7) ||
+                                              memmem(token.at, token.length, ".include", 8))) /* an assembler's */
+            status = fail_of_include(t, &token);
+        if (t->reader.only_cxx && !t->to->is_cxx)
+            status =
+                fail_at(t, &token, "R\"(...)\", and ' in a number, are of C++, and this text is also compiled as C");
         t->to->loops = t->to->loops || (token.kind == CORE_TOKEN_NAME &&
                                         core_token_is_one_of(&token, "for", "while", "do", "goto", NULL));
         if (status != FL_OK)

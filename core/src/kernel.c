@@ -51,15 +51,24 @@ fl_status fl_kernel_read(const char *source, const char *shown_as, const char *e
     return status;
 }
 
-/* "NAME" or "NAME=VALUE", on one line. */
+/* "NAME" or "NAME=VALUE", on one line, which nothing in it joins with the next one. */
 static bool is_define(const char *text)
 {
+    core_text_error unused;
+    core_token token;
+    core_reader reader;
     size_t length = 0;
 
     while (isalnum((unsigned char)text[length]) || text[length] == '_')
         length++;
-    return length > 0 && !isdigit((unsigned char)*text) && (text[length] == '\0' || text[length] == '=') &&
-           !strpbrk(text, "\n\r") && text[strlen(text) - 1] != '\\';
+    if (length == 0 || isdigit((unsigned char)*text) || (text[length] != '\0' && text[length] != '=') ||
+        strpbrk(text, "\n\r"))
+        return false;
+    core_reader_start(&reader, text);
+    while (core_token_next(&reader, &token, &unused) == FL_OK)
+        if (token.kind == CORE_TOKEN_END || (*token.at == '\\' && !token.at[1 + strspn(token.at + 1, " \t\v\f")]))
+            return token.kind == CORE_TOKEN_END;
+    return false;
 }
 
 static fl_status check_defines(const char *call, const char *const *defines)

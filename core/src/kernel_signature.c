@@ -275,7 +275,7 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
                                      char **clean, core_text_error *error)
 {
     found_kernels *found = calloc(1, sizeof *found);
-    core_definition_reader reader = {.take = take, .user = found};
+    core_definition_reader reader = {.take = take, .user = found, .is_cxx = true};
     fl_status status;
 
     *signature = (core_kernel_signature){.count = 0};

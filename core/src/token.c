@@ -6,7 +6,7 @@
 
 void core_reader_start(core_reader *reader, const char *text)
 {
-    *reader = (core_reader){.at = text, .line_start = text, .line = 1, .fresh = true};
+    *reader = (core_reader){.text = text, .at = text, .line_start = text, .line = 1, .fresh = true};
 }
 
 static int column_of(const core_reader *r)
@@ -20,98 +20,26 @@ static void new_line(core_reader *r)
     r->line_start = r->at;
 }
 
-/* Skips a backslash and the newline behind it; blanks may stand between, as compilers accept them. */
-static bool skip_joined_line(core_reader *r)
+/* Behind a backslash and the newline behind it, which join two lines; NULL: no joined line begins here. */
+static const char *behind_join(const char *at)
 {
-    const char *newline = *r->at == '\\' ? r->at + 1 + strspn(r->at + 1, " \t\r\v\f") : NULL;
-
-    if (!newline || *newline != '\n')
-        return false;
-    r->at = newline + 1;
-    new_line(r);
-    return true;
+    if (at[0] != '\\')
+        return NULL;
+    return at[1] == '\n' ? at + 2 : at[1] == '\r' && at[2] == '\n' ? at + 3 : NULL;
 }
 
-static void skip_to_line_end(core_reader *r)
+/* Where compilers disagree whether a line ends: at a carriage return alone, and at a backslash with blanks behind it.
+ */
+static bool is_doubtful_end(const char *at)
 {
-    while (*r->at && *r->at != '\n')
-        if (!skip_joined_line(r))
-            r->at++;
+    if (*at == '\r')
+        return at[1] != '\n';
+    return *at == '\\' && !behind_join(at) && at[1 + strspn(at + 1, " \t\r\v\f")] == '\n';
 }
 
-static fl_status skip_comment(core_reader *r, core_text_error *error)
+static bool is_line_end(const char *at)
 {
-    const int line = r->line, column = column_of(r);
-
-    for (r->at += 2; *r->at;) {
-        if (r->at[0] == '*' && r->at[1] == '/') {
-            r->at += 2;
-            return FL_OK;
-        }
-        if (*r->at++ == '\n')
-            new_line(r);
-    }
-    return core_source_fail(error, line, column, "the comment that begins here does not end");
-}
-
-static fl_status skip_blanks(core_reader *r, core_text_error *error)
-{
-    fl_status status = FL_OK;
-
-    for (;;) {
-        if (*r->at == '\n') {
-            r->at++;
-            new_line(r);
-            r->fresh = true;
-        } else if (*r->at && strchr(" \t\r\v\f", *r->at)) {
-            r->at++;
-        } else if (r->at[0] == '/' && r->at[1] == '/') {
-            skip_to_line_end(r);
-        } else if (r->at[0] == '/' && r->at[1] == '*') {
-            status = skip_comment(r, error);
-            if (status != FL_OK)
-                return status;
-        } else if (!skip_joined_line(r)) {
-            return FL_OK;
-        }
-    }
-}
-
-/* Skips what stands in quotes. false: it does not end in its line. */
-static bool skip_quoted(core_reader *r)
-{
-    const char quote = *r->at++;
-
-    while (*r->at && *r->at != '\n' && *r->at != quote)
-        if (!skip_joined_line(r))
-            r->at += r->at[0] == '\\' && r->at[1] && r->at[1] != '\n' ? 2 : 1;
-    if (*r->at != quote)
-        return false;
-    r->at++;
-    return true;
-}
-
-/* To the end of its line. An apostrophe need not have another: #error isn't. */
-static fl_status skip_directive(core_reader *r, core_text_error *error)
-{
-    fl_status status = FL_OK;
-
-    while (status == FL_OK && *r->at && *r->at != '\n') {
-        const core_reader here = *r;
-        if (r->at[0] == '/' && r->at[1] == '/') {
-            skip_to_line_end(r);
-        } else if (r->at[0] == '/' && r->at[1] == '*') {
-            status = skip_comment(r, error);
-        } else if (*r->at == '"' || *r->at == '\'') {
-            if (!skip_quoted(r)) {
-                *r = here;
-                r->at++;
-            }
-        } else if (!skip_joined_line(r)) {
-            r->at++;
-        }
-    }
-    return status;
+    return *at == '\0' || *at == '\n' || is_doubtful_end(at);
 }
 
 static bool is_digit(char c)
@@ -124,11 +52,174 @@ static bool is_of_name(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* C's "preprocessing number": as long as it could be one. */
+/* Skips joins of lines. */
+static bool skip_joined_line(core_reader *r)
+{
+    const char *behind = behind_join(r->at);
+
+    if (!behind)
+        return false;
+    for (; behind; behind = behind_join(r->at)) {
+        r->at = behind;
+        new_line(r);
+    }
+    return true;
+}
+
+/* Likewise right behind a token, which may go on behind the join: then it is one token for a compiler, and not here. */
+static bool skip_joined_token(core_reader *r)
+{
+    const char before = r->at > r->text ? r->at[-1] : ' ';
+
+    if (!skip_joined_line(r))
+        return false;
+    r->splits = (is_of_name(before) && (is_of_name(*r->at) || *r->at == '"' || *r->at == '\'')) ||
+                (before == '/' && (*r->at == '/' || *r->at == '*')) || (before == '%' && *r->at == ':');
+    return true;
+}
+
+static void skip_to_line_end(core_reader *r)
+{
+    while (!is_line_end(r->at))
+        if (!skip_joined_line(r))
+            r->at++;
+}
+
+static fl_status skip_comment(core_reader *r, core_text_error *error)
+{
+    const int line = r->line, column = column_of(r);
+
+    for (r->at += 2; *r->at;) {
+        const bool star = r->at[-1] == '*';
+        if (r->at[0] == '*' && r->at[1] == '/') {
+            r->at += 2;
+            return FL_OK;
+        }
+        if (skip_joined_line(r)) {
+            r->splits = star && *r->at == '/';
+            if (r->splits)
+                return FL_OK;
+        } else if (*r->at++ == '\n') {
+            new_line(r);
+        }
+    }
+    return core_source_fail(error, line, column, "the comment that begins here does not end");
+}
+
+static fl_status skip_blanks(core_reader *r, core_text_error *error)
+{
+    fl_status status = FL_OK;
+
+    skip_joined_token(r);
+    while (status == FL_OK && !r->splits) {
+        if (is_doubtful_end(r->at))
+            return core_source_fail(error, r->line, column_of(r),
+                                    *r->at == '\r' ? "a carriage return alone: a line ends with a newline"
+                                                   : "blanks stand behind the backslash that ends this line");
+        if (*r->at == '\n') {
+            r->at++;
+            new_line(r);
+            r->fresh = true;
+        } else if (*r->at && strchr(" \t\r\v\f", *r->at)) {
+            r->at++;
+        } else if (r->at[0] == '/' && r->at[1] == '/') {
+            skip_to_line_end(r);
+        } else if (r->at[0] == '/' && r->at[1] == '*') {
+            status = skip_comment(r, error);
+        } else if (!skip_joined_line(r)) {
+            return FL_OK;
+        }
+    }
+    return status != FL_OK ? status
+                           : core_source_fail(error, r->line, column_of(r),
+                                              "the backslash that ends the line before splits a word or mark");
+}
+
+/* R"mark(...)mark", in which nothing but its end has a meaning. false: it does not end in its line. */
+static bool skip_raw(core_reader *r)
+{
+    const size_t length = strcspn(r->at, "\r\n"), mark = strcspn(r->at, "(\r\n");
+
+    for (size_t end = mark; end + mark < length; end++) {
+        if (r->at[end] != ')' || strncmp(r->at + end + 1, r->at + 1, mark - 1) != 0 || r->at[end + mark] != '"')
+            continue;
+        r->at += end + mark + 1;
+        r->only_cxx = true;
+        return true;
+    }
+    return false;
+}
+
+/* Skips what stands in quotes. false: it does not end in its line. */
+static bool skip_quoted(core_reader *r)
+{
+    const char quote = *r->at, *word = r->at;
+
+    while (word > r->text && is_of_name(word[-1]))
+        word--;
+    if (quote == '"' && r->at > word && r->at[-1] == 'R' && r->at - word <= 3 && strchr("RuUL", *word))
+        return skip_raw(r);
+    for (r->at++; !is_line_end(r->at) && *r->at != quote;)
+        if (!skip_joined_line(r))
+            r->at += r->at[0] == '\\' && r->at[1] && r->at[1] != '\n' ? 2 : 1;
+    if (*r->at != quote)
+        return false;
+    r->at++;
+    return true;
+}
+
+/* C's "preprocessing number": as long as it could be one. 1'000 is one in C++. */
 static void skip_number(core_reader *r)
 {
-    while (is_of_name(*r->at) || *r->at == '.' || ((*r->at == '+' || *r->at == '-') && strchr("eEpP", r->at[-1])))
-        r->at++;
+    for (r->at++;; r->at++) {
+        const bool separator = *r->at == '\'' && is_of_name(r->at[1]);
+        r->only_cxx = r->only_cxx || separator;
+        if (!is_of_name(*r->at) && *r->at != '.' && !separator &&
+            !((*r->at == '+' || *r->at == '-') && strchr("eEpP", r->at[-1])))
+            return;
+    }
+}
+
+/* An apostrophe in a directive need not have another: #error isn't. Whether a comment can begin behind it is not agreed
+ * on. */
+static fl_status skip_apostrophe(core_reader *r, core_text_error *error)
+{
+    const int line = r->line, column = column_of(r);
+
+    while (!is_line_end(r->at)) {
+        if (r->at[0] == '/' && (r->at[1] == '*' || r->at[1] == '\\'))
+            return core_source_fail(error, line, column, "a comment behind a quote that does not end in its line");
+        if (!skip_joined_line(r))
+            r->at++;
+    }
+    return FL_OK;
+}
+
+/* To the end of its line. */
+static fl_status skip_directive(core_reader *r, core_text_error *error)
+{
+    fl_status status = FL_OK;
+
+    while (status == FL_OK && !r->splits && !is_line_end(r->at)) {
+        const core_reader here = *r;
+        if (r->at[0] == '/' && r->at[1] == '/') {
+            skip_to_line_end(r);
+        } else if (r->at[0] == '/' && r->at[1] == '*') {
+            status = skip_comment(r, error);
+        } else if (*r->at == '"' || *r->at == '\'') {
+            if (!skip_quoted(r)) {
+                *r = here;
+                status = skip_apostrophe(r, error);
+            }
+        } else if (is_digit(*r->at) && !is_of_name(r->at[-1])) {
+            skip_number(r);
+        } else if (skip_joined_token(r)) {
+            r->splits = r->splits && !is_of_name(*r->at); /* words of directives are read with it */
+        } else {
+            r->at++;
+        }
+    }
+    return status;
 }
 
 static size_t mark_length(const char *at)
@@ -153,7 +244,6 @@ fl_status core_token_next(core_reader *r, core_token *token, core_text_error *er
     r->fresh = false;
     if (is_digit(*r->at) || (r->at[0] == '.' && is_digit(r->at[1]))) {
         token->kind = CORE_TOKEN_NUMBER;
-        r->at++;
         skip_number(r);
     } else if (is_of_name(*r->at)) {
         token->kind = CORE_TOKEN_NAME;
@@ -184,6 +274,27 @@ fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_t
         status = core_token_next(reader, token, error);
     while (status == FL_OK && token->kind == CORE_TOKEN_DIRECTIVE);
     return status;
+}
+
+void core_token_words(const core_token *token, char *words, size_t size)
+{
+    core_reader r = {.text = token->at, .at = token->at};
+    core_text_error unused;
+    size_t used = 0;
+
+    while (r.at < token->at + token->length && used + 1 < size) {
+        if (skip_joined_line(&r))
+            continue;
+        if (r.at[0] == '/' && r.at[1] == '*')
+            skip_comment(&r, &unused);
+        else if (!strchr(" \t\r\v\f", *r.at++)) {
+            words[used++] = r.at[-1];
+            continue;
+        }
+        if (used > 0 && words[used - 1] != ' ')
+            words[used++] = ' ';
+    }
+    words[used] = '\0';
 }
 
 bool core_token_is(const core_token *token, const char *text)

@@ -250,6 +250,8 @@ caret "a warp" "wrong.hip:3:25: hip-cpu has no warps" "    out[0] = __shfl_sync(
     wrong.hip out=1 1
 text '#include <stdio.h>'
 caret "an include" "wrong.hip:3:1: only math.h" "#include <stdio.h>" "^" wrong.hip nowhere.npy
+text '%:/**/include <stdio.h>'
+caret "another spelling" "wrong.hip:3:1: only math.h" "%:/**/include <stdio.h>" "^" wrong.hip nowhere.npy
 caret "an entry" "two.hip:1:1: no kernel 'secnd' is defined here; did you mean 'second'?" 'extern "C" {' "^" two.hip out=1 \
     --entry=secnd
 caret "--expect" "--expect:1:5: 'lg' is not known; did you mean 'log'?" "x + lg(x)" "    ^" "$increment" inout:0:4 4 \

@@ -120,6 +120,26 @@ check "the nearest one" grep -q "did you mean 'log'" "$work/err"
 caret "an expression that ends" "FUNCTION:1:3: " "x +" "  ^" map 'x +'
 printf 'int f(int n)\n{\n\treturn m + 1;\n}\n' >wrong.c
 caret "an unknown name in C" "wrong.c:3:9: " " return m + 1;" "        ^" map wrong.c 1
+# What a compiler takes for an #include is one: the code would be kept, and the file might change.
+echo '#error from another file' >other.h
+for include in '#/**/include "other.h"' $'#inc\\\nlude "other.h"' '%:include "other.h"' '# include /**/ "other.h"' \
+    '#import "other.h"' '#include_next "other.h"' '#embed "other.h"'; do
+    printf '%s\nint f(int n) { return n; }\n' "$include" >wrong.c
+    run map wrong.c 1
+    check "${include//$'\n'/ }" test "$status" = 2
+    check "is an include" grep -q "wrong.c:1:1: only math.h, stdint.h, stdbool.h" "$work/err"
+done
+for hidden in $'// a\r#include "other.h"' $'// a \\ \n#include "other.h"' $'/* *\\\n/\n#include "other.h"\n/* */' \
+    $'#error isn\'t /*\n#include "other.h"\n*/' $'??=include "other.h"'; do
+    printf '%s\nint f(int n) { return n; }\n' "$hidden" >wrong.c
+    run map wrong.c 1
+    check "${hidden//[$'\n\r']/ }" test "$status" = 2
+    check "is not read" test "$(grep -c "from another" "$work/err")" = 0
+done
+run map $'x // a\r#include "other.h"\n' 1
+check "in an expression" grep -q "a carriage return alone" "$work/err"
+printf '#/**/include <math.h>\n%%:include "stdint.h"\nint f(int n) { return n + 1; }\n' >known.c
+ok "what need not be included can be" map known.c 1 "${quick[@]}"
 refused "no such file" 2 none.c map none.c 1
 refused "too few inputs" 2 "1 input is given; 'x + y' has 2" map 'x + y' a.npy
 refused "too many inputs" 2 "2 inputs are given; prime takes 1" map prime.c 1 2

@@ -73,6 +73,9 @@ Test(kernel_signature, heads)
         {"__global__ void k(unsigned *a, long *b, unsigned long long *c, bool *d, char *e, uint8_t f[]) { }",
          "k(i32 *a, i64 *b, i64 *c, u8 *d, u8 *e, u8 *f)"},
         {"__global__ void k(const float4 *a, int2 *b, double3 *c) { }", "k(const f32 *a, i32 *b, f64 *c)"},
+        {"__device__ const char *t = R\"x({\")x\";\n__global__ void k(int *a, int b) { if (b > 1'000'000) a[0] = "
+         "0x1'f; }",
+         "k(i32 *a, i32:4 b)"},
         {"__global__ void k(float a, double b, bool c, char d, unsigned e, size_t f, short g) { }",
          "k(f32:4 a, f64:8 b, u8:u1 c, i32:1 d, i64:u4 e, i64:u8 f, i32:2 g)"},
         {"__global__ void k() { }", "k()"},

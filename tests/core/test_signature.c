@@ -173,6 +173,10 @@ Test(signature, the_last_function)
         {"static\n#define A\nint\n#include <math.h>\na(int\n#if 1\nx\n#endif\n)\n#define B {\n{ return x; }",
          "i32 a(i32 x)"},
         {"extern\n#define A\n\"C\"\n#define A\n{ int a(int x) { return x; } }", "i32 a(i32 x)"},
+        {"#define A \\\n  \"a\\\nb\" /* a\\\nb */\n// a\\\nb\n\\\nint \\\r\na(int x) { return x + \\\n x; }",
+         "i32 a(i32 x)"},
+        {"#error it's\n#define R \"R\" R\nint a(int x) { return sizeof \"(\" \"R)\" + 0x1e+2 + '\\'' + x; }",
+         "i32 a(i32 x)"},
         {"extern \"C\" { int a(int x) { return x; } }\nextern \"C\" { extern int b; }", "i32 a(i32 x)"},
     };
 
@@ -204,6 +208,8 @@ Test(signature, clean_text)
         {"extern \"C\" int f(int x) { return x; }", "           int f(int x) { return x; }"},
         {"extern\n\"C\"\n{\nint f(int x) { return x; } /* } */ }",
          "      \n   \n \nint f(int x) { return x; } /* } */  "},
+        {"#/*\n*/inc\\\nlude <math.h>\n%:include/**/<math.h>\nint f(int x) { return x; }",
+         "   \n      \n             \n                     \nint f(int x) { return x; }"},
         {"extern int a;\nint f(int x) { return x; }", "extern int a;\nint f(int x) { return x; }"},
         {"/* #include <stdio.h> */ int f(int x) { return x; }", "/* #include <stdio.h> */ int f(int x) { return x; }"},
         {"\xef\xbb\xbfint f(int x) { return x; }", "   int f(int x) { return x; }"},
@@ -225,6 +231,10 @@ Test(signature, clean_text)
 #define POINTER "a pointer or an array: a function of map takes numbers, one element of each input"
 #define NO_PARAMETER "no parameter: a function of map takes a number of each input"
 #define INCLUDES "only math.h, stdint.h, stdbool.h and hip/hip_runtime.h can be included, and need not be"
+#define RETURN "a carriage return alone: a line ends with a newline"
+#define BACKSLASH "blanks stand behind the backslash that ends this line"
+#define SPLIT "the backslash that ends the line before splits a word or mark"
+#define CXX "R\"(...)\", and ' in a number, are of C++, and this text is also compiled as C"
 #define DIRECTIVE "#line would move the places of errors: leave it out"
 
 Test(signature, errors)
@@ -290,6 +300,35 @@ Test(signature, errors)
         {"#import <math.h>\n", "1:1: " INCLUDES},
         {"%:include <stdio.h>\n", "1:1: " INCLUDES},
         {"/* a */ #include <stdio.h>\n", "1:9: " INCLUDES},
+        {"#/**/include <stdio.h>\n", "1:1: " INCLUDES},
+        {"# /* a\n */ include <stdio.h>\n", "1:1: " INCLUDES},
+        {"#inc\\\nlude <stdio.h>\n", "1:1: " INCLUDES},
+        {"# \\\r\n include/**/\"stdio.h\"\n", "1:1: " INCLUDES},
+        {"%:/**/include <stdio.h>\n", "1:1: " INCLUDES},
+        {"#include/**/_next <math.h>\n", "1:1: " INCLUDES},
+        {"#embed \"a\"\n", "1:1: " INCLUDES},
+        {"#l\\\nine 3\n", "1:1: " DIRECTIVE},
+        {"#/**/3 \"other.c\"\n", "1:1: " DIRECTIVE},
+        {"__asm__(\".incbin \\\"/etc/passwd\\\"\");\n", "1:9: " INCLUDES},
+        /* where compilers and this reader, or two compilers, could see another line, comment or text */
+        {"// a\r#include <stdio.h>\n", "1:5: " RETURN},
+        {"int a;\r#include <stdio.h>\n", "1:7: " RETURN},
+        {"#define A a\r#include <stdio.h>\n", "1:12: " RETURN},
+        {"int a = 1; \"a\r\"", "1:12: the text that begins here does not end in its line"},
+        {"// a \\ \n#include <stdio.h>\n", "1:6: " BACKSLASH},
+        {"#define A \\\t\n#include <stdio.h>\n", "1:11: " BACKSLASH},
+        {"/\\\n* /* */ #include <stdio.h>\n", "2:1: " SPLIT},
+        {"/\\\n/ /*\n#include <stdio.h>\n", "2:1: " SPLIT},
+        {"/* a *\\\n/\n#include <stdio.h>\n/* */", "2:1: " SPLIT},
+        {"%\\\n:include <stdio.h>\n", "2:1: " SPLIT},
+        {"ret\\\n\\\r\nurn", "3:1: " SPLIT},
+        {"#define A R\\\n\"(\")\"\n", "2:1: " SPLIT},
+        {"char *a = R\"a(\")/*)a\";\n#include <stdio.h>\n/**/", "1:12: " CXX},
+        {"int a = 1'2 + \"'/*\";\n#include <stdio.h>\n/**/", "1:9: " CXX},
+        {"#define A 1'2 \"'/*\"\n#include <stdio.h>\n/**/", "1:1: " CXX},
+        {"#error isn't /*\n#include <stdio.h>\n/**/", "1:11: a comment behind a quote that does not end in its line"},
+        {"#error 'a' /*\n#include <stdio.h>\n*/",
+         "1:1: a comment in #error or #warning, where some compilers have none"},
         /* longer than what a message shows of it, also where that would cut a character */
         {"int f(a123456789b123456789c123456789d123456789e123456789f123456789 n) { return n; }",
          "1:7: 'a123456789b123456789c123456789d123456789e123...' " TYPES},

@@ -307,6 +307,7 @@ Test(kernel, what_is_read)
 {
     fl_device *device = open_device("serial");
     const char *const no_name[] = {"3=4", NULL}, *const lines[] = {"A=1\n#error", NULL};
+    const char *const joins[] = {"A=1 \\ ", NULL}, *const hides[] = {"A=1 /*", NULL};
     const char text[] = "__global__ void k(const float *a, float *b, unsigned n) { }";
     fl_kernel_info info;
     fl_kernel *kernel;
@@ -322,6 +323,8 @@ Test(kernel, what_is_read)
     expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, NULL, NULL, 0, NULL));
     expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, no_name, NULL, 0, &kernel));
     expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, lines, NULL, 0, &kernel));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, joins, NULL, 0, &kernel));
+    expect_status(FL_E_ARGUMENT, fl_kernel_create(device, text, "t", NULL, hides, NULL, 0, &kernel));
     expect_status(FL_E_UNSUPPORTED, fl_kernel_create(device, text, "t", NULL, NULL, NULL, 0, &kernel));
     cr_expect(fl_kernel_describe(NULL) == NULL);
     fl_device_close(device);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_code_cpu_text.h - what the system's `c++` compiles where the processor emulates a GPU: code_cpu_prelude.h, the
+ * text, and what calls its kernels.
+ */
+#ifndef FLYNN_HIP_GPU_CODE_CPU_TEXT_H
+#define FLYNN_HIP_GPU_CODE_CPU_TEXT_H
+
+#include "../shared/compiler.h"
+#include "code.hpp"
+
+#include <algorithm>
+#include <string>
+
+extern "C" const char *const hip_code_cpu_prelude[]; /* lines of code_cpu_prelude.h */
+
+namespace
+{
+
+bool is_of_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Behind the comment, text, character, word or mark that begins there. Core has read the text: what begins ends, too.
+ */
+size_t behind_token(const std::string &text, size_t at)
+{
+    const auto behind = [&text](const std::string &end, size_t from) {
+        const size_t found = text.find(end, from);
+        return found == std::string::npos ? text.size() : found + end.size();
+    };
+    size_t end = at;
+    while (end < text.size() && is_of_name(text[end]))
+        end++;
+    if (end > at && text[end - 1] == 'R' && text[end] == '"') {
+        const size_t bracket = text.find('(', end);
+        return bracket == std::string::npos ? text.size()
+                                            : behind(")" + text.substr(end + 1, bracket - end - 1) + '"', bracket);
+    }
+    if (end > at)
+        return text[end] == '\'' && text[at] >= '0' && text[at] <= '9' ? end + 1 : end; /* 1'000 */
+    if (text.compare(at, 2, "/*") == 0)
+        return behind("*/", at + 2);
+    const bool comment = text.compare(at, 2, "//") == 0;
+    if (!comment && text[at] != '"' && text[at] != '\'')
+        return at + 1;
+    for (end = at + 1; end < text.size() && text[end] != '\n'; end++) {
+        if (text[end] == '\\')
+            end += text.compare(end, 3, "\\\r\n") == 0 ? 2 : 1;
+        else if (!comment && text[end] == text[at])
+            return end + 1;
+    }
+    return std::min(end, text.size());
+}
+
+/* Makes the names in `extern __shared__ float NAME[];` stand for the dynamic shared memory. */
+void add_dynamic_names(std::string &to, const std::string &text)
+{
+    bool is_extern = false, is_shared = false;
+    std::string name;
+    for (size_t at = 0, end; at < text.size(); at = end) {
+        end = behind_token(text, at);
+        const std::string token = text.substr(at, end - at);
+        if (token == "extern") {
+            is_extern = true;
+        } else if (token == "__shared__") {
+            is_shared = true;
+        } else if (is_of_name(token[0])) {
+            name = token;
+        } else if (token == "[" && is_extern && is_shared) {
+            to += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";
+        } else if (token == ";" || token == "{" || token == "}") {
+            is_extern = is_shared = false;
+        }
+    }
+}
+
+std::string make_text(const hip_code_job *job)
+{
+    const std::string given = job->text;
+    std::string text;
+    for (const char *const *prelude : {code_numbers, hip_code_cpu_prelude})
+        for (const char *const *line = prelude; *line; line++)
+            text += *line;
+    text += given;
+    add_dynamic_names(text, given);
+    for (int i = 0; job->kernels[i]; i++)
+        text += "extern \"C\" FLYNN_OWN __attribute__((visibility(\"default\"))) void flynn_kernel_" +
+                std::to_string(i) + "(void **arguments) { flynn_call(&" + job->kernels[i] + ", arguments); }\n";
+    return text;
+}
+
+} // namespace
+
+#endif
