@@ -57,9 +57,16 @@ typedef unsigned long ulong;
     { \
         return {x, y, z, w}; \
     }
+FLYNN_VECTORS(signed char, char, 2, 4)
 FLYNN_VECTORS(unsigned char, uchar, 2, 4)
+FLYNN_VECTORS(short, short, 4, 8)
+FLYNN_VECTORS(unsigned short, ushort, 4, 8)
 FLYNN_VECTORS(int, int, 8, 16)
 FLYNN_VECTORS(unsigned int, uint, 8, 16)
+FLYNN_VECTORS(long, long, 16, 16)
+FLYNN_VECTORS(unsigned long, ulong, 16, 16)
+FLYNN_VECTORS(long long, longlong, 16, 16)
+FLYNN_VECTORS(unsigned long long, ulonglong, 16, 16)
 FLYNN_VECTORS(float, float, 8, 16)
 FLYNN_VECTORS(double, double, 16, 16)
 

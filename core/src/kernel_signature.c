@@ -68,16 +68,31 @@ typedef struct parameter_reader {
     bool is_vector;   /* float4 and the like, whose elements have the type */
 } parameter_reader;
 
-/* "float4", "int2": the type of its elements, for a pointer. */
+/* "float4", "uint2": the type of its elements, for a pointer. */
 static bool add_vector(parameter_reader *p, const core_token *token)
 {
+    static const char *const elements[][3] = {{"char", "char"},
+                                              {"uchar", "unsigned", "char"},
+                                              {"short", "short"},
+                                              {"ushort", "unsigned", "short"},
+                                              {"int", "int"},
+                                              {"uint", "unsigned", "int"},
+                                              {"long", "long"},
+                                              {"ulong", "unsigned", "long"},
+                                              {"longlong", "long", "long"},
+                                              {"ulonglong", "unsigned", "long"}, /* which has as many bits */
+                                              {"float", "float"},
+                                              {"double", "double"}};
     core_token element = *token;
 
-    if (token->kind != CORE_TOKEN_NAME || token->length < 4 || !strchr("234", token->at[token->length - 1]))
+    if (token->kind != CORE_TOKEN_NAME || p->type.words != 0 || !strchr("1234", token->at[--element.length]))
         return false;
-    element.length--;
-    p->is_vector = core_token_is_one_of(&element, "float", "double", "int", NULL) && p->type.words == 0;
-    return p->is_vector && core_type_add(&p->type, &element);
+    for (size_t i = 0; i < sizeof elements / sizeof *elements && !p->is_vector; i++) {
+        p->is_vector = core_token_is(&element, elements[i][0]);
+        for (int w = 1; p->is_vector && w < 3 && elements[i][w]; w++)
+            core_type_add(&p->type, &(core_token){CORE_TOKEN_NAME, elements[i][w], strlen(elements[i][w]), 0, 0});
+    }
+    return p->is_vector;
 }
 
 static fl_status fail_of_type(const core_token *token, core_text_error *error)

@@ -73,6 +73,10 @@ Test(kernel_signature, heads)
         {"__global__ void k(unsigned *a, long *b, unsigned long long *c, bool *d, char *e, uint8_t f[]) { }",
          "k(i32 *a, i64 *b, i64 *c, u8 *d, u8 *e, u8 *f)"},
         {"__global__ void k(const float4 *a, int2 *b, double3 *c) { }", "k(const f32 *a, i32 *b, f64 *c)"},
+        {"__global__ void k(uint2 *a, const uint4 *b, uchar4 *c, char3 *d, float1 *e, double1 *f) { }",
+         "k(i32 *a, const i32 *b, u8 *c, u8 *d, f32 *e, f64 *f)"},
+        {"__global__ void k(long2 *a, ulong3 *b, longlong4 *c, ulonglong2 *d, uint1 *e, int3 *f) { }",
+         "k(i64 *a, i64 *b, i64 *c, i64 *d, i32 *e, i32 *f)"},
         {"__device__ const char *t = R\"x({\")x\";\n__global__ void k(int *a, int b) { if (b > 1'000'000) a[0] = "
          "0x1'f; }",
          "k(i32 *a, i32:4 b)"},
@@ -125,6 +129,10 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
         {"__global__ void k(float4 x) { }", "1:19: 'float4' is not a type of a number"},
         {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
+        {"__global__ void k(ushort4 *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
+        {"__global__ void k(uint2 x) { }", "1:19: 'uint2' is not a type of a number"},
+        {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
+        {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' stands behind 'int2': is a ',' missing?"},
         {"__global__ void k(int "
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9 n) "

@@ -303,6 +303,42 @@ ON_EVERY_BACKEND(kernel, texts_that_do_not_compile)
     fl_device_close(device);
 }
 
+/* Vector types of every kind of number lie in arrays one element after the other. */
+ON_EVERY_BACKEND(kernel, vectors)
+{
+    static const struct {
+        const char *type;
+        fl_dtype dtype;
+    } types[] = {{"char", FL_U8},   {"uchar", FL_U8},     {"int", FL_I32},       {"uint", FL_I32},  {"long", FL_I64},
+                 {"ulong", FL_I64}, {"longlong", FL_I64}, {"ulonglong", FL_I64}, {"float", FL_F32}, {"double", FL_F64}};
+    fl_device *device = open_device(on->resource);
+    for (size_t t = 0; t < COUNT(types); t++) {
+        char text[400];
+        unsigned char zeros[20 * sizeof(double)] = {0};
+        double got[20];
+        fl_array *out = array_of(device, types[t].dtype, 20, zeros), *numbers;
+        const char *name = types[t].type;
+        snprintf(text, sizeof text,
+                 "__global__ void k(%s1 *a, %s2 *b, %s4 *c)\n{\n    int i = threadIdx.x;\n"
+                 "    if (i < 4) a[i] = make_%s1(i);\n    if (i > 1 && i < 4) b[i] = make_%s2(2 * i, 2 * i + 1);\n"
+                 "    if (i > 1 && i < 5) c[i] = make_%s4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);\n}\n",
+                 name, name, name, name, name, name);
+        fl_kernel *kernel = kernel_of(device, text);
+        if (kernel)
+            must(fl_kernel_launch(kernel, (const int64_t[]){1, 1, 1}, 0,
+                                  (fl_argument[]){{.array = out}, {.array = out}, {.array = out}}, 3,
+                                  &(fl_run){.block = {8}}));
+        must(fl_array_create(device, FL_F64, 1, (const int64_t[]){20}, &numbers));
+        must(fl_convert(device, out, numbers, NULL));
+        must(fl_array_to_host(numbers, got));
+        for (int i = 0; kernel && i < 20; i++)
+            cr_assert(got[i] == i, "%s: [%d] is %g", name, i, got[i]);
+        fl_kernel_free(kernel);
+        free_arrays(out, numbers);
+    }
+    fl_device_close(device);
+}
+
 Test(kernel, what_is_read)
 {
     fl_device *device = open_device("serial");
