@@ -118,9 +118,7 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                      a->integer, a->real};
     }
     user_function_enter("kernel");
-    status = fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with);
-    user_function_leave();
-    return status;
+    return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,

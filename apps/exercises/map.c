@@ -60,9 +60,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     for (int i = 0; i < e->input_count; i++)
         inputs[i] = in[i];
     user_function_enter("function");
-    status = fl_map(device, function, inputs, e->input_count, out[0], run);
-    user_function_leave();
-    return status;
+    return user_function_leave(fl_map(device, function, inputs, e->input_count, out[0], run));
 }
 
 /* ------------------------------------------------------------------------------------------------- check ---- */

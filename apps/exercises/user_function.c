@@ -206,10 +206,14 @@ void user_function_enter(const char *what)
     of = what;
     fail_blame(what);
     catch_faults();
+    output_hold_stdout();
     inside = 1;
 }
 
-void user_function_leave(void)
+fl_status user_function_leave(fl_status status)
 {
     inside = 0;
+    if (status != FL_OK)
+        fflush(stdout); /* before the error is printed */
+    return status;
 }

@@ -52,6 +52,7 @@ void user_function_free(user_function *f);
 reference_bound user_bound(double relative, double absolute, fl_dtype result, const host_array *expected);
 
 /* Between the two a fault (a division by zero, a wild pointer) is one of the user's function, or kernel: it ends the
- * command with one line and exit code 1. So does an error of the device from then on (fail_blame). */
+ * command with one line and exit code 1. So does an error of the device from then on (fail_blame). What it prints goes
+ * to stderr, until results are shown: a GPU prints when it is waited for. Leaving returns what the call did. */
 void user_function_enter(const char *what);
-void user_function_leave(void);
+fl_status user_function_leave(fl_status status);

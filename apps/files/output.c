@@ -112,16 +112,41 @@ void output_start(void)
     atexit(at_exit);
 }
 
+/* What is printed from now on goes to the file `other`. Returns where it went before; close it. */
+static int move_stdout(int other)
+{
+    int before = -1;
+
+    fflush(stdout);
+    if (other < 0 || (before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0 || dup2(other, STDOUT_FILENO) < 0)
+        fail(EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
+    return before;
+}
+
 void output_take_stdout(bool quiet)
 {
     const int other = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
 
-    fflush(stdout);
-    real_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (real_stdout < 0 || other < 0 || dup2(other, STDOUT_FILENO) < 0)
-        fail(EXIT_BROKEN, "stdout: cannot be written (%s)", strerror(errno));
+    real_stdout = move_stdout(other);
     if (quiet)
         close(other);
+}
+
+static int held_stdout = -1; /* between output_hold_stdout and output_release_stdout */
+
+void output_hold_stdout(void)
+{
+    if (held_stdout < 0)
+        held_stdout = move_stdout(STDERR_FILENO);
+}
+
+void output_release_stdout(void)
+{
+    if (held_stdout < 0)
+        return;
+    close(move_stdout(held_stdout));
+    close(held_stdout);
+    held_stdout = -1;
 }
 
 /* For "-". */

@@ -32,6 +32,10 @@ void output_clean(const char *path);
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);
 
+/* Between the two what is printed goes to stderr; either may be called again. */
+void output_hold_stdout(void);
+void output_release_stdout(void);
+
 typedef struct output output;
 
 /* Begins the file `path`. NULL, with a problem, if it cannot be written: its folder is missing or read-only, or `path`

@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "parted.h"
 
+#include "files/output.h"
 #include "support/fail.h"
 #include "support/statistics.h"
 #include "support/text.h"
@@ -229,6 +230,7 @@ bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
 
+    output_release_stdout();
     columns_choose(common->wide, common->columns);
     if (common->json && !json_write(document, common->json_file, &why))
         fail_problem(&why);

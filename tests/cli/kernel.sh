@@ -211,6 +211,21 @@ check "other last bits are not an error" test ! -s "$work/err" -o \
     "$(grep -c "last bits of sum, within the tolerance" "$work/err")" = 1
 ok "the last kernel" kernel two.hip out=1 -o out.npy --expect=2 "${hip[@]}"
 check "is taken" npy out.npy 'list(v) == [2]'
+# What a kernel prints is not among the data on stdout.
+printf '__global__ void k(int *out) { if (threadIdx.x == 0) printf("hello %%d\\n", 7); out[threadIdx.x] = 1; }\n' >hello.hip
+hello=(kernel hello.hip out=64 --block=64 --expect=1 "${hip[@]}")
+greets() { grep -q "^hello 7$" "$work/err" && ! grep -aq hello "$work/out"; }
+ok "printf" "${hello[@]}"
+check "goes to stderr, the table to stdout" greets
+check "which is whole" grep -q "^checked against: 1" "$work/out"
+ok "printf with --json" "${hello[@]}" --json
+check "is valid" json "$work/out" 'd["results"][0]["check"]["ok"]'
+check "and printf on stderr" greets
+ok "printf with --csv" "${hello[@]}" --csv
+check "begins with its keys" test "$(head -c 9 "$work/out")" = exercise,
+ok "printf with -o -" "${hello[@]}" -o -
+check "which is a .npy file" cmp -n 6 "$work/out" out.npy
+check "printf is beside the table" greets
 ok "in a compare" compare kernel --backend=hip-cpu --size=1000 "${quick[@]}"
 ok "all" compare kernel --backend=all --size=1000 --json "${quick[@]}"
 check "leaves processors out" json "$work/out" '{s["backend"]: s["reason"] for s in d["skipped"]}["serial"] ==

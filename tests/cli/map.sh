@@ -180,6 +180,11 @@ for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:cal
         check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
     done
 done
+printf 'int puts(const char *); int loud(int n) { if (n == 3) puts("three"); return n; }\n' >loud.c
+ok "a function that prints" map loud.c 0:10 --json --backend=serial "${quick[@]}"
+check "does so on stderr" grep -q "^three$" "$work/err"
+check "and JSON is on stdout" json "$work/out" 'd["results"][0]["check"]["ok"]'
+
 # Of an element that is not a sample, so that a thread of omp is the first to compute it.
 printf 'int f(int n) { volatile int a[1] = {0}; return n == 262143 ? a[f(n + a[0]) & 0] : n; }\n' >last.c
 for backend in $every; do
