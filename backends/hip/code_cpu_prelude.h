@@ -3,8 +3,9 @@
  * HIP-CPU's take half a minute, these 30 ms.
  *
  * A block's threads are fibers of one thread of the processor, so what a block shares is thread_local. They change at
- * barriers, and at memory accesses: -fsanitize=thread has the compiler call a function before each, and these, not
- * those of the sanitizer, change the fiber now and then. What a race can do is then done, also on one processor. */
+ * barriers, and at memory accesses and atomics: -fsanitize=thread has the compiler call a function before each access,
+ * and these, not those of the sanitizer, change the fiber now and then. What a race can do is then done, also on one
+ * processor, and a thread that waits for another by an atomic lets it go on. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -79,11 +80,14 @@ struct dim3 {
 
 /* ---------------------------------------------------------------------------- the thread, and the barrier ---- */
 
-/* What gpu_code_cpu.h fills: `left` memory accesses later the thread is changed. */
+/* What gpu_code_cpu.h fills: `left` memory accesses, or `atomics` atomics, later the thread is changed. `ended` names
+ * what the thread called to end the program. */
+enum { FLYNN_AT_ACCESS, FLYNN_AT_BARRIER, FLYNN_AT_END };
 struct flynn_place {
     uint3 thread, block, threads, blocks;
-    int left, sum;
-    void (*leave)(int at_barrier);
+    int left, atomics, sum;
+    void (*leave)(int where); /* nullptr: no kernel runs here */
+    const char *ended;
 };
 static thread_local flynn_place flynn_here;
 /* The dynamic shared memory, for which the names of the text's `extern __shared__` arrays stand. */
@@ -119,7 +123,7 @@ FLYNN_INLINE dim3 flynn_blocks()
 
 FLYNN_INLINE void __syncthreads()
 {
-    flynn_here.leave(1);
+    flynn_here.leave(FLYNN_AT_BARRIER);
 }
 FLYNN_INLINE int __syncthreads_count(int vote)
 {
@@ -166,7 +170,7 @@ FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
     FLYNN_INLINE void flynn_access()
 {
     if (__builtin_expect(--flynn_here.left < 0, 0))
-        flynn_here.leave(0);
+        flynn_here.leave(FLYNN_AT_ACCESS);
 }
 #define FLYNN_ACCESS(name) \
     FLYNN_OWN void name(void *) \
@@ -206,14 +210,23 @@ int printf(const char *, ...);
 
 /* ------------------------------------------------------------------------------------------------ atomics ---- */
 
+/* The thread may wait for another one by atomics alone. */
+FLYNN_INLINE void flynn_atomic()
+{
+    if (__builtin_expect(--flynn_here.atomics < 0, 0))
+        flynn_here.leave(FLYNN_AT_ACCESS);
+}
+
 #define FLYNN_ATOMIC(name, type, builtin) \
     FLYNN_INLINE type name(type *at, type value) \
     { \
+        flynn_atomic(); \
         return builtin(at, value, __ATOMIC_RELAXED); \
     }
 #define FLYNN_ATOMIC_BY(name, type, changed) \
     FLYNN_INLINE type name(type *at, type value) \
     { \
+        flynn_atomic(); \
         type old = *(volatile type *)at, now; \
         do { \
             now = changed; \
@@ -229,6 +242,7 @@ int printf(const char *, ...);
     FLYNN_ATOMIC_BY(atomicMax, type, value > old ? value : old) \
     FLYNN_INLINE type atomicCAS(type *at, type expected, type value) \
     { \
+        flynn_atomic(); \
         __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         return expected; \
     }

@@ -4,9 +4,12 @@
  * text, and a few threads of the processor run the blocks.
  *
  * Each thread of a block is a fiber; one processor thread runs all fibers of a block. It switches to another fiber when
- * one ends or reaches a barrier, and at some memory accesses. The order of the threads, and the accesses at which they
- * are switched, differ from launch to launch, so that a race in the kernel changes its results. A kernel without
- * barriers needs few fibers: a fiber that ends is used for the next thread.
+ * one ends or reaches a barrier, and at some memory accesses and atomics. The order of the threads, and the accesses at
+ * which they are switched, differ from launch to launch, so that a race in the kernel changes its results. A kernel
+ * without barriers needs few fibers: a fiber that ends is used for the next thread.
+ *
+ * Threads may wait for each other by atomics, also for threads of other blocks: where none of the blocks that run gets
+ * any further, more of them begin, as all blocks run at the same time that a GPU has room for.
  */
 #ifndef FLYNN_HIP_GPU_CODE_CPU_H
 #define FLYNN_HIP_GPU_CODE_CPU_H
@@ -18,8 +21,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <dlfcn.h>
 #include <link.h>
+#include <mutex>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -33,8 +38,9 @@ typedef void (*code_kernel)(void **arguments);
 /* The text's flynn_place. */
 struct code_place {
     uint32_t thread[3], block[3], threads[3], blocks[3];
-    int left, sum;
-    void (*leave)(int at_barrier);
+    int left, atomics, sum;
+    void (*leave)(int where);
+    const char *ended;
 };
 
 struct hip_code {
@@ -49,6 +55,42 @@ namespace
 
 /* ------------------------------------------------------------------------------------------------- one launch ---- */
 
+constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096;
+
+/* A stack and the coroutine on it. The page below the stack is protected: a fiber that uses up its stack faults. */
+struct fiber {
+    void *memory;
+    cothread_t handle;
+};
+
+enum class thread_state : uint8_t { fresh, ready, waiting, done };
+enum class left_by { end, barrier, access, program_end };
+
+struct code_launch;
+
+/* The state of a processor thread, which runs blocks one after the other. */
+struct runner {
+    code_launch *launch;
+    std::thread thread; /* none for the caller's */
+    code_place *place;
+    unsigned char *dynamic;
+    cothread_t main;
+    left_by why;
+    uint64_t random;
+    unsigned rounds; /* in which no thread ended or reached a barrier */
+    int64_t yielded; /* when the processor was last left to other threads meanwhile, in nanoseconds */
+    std::vector<fiber> fibers;
+    std::vector<int> idle;           /* of them */
+    std::vector<int> fiber_of;       /* each thread's */
+    std::vector<thread_state> state; /* of each thread */
+
+    ~runner()
+    {
+        for (const fiber &f : fibers)
+            munmap(f.memory, stack_bytes + guard_bytes);
+    }
+};
+
 struct code_launch {
     code_kernel kernel;
     const hip_code *code;
@@ -60,37 +102,11 @@ struct code_launch {
     std::atomic<int> yields{0};    /* how often a block may still let others run: see let_others_run */
     int processors = 1;
     std::atomic<bool> out_of_memory{false};
-};
-
-constexpr size_t stack_bytes = 128 << 10, guard_bytes = 4096;
-
-/* A stack and the coroutine on it. The page below the stack is protected: a fiber that uses up its stack faults. */
-struct fiber {
-    void *memory;
-    cothread_t handle;
-};
-
-enum class thread_state : uint8_t { fresh, ready, waiting, done };
-enum class left_by { end, barrier, access };
-
-/* The state of a processor thread, which runs blocks one after the other. */
-struct runner {
-    code_launch *launch;
-    code_place *place;
-    unsigned char *dynamic;
-    cothread_t main;
-    left_by why;
-    uint64_t random;
-    std::vector<fiber> fibers;
-    std::vector<int> idle;           /* of them */
-    std::vector<int> fiber_of;       /* each thread's */
-    std::vector<thread_state> state; /* of each thread */
-
-    ~runner()
-    {
-        for (const fiber &f : fibers)
-            munmap(f.memory, stack_bytes + guard_bytes);
-    }
+    std::atomic<const char *> ended{nullptr}; /* what a thread called to end the program: the launch is over */
+    std::atomic<int64_t> moved{0};            /* when a thread last ended or reached a barrier, in nanoseconds */
+    std::atomic<unsigned> runner_count{0};
+    std::mutex lock{};                              /* of: */
+    std::vector<std::unique_ptr<runner>> runners{}; /* the first one is the caller's */
 };
 
 thread_local runner *active;
@@ -113,10 +129,11 @@ void run_fiber()
     }
 }
 
-void leave_fiber(int at_barrier)
+void leave_fiber(int where)
 {
+    constexpr left_by ways[] = {left_by::access, left_by::barrier, left_by::program_end};
     runner &r = *active;
-    r.why = at_barrier ? left_by::barrier : left_by::access;
+    r.why = ways[where];
     co_switch(r.main);
 }
 
@@ -164,6 +181,7 @@ void resume(runner &r, int thread)
     p.thread[1] = number / threads[0] % threads[1];
     p.thread[2] = number / threads[0] / threads[1];
     p.left = (int)(next_random(r) % MOST_ACCESSES);
+    p.atomics = MOST_ACCESSES;
     co_switch(r.fibers[(size_t)fiber].handle);
     if (r.why == left_by::end)
         r.idle.push_back(fiber);
@@ -172,6 +190,55 @@ void resume(runner &r, int thread)
     state = r.why == left_by::end       ? thread_state::done
             : r.why == left_by::barrier ? thread_state::waiting
                                         : thread_state::ready;
+}
+
+int64_t nanoseconds_now()
+{
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void run_here(runner *r);
+
+/* Adds threads that run blocks until there are `count` with the caller's. Where one cannot be had, the others do the
+ * work. */
+void add_runners(code_launch *launch, unsigned count)
+{
+    const std::lock_guard<std::mutex> guard(launch->lock);
+    try {
+        for (; launch->runner_count < count; launch->runner_count++) {
+            std::unique_ptr<runner> added(new runner{});
+            added->launch = launch;
+            launch->runners.reserve(launch->runners.size() + 1);
+            if (launch->runner_count > 0)
+                added->thread = std::thread(run_here, added.get());
+            launch->runners.push_back(std::move(added));
+        }
+    } catch (const std::bad_alloc &) {
+        launch->out_of_memory = true;
+    } catch (const std::system_error &) {
+    }
+}
+
+/* After a round in which each thread of a block was left at an access: the threads may wait for another block. Where no
+ * block gets any further, twice as many run. */
+void wait_for_others(runner &r)
+{
+    constexpr unsigned most_threads = 16384, most_runners = 256;
+    constexpr unsigned rounds = 8;                          /* to look at the clock costs as much as a short round */
+    constexpr int64_t patience = 50000000, slice = 1000000; /* nanoseconds */
+    code_launch *l = r.launch;
+    const uint64_t blocks = (uint64_t)l->blocks[0] * l->blocks[1] * l->blocks[2];
+    const unsigned room = most_threads / (l->threads[0] * l->threads[1] * l->threads[2]);
+    if (++r.rounds % rounds != 0)
+        return;
+    const int64_t now = nanoseconds_now();
+    int64_t moved = l->moved;
+    if (now - moved > slice && now - r.yielded > slice) {
+        r.yielded = now;
+        sched_yield();
+    }
+    if (now - moved > patience && l->next < blocks && l->moved.compare_exchange_strong(moved, now))
+        add_runners(l, std::min({2 * l->runner_count, room, most_runners}));
 }
 
 /* Runs all threads of a block in turn. Threads continue behind a barrier when all others wait there or are done. */
@@ -187,8 +254,8 @@ void run_block(runner &r, uint64_t number)
     r.random = (r.launch->seed + number) * 0x9e3779b97f4a7c15u | 1;
     const bool backwards = next_random(r) >> 20 & 1;
     std::fill_n(r.state.begin(), count, thread_state::fresh);
-    for (int done = 0; done < count;) {
-        bool ran = false;
+    for (int done = 0; done < count && !r.launch->ended;) {
+        bool ran = false, moved = false;
         for (int i = 0; i < count; i++) {
             const int thread = backwards ? count - 1 - i : i;
             const thread_state state = r.state[(size_t)thread];
@@ -196,19 +263,24 @@ void run_block(runner &r, uint64_t number)
                 continue;
             resume(r, thread);
             ran = true;
+            moved = moved || r.why != left_by::access;
             done += r.state[(size_t)thread] == thread_state::done;
         }
         if (!ran)
             std::replace(r.state.begin(), r.state.begin() + count, thread_state::waiting, thread_state::ready);
+        else if (moved)
+            r.launch->moved = nanoseconds_now();
+        else
+            wait_for_others(r);
     }
 }
 
 /* Runs blocks until there are no more. */
-void run_blocks(runner &r, code_launch *launch)
+void run_blocks(runner &r)
 {
+    code_launch *launch = r.launch;
     const uint64_t blocks = (uint64_t)launch->blocks[0] * launch->blocks[1] * launch->blocks[2];
     const size_t threads = (size_t)launch->threads[0] * launch->threads[1] * launch->threads[2];
-    r.launch = launch;
     r.place = launch->code->begin(&r.dynamic);
     r.main = co_active();
     r.place->leave = leave_fiber;
@@ -222,13 +294,13 @@ void run_blocks(runner &r, code_launch *launch)
 }
 
 /* Runs blocks on the calling thread. A fiber may use up its stack, so a handler needs another one. */
-void run_here(runner *r, code_launch *launch)
+void run_here(runner *r)
 {
     void *signals = cpu_signal_stack_begin();
     try {
-        run_blocks(*r, launch);
+        run_blocks(*r);
     } catch (const std::bad_alloc &) {
-        launch->out_of_memory = true;
+        r->launch->out_of_memory = true;
     }
     cpu_signal_stack_end(signals);
 }
@@ -242,19 +314,18 @@ void run_launch(code_launch *launch, uint64_t blocks)
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     launch->processors = processors;
     launch->yields = processors == 1 ? FEW : MANY; /* after a yield it may take long until the thread runs again */
-    const uint64_t count = std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks);
-    std::vector<std::unique_ptr<runner>> runners((size_t)count);
-    std::vector<std::thread> threads;
-    for (auto &r : runners)
-        r.reset(new runner{});
-    try {
-        for (size_t i = 1; i < runners.size(); i++)
-            threads.emplace_back(run_here, runners[i].get(), launch);
-    } catch (const std::system_error &) { /* the threads that were started do the work */
+    launch->moved = nanoseconds_now();
+    add_runners(launch, (unsigned)std::min<uint64_t>(std::clamp((unsigned)processors, fewest, most), blocks));
+    if (launch->runner_count > 0)
+        run_here(launch->runners[0].get());
+    for (size_t i = 1;; i++) { /* a runner may add others until it ends */
+        std::unique_lock<std::mutex> guard(launch->lock);
+        if (i == launch->runners.size())
+            break;
+        std::thread &ending = launch->runners[i]->thread;
+        guard.unlock();
+        ending.join();
     }
-    run_here(runners[0].get(), launch);
-    for (std::thread &t : threads)
-        t.join();
 }
 
 /* ------------------------------------------------------------------------------------------------ compilation ---- */

@@ -312,6 +312,9 @@ __device__ int deep(int n)
 __global__ void k(int *out, int n) { out[threadIdx.x] = deep(n); }
 END
 refused "no stack left" 1 "calls itself too often" kernel deep.hip out=1 1 "${hip[@]}"
+text '    out[0] = *(volatile int *)&n; while (atomicAdd((int *)out, 0) != n + 1);'
+run kernel wrong.hip out=300 1 --max-time=1 "${hip[@]}"
+check "--max-time ends threads that wait for ever" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1
 text '    while (n)
         out[threadIdx.x] += 1;'
 run kernel wrong.hip out=300 1 --max-time=1 "${hip[@]}"

@@ -303,6 +303,52 @@ ON_EVERY_BACKEND(kernel, texts_that_do_not_compile)
     fl_device_close(device);
 }
 
+/* Kernels whose threads wait for each other by atomics end on the emulation, too: a lock that threads of all blocks
+ * take, where the lock's value changes with each try, too; a barrier of all blocks; a block that waits for the one
+ * behind it. A GPU's compiler may order the threads of a warp so that a lock between them is never given back. */
+ON_EVERY_BACKEND(kernel, threads_that_wait)
+{
+    enum { BLOCKS = 24, THREADS = 48 };
+    static const struct {
+        const char *text;
+        int wanted;
+    } cases[] = {
+        {"__global__ void k(int *out)\n{\n    while (atomicCAS(&out[1], 0, 1) != 0);\n    out[0] += 1;\n"
+         "    __threadfence();\n    atomicExch(&out[1], 0);\n}\n",
+         BLOCKS * THREADS},
+        {"__global__ void k(int *out)\n{\n    while (atomicAdd(&out[1], 1) != 0)\n        atomicSub(&out[1], 1);\n"
+         "    out[0] += 1;\n    __threadfence();\n    atomicSub(&out[1], 1);\n}\n",
+         BLOCKS * THREADS},
+        {"__global__ void k(int *out)\n{\n    __shared__ int lock;\n    if (threadIdx.x == 0)\n        lock = 0;\n"
+         "    __syncthreads();\n    while (atomicExch(&lock, 1));\n    atomicAdd(&out[0], 1);\n"
+         "    atomicExch(&lock, 0);\n}\n",
+         BLOCKS * THREADS},
+        {"__global__ void k(int *out)\n{\n    for (int phase = 1; phase <= 2; phase++) {\n        __syncthreads();\n"
+         "        if (threadIdx.x == 0) {\n            atomicAdd(&out[1], 1);\n"
+         "            while (atomicAdd(&out[1], 0) < phase * (int)gridDim.x);\n        }\n        __syncthreads();\n"
+         "        if (threadIdx.x == 1)\n            atomicAdd(&out[0], 1);\n    }\n}\n",
+         2 * BLOCKS},
+        {"__global__ void k(int *out)\n{\n    const int behind = gridDim.x - 1 - blockIdx.x;\n"
+         "    if (threadIdx.x == 0) {\n        while (atomicMax(&out[0], 0) != behind);\n"
+         "        atomicAdd(&out[0], 1);\n    }\n}\n",
+         BLOCKS},
+    };
+    fl_device *device = open_device(on->resource);
+    for (size_t i = 0; i < COUNT(cases) && fl_device_describe(device)->emulation; i++) {
+        const int zeros[2] = {0};
+        int got[2];
+        fl_kernel *kernel = kernel_of(device, cases[i].text);
+        fl_array *out = array_of(device, FL_I32, 2, zeros);
+        must(fl_kernel_launch(kernel, (const int64_t[]){BLOCKS, 1, 1}, 0, &(fl_argument){.array = out}, 1,
+                              &(fl_run){.block = {THREADS}}));
+        must(fl_array_to_host(out, got));
+        cr_expect(got[0] == cases[i].wanted, "%s\n%d, expected %d", cases[i].text, got[0], cases[i].wanted);
+        fl_kernel_free(kernel);
+        fl_array_free(out);
+    }
+    fl_device_close(device);
+}
+
 /* Vector types of every kind of number lie in arrays one element after the other. */
 ON_EVERY_BACKEND(kernel, vectors)
 {
