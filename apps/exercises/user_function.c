@@ -158,6 +158,7 @@ static const struct {
     {SIGILL, "divides by zero, or runs into what never returns"},
     {SIGSEGV, "reads or writes memory that is not its own, or calls itself too often"},
     {SIGBUS, "reads or writes memory that is not its own"},
+    {SIGABRT, "ends by abort (its stack or its memory is damaged?)"},
 };
 
 static volatile sig_atomic_t inside;

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of map_prelude.h, lanes_prelude.h, oracle_prelude.h and map_math.h. */
-extern const char *const cpu_map_prelude[], *const cpu_lanes_prelude[], *const cpu_oracle_prelude[], *const map_math[];
+/* Lines of map_prelude.h, endings_prelude.h, lanes_prelude.h, oracle_prelude.h and map_math.h. */
+extern const char *const cpu_map_prelude[],
+    *const cpu_endings_prelude[], *const cpu_lanes_prelude[], *const cpu_oracle_prelude[], *const map_math[];
 
 static const char *type_of(fl_dtype dtype)
 {
@@ -46,8 +47,8 @@ static void add_call(compiler_text *to, const fl_source *s, bool apart)
  * ... and out. */
 static void add_loop(compiler_text *to, const fl_source *s, bool apart)
 {
-    compiler_add(to, "__attribute__((visibility(\"default\"), flatten)) void %s(char *const *at, %slong count)\n{\n",
-                 apart ? "flynn_column" : "flynn_row", apart ? "const long *step, " : "");
+    compiler_add(to, "static __attribute__((flatten)) void %s(char *const *at, %slong count)\n{\n",
+                 apart ? "flynn_column_of" : "flynn_row_of", apart ? "const long *step, " : "");
     for (int k = 0; k < s->count; k++)
         compiler_add(to, "    const %s *in%d = (const %s *)at[%d];\n", type_of(s->inputs[k]), k, type_of(s->inputs[k]),
                      k);
@@ -60,13 +61,13 @@ static void add_loop(compiler_text *to, const fl_source *s, bool apart)
 static void add_lanes(compiler_text *to, const char *lanes)
 {
     static const char loops[] =
-        "__attribute__((visibility(\"default\"))) void flynn_column(char *const *at, const long *step, long count)\n{\n"
+        "static void flynn_column_of(char *const *at, const long *step, long count)\n{\n"
         "    const long most = 1L << 30;\n\n"
         "    for (long first = 0; first < count; first += most)\n"
         "        flynn_lanes(at, step, first, count - first < most ? count - first : most);\n}\n"
-        "__attribute__((visibility(\"default\"))) void flynn_row(char *const *at, long count)\n{\n"
+        "static void flynn_row_of(char *const *at, long count)\n{\n"
         "    static const long step[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};\n\n"
-        "    flynn_column(at, step, count);\n}\n";
+        "    flynn_column_of(at, step, count);\n}\n";
 
     compiler_add(to, "%s%s", lanes, loops);
 }
@@ -87,8 +88,8 @@ static size_t length_of(const char *const *lines)
 }
 
 /* What stands before the user's text: where it is compiled to run fast, and where it is the oracle. */
-static const char *const *const fast[] = {code_numbers, cpu_map_prelude, map_math, NULL};
-static const char *const *const oracle[] = {cpu_oracle_prelude, NULL};
+static const char *const *const fast[] = {code_numbers, endings, cpu_endings_prelude, cpu_map_prelude, map_math, NULL};
+static const char *const *const oracle[] = {endings, cpu_endings_prelude, cpu_oracle_prelude, NULL};
 
 /* The names of math.h that a text does not have, so that it may define them itself. Beside sin and sinf there is sinl,
  * beside frexp frexpf and frexpl. */
@@ -147,14 +148,14 @@ static char *make_text(const fl_source *s, const char *const *const *preludes, i
 }
 
 #if defined(__GLIBC__) && defined(__x86_64__)
-#define MATH_LIBRARIES "-l:libmvec.so.1", COMPILER_MATH
+#define LIBRARIES "-l:libmvec.so.1", COMPILER_MATH, COMPILER_C, "-lgcc"
 #if __GLIBC_PREREQ(2, 35)
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=2"
 #else
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=1"
 #endif
 #else
-#define MATH_LIBRARIES COMPILER_MATH
+#define LIBRARIES COMPILER_MATH, COMPILER_C, "-lgcc"
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=0"
 #endif
 
@@ -167,6 +168,7 @@ static const char *const common[] = {"-std=gnu11",
                                      "-fwrapv",
                                      "-fno-strict-aliasing",
                                      "-nostdlib",
+                                     COMPILER_LINK,
                                      "-Werror=implicit-function-declaration",
                                      "-Werror=implicit-int",
                                      "-Werror=return-type",
@@ -179,7 +181,7 @@ enum { COMMON = sizeof common / sizeof *common };
 static fl_status load(const fl_host *host, const char *text, const char *const *flags, bool exact, bool lanes,
                       char *output, size_t size, cpu_code **made)
 {
-    static const char *const libraries[] = {MATH_LIBRARIES, "-lgcc", NULL};
+    static const char *const libraries[] = {LIBRARIES, NULL};
     const char *all[COMMON + CPU_MOST_FLAGS + 3];
     int count = COMMON;
     cpu_code *code = calloc(1, sizeof *code);
@@ -202,7 +204,8 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     }
     *(void **)&code->loops.row = dlsym(code->handle, "flynn_row");
     *(void **)&code->loops.column = dlsym(code->handle, "flynn_column");
-    if (!code->loops.row || !code->loops.column) {
+    *(void **)&code->enter = dlsym(code->handle, "flynn_enter");
+    if (!code->loops.row || !code->loops.column || !code->enter) {
         dlclose(code->handle);
         free(code);
         return host->error(FL_E_DEVICE, "the compiler made something else than the function");
@@ -242,6 +245,7 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
     if (status != FL_OK || !made)
         return status;
     made->uneven = source->loops != 0;
+    snprintf(made->name, sizeof made->name, "%s", source->name);
     if (device->table->vector_bits <= 64) { /* `serial` has the oracle */
         made->text = make_text(source, oracle, 0);
         if (!made->text) {
@@ -268,6 +272,11 @@ fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **p
                            (int)strcspn(output, "\n"), output);
     *plain = code->plain;
     return status;
+}
+
+fl_status cpu_code_status(const fl_host *host, const cpu_code *code, const char *ended)
+{
+    return ended ? host->error(FL_E_DEVICE, "%s calls %s instead of returning", code->name, ended) : FL_OK;
 }
 
 void cpu_code_free(void *self, void *code)

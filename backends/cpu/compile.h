@@ -11,6 +11,8 @@
 
 /* A compiled function: what fl_map_args.code points to. */
 typedef struct cpu_code {
+    char name[64];                              /* the function's */
+    void (*enter)(const char *volatile *ended); /* walk.enter */
     walk_loops loops;
     bool uneven;            /* fl_source.loops */
     void *handle;           /* the loaded object */
@@ -21,6 +23,9 @@ typedef struct cpu_code {
 
 /* The oracle's code, compiled at the first call; only of `serial`. Any thread may call it. */
 fl_status cpu_code_plain(const fl_host *host, cpu_code *code, const cpu_code **plain);
+
+/* What a call returns: FL_E_DEVICE where the function called `ended`, which would have ended the program. */
+fl_status cpu_code_status(const fl_host *host, const cpu_code *code, const char *ended);
 
 /* fl_device_api.compile and code_free. */
 fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t size, void **code);

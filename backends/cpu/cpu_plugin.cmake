@@ -101,7 +101,8 @@ function(flynn_add_cpu_plugin name)
     endif()
 
     # What a function of the user's sees before its own text.
-    flynn_embed_preludes(preludes shared/code_numbers shared/map_math cpu/map_prelude cpu/lanes_prelude cpu/oracle_prelude)
+    flynn_embed_preludes(preludes shared/code_numbers shared/endings shared/map_math cpu/map_prelude
+        cpu/endings_prelude cpu/lanes_prelude cpu/oracle_prelude)
 
     list(JOIN flags " " flags_text)
     set(objects ${isas})

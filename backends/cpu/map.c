@@ -6,7 +6,7 @@
 #include "operation.h"
 #include "walk.h"
 
-static walk CPU_NAME(map_walk)(const fl_map_args *a)
+static walk CPU_NAME(map_walk)(const fl_map_args *a, const cpu_code *code, const char *volatile *ended)
 {
     const fl_buffer *buffers[WALK_MOST];
     walk w;
@@ -15,8 +15,9 @@ static walk CPU_NAME(map_walk)(const fl_map_args *a)
         buffers[k] = &a->in[k];
     buffers[a->inputs] = &a->out;
     w = CPU_NAME(walk_along)(buffers, a->inputs + 1);
-    w.uneven = ((const cpu_code *)a->code)->uneven;
-    w.users = true;
+    w.uneven = code->uneven;
+    w.enter = code->enter;
+    w.ended = ended;
     return w;
 }
 
@@ -44,9 +45,11 @@ static double CPU_NAME(map_work)(const fl_map_args *a, const fl_launch *launch)
     static fl_status CPU_NAME(map_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
     { \
         const fl_map_args *a = args; \
+        const cpu_code *code = a->code; \
+        const char *volatile ended = NULL; \
         CPU_NAME(walk_##variant) \
-        (context, CPU_NAME(map_walk)(a), &((const cpu_code *)a->code)->loops, CPU_NAME(map_work)(a, launch)); \
-        return FL_OK; \
+        (context, CPU_NAME(map_walk)(a, code, &ended), &code->loops, CPU_NAME(map_work)(a, launch)); \
+        return cpu_code_status(context->host, code, ended); \
     }
 RUN(naive)
 RUN(uncoalesced)
@@ -56,20 +59,23 @@ RUN(uncoalesced)
 static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const fl_map_args *a = args;
-    const walk w = CPU_NAME(map_walk)(a);
-    const int64_t elements = CPU_NAME(walk_elements)(&w, 0, w.dimensions);
     const cpu_code *plain;
+    const char *volatile ended = NULL;
     fl_status status = cpu_code_plain(context->host, a->code, &plain);
 
     (void)launch;
     if (status != FL_OK)
         return status;
-    for (int64_t i = 0; i < elements; i++) {
+    const walk w = CPU_NAME(map_walk)(a, plain, &ended);
+    const int64_t elements = CPU_NAME(walk_elements)(&w, 0, w.dimensions);
+    void *signals = CPU_NAME(walk_enter)(&w);
+    for (int64_t i = 0; i < elements && !ended; i++) {
         char *at[WALK_MOST];
         CPU_NAME(walk_locate)(&w, 0, w.dimensions, i, at);
         plain->loops.row(at, 1);
     }
-    return FL_OK;
+    CPU_NAME(walk_leave)(&w, signals);
+    return cpu_code_status(context->host, a->code, ended);
 }
 #endif
 

@@ -33,7 +33,10 @@ typedef struct walk {
     int dimensions;          /* at least 1 */
     int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS][WALK_MOST];
     bool uneven; /* some elements may take much longer than others */
-    bool users;  /* the loops are a user's function, which may use up a thread's stack */
+    /* Where the loops are a user's function: each thread calls it before them, and with NULL behind them. The loops do
+     * nothing more once *ended names what the function called to end the program. NULL: they are not. */
+    void (*enter)(const char *volatile *ended);
+    const char *volatile *ended;
 } walk;
 
 static inline int64_t walk_smaller(int64_t a, int64_t b)
@@ -223,6 +226,22 @@ static void CPU_NAME(walk_piece)(const walk *w, const walk_loops *loops, const w
         loops->row(at, count);
 }
 
+/* A thread begins its loops; what walk_leave takes. A user's function may also use up the thread's stack. */
+static void *CPU_NAME(walk_enter)(const walk *w)
+{
+    if (!w->enter)
+        return NULL;
+    w->enter(w->ended);
+    return cpu_signal_stack_begin();
+}
+
+static void CPU_NAME(walk_leave)(const walk *w, void *signals)
+{
+    if (w->enter)
+        w->enter(NULL);
+    cpu_signal_stack_end(signals);
+}
+
 /* Row by row: the innermost loop runs over neighbours. */
 static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_loops *loops, double work)
 {
@@ -232,7 +251,7 @@ static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_l
     (void)context, (void)work;
 #pragma omp parallel num_threads(cpu_team(context, work))
     {
-        void *signals = w.users ? cpu_signal_stack_begin() : NULL;
+        void *signals = CPU_NAME(walk_enter)(&w);
         if (w.uneven) {
 #pragma omp for collapse(2) schedule(dynamic) nowait
             for (int64_t row = 0; row < p.rows; row++)
@@ -244,7 +263,7 @@ static void CPU_NAME(walk_naive)(const fl_context *context, walk w, const walk_l
                 for (int64_t i = 0; i < p.width; i += p.piece)
                     CPU_NAME(walk_piece)(&w, loops, &p, row, i);
         }
-        cpu_signal_stack_end(signals);
+        CPU_NAME(walk_leave)(&w, signals);
     }
 }
 
@@ -273,7 +292,7 @@ static void CPU_NAME(walk_uncoalesced)(const fl_context *context, walk w, const 
     (void)context, (void)work;
 #pragma omp parallel num_threads(cpu_team(context, work))
     {
-        void *signals = w.users ? cpu_signal_stack_begin() : NULL;
+        void *signals = CPU_NAME(walk_enter)(&w);
 #pragma omp for schedule(static) nowait
         for (int64_t column = 0; column < columns; column++) {
             int64_t length = folded ? (elements - column + columns - 1) / columns : w.shape[0];
@@ -281,7 +300,7 @@ static void CPU_NAME(walk_uncoalesced)(const fl_context *context, walk w, const 
             CPU_NAME(walk_locate)(&w, folded ? 0 : 1, w.dimensions, column, at);
             loops->column(at, step, length);
         }
-        cpu_signal_stack_end(signals);
+        CPU_NAME(walk_leave)(&w, signals);
     }
 }
 

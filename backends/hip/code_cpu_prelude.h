@@ -208,6 +208,22 @@ FLYNN_OWN void __tsan_init()
 int printf(const char *, ...);
 }
 
+/* In place of what ends the program: the thread is left for good, and the launch ends. */
+FLYNN_INLINE void flynn_end(const char *name)
+{
+    flynn_here.ended = name;
+    while (flynn_here.leave)
+        flynn_here.leave(FLYNN_AT_END);
+    __builtin_trap();
+}
+#define FLYNN_ENDING(name) \
+    FLYNN_OWN void flynn_ending_##name() __asm__("__wrap_" #name); \
+    void flynn_ending_##name() \
+    { \
+        flynn_end(#name); \
+    }
+FLYNN_ENDINGS(FLYNN_ENDING)
+
 /* ------------------------------------------------------------------------------------------------ atomics ---- */
 
 /* The thread may wait for another one by atomics alone. */

@@ -45,6 +45,7 @@ struct code_place {
 
 struct hip_code {
     void *handle;
+    std::string name; /* of the user's function or kernel */
     std::vector<code_kernel> kernels;
     code_place *(*begin)(unsigned char **dynamic); /* for the calling thread */
     mutable std::atomic<uint64_t> launches;
@@ -185,6 +186,8 @@ void resume(runner &r, int thread)
     co_switch(r.fibers[(size_t)fiber].handle);
     if (r.why == left_by::end)
         r.idle.push_back(fiber);
+    else if (r.why == left_by::program_end)
+        r.launch->ended = p.ended;
     else if (r.why == left_by::access && r.random % YIELD == 0 && r.launch->yields > 0 && r.launch->yields-- > 0)
         let_others_run(r.launch);
     state = r.why == left_by::end       ? thread_state::done
@@ -262,6 +265,8 @@ void run_block(runner &r, uint64_t number)
             if (state == thread_state::waiting || state == thread_state::done)
                 continue;
             resume(r, thread);
+            if (r.why == left_by::program_end)
+                return;
             ran = true;
             moved = moved || r.why != left_by::access;
             done += r.state[(size_t)thread] == thread_state::done;
@@ -289,7 +294,7 @@ void run_blocks(runner &r)
     r.fiber_of.resize(threads);
     r.state.resize(threads);
     active = &r;
-    for (uint64_t block; !launch->out_of_memory && (block = launch->next++) < blocks;)
+    for (uint64_t block; !launch->out_of_memory && !launch->ended && (block = launch->next++) < blocks;)
         run_block(r, block);
 }
 
@@ -302,6 +307,8 @@ void run_here(runner *r)
     } catch (const std::bad_alloc &) {
         r->launch->out_of_memory = true;
     }
+    if (r->place)
+        r->place->leave = nullptr;
     cpu_signal_stack_end(signals);
 }
 
@@ -332,7 +339,7 @@ void run_launch(code_launch *launch, uint64_t blocks)
 
 fl_status load(const fl_host *host, const hip_code_job *job, void **handle)
 {
-    static const char *const libraries[] = {"-lgcc", COMPILER_MATH, nullptr};
+    static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
         "-std=gnu++17",
         "-shared",
@@ -347,6 +354,7 @@ fl_status load(const fl_host *host, const hip_code_job *job, void **handle)
         "-fsanitize=thread",
         "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
+        COMPILER_LINK,
         "-ftabstop=1"};
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
@@ -377,6 +385,7 @@ fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code
     *code = nullptr;
     try {
         made.reset(new hip_code{});
+        made->name = job->name;
         status = load(device->host, job, &made->handle);
         if (status == FL_OK)
             status = find_kernels(device->host, job, made.get());
@@ -403,6 +412,9 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
     } catch (const std::bad_alloc &) {
         launch.out_of_memory = true;
     }
+    if (launch.ended)
+        return device->host->error(FL_E_DEVICE, "%s calls %s instead of returning", code->name.c_str(),
+                                   launch.ended.load());
     return launch.out_of_memory ? device->host->error(FL_E_MEMORY, "out of host memory for a block's threads") : FL_OK;
 }
 

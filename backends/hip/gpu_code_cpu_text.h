@@ -80,7 +80,7 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *prelude : {code_numbers, hip_code_cpu_prelude})
+    for (const char *const *prelude : {code_numbers, endings, hip_code_cpu_prelude})
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;

@@ -32,7 +32,7 @@ enum layout { layout_packed, layout_strided, layout_long_strided, layouts };
 
 struct map_program : hip_program {
     hip_device *device;
-    std::string text;
+    std::string name, text;
     bool contract;
     bool uneven;                  /* `auto` is naive, else vector */
     std::mutex lock;              /* of: */
@@ -124,7 +124,8 @@ fl_status compile_for(map_program *program, layout l, char *output, size_t size)
 {
     static const char *const options[layouts][2] = {
         {"-DFLYNN_LAYOUT=0", nullptr}, {"-DFLYNN_LAYOUT=1", nullptr}, {"-DFLYNN_LAYOUT=2", nullptr}};
-    const hip_code_job job = {program->text.c_str(), options[l], kernel_names, program->contract, output, size};
+    const hip_code_job job = {
+        program->name.c_str(), program->text.c_str(), options[l], kernel_names, program->contract, output, size};
     return hip_code_compile(program->device, &job, &program->code[l]);
 }
 
@@ -291,6 +292,7 @@ fl_status hip_map_compile(hip_device *device, const fl_source *source, char *out
     if (!program)
         return device->host->error(FL_E_MEMORY, "out of host memory");
     try {
+        program->name = source->name;
         program->text = text_of(source);
     } catch (const std::bad_alloc &) {
         return device->host->error(FL_E_MEMORY, "out of host memory");

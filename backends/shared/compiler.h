@@ -6,6 +6,8 @@
 #ifndef FLYNN_COMPILER_H
 #define FLYNN_COMPILER_H
 
+#include "endings.h"
+
 #include <flynn/plugin.h>
 
 #ifdef __cplusplus
@@ -19,15 +21,21 @@ typedef struct compiler_text {
 } compiler_text;
 void compiler_add(compiler_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Lines of code_numbers.h, which FlynnEmbed makes; NULL ends them. */
-extern const char *const code_numbers[];
+/* Lines of code_numbers.h and endings.h, which FlynnEmbed makes; NULL ends them. */
+extern const char *const code_numbers[], *const endings[];
 
-/* The C library's functions of math.h, by the name that is there without its development files. */
+/* The C library's functions of math.h, and its others, by the names that are there without its development files. */
 #if defined(__GLIBC__) && defined(__x86_64__)
 #define COMPILER_MATH "-l:libm.so.6"
+#define COMPILER_C "-l:libc.so.6", "-l:ld-linux-x86-64.so.2"
 #else
 #define COMPILER_MATH "-lm"
+#define COMPILER_C "-lc"
 #endif
+
+/* For the linker: a name that nothing defines is an error of the text, and what would end the program is replaced. */
+#define COMPILER_WRAP(name) ",--wrap=" #name
+#define COMPILER_LINK "-Wl,-z,defs" FLYNN_ENDINGS(COMPILER_WRAP)
 
 typedef struct compiler_job {
     const char *language;         /* "c", "c++" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler_error.h"
 #include "functions.h"
+#include "token.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -214,6 +215,91 @@ static const char *find_proposal(const char *message, const char *text, const ch
     return core_nearest_function(name);
 }
 
+/* ------------------------------------------------------------------------------- names without a definition ---- */
+
+/* The last name in "_Z6helperf", "_ZN4text6helperEf" (the Itanium C++ ABI, 5.1); *length 0: there is none. */
+static const char *mangled_name(const char *at, size_t *length)
+{
+    const char *name = at;
+
+    *length = 0;
+    for (at += 2 + strspn(at + 2, "NLK"); isdigit((unsigned char)*at); at = name + *length) {
+        const size_t count = (size_t)number(&at);
+        name = at;
+        *length = count < strcspn(at, "'\n") ? count : strcspn(at, "'\n");
+    }
+    return name;
+}
+
+/* The name that a linker misses, without scopes and parameters; false: it misses none. */
+static bool finds_undefined(const char *output, char name[64])
+{
+    static const char *const ways[] = {"undefined reference to `",     "undefined reference to '",
+                                       "undefined symbol: ",           "undefined hidden symbol: ",
+                                       "undefined protected symbol: ", "Unresolved extern function '"};
+    const char *at = NULL;
+    size_t length, end;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !at; i++)
+        if ((at = strstr(output, ways[i])))
+            at += strlen(ways[i]);
+    if (!at)
+        return false;
+    length = strcspn(at, "(<'\r\n");
+    if (strncmp(at, "_Z", 2) == 0)
+        at = mangled_name(at, &length);
+    for (end = length; length > 0 && at[length - 1] != ':' && at[length - 1] != ' ';) /* "text::helper" */
+        length--;
+    snprintf(name, 64, "%.*s", (int)(end - length), at + length);
+    return end > length;
+}
+
+/* Where a body uses the name: it declares it where the name of a type stands before. false: none does. */
+static bool find_use(const char *text, const char *name, said *s)
+{
+    core_text_error unused;
+    core_token token, before = {0};
+    core_reader reader;
+    int depth = 0;
+
+    core_reader_start(&reader, text);
+    for (; core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END; before = token) {
+        const bool declared =
+            before.kind == CORE_TOKEN_NAME && !core_token_is_one_of(&before, "return", "else", "do", "case", NULL);
+        depth += core_token_is(&token, "{") - core_token_is(&token, "}");
+        if (depth > 0 && !declared && core_token_is(&token, name)) {
+            *s = (said){.line = token.line, .column = token.column};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Also where a macro uses it; else the text's beginning. */
+static void find_mention(const char *text, const char *name, said *s)
+{
+    const char *found = find_word(text, name);
+
+    *s = (said){.line = 1, .column = 1};
+    for (const char *at = text; found && at < found; at++) {
+        s->column = *at == '\n' ? 1 : s->column + 1;
+        s->line += *at == '\n';
+    }
+}
+
+static bool reads_undefined(const char *output, const char *text, core_text_error *error)
+{
+    char name[64];
+    said s;
+
+    if (!finds_undefined(output, name))
+        return false;
+    if (!find_use(text, name, &s))
+        find_mention(text, name, &s);
+    core_source_fail(error, s.line, s.column, "'%s' is used, and nothing here defines it", name);
+    return true;
+}
+
 bool core_compiler_error(const char *output, const char *text, const char *shown_as, core_text_error *error)
 {
     char message[256], name[64], proposed[64];
@@ -221,7 +307,7 @@ bool core_compiler_error(const char *output, const char *text, const char *shown
     said s;
 
     if (!find_error(output, shown_as, &s))
-        return false;
+        return reads_undefined(output, text, error);
     find_place(&s, text);
     copy_message(&s, message, sizeof message);
     if (!finds_unknown(message, name)) {

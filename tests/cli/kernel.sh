@@ -267,6 +267,11 @@ text '#include <stdio.h>'
 caret "an include" "wrong.hip:3:1: only math.h" "#include <stdio.h>" "^" wrong.hip nowhere.npy
 text '%:/**/include <stdio.h>'
 caret "another spelling" "wrong.hip:3:1: only math.h" "%:/**/include <stdio.h>" "^" wrong.hip nowhere.npy
+printf '__device__ float helper(float x);\n__global__ void k(float *out, int n)\n{\n    out[0] = helper(n);\n}\n' >wrong.hip
+caret "a function without a definition" "wrong.hip:4:14: 'helper' is used, and nothing here defines it" \
+    "    out[0] = helper(n);" "             ^" wrong.hip out=1 1
+printf 'extern "C" __device__ void exit(int);\n__global__ void k(float *out, int n)\n{\n    exit(n);\n}\n' >wrong.hip
+caret "exit, which a GPU does not have" "wrong.hip:4:5: 'exit' is used" "    exit(n);" "    ^" wrong.hip out=1 1
 caret "an entry" "two.hip:1:1: no kernel 'secnd' is defined here; did you mean 'second'?" 'extern "C" {' "^" two.hip out=1 \
     --entry=secnd
 caret "--expect" "--expect:1:5: 'lg' is not known; did you mean 'log'?" "x + lg(x)" "    ^" "$increment" inout:0:4 4 \
@@ -312,6 +317,12 @@ __device__ int deep(int n)
 __global__ void k(int *out, int n) { out[threadIdx.x] = deep(n); }
 END
 refused "no stack left" 1 "calls itself too often" kernel deep.hip out=1 1 "${hip[@]}"
+for call in "exit(0)" "_exit(0)" "_Exit(0)" "abort()"; do
+    text "    if (threadIdx.x == n) __builtin_$call; out[threadIdx.x] = 1;"
+    refused "$call" 1 "the kernel fails: k calls ${call%(*} instead of returning" kernel wrong.hip out=300 40 --block=300 \
+        -o never.npy "${hip[@]}"
+    check "$call: no file" test ! -e never.npy
+done
 text '    out[0] = *(volatile int *)&n; while (atomicAdd((int *)out, 0) != n + 1);'
 run kernel wrong.hip out=300 1 --max-time=1 "${hip[@]}"
 check "--max-time ends threads that wait for ever" test "$status" = 4 -a "$(wc -l <"$work/err")" = 1

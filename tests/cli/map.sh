@@ -120,6 +120,11 @@ check "the nearest one" grep -q "did you mean 'log'" "$work/err"
 caret "an expression that ends" "FUNCTION:1:3: " "x +" "  ^" map 'x +'
 printf 'int f(int n)\n{\n\treturn m + 1;\n}\n' >wrong.c
 caret "an unknown name in C" "wrong.c:3:9: " " return m + 1;" "        ^" map wrong.c 1
+printf 'int g(int n);\nint f(int n)\n{\n\treturn n + g(n);\n}\n' >wrong.c
+for backend in $every; do
+    caret "$backend: no definition" "wrong.c:4:13: 'g' is used, and nothing here defines it" " return n + g(n);" \
+        "            ^" map wrong.c 1 --backend="$backend"
+done
 # What a compiler takes for an #include is one: the code would be kept, and the file might change.
 echo '#error from another file' >other.h
 for include in '#/**/include "other.h"' $'#inc\\\nlude "other.h"' '%:include "other.h"' '# include /**/ "other.h"' \
@@ -179,6 +184,21 @@ for fault in "${faults[@]}" "wild.c 16:memory that is not its own" "deep.c 1:cal
         refused "$backend ${words[0]}" 1 "the function" map "${words[@]}" --backend="$backend" -o never.npy "${quick[@]}"
         check "$backend ${words[0]}: which" grep -q "${fault#*:}" "$work/err"
     done
+done
+# What ends the program, of an element that every check computes, and of one that is not a sample.
+for call in exit _exit; do
+    printf 'void %s(int); int early(int n) { if (n == 200001) %s(0); return n; }\n' $call $call >early.c
+    for how in serial:full serial:sampled simd:sampled omp:2:full omp:2:sampled; do
+        refused "$how: $call" 1 "the function fails: early calls $call instead of returning" map early.c 0:262144 \
+            --check="${how##*:}" --backend="${how%:*}" -o never.npy "${quick[@]}"
+        check "$how: $call: no file" test ! -e never.npy
+    done
+done
+printf 'int early(int n) { if (n == 200001) __builtin_exit(0); return n; }\n' >early.c
+for backend in $every; do
+    [ "${backend%%-*}" != hip ] || [ "$backend" = hip-cpu ] || continue
+    refused "$backend: __builtin_exit" 1 "early calls exit instead of returning" map early.c 0:262144 --check=sampled \
+        --backend="$backend" "${quick[@]}"
 done
 printf 'int puts(const char *); int loud(int n) { if (n == 3) puts("three"); return n; }\n' >loud.c
 ok "a function that prints" map loud.c 0:10 --json --backend=serial "${quick[@]}"

@@ -93,6 +93,50 @@ Test(compiler_error, of_each_compiler)
     }
 }
 
+/* As linkers write of names that nothing defines: GNU ld 2.40, gold, LLD 14 (also in hiprtc 5.2), ptxas in NVRTC 13.0.
+ */
+Test(compiler_error, of_each_linker)
+{
+    static const char text[] =
+        "float helper(float x);\nnamespace a { int other(int); }\nextern \"C\" { int third(); }\n"
+        "#define CALL fourth(1)\n/* fifth */\nfloat f(float x)\n{\n    int third(void);\n"
+        "    return 2 * helper(x) + a::other(1) + third() + CALL;\n}\n";
+    static const char *const cases[][2] = {
+        {"/usr/bin/ld: /tmp/cc1.o: in function `f':\nt.c:(.text+0x9): undefined reference to `helper'\n"
+         "collect2: error: ld returned 1 exit status\n",
+         "9:16: 'helper'"},
+        {"/usr/bin/ld: /tmp/cc1.o: in function `f':\n<stdin>:(.text+0x9): undefined reference to `a::other(int)'\n",
+         "9:31: 'other'"},
+        {"/tmp/cc1.o:t.c:function f: error: undefined reference to 'third'\n", "9:42: 'third'"},
+        {"ld.lld: error: undefined symbol: fourth\n>>> referenced by t.c\n", "4:14: 'fourth'"},
+        {"lld: error: undefined hidden symbol: helper(float)\r\n>>> referenced\n", "9:16: 'helper'"},
+        {"lld: error: undefined protected symbol: fifth\n", "5:4: 'fifth'"},
+        {"ptxas fatal   : Unresolved extern function '_Z6helperf'\n", "9:16: 'helper'"},
+        {"ptxas fatal   : Unresolved extern function '_ZN1a5otherEi'\n", "9:31: 'other'"},
+        {"ptxas fatal   : Unresolved extern function 'third'\n", "9:42: 'third'"},
+        {"x: undefined reference to `float helper<float>(float)'\n", "9:16: 'helper'"},
+        {"x: undefined reference to `nowhere'\n", "1:1: 'nowhere'"},
+        {"x: undefined reference to `operator new(unsigned long)'\n", "1:1: 'new'"},
+    };
+    static const char *const none[] = {"x: undefined reference to `'\n",
+                                       "x: undefined symbol: \n",
+                                       "undefined symbol:",
+                                       "Unresolved extern function '_Z'",
+                                       "Unresolved extern function '_Z99999'",
+                                       "undefined reference to `a::'"};
+    core_text_error error;
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char found[300], expected[300];
+        cr_expect(core_compiler_error(cases[i][0], text, "t.c", &error), "%s", cases[i][0]);
+        snprintf(found, sizeof found, "%d:%d: %s", error.line, error.column, error.what);
+        snprintf(expected, sizeof expected, "%s is used, and nothing here defines it", cases[i][1]);
+        cr_expect_str_eq(found, expected, "%s\n%s\nexpected: %s", cases[i][0], found, expected);
+    }
+    for (size_t i = 0; i < COUNT(none); i++)
+        cr_expect(!core_compiler_error(none[i], text, "t.c", &error), "%s", none[i]);
+}
+
 Test(compiler_error, none)
 {
     static const char *const outputs[] = {"",

@@ -60,7 +60,7 @@ typedef enum fl_status {
     FL_E_UNAVAILABLE = 5,  /* the backend is known but cannot run here: the message states the cause and a cure */
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
     FL_E_MEMORY = 7,       /* out of memory, on the host or the device; of processes, files or space on a disk */
-    FL_E_DEVICE = 8,       /* the device or its driver failed */
+    FL_E_DEVICE = 8,       /* the device or its driver failed, or a user's function or kernel did not return */
     FL_E_SOURCE = 9,       /* the text of a function or kernel does not compile: the message has file:line:column */
 } fl_status;
 
@@ -565,7 +565,9 @@ FL_API void fl_function_free(fl_function *function);
  * shares no memory with one. Variants: naive, uncoalesced; on a GPU also vector, naive-2d, naive-3d and grid-stride,
  * where auto is naive for a function with loops and an input of floating-point numbers, else vector; and reference, the
  * oracle, compiled without optimisation, which only `serial` has. Queued; on a GPU the first call with gaps between
- * rows, or with broadcasting, compiles the function again for it. Errors as fl_convolve1d. */
+ * rows, or with broadcasting, compiles the function again for it. A function that calls exit, abort or what else ends
+ * the program is FL_E_DEVICE on a processor, where some elements of out are written then; other faults of it are
+ * signals. Errors as fl_convolve1d. */
 FL_API fl_status fl_map(fl_device *device, const fl_function *function, const fl_array *const *inputs, int count,
                         fl_array *out, const fl_run *run);
 
@@ -634,7 +636,8 @@ FL_API fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const f
  * of the parameter's dtype; arrays may share memory. A number is converted to the parameter's type, and refused where
  * an integer does not fit into it. Nothing else is checked: a kernel that writes beyond an array changes other memory.
  * An error while it runs (an address that is not the process's) is reported by the next call that waits; on an
- * emulation it is a signal. timing->bytes counts each array once; operations are not known.
+ * emulation it is a signal, but a call of what ends the program is FL_E_DEVICE of the launch. timing->bytes counts each
+ * array once; operations are not known.
  * Variant: own. Queued. FL_E_ARGUMENT, FL_E_WRONG_DEVICE, FL_E_UNKNOWN (variant), FL_E_LIMIT, FL_E_MEMORY, FL_E_DEVICE.
  */
 FL_API fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,

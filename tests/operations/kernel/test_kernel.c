@@ -287,6 +287,10 @@ ON_EVERY_BACKEND(kernel, texts_that_do_not_compile)
         {"__global__ void k(float *out)\n{\n    out[0] = 1\n}\n", "t.hip:"},
         {"__global__ void k(float *out) { const float f = 0; f = 1; }", "t.hip:1:"},
         {"__global__ void k(T *out) { }", "t.hip:1:19: 'T' is not a type"},
+        {"__device__ float helper(float x);\n__global__ void k(float *out)\n{\n    out[0] = 2 * helper(1);\n}\n",
+         "t.hip:4:18: 'helper' is used, and nothing here defines it"},
+        {"extern \"C\" __device__ void exit(int);\n__global__ void k(float *out) { out[0] = 1; exit(0); }\n",
+         "t.hip:2:45: 'exit' is used, and nothing here defines it"},
     };
     fl_device *device = open_device(on->resource);
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -300,6 +304,45 @@ ON_EVERY_BACKEND(kernel, texts_that_do_not_compile)
         cr_expect(strncmp(fl_last_error(), wrong[i].message, strlen(wrong[i].message)) == 0, "%s", fl_last_error());
         cr_expect(strchr(log, '^') != NULL, "%s", log);
     }
+    fl_device_close(device);
+}
+
+/* What ends the program is an error of the launch, which names it; a GPU's compilers do not know it. */
+ON_EVERY_BACKEND(kernel, kernels_that_end_the_program)
+{
+    static const char *const calls[] = {"exit(3)", "_exit(3)", "_Exit(3)", "abort()"};
+    fl_device *device = open_device(on->resource);
+    static const int zeros[1024];
+    fl_array *out = array_of(device, FL_I32, COUNT(zeros), zeros);
+    for (size_t c = 0; c < COUNT(calls); c++) {
+        char text[300], says[80];
+        int got[COUNT(zeros)];
+        fl_kernel *kernel;
+        snprintf(text, sizeof text,
+                 "__device__ void leave() { __builtin_%s; }\n__global__ void k(int *out, int n)\n{\n"
+                 "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    __syncthreads();\n"
+                 "    if (i == n)\n        leave();\n    out[i] = i;\n}\n",
+                 calls[c]);
+        snprintf(says, sizeof says, "k calls %.*s instead of returning", (int)strcspn(calls[c], "("), calls[c]);
+        const fl_status status = fl_kernel_create(device, text, "t.hip", NULL, NULL, NULL, 0, &kernel);
+        if (status == FL_E_UNSUPPORTED)
+            break;
+        if (status == FL_E_SOURCE && !fl_device_describe(device)->emulation)
+            continue;
+        must(status);
+        for (int n = 700; n >= -1; n -= 701) {
+            expect_status(n < 0 ? FL_OK : FL_E_DEVICE, fl_kernel_launch(kernel, (const int64_t[]){8, 1, 1}, 0,
+                                                                        (fl_argument[]){{.array = out}, {.integer = n}},
+                                                                        2, &(fl_run){.block = {128}}));
+            if (n >= 0)
+                expect_error_says(says);
+        }
+        must(fl_array_to_host(out, got));
+        for (int i = 0; i < (int)COUNT(zeros); i++)
+            cr_assert(got[i] == i, "%s: [%d] is %d", calls[c], i, got[i]);
+        fl_kernel_free(kernel);
+    }
+    fl_array_free(out);
     fl_device_close(device);
 }
 

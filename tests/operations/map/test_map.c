@@ -409,6 +409,8 @@ Test(map, texts_that_do_not_compile)
         {"int f(int n)\n{\n\treturn n +;\n}\n", "t.c:3:12: ", "\treturn n +;\n\t          ^"},
         {"double f(double x)\n{\n    return sqroot(x);\n}\n", "t.c:3:12: ", "    return sqroot(x);\n           ^"},
         {"int f(int n) { return g.x; }", "t.c:1:23: ", "int f(int n) { return g.x; }\n                      ^"},
+        {"int helper(int n);\nint f(int n)\n{\n    return n + helper(n);\n}\n",
+         "t.c:4:16: 'helper' is used, and nothing here defines it", "    return n + helper(n);\n               ^"},
     };
     fl_device *device = open_device("serial");
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -439,8 +441,7 @@ Test(map, no_compiler)
     fl_device_close(device);
 }
 
-/* ----------------------------------------------------------------------------- what the program does with children
- * ---- */
+/* ---------------------------------------------------------------- what the program does with its children ---- */
 
 /* A text that compiles gives right results, and one that does not has its messages. */
 static void compile_both(const char *while_program)
@@ -529,6 +530,92 @@ Test(map, standard_streams_are_closed)
     }
     cr_assert(child > 0 && waitpid(child, &status, 0) == child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", WEXITSTATUS(status));
+}
+
+/* ------------------------------------------------------------------------------ functions that do not return ---- */
+
+/* What the function calls for -1, -2 ...: declarations of the C library's, or what gcc knows, also in C++. */
+static const char *const endings[] = {"exit",  "_exit", "abort", "_Exit", "quick_exit", "pthread_exit",
+                                      "raise", "kill",  "fork",  "execl", "syscall"};
+static const char of_c[] = "void exit(int); void _exit(int); void abort(void); void _Exit(int); void quick_exit(int);\n"
+                           "void pthread_exit(void *); int raise(int); int kill(int, int); int fork(void);\n"
+                           "int execl(const char *, ...); long syscall(long, ...);\n"
+                           "int early(int n)\n{\n    switch (n) {\n    case -1: exit(3);\n    case -2: _exit(3);\n"
+                           "    case -3: abort();\n    case -4: _Exit(3);\n    case -5: quick_exit(3);\n"
+                           "    case -6: pthread_exit(0);\n    case -7: raise(9);\n    case -8: kill(0, 9);\n"
+                           "    case -9: fork();\n    case -10: execl(\"/bin/false\", 0);\n"
+                           "    case -11: syscall(231, 3);\n    }\n    return n + 1;\n}\n",
+                  of_gcc[] = "int early(int n)\n{\n    switch (n) {\n    case -1: __builtin_exit(3);\n"
+                             "    case -2: __builtin__exit(3);\n    case -3: __builtin_abort();\n    }\n"
+                             "    return n + 1;\n}\n";
+
+/* A call of what ends the program or a thread, or makes a second program, is an error of fl_map that names both. The
+ * same function is right where it returns. A GPU's compiler does not know such functions. */
+ON_EVERY_BACKEND(map, functions_that_end_the_program)
+{
+    enum { MANY = 100000, PLACE = 70000 };
+    static int numbers[MANY], got[MANY];
+    fl_device *device = open_device(on->resource);
+    fl_function *f = NULL;
+    fl_array *in, *out;
+    const char *variant;
+    const fl_status status = fl_function_create(device, of_c, "early.c", NULL, 0, NULL, 0, &f);
+    if (is_gpu(device) && status == FL_E_SOURCE)
+        expect_error_says("'exit' is used, and nothing here defines it");
+    else if (!is_gpu(device) || status != FL_E_UNSUPPORTED)
+        must(status);
+    if (!f && fl_device_describe(device)->emulation)
+        f = function_in_c(device, of_gcc);
+    for (int i = 0; i < MANY; i++)
+        numbers[i] = i;
+    for (size_t i = 0; f && (variant = variant_of(device, "map", FL_I32, i)) != NULL; i++) {
+        const fl_run run = {.variant = variant};
+        for (int e = 0; e < (is_gpu(device) ? 3 : (int)COUNT(endings)); e++) {
+            char says[80];
+            numbers[PLACE] = -1 - e;
+            in = vector(device, FL_I32, MANY, numbers);
+            snprintf(says, sizeof says, "early calls %s instead of returning", endings[e]);
+            must(fl_array_create(device, FL_I32, 1, (const int64_t[]){MANY}, &out));
+            expect_status(FL_E_DEVICE, fl_map(device, f, (const fl_array *const *)&in, 1, out, &run));
+            expect_error_says(says);
+            free_arrays(in, out);
+        }
+        numbers[PLACE] = 0;
+        in = vector(device, FL_I32, MANY, numbers);
+        must(fl_map(device, f, (const fl_array *const *)&in, 1, in, &run));
+        must(fl_array_to_host(in, got));
+        for (int k = 0; k < MANY; k++)
+            cr_assert(got[k] == numbers[k] + 1, "%s: [%d] is %d", variant, k, got[k]);
+        fl_array_free(in);
+    }
+    fl_function_free(f);
+    fl_device_close(device);
+}
+
+/* One thread's call that fails does not end another's, of the same text and so of the same loaded code. */
+static void *use_ending(void *argument)
+{
+    struct worker *w = argument;
+    static const int numbers[] = {1, 2, -1, 4};
+    const int64_t count = w->seed % 2 ? 4 : 2;
+    fl_function *f = function_in_c(w->device, of_c);
+    fl_array *in = NULL, *out = NULL;
+    w->ok = fl_array_from_host(w->device, FL_I32, 1, &count, numbers, &in) == FL_OK &&
+            fl_array_create(w->device, FL_I32, 1, &count, &out) == FL_OK;
+    for (int round = 0; round < 200 && w->ok; round++) {
+        int got[4];
+        w->ok =
+            fl_map(w->device, f, (const fl_array *const *)&in, 1, out, NULL) == (count == 4 ? FL_E_DEVICE : FL_OK) &&
+            fl_array_to_host(out, got) == FL_OK && (count == 4 || (got[0] == 2 && got[1] == 3));
+    }
+    fl_function_free(f);
+    free_arrays(in, out);
+    return NULL;
+}
+
+Test(map, one_threads_function_ends)
+{
+    threads_share_a_device("serial", use_ending);
 }
 
 /* -------------------------------------------------------------------------------------------------- lifetimes ---- */
