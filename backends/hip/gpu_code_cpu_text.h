@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_code_cpu_text.h - what the system's `c++` compiles where the processor emulates a GPU: code_cpu_prelude.h, the
- * text, and what calls its kernels.
+ * gpu_code_cpu_text.h - what the system's `c++` compiles where the processor emulates a GPU: code_cpu_prelude.h,
+ * code_cpu_threads.h, the text, and what calls its kernels.
  */
 #ifndef FLYNN_HIP_GPU_CODE_CPU_TEXT_H
 #define FLYNN_HIP_GPU_CODE_CPU_TEXT_H
@@ -12,7 +12,8 @@
 #include <algorithm>
 #include <string>
 
-extern "C" const char *const hip_code_cpu_prelude[]; /* lines of code_cpu_prelude.h */
+/* Lines of code_cpu_prelude.h and code_cpu_threads.h. */
+extern "C" const char *const hip_code_cpu_prelude[], *const hip_code_cpu_threads[];
 
 namespace
 {
@@ -80,7 +81,7 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *prelude : {code_numbers, endings, hip_code_cpu_prelude})
+    for (const char *const *prelude : {code_numbers, endings, hip_code_cpu_prelude, hip_code_cpu_threads})
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;

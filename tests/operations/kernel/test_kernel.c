@@ -346,9 +346,10 @@ ON_EVERY_BACKEND(kernel, kernels_that_end_the_program)
     fl_device_close(device);
 }
 
-/* Kernels whose threads wait for each other by atomics end on the emulation, too: a lock that threads of all blocks
- * take, where the lock's value changes with each try, too; a barrier of all blocks; a block that waits for the one
- * behind it. A GPU's compiler may order the threads of a warp so that a lock between them is never given back. */
+/* Kernels whose threads wait for each other by atomics or volatile reads end on the emulation, too: a lock that threads
+ * of all blocks take, where the lock's value changes with each try, too; a barrier of all blocks; a block that waits
+ * for the one behind it. A GPU's compiler may order the threads of a warp so that a lock between them is never given
+ * back. */
 ON_EVERY_BACKEND(kernel, threads_that_wait)
 {
     enum { BLOCKS = 24, THREADS = 48 };
@@ -374,6 +375,22 @@ ON_EVERY_BACKEND(kernel, threads_that_wait)
         {"__global__ void k(int *out)\n{\n    const int behind = gridDim.x - 1 - blockIdx.x;\n"
          "    if (threadIdx.x == 0) {\n        while (atomicMax(&out[0], 0) != behind);\n"
          "        atomicAdd(&out[0], 1);\n    }\n}\n",
+         BLOCKS},
+        {"__global__ void k(volatile int *out)\n{\n    const int behind = gridDim.x - 1 - blockIdx.x;\n"
+         "    if (threadIdx.x == 0) {\n        while (out[0] != behind)\n            __threadfence();\n"
+         "        out[0] = behind + 1;\n    }\n}\n",
+         BLOCKS},
+        {"__global__ void k(int *out)\n{\n    while (__atomic_exchange_n(&out[1], 1, __ATOMIC_ACQUIRE) != 0);\n"
+         "    out[0] += 1;\n    __atomic_store_n(&out[1], 0, __ATOMIC_RELEASE);\n}\n",
+         BLOCKS * THREADS},
+        {"__global__ void k(int *out)\n{\n    int free = 0;\n    while (!__atomic_compare_exchange_n(&out[1], &free, "
+         "1, "
+         "false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))\n        free = 0;\n    out[0] += 1;\n"
+         "    __atomic_fetch_sub(&out[1], 1, __ATOMIC_RELEASE);\n}\n",
+         BLOCKS * THREADS},
+        {"__global__ void k(int *out)\n{\n    if (threadIdx.x == 0) {\n"
+         "        __atomic_fetch_add(&out[0], 1, __ATOMIC_ACQ_REL);\n"
+         "        while (__atomic_load_n(&out[0], __ATOMIC_ACQUIRE) != gridDim.x);\n    }\n}\n",
          BLOCKS},
     };
     fl_device *device = open_device(on->resource);

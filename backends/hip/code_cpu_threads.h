@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ * What a kernel sees of threads where the processor runs it, behind code_cpu_prelude.h: its number, barriers, and what
+ * the compiler calls at memory accesses and atomics.
+ *
+ * A block's threads are fibers of one thread of the processor, so what a block shares is thread_local. They change at
+ * barriers, and at memory accesses and atomics: -fsanitize=thread has the compiler call a function before each access,
+ * and these, not those of the sanitizer, change the fiber now and then. What a race can do is then done, also on one
+ * processor, and a thread that waits for another by an atomic lets it go on. */
+
+/* ---------------------------------------------------------------------------- the thread, and the barrier ---- */
+
+/* What gpu_code_cpu.h fills: `left` memory accesses, or `atomics` atomics, later the thread is changed. `ended` names
+ * what the thread called to end the program. */
+enum { FLYNN_AT_ACCESS, FLYNN_AT_BARRIER, FLYNN_AT_END };
+struct flynn_place {
+    uint3 thread, block, threads, blocks;
+    int left, atomics, sum;
+    void (*leave)(int where); /* nullptr: no kernel runs here */
+    const char *ended;
+};
+static thread_local flynn_place flynn_here;
+/* The dynamic shared memory, for which the names of the text's `extern __shared__` arrays stand. */
+extern "C" {
+thread_local unsigned char flynn_dynamic[65536] __attribute__((aligned(16), used));
+FLYNN_OWN __attribute__((visibility("default"))) flynn_place *flynn_begin(unsigned char **dynamic)
+{
+    *dynamic = flynn_dynamic;
+    return &flynn_here;
+}
+}
+
+FLYNN_INLINE uint3 flynn_thread()
+{
+    return flynn_here.thread;
+}
+FLYNN_INLINE uint3 flynn_block()
+{
+    return flynn_here.block;
+}
+FLYNN_INLINE dim3 flynn_threads()
+{
+    return {flynn_here.threads.x, flynn_here.threads.y, flynn_here.threads.z};
+}
+FLYNN_INLINE dim3 flynn_blocks()
+{
+    return {flynn_here.blocks.x, flynn_here.blocks.y, flynn_here.blocks.z};
+}
+#define threadIdx flynn_thread()
+#define blockIdx flynn_block()
+#define blockDim flynn_threads()
+#define gridDim flynn_blocks()
+
+FLYNN_INLINE void __syncthreads()
+{
+    flynn_here.leave(FLYNN_AT_BARRIER);
+}
+FLYNN_INLINE int __syncthreads_count(int vote)
+{
+    __syncthreads();
+    flynn_here.sum = 0;
+    __syncthreads();
+    flynn_here.sum += vote != 0;
+    __syncthreads();
+    return flynn_here.sum;
+}
+FLYNN_INLINE int __syncthreads_or(int vote)
+{
+    return __syncthreads_count(vote) > 0;
+}
+FLYNN_INLINE int __syncthreads_and(int vote)
+{
+    return __syncthreads_count(vote == 0) == 0;
+}
+FLYNN_INLINE void __threadfence()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+FLYNN_INLINE void __threadfence_block()
+{
+    __threadfence();
+}
+FLYNN_INLINE void __threadfence_system()
+{
+    __threadfence();
+}
+
+#define FLYNN_NO_WARP(name) \
+    template <typename... Any> \
+    int name(Any...) __attribute__((error("hip-cpu has no warps: its threads run one after the other")));
+/* clang-format off */
+FLYNN_NO_WARP(__syncwarp) FLYNN_NO_WARP(__activemask)
+FLYNN_NO_WARP(__shfl) FLYNN_NO_WARP(__shfl_up) FLYNN_NO_WARP(__shfl_down) FLYNN_NO_WARP(__shfl_xor)
+FLYNN_NO_WARP(__shfl_sync) FLYNN_NO_WARP(__shfl_up_sync) FLYNN_NO_WARP(__shfl_down_sync) FLYNN_NO_WARP(__shfl_xor_sync)
+FLYNN_NO_WARP(__any) FLYNN_NO_WARP(__all) FLYNN_NO_WARP(__ballot)
+FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
+    /* clang-format on */
+
+    /* The compiler's calls before memory accesses. */
+    FLYNN_INLINE void flynn_access()
+{
+    if (__builtin_expect(--flynn_here.left < 0, 0))
+        flynn_here.leave(FLYNN_AT_ACCESS);
+}
+#define FLYNN_ACCESS(name) \
+    FLYNN_OWN void name(void *) \
+    { \
+        flynn_access(); \
+    }
+#define FLYNN_ACCESSES(size) \
+    FLYNN_ACCESS(__tsan_read##size) \
+    FLYNN_ACCESS(__tsan_write##size) \
+    FLYNN_ACCESS(__tsan_volatile_read##size) \
+    FLYNN_ACCESS(__tsan_volatile_write##size)
+#define FLYNN_UNALIGNED(size) FLYNN_ACCESS(__tsan_unaligned_read##size) FLYNN_ACCESS(__tsan_unaligned_write##size)
+extern "C" {
+/* clang-format off */
+FLYNN_ACCESSES(1) FLYNN_ACCESSES(2) FLYNN_ACCESSES(4) FLYNN_ACCESSES(8) FLYNN_ACCESSES(16)
+FLYNN_UNALIGNED(2) FLYNN_UNALIGNED(4) FLYNN_UNALIGNED(8) FLYNN_UNALIGNED(16)
+    /* clang-format on */
+    FLYNN_OWN void __tsan_read_range(void *, long)
+{
+    flynn_access();
+}
+FLYNN_OWN void __tsan_write_range(void *, long)
+{
+    flynn_access();
+}
+FLYNN_OWN void __tsan_func_entry(void *)
+{
+}
+FLYNN_OWN void __tsan_func_exit(void *)
+{
+}
+FLYNN_OWN void __tsan_init()
+{
+}
+int printf(const char *, ...);
+}
+
+/* In place of what ends the program: the thread is left for good, and the launch ends. */
+FLYNN_INLINE void flynn_end(const char *name)
+{
+    flynn_here.ended = name;
+    while (flynn_here.leave)
+        flynn_here.leave(FLYNN_AT_END);
+    __builtin_trap();
+}
+#define FLYNN_ENDING(name) \
+    FLYNN_OWN void flynn_ending_##name() __asm__("__wrap_" #name); \
+    void flynn_ending_##name() \
+    { \
+        flynn_end(#name); \
+    }
+FLYNN_ENDINGS(FLYNN_ENDING)
+
+/* ------------------------------------------------------------------------------------------------ atomics ---- */
+
+/* The thread may wait for another one by atomics alone. */
+FLYNN_INLINE void flynn_atomic()
+{
+    if (__builtin_expect(--flynn_here.atomics < 0, 0))
+        flynn_here.leave(FLYNN_AT_ACCESS);
+}
+
+/* The compiler's own atomics, __atomic_load_n and the like, which -fsanitize=thread turns into calls of these. */
+#define FLYNN_BUILTIN(name, type, bits) \
+    FLYNN_OWN type __tsan_atomic##bits##_##name(volatile void *at, type value, int) \
+    { \
+        flynn_atomic(); \
+        return __atomic_##name((volatile type *)at, value, __ATOMIC_SEQ_CST); \
+    }
+#define FLYNN_BUILTIN_CAS(name, type, bits) \
+    FLYNN_OWN bool __tsan_atomic##bits##_##name(volatile void *at, void *expected, type value, int, int) \
+    { \
+        flynn_atomic(); \
+        return __atomic_compare_exchange_n((volatile type *)at, (type *)expected, value, false, __ATOMIC_SEQ_CST, \
+                                           __ATOMIC_SEQ_CST); \
+    }
+#define FLYNN_BUILTINS(type, bits) \
+    FLYNN_BUILTIN(fetch_add, type, bits) \
+    FLYNN_BUILTIN(fetch_sub, type, bits) \
+    FLYNN_BUILTIN(fetch_and, type, bits) \
+    FLYNN_BUILTIN(fetch_or, type, bits) \
+    FLYNN_BUILTIN(fetch_xor, type, bits) \
+    FLYNN_BUILTIN(fetch_nand, type, bits) \
+    FLYNN_BUILTIN_CAS(compare_exchange_strong, type, bits) \
+    FLYNN_BUILTIN_CAS(compare_exchange_weak, type, bits) \
+    FLYNN_OWN type __tsan_atomic##bits##_exchange(volatile void *at, type value, int) \
+    { \
+        flynn_atomic(); \
+        return __atomic_exchange_n((volatile type *)at, value, __ATOMIC_SEQ_CST); \
+    } \
+    FLYNN_OWN type __tsan_atomic##bits##_load(const volatile void *at, int) \
+    { \
+        flynn_atomic(); \
+        return __atomic_load_n((const volatile type *)at, __ATOMIC_SEQ_CST); \
+    } \
+    FLYNN_OWN void __tsan_atomic##bits##_store(volatile void *at, type value, int) \
+    { \
+        flynn_atomic(); \
+        __atomic_store_n((volatile type *)at, value, __ATOMIC_SEQ_CST); \
+    }
+extern "C" {
+FLYNN_OWN void __tsan_atomic_thread_fence(int)
+{
+    __threadfence();
+}
+FLYNN_OWN void __tsan_atomic_signal_fence(int)
+{
+}
+/* clang-format off */
+FLYNN_BUILTINS(unsigned char, 8) FLYNN_BUILTINS(unsigned short, 16) FLYNN_BUILTINS(unsigned int, 32)
+FLYNN_BUILTINS(unsigned long, 64)
+/* clang-format on */
+}
+
+#define FLYNN_ATOMIC(name, type, builtin) \
+    FLYNN_INLINE type name(type *at, type value) \
+    { \
+        flynn_atomic(); \
+        return builtin(at, value, __ATOMIC_RELAXED); \
+    }
+#define FLYNN_ATOMIC_BY(name, type, changed) \
+    FLYNN_INLINE type name(type *at, type value) \
+    { \
+        flynn_atomic(); \
+        type old = *(volatile type *)at, now; \
+        do { \
+            now = changed; \
+        } while (!__atomic_compare_exchange(at, &old, &now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        return old; \
+    }
+#define FLYNN_ATOMICS(type) \
+    FLYNN_ATOMIC(atomicExch, type, __atomic_exchange_n) \
+    FLYNN_ATOMIC(atomicAnd, type, __atomic_fetch_and) \
+    FLYNN_ATOMIC(atomicOr, type, __atomic_fetch_or) \
+    FLYNN_ATOMIC(atomicXor, type, __atomic_fetch_xor) \
+    FLYNN_ATOMIC_BY(atomicMin, type, value < old ? value : old) \
+    FLYNN_ATOMIC_BY(atomicMax, type, value > old ? value : old) \
+    FLYNN_INLINE type atomicCAS(type *at, type expected, type value) \
+    { \
+        flynn_atomic(); \
+        __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        return expected; \
+    }
+/* clang-format off */
+FLYNN_ATOMICS(int) FLYNN_ATOMICS(unsigned int) FLYNN_ATOMICS(unsigned long long)
+FLYNN_ATOMIC_BY(atomicMin, long long, value < old ? value : old)
+FLYNN_ATOMIC_BY(atomicMax, long long, value > old ? value : old)
+FLYNN_ATOMIC(atomicAdd, int, __atomic_fetch_add)
+FLYNN_ATOMIC(atomicAdd, unsigned int, __atomic_fetch_add)
+FLYNN_ATOMIC(atomicAdd, unsigned long long, __atomic_fetch_add)
+FLYNN_ATOMIC_BY(atomicAdd, float, old + value)
+FLYNN_ATOMIC_BY(atomicAdd, double, old + value)
+FLYNN_ATOMIC(atomicSub, int, __atomic_fetch_sub)
+FLYNN_ATOMIC(atomicSub, unsigned int, __atomic_fetch_sub)
+FLYNN_ATOMIC_BY(atomicExch, float, value)
+FLYNN_ATOMIC_BY(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+FLYNN_ATOMIC_BY(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+    /* clang-format on */
