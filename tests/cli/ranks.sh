@@ -144,6 +144,8 @@ with open("bad/i04.png", "w") as file:
 for i in range(1, 400):
     os.link("many/i00.png", f"many/i{i:03}.png")
 END
+mkdir none # found first, and no libraries
+touch none/libopenblas{,p,o}.so.0 none/libblas.so.3 none/liblapack.so.3
 ok "batch on one process" batch in -b serial --rank=3 --output-dir=one-out --json=one.json
 bits=$(grep -o '"bits": "[0-9a-f]*"' one.json | grep -o '[0-9a-f]\{16\}')
 
@@ -337,6 +339,9 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         check "svd of $name: SciPy's values" "$PYTHON" values.py factors/s.npy "$operations/svd/golden/$name.s.npy"
         rm -r factors
     done
+    # Rank 0 decomposes what all ranks share: here by rotations, as LAPACK does not load.
+    LD_LIBRARY_PATH=$work/none ranked "$mpi" 3 svd constant.npy -b serial "${quick[@]}"
+    check "svd of a constant without LAPACK, $mpi" is_done
 
     # batch: the files of one process, whichever rank takes an image; the sum of all bits, too.
     ranked "$mpi" 3 batch in -b serial --rank=3 --output-dir="out-$mpi" --json=parted.json

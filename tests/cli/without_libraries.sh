@@ -22,6 +22,13 @@ for exercise in "reconstruct --rank=10" svd; do
     check "$exercise --variant=library is refused" test "$status" -ge 2 -a "$status" -le 3 -a "$(wc -l <"$work/err")" = 1
     check "$exercise --variant=library names what is missing" grep -Eq 'BLAS|LAPACK' "$work/err"
 done
+# The vectors of singular values that are zero, by the processor's rotations and by the host's for a GPU.
+for backend in serial simd omp hip-cpu; do
+    for variant in auto randomized; do
+        run svd constant.npy --backend=$backend --variant=$variant --repeat=1 --warmup=0
+        [ "$status" = 3 ] || check "svd $variant of a constant on $backend" test "$status" = 0
+    done
+done
 # A GPU without a BLAS multiplies by a kernel of its own; more rows than a tile has.
 for gpu in hip-cpu hip-nvidia; do
     run svd --size=41 --rank=7 --backend=$gpu --variant=randomized --repeat=1 --warmup=0
