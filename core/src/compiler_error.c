@@ -231,12 +231,18 @@ static const char *mangled_name(const char *at, size_t *length)
     return name;
 }
 
+static const char variadic[] = "unsupported call to variadic function "; /* hiprtc's, of int f(...) */
+
 /* The name that a linker misses, without scopes and parameters; false: it misses none. */
 static bool finds_undefined(const char *output, char name[64])
 {
-    static const char *const ways[] = {"undefined reference to `",     "undefined reference to '",
-                                       "undefined symbol: ",           "undefined hidden symbol: ",
-                                       "undefined protected symbol: ", "Unresolved extern function '"};
+    static const char *const ways[] = {"undefined reference to `",
+                                       "undefined reference to '",
+                                       "undefined symbol: ",
+                                       "undefined hidden symbol: ",
+                                       "undefined protected symbol: ",
+                                       "Unresolved extern function '",
+                                       variadic};
     const char *at = NULL;
     size_t length, end;
 
@@ -296,7 +302,11 @@ static bool reads_undefined(const char *output, const char *text, core_text_erro
         return false;
     if (!find_use(text, name, &s))
         find_mention(text, name, &s);
-    core_source_fail(error, s.line, s.column, "'%s' is used, and nothing here defines it", name);
+    core_source_fail(error, s.line, s.column,
+                     strstr(output, variadic)
+                         ? "'%s' takes any number of arguments (...), which a GPU has for printf alone"
+                         : "'%s' is used, and nothing here defines it",
+                     name);
     return true;
 }
 

@@ -118,6 +118,8 @@ Test(compiler_error, of_each_linker)
         {"x: undefined reference to `nowhere'\n", "1:1: 'nowhere'"},
         {"x: undefined reference to `operator new(unsigned long)'\n", "1:1: 'new'"},
     };
+    static const char any[] = "error: <unknown>:0:0: in function flynn_naive void (ptr addrspace(4), i64, i64): "
+                              "unsupported call to variadic function _ZN1a6helperEPKcz\n\n";
     static const char *const none[] = {"x: undefined reference to `'\n",
                                        "x: undefined symbol: \n",
                                        "undefined symbol:",
@@ -133,6 +135,8 @@ Test(compiler_error, of_each_linker)
         snprintf(expected, sizeof expected, "%s is used, and nothing here defines it", cases[i][1]);
         cr_expect_str_eq(found, expected, "%s\n%s\nexpected: %s", cases[i][0], found, expected);
     }
+    cr_expect(core_compiler_error(any, text, "t.c", &error) && error.line == 9 && error.column == 16);
+    cr_expect_str_eq(error.what, "'helper' takes any number of arguments (...), which a GPU has for printf alone");
     for (size_t i = 0; i < COUNT(none); i++)
         cr_expect(!core_compiler_error(none[i], text, "t.c", &error), "%s", none[i]);
 }

@@ -545,6 +545,7 @@ static const char of_c[] = "void exit(int); void _exit(int); void abort(void); v
                            "    case -6: pthread_exit(0);\n    case -7: raise(9);\n    case -8: kill(0, 9);\n"
                            "    case -9: fork();\n    case -10: execl(\"/bin/false\", 0);\n"
                            "    case -11: syscall(231, 3);\n    }\n    return n + 1;\n}\n",
+                  of_gpu[] = "void exit(int);\nint early(int n) { if (n < 0) exit(3); return n + 1; }\n",
                   of_gcc[] = "int early(int n)\n{\n    switch (n) {\n    case -1: __builtin_exit(3);\n"
                              "    case -2: __builtin__exit(3);\n    case -3: __builtin_abort();\n    }\n"
                              "    return n + 1;\n}\n";
@@ -559,7 +560,8 @@ ON_EVERY_BACKEND(map, functions_that_end_the_program)
     fl_function *f = NULL;
     fl_array *in, *out;
     const char *variant;
-    const fl_status status = fl_function_create(device, of_c, "early.c", NULL, 0, NULL, 0, &f);
+    const fl_status status =
+        fl_function_create(device, is_gpu(device) ? of_gpu : of_c, "early.c", NULL, 0, NULL, 0, &f);
     if (is_gpu(device) && status == FL_E_SOURCE)
         expect_error_says("'exit' is used, and nothing here defines it");
     else if (!is_gpu(device) || status != FL_E_UNSUPPORTED)
