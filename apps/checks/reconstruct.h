@@ -28,8 +28,8 @@ void reconstruct_oracle_free(reconstruct_oracle *oracle);
  * less running time", IFIP Congress 1977): those of the product are u diag(s) times the sums of vt's rows, a 64th of
  * the work. A single element in a run that is wrong by more than 64 such bounds is always found, several with a
  * probability of at least one half. Where a sum differs or is not finite, its elements are compared one by one: as many
- * as 2^24 multiply-adds allow, or a 256th of the result if that is more, and then one element of each such run. A sum of
- * finite factors that differs is always followed to its wrong element, until one is found. 4096 other elements are
+ * as 2^24 multiply-adds allow, or a 256th of the result if that is more, and then one element of each such run. A sum
+ * of finite factors that differs is always followed to its wrong element, until one is found. 4096 other elements are
  * compared, too, or as many as that limit allows. */
 compare_result reconstruct_oracle_check(reconstruct_oracle *oracle, const host_array *result, const char *variant,
                                         char *method, size_t size);
