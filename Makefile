@@ -11,7 +11,7 @@
 #   make bench       time the exercises on every backend here
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
-#   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page installs (Debian, Ubuntu)
+#   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page and deps-mpi install (Debian, Ubuntu)
 #   make deps-page   install a browser (350 MB) for the test of the report's page, which is skipped without one (Debian)
 #   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
 #   make deps-mpi    install what several processes need: Open MPI, MPICH, and Slurm for its test (Debian, Ubuntu)
@@ -78,7 +78,7 @@ deps-build:
 deps:
 	@sh cmake/deps.sh $(BUILD_PACKAGES) $(TEST_PACKAGES)
 
-deps-deep: deps-page
+deps-deep: deps-page deps-mpi
 	@sh cmake/deps.sh $(DEEP_PACKAGES)
 
 deps-page:
