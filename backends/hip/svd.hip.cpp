@@ -337,6 +337,8 @@ fl_status run_randomized(const fl_context *context, const fl_svd_args *args)
     strided<const T> a = matrix_of<const T>(args->a);
     T *x, *q, *w, *s, *scaled;
     int scale;
+    if (l == std::min(m, n)) /* the basis would span all: projecting on it costs time and digits, and saves nothing */
+        return run_exact<T>(context, args);
     SVD_TRY(find_scale<T>(context, args->a, &scale));
     scale = scale < -8 || scale > 8 ? scale : 0;
     if (scale != 0) {
@@ -419,9 +421,11 @@ void plan_exact(void *, const void *arguments, fl_launch *launch)
     fill_launch(args->a, library_flops(args, m, n, (double)args->s.shape[0]), launch);
 }
 
-void plan_randomized(void *, const void *arguments, fl_launch *launch)
+void plan_randomized(void *device, const void *arguments, fl_launch *launch)
 {
     const fl_svd_args *args = static_cast<const fl_svd_args *>(arguments);
+    if (svd_sketch(args) == std::min(args->a.shape[0], args->a.shape[1]))
+        return plan_exact(device, arguments, launch);
     const double m = (double)args->a.shape[0], n = (double)args->a.shape[1], k = (double)args->s.shape[0];
     const double l = (double)svd_sketch(args);
     const double products = 2 * (SVD_POWERS + 1) * 2 * m * n * l;

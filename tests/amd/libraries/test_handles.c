@@ -20,7 +20,7 @@
         } \
     } while (0)
 
-enum { M = 7, N = 5, RANK = 3, SIGNAL = 5000, TAPS = 9 };
+enum { M = 17, N = 15, RANK = 3, SIGNAL = 5000, TAPS = 9 }; /* randomized draws RANK + 10 vectors: fewer than N */
 
 static fl_device *device;
 
