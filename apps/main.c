@@ -206,6 +206,7 @@ int main(int argc, char **argv)
 {
     fail_start();             /* first, so that what it does comes last */
     signal(SIGCHLD, SIG_DFL); /* where it is ignored, as a parent may leave it, nobody learns how a child ended */
+    path_keep_absolute();
     group_start(argc > 1 ? argv[1] : NULL);
     output_start();
     json_start();

@@ -15,8 +15,7 @@ char *user_text_read(const char *path, const char *what);
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
 void user_text_must(fl_status status, const char *log);
 
-/* After a text was compiled: progress shows that it runs; a remark, once, says why code is not kept for the next time.
- */
+/* To be called when a text is compiled: shows that it runs, and says once why its code is not kept. */
 void user_compiled(const char *shown_as);
 
 typedef struct user_function {

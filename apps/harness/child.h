@@ -59,7 +59,7 @@ json_t *child_document(child_words *w, const char *what);
 /* What `flynn help --words [command]` prints, to be freed: "--mode=\tdescription", a line each. */
 char *child_help(const char *command);
 
-/* The library's variables, which are no option's, behind "FLYNN_"; NULL ends them. Children have them, too. */
+/* The names of the library's own variables without "FLYNN_", ended by NULL. No option has them; children keep them. */
 extern const char *const child_variables[];
 /* Whether "FLYNN_...=..." is one of them. */
 bool child_keeps(const char *variable);

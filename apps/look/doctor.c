@@ -247,7 +247,7 @@ static void look_at_cache(diagnosis *d)
         found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
 }
 
-/* What map compiles with on a processor, and every check of map. The text is a new one: the cache does not have it. */
+/* The compiler that map uses on a processor and for its check. The text is a new one, which the cache does not have. */
 static void look_at_compiler(diagnosis *d)
 {
     fl_device *device = NULL;
@@ -260,7 +260,7 @@ static void look_at_compiler(diagnosis *d)
         status = fl_function_create(device, text, "a function", &(fl_dtype){FL_F32}, 1, NULL, 0, &function);
     if (status == FL_OK)
         found(d, STATE_OK, "compiler", "", "functions of your own are compiled here (flynn map)");
-    else /* what is behind a semicolon is the cure */
+    else /* some messages have their cure after a semicolon */
         found(d, STATE_ADVICE, "compiler",
               strchr(fl_last_error(), ';') ? "" : "install gcc again, or name another compiler in FLYNN_CC",
               "functions of your own (flynn map): %s", fl_last_error());
@@ -268,7 +268,7 @@ static void look_at_compiler(diagnosis *d)
     fl_device_close(device);
 }
 
-/* Names of variables behind "FLYNN_". */
+/* Names of variables without "FLYNN_". */
 typedef struct name_list {
     const char **names;
     size_t count;
@@ -280,7 +280,7 @@ static void add_name(name_list *list, const char *name)
     list->names[list->count++] = name;
 }
 
-/* Those of each option of each command, MIN_TIME of "--min-time=", which stay until the end, and the library's. */
+/* The variables of all options of all commands (MIN_TIME for --min-time) and the library's; the names are not freed. */
 static name_list known_variables(void)
 {
     char *commands = child_help(NULL);

@@ -15,6 +15,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void path_keep_absolute(void)
+{
+    const char *path = getenv("PATH");
+    char *given = memory_text(path ? path : ""), *rest = given, *folder;
+    char *kept = memory_zeroed(strlen(given) + 1, 1), *end = kept;
+
+    while ((folder = strsep(&rest, ":")))
+        if (*folder == '/')
+            end += sprintf(end, "%s%s", end == kept ? "" : ":", folder);
+    if (*kept)
+        setenv("PATH", kept, 1);
+    else
+        unsetenv("PATH");
+    free(given);
+    free(kept);
+}
+
 bool path_has_program(const char *name)
 {
     const char *path = getenv("PATH");

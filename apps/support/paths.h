@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/* Takes the empty and the relative folders out of this process's PATH, because a program that it starts (mpirun,
+ * gnuplot) must not come from the current folder. */
+void path_keep_absolute(void);
 /* Whether a folder of PATH has the program. */
 bool path_has_program(const char *name);
 

@@ -96,10 +96,10 @@ static inline std::string gpu_rtc_identity()
 
 constexpr int gpu_rtc_refused = 6; /* nvrtcResult and hiprtcResult for a text that does not compile */
 
-constexpr int gpu_rtc_ended = -1, gpu_rtc_late = -2;
+constexpr int gpu_rtc_ended = -1, gpu_rtc_late = -2; /* it ended its process; its time was over */
 
 struct gpu_rtc_result {
-    int error; /* 0: compiled; gpu_rtc_refused, or another error code of the library; it ended its process; late */
+    int error;        /* 0: compiled; gpu_rtc_refused, _ended, _late, or another error code of the library */
     std::string log;  /* what the compiler printed */
     std::string code; /* for the device's architecture */
 };

@@ -44,24 +44,24 @@ static char *safe_path(void)
 {
     static const char name[] = "PATH=", usual[] = "/usr/local/bin:/usr/bin:/bin";
     const char *given = getenv("PATH");
-    char *path, *end;
+    char *path, *first, *end;
 
     given = given ? given : "";
     path = malloc(sizeof name + strlen(given) + sizeof usual);
     if (!path)
         return NULL;
-    end = stpcpy(path, name);
+    first = end = stpcpy(path, name);
     for (size_t length; *given; given += length + (given[length] == ':')) {
         length = strcspn(given, ":");
         if (*given != '/')
             continue;
-        if (end[-1] != '=')
+        if (end != first)
             *end++ = ':';
         end = mempcpy(end, given, length);
     }
     *end = '\0';
-    if (end[-1] == '=')
-        strcpy(end, usual);
+    if (end == first)
+        strcpy(first, usual);
     return path;
 }
 
@@ -167,17 +167,17 @@ fl_status compiler_time_limit(const fl_host *host, double *seconds)
         return FL_OK;
     *seconds = strtod(text, &end);
     if (*end || !(*seconds >= 0 && *seconds < 1e9))
-        return host->error(FL_E_ARGUMENT, "FLYNN_COMPILE_TIMEOUT: '%s' is not a number of seconds", text);
+        return host->error(FL_E_ARGUMENT, "FLYNN_COMPILE_TIMEOUT: '%s' is not a number of seconds; unset it", text);
     return FL_OK;
 }
 
-/* What the process of the compiler needs. */
+/* What become_compiler needs. */
 typedef struct execution {
     char *const *arguments, *const *environment;
     int text, output; /* files: its stdin, and what it prints to */
 } execution;
 
-/* In that process: becomes the compiler. Returns only if that fails, with errno. */
+/* The work of process_run: its process becomes the compiler. Returns only if that fails, with errno. */
 static int become_compiler(void *data)
 {
     const execution *e = data;
@@ -200,7 +200,7 @@ static int become_compiler(void *data)
     return errno;
 }
 
-/* "NAME=value" of our own environment, to be freed; NULL: it names no absolute folder, or out of memory. */
+/* "NAME=value" of this process's environment, to be freed; NULL: the value is no absolute path, or out of memory. */
 static char *kept_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -218,7 +218,7 @@ static void read_output(int file, char *text, size_t size)
     memmove(text, text + strspn(text, "\n"), strlen(text) + 1 - strspn(text, "\n"));
 }
 
-/* Whether the limit of a file's size was met: gcc prints the error, clang the signal, which it does not ignore. */
+/* Whether the compiler met the limit of a file's size: gcc prints the error, clang the signal. */
 static bool is_too_large(const char *output)
 {
     return !strstr(output, FL_SOURCE_NAME ":") &&
@@ -231,7 +231,7 @@ static fl_status too_large(const fl_host *host, const char *path)
                        COMPILER_MOST_BYTES >> 20);
 }
 
-/* What the end of the compiler means. */
+/* Turns the compiler's end into a status. */
 static fl_status judge(const fl_host *host, const compiler_job *job, const char *path, process_ending ending,
                        double limit)
 {
@@ -333,7 +333,7 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
     return status;
 }
 
-/* Loads what the cache has of the key, or else what the compiler makes. */
+/* Loads the code that the cache has for the key, or else compiles it. */
 static fl_status load_or_make(const fl_host *host, const compiler_job *job, const compiler *with,
                               const compiler_text *key, void **handle)
 {

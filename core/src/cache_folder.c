@@ -152,33 +152,6 @@ static bool may_make(const char *base, core_fault *fault)
     return core_fault_set(fault, FL_E_UNAVAILABLE, other_folder, "%.150s belongs to another user", there);
 }
 
-static bool has_things_of_others(DIR *folder)
-{
-    struct dirent *entry;
-    struct stat s;
-
-    while ((entry = readdir(folder)))
-        if (strcmp(entry->d_name, "..") != 0 &&
-            (fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || s.st_uid != geteuid()))
-            return true;
-    return false;
-}
-
-/* Flynn itself once made the folder so that others could write to it. If it and all in it are this user's, they lose
- * that right. With the sticky bit it is several users' on purpose. */
-static void mend(const char *base)
-{
-    DIR *folder = opendir(base);
-    struct stat s;
-
-    if (!folder)
-        return;
-    if (fstat(dirfd(folder), &s) == 0 && s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & S_ISVTX) &&
-        !has_things_of_others(folder))
-        fchmod(dirfd(folder), s.st_mode & 07777 & ~(mode_t)(S_IWGRP | S_IWOTH));
-    closedir(folder);
-}
-
 bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault)
 {
     *base = '\0';
@@ -187,23 +160,13 @@ bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault)
     if (!name_base(base))
         return core_fault_set(fault, FL_E_UNAVAILABLE, "set FLYNN_CACHE, XDG_CACHE_HOME or HOME",
                               "no folder is named, or its name is too long");
-    if (make && (!may_make(base, fault) || !make_folders(base, fault)))
-        return false;
-    if (make)
-        mend(base);
-    return true;
+    return !make || (may_make(base, fault) && make_folders(base, fault));
 }
 
-/* Whether a file can be written there, or in what is above it and there. */
 static bool is_writable(const char *folder, core_fault *fault)
 {
     char path[PATH_MAX];
-    struct stat s;
 
-    if (!find_there(folder, path, &s, fault))
-        return false;
-    if (strcmp(path, folder) != 0)
-        return access(path, W_OK | X_OK) == 0 || met(fault, path, errno);
     return core_cache_make_part(folder, path, fault) && (unlink(path) == 0 || met(fault, path, errno));
 }
 
@@ -219,24 +182,29 @@ static bool is_executable(const char *folder, core_fault *fault)
 
 bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault)
 {
-    char base[PATH_MAX], real[PATH_MAX];
+    char base[PATH_MAX], there[PATH_MAX], real[PATH_MAX];
+    struct stat s;
 
     *folder = '\0';
-    if (!core_cache_base(make, base, fault) || (!make && !may_make(base, fault)))
+    if (!core_cache_base(make, base, fault))
         return false;
     snprintf(folder, PATH_MAX, "%.*s/code", LONGEST_FOLDER, base);
-    if (!realpath(base, real))
-        return !make && errno == ENOENT ? is_writable(base, fault) : met(fault, base, errno);
+    if ((!make && !may_make(base, fault)) || !find_there(base, there, &s, fault))
+        return false;
+    if (!realpath(there, real))
+        return met(fault, there, errno);
     if (strlen(real) >= LONGEST_FOLDER)
         return met(fault, real, ENAMETOOLONG);
     if (!is_out_of_reach(real, fault) || !is_executable(real, fault))
         return false;
+    if (strcmp(there, base) != 0)
+        return access(real, W_OK | X_OK) == 0 || met(fault, real, errno);
     snprintf(folder, PATH_MAX, "%.*s/code", LONGEST_FOLDER, real);
     if (make && mkdir(folder, 0700) != 0 && errno != EEXIST)
         return met(fault, folder, errno);
-    if (make || access(folder, F_OK) == 0)
-        return is_own(folder, fault) && (make || is_writable(folder, fault));
-    return is_writable(folder, fault);
+    if (!make && access(folder, F_OK) != 0)
+        return is_writable(real, fault);
+    return is_own(folder, fault) && (make || is_writable(folder, fault));
 }
 
 /* ----------------------------------------------------------------------------------------- what is unfinished ---- */

@@ -12,8 +12,7 @@
  * FL_E_UNAVAILABLE. */
 
 /* The folder of all that Flynn keeps, as the variables name it; "" if none does. `make`: makes it and those above it,
- * with mode 0700, but not in another user's folder, unless FLYNN_CACHE names it. If it and all in it are this user's,
- * others lose the right to write to it: earlier versions gave it. */
+ * with mode 0700, but not in another user's folder, unless FLYNN_CACHE names it. */
 bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault);
 
 /* The folder in it in which code is kept: absolute and without symbolic links; "" if no variable names one. True if it

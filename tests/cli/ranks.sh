@@ -572,6 +572,11 @@ for mpi in $mpis; do
 done
 unset FLYNN_LINK
 mpi=${mpis##* }
+printf '#!/bin/sh\ntouch attacked\n' >"mpirun.$mpi"
+chmod +x "mpirun.$mpi"
+FLYNN_LINK=$mpi PATH=".:$PATH" ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
+check "an mpirun in the current folder is not run" test ! -e attacked
+rm "mpirun.$mpi"
 run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=1
 check "--max-time holds for the processes that --ranks begins, not for the one that waits" is_done
 # Where the parent process ignores SIGCHLD, no child's end would be known.

@@ -14,6 +14,11 @@ if [ -z "$gnuplot" ]; then
 fi
 
 ok "a comparison" compare sort increment convolve --backend=serial,omp:2 --size=64 "${quick[@]}" --json=compare.json
+printf '#!/bin/sh\ntouch attacked\n' >gnuplot
+chmod +x gnuplot
+PATH=":.:$PATH" ok "a gnuplot in the current folder" report compare.json -o current.html
+check "is not run" test ! -e attacked
+rm gnuplot
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json

@@ -188,11 +188,16 @@ static void expect_not_kept(const char *words)
     cr_expect(count_in(in("tmp")) == 0);
 }
 
+static void expect_described_as_unused(const char *words)
+{
+    cr_expect(describe().status == FL_E_UNAVAILABLE && describe().entries == -1);
+    cr_expect(strstr(fl_last_error(), words), "expected '%s' in: %s", words, fl_last_error());
+}
+
 static void expect_not_used(const char *words)
 {
     expect_not_kept(words);
-    cr_expect(describe().status == FL_E_UNAVAILABLE && describe().entries == -1);
-    cr_expect(strstr(fl_last_error(), words), "expected '%s' in: %s", words, fl_last_error());
+    expect_described_as_unused(words);
 }
 
 /* A small disk at `path`, of this process alone; false if it may not mount one. */
@@ -411,12 +416,17 @@ Test(cache, folder_of_others)
         cr_assert(chmod(in("cache/code"), i == 0 ? 0702 : 0720) == 0);
         expect_not_used("others can write to");
         cr_assert(chmod(in("cache/code"), 0700) == 0);
+        cr_assert(chmod(in("cache"), 0702) == 0);
+        expect_not_used("everyone can write to");
         cr_assert(chmod(in("cache"), 01777) == 0);
         cr_expect(is_found("key"), "in a folder such as /tmp");
         cr_assert(chmod(in("cache"), 0755) == 0);
         cr_expect(is_found("key"));
     }
     setenv("FLYNN_CACHE", in("cache/deep/below"), 1);
+    cr_assert(chmod(in("cache"), 0702) == 0);
+    expect_described_as_unused("everyone can write to"); /* the folder above one that is not made yet */
+    cr_assert(chmod(in("cache"), 0755) == 0);
     put("key", "code");
     cr_assert(chmod(in("cache"), 0702) == 0);
     expect_not_used("everyone can write to");
@@ -436,29 +446,6 @@ Test(cache, folder_of_others)
     expect_not_used("its owner can write to");
 }
 
-/* Earlier versions made the folder so that others could write to it. */
-Test(cache, mends_the_folder)
-{
-    static const mode_t modes[] = {0775, 0777, 02775, 0702};
-    static const char *const keys[] = {"key 0", "key 1", "key 2", "key 3"};
-
-    umask(0);
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        cr_assert((i > 0 || mkdir(in("cache"), 0700) == 0) && chmod(in("cache"), modes[i]) == 0);
-        cr_assert(write_file(in("cache/ceilings.json"), "{}", 2));
-        put(keys[i], "code");
-        cr_expect(is_found(keys[0]));
-        cr_expect(mode_of(in("cache")) == (modes[i] & ~(mode_t)022), "%o", mode_of(in("cache")));
-    }
-    cr_assert(chmod(in("cache"), 01777) == 0 && is_found("key 0"));
-    cr_expect(mode_of(in("cache")) == 01777, "several users' on purpose");
-    if (geteuid() != 0)
-        return;
-    cr_assert(chmod(in("cache"), 0777) == 0 && chown(in("cache/ceilings.json"), 1, 1) == 0);
-    expect_not_used("everyone can write to");
-    cr_expect(mode_of(in("cache")) == 0777, "another user has put something there");
-}
-
 /* For the folder itself, which measurements are kept in. */
 Test(cache, base)
 {
@@ -472,8 +459,6 @@ Test(cache, base)
     cr_expect(fl_cache_folder(true, folder, sizeof folder) == FL_OK);
     cr_expect(mode_of(in("home")) == 0700 && mode_of(in("home/.cache")) == 0700 &&
               mode_of(in("home/.cache/flynn")) == 0700);
-    cr_assert(chmod(in("home/.cache/flynn"), 0775) == 0 && fl_cache_folder(true, folder, sizeof folder) == FL_OK);
-    cr_expect(mode_of(in("home/.cache/flynn")) == 0755);
     cr_expect(fl_cache_folder(false, folder, strlen(folder) + 1) == FL_OK);
     cr_expect(fl_cache_folder(true, folder, strlen(folder)) == FL_E_ARGUMENT);
     cr_expect(fl_cache_folder(true, NULL, 10) == FL_E_ARGUMENT);
@@ -744,6 +729,8 @@ Test(cache, noexec)
     cr_assert(mkdir(in("cache"), 0700) == 0);
     if (!mount_small(in("cache"), MS_NOEXEC, "size=1m,mode=0700"))
         skip("no disk can be mounted here: only root can");
+    setenv("FLYNN_CACHE", in("cache/new"), 1);
+    expect_described_as_unused("no code can be loaded from its file system (noexec)"); /* before it is made */
     expect_not_used("no code can be loaded from its file system (noexec)");
     cr_expect(strstr(fl_last_error(), "set FLYNN_CACHE to a folder on another one"));
     umount2(in("cache"), MNT_DETACH);

@@ -441,7 +441,7 @@ Test(map, no_compiler)
     fl_device_close(device);
 }
 
-/* ---------------------------------------------------------------- what the program does with its children ---- */
+/* ------------------------------------------------------------------------------------ the program's children ---- */
 
 /* A text that compiles gives right results, and one that does not has its messages. */
 static void compile_both(const char *while_program)
