@@ -37,20 +37,36 @@ static host_array transpose(const host_array *x)
 /* x y, in f64: a reconstruction from factors all of whose values are 1. */
 static host_array multiply(const svd_oracle *oracle, const host_array *x, const host_array *y)
 {
-    const int64_t inner = x->shape[1];
-    host_array ones = reference_array(FL_F64, 1, &inner), product;
-    fl_array *arrays[4];
+    enum { PIECE = 128 };
+    const int64_t inner = x->shape[1], rows = x->shape[0], columns = y->shape[1], longest = int64_smaller(inner, PIECE);
+    host_array ones = reference_array(FL_F64, 1, &longest),
+               product = reference_array(FL_F64, 2, (int64_t[]){rows, columns});
+    fl_array *left = reference_upload(oracle->device, x, false), *right = reference_upload(oracle->device, y, false),
+             *scales;
 
-    for (int64_t i = 0; i < inner; i++)
+    for (int64_t i = 0; i < longest; i++)
         ((double *)ones.data)[i] = 1;
-    arrays[0] = reference_upload(oracle->device, x, false);
-    arrays[1] = reference_upload(oracle->device, &ones, false);
-    arrays[2] = reference_upload(oracle->device, y, false);
-    must(fl_array_create(oracle->device, FL_F64, 2, (int64_t[]){x->shape[0], y->shape[1]}, &arrays[3]));
-    must(fl_reconstruct(oracle->device, arrays[0], arrays[1], arrays[2], inner, arrays[3], NULL));
-    product = reference_fetch(arrays[3]);
-    for (int i = 0; i < 3; i++)
-        fl_array_free(arrays[i]);
+    scales = reference_upload(oracle->device, &ones, false);
+    memset(product.data, 0, (size_t)(rows * columns) * sizeof(double));
+    for (int64_t at = 0; at < inner; at += PIECE) {
+        const int64_t size = int64_smaller(inner - at, PIECE);
+        fl_array *piece[4];
+        host_array part;
+        must(fl_array_view(left, (int64_t[]){0, at}, (int64_t[]){rows, size}, &piece[0]));
+        must(fl_array_view(scales, (int64_t[]){0}, &size, &piece[1]));
+        must(fl_array_view(right, (int64_t[]){at, 0}, (int64_t[]){size, columns}, &piece[2]));
+        must(fl_array_create(oracle->device, FL_F64, 2, (int64_t[]){rows, columns}, &piece[3]));
+        must(fl_reconstruct(oracle->device, piece[0], piece[1], piece[2], size, piece[3], NULL));
+        for (int i = 0; i < 3; i++)
+            fl_array_free(piece[i]);
+        part = reference_fetch(piece[3]);
+        for (int64_t i = 0; i < rows * columns; i++)
+            ((double *)product.data)[i] += ((const double *)part.data)[i];
+        host_array_free(&part);
+    }
+    fl_array_free(left);
+    fl_array_free(right);
+    fl_array_free(scales);
     host_array_free(&ones);
     return product;
 }

@@ -29,6 +29,7 @@
 #define jacobi_free CPU_NAME(jacobi_free)
 #define jacobi_create CPU_NAME(jacobi_create)
 #define jacobi_dot CPU_NAME(jacobi_dot)
+#define jacobi_square CPU_NAME(jacobi_square)
 #define jacobi_rotate CPU_NAME(jacobi_rotate)
 #define jacobi_swap CPU_NAME(jacobi_swap)
 #define jacobi_turn CPU_NAME(jacobi_turn)
@@ -86,6 +87,18 @@ static inline double jacobi_dot(const double *x, const double *y, int64_t n)
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
         sum += x[i] * y[i];
+    return sum;
+}
+
+/* The square of a length, of which a result's own length is made: summed by blocks, whose errors are those of BLOCK + n
+ * / BLOCK additions and not of n. Where all elements are alike, as in a constant matrix, errors do not cancel. */
+static double jacobi_square(const double *x, int64_t n)
+{
+    enum { BLOCK = 64 };
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i += BLOCK)
+        sum += jacobi_dot(x + i, x + i, n - i < BLOCK ? n - i : BLOCK);
     return sum;
 }
 
@@ -168,7 +181,7 @@ static void jacobi_complete(jacobi *j, int64_t at)
                 for (int64_t e = 0; e < j->length; e++)
                     x[e] -= part * j->column[i][e];
             }
-        length = sqrt(jacobi_dot(x, x, j->length));
+        length = sqrt(jacobi_square(x, j->length));
     }
     jacobi_divide(x, j->length, length);
 }
@@ -179,7 +192,7 @@ static void jacobi_complete(jacobi *j, int64_t at)
 static void jacobi_sort(jacobi *j, double *value)
 {
     for (int64_t i = 0; i < j->count; i++) {
-        const double square = jacobi_dot(j->column[i], j->column[i], j->length);
+        const double square = jacobi_square(j->column[i], j->length);
         value[i] = square > j->nothing ? sqrt(square) : 0;
         if (!(value[i] > 0))
             memset(j->column[i], 0, (size_t)j->length * sizeof *j->column[i]);
@@ -199,7 +212,7 @@ static void jacobi_sort(jacobi *j, double *value)
 static void jacobi_normalize(jacobi *j, double *value)
 {
     for (int64_t i = 0; i < j->count; i++) {
-        const double drift = sqrt(jacobi_dot(j->rotation[i], j->rotation[i], j->count));
+        const double drift = sqrt(jacobi_square(j->rotation[i], j->count));
         jacobi_divide(j->rotation[i], j->count, drift);
         jacobi_divide(j->column[i], j->length, drift);
     }

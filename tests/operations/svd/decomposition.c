@@ -65,12 +65,13 @@ static double *rows_of(const struct matrix *x, bool transposed, double scale)
     return rows;
 }
 
+/* Its own errors, of thousands of equal products, do not count. */
 static double dot(const double *x, const double *y, int64_t n)
 {
-    double sum = 0;
+    long double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
+        sum += (long double)x[i] * y[i];
+    return (double)sum;
 }
 
 /* |x x' - 1|, the largest: the rows (`of_columns`: the columns) are orthonormal. */
