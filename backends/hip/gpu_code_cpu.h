@@ -327,7 +327,7 @@ void run_launch(code_launch *launch, uint64_t blocks)
         run_here(launch->runners[0].get());
     for (size_t i = 1;; i++) { /* a runner may add others until it ends */
         std::unique_lock<std::mutex> guard(launch->lock);
-        if (i == launch->runners.size())
+        if (i >= launch->runners.size()) /* none: there was no memory for the first */
             break;
         std::thread &ending = launch->runners[i]->thread;
         guard.unlock();

@@ -308,7 +308,7 @@ fl_status fl_group_broadcast(fl_group *group, void *data, int64_t bytes)
 
     dist_call(group, "fl_group_broadcast of %lld bytes", (long long)bytes);
     status = fl_group_agree(group, to && from ? FL_OK : FL_E_MEMORY, "out of host memory");
-    if (status == FL_OK && group->link) {
+    if (status == FL_OK && to && from && group->link) {
         for (size_t r = 1; r < size && group->info.rank == 0; r++)
             to[r] = (fl_piece){data, bytes};
         if (group->info.rank > 0)

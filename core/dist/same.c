@@ -88,7 +88,11 @@ fl_status fl_group_same(fl_group *group, const void *facts, int64_t bytes, const
 
     dist_call(group, "fl_group_same");
     status = fl_group_agree(group, all ? FL_OK : FL_E_MEMORY, "out of host memory");
-    if (status == FL_OK && group->link)
+    if (status != FL_OK || !all) { /* one of the ranks has no memory */
+        free(all);
+        return status;
+    }
+    if (group->link)
         status = group->link->gather(&own, all, sizeof own);
     for (int r = 1; r < group->info.size && status == FL_OK; r++)
         same = same && all[r].bytes == all[0].bytes && all[r].hash == all[0].hash;
