@@ -89,8 +89,9 @@ static void print_man(void)
     printf(".SH SYNOPSIS\n.B flynn\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n.SH COMMANDS\n");
     each_command(print_man_command);
     printf(".SH ENVIRONMENT\nEach option has a variable, which the option beats: FLYNN_MIN_TIME is that of "
-           "\\-\\-min\\-time. FLYNN_CACHE is the folder of what is kept, or off; FLYNN_CC and FLYNN_CXX compile\n"
-           "for map and kernel, in FLYNN_COMPILE_TIMEOUT seconds; FLYNN_PLUGIN_PATH has folders of plugins.\n"
+           "\\-\\-min\\-time. FLYNN_CACHE is the folder for compiled code and measurements, or off; FLYNN_CC and\n"
+           "FLYNN_CXX compile for map and kernel, in FLYNN_COMPILE_TIMEOUT seconds; FLYNN_PLUGIN_PATH has folders of\n"
+           "plugins.\n"
            ".SH EXIT STATUS\n.TP\n0\ndone and correct\n.TP\n1\na result failed its check\n.TP\n2\nwrong usage or bad "
            "input\n"
            ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");
@@ -204,8 +205,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    fail_start();             /* first, so that what it does comes last */
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, as a parent may leave it, nobody learns how a child ended */
+    fail_start();             /* registered first, so that it runs last */
+    signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then waitpid would return no status of a child */
     path_keep_absolute();
     group_start(argc > 1 ? argv[1] : NULL);
     output_start();

@@ -252,7 +252,7 @@ static convolve_oracle *compute(convolve_oracle *o, const host_array *image, con
     work = (double)o->shape[0] * (double)o->shape[1] * (negative ? 2 : 1) *
            (double)(o->ndim == 1 || mode == FL_VALID ? o->terms : host_array_size(kernel));
     o->whole = choice == CHECK_FULL || (choice == CHECK_AUTO && work <= MOST_WORK[o->ndim == 2]);
-    o->whole = o->whole && (o->terms > 0 || !o->window); /* the reference takes no window of nothing */
+    o->whole = o->whole && (o->terms > 0 || !o->window); /* the reference refuses an empty window */
     o->count = o->shape[0] * o->shape[1];
     if (o->whole) {
         o->work = (int64_t)work;

@@ -36,7 +36,7 @@ static void expect_rows(exercise *e, convolution_maker make)
     int64_t whole[FL_MAX_DIMS];
     const int ndim = exercise_whole_input(e, 0, whole);
     const int64_t columns[] = {0, (kernel->shape[1] - 1) / 2, int64_smaller(kernel->shape[1], whole[1]) - 1};
-    /* In mode valid the larger input is the image: then the rows below are all of the smaller one. */
+    /* Mode valid takes the larger input as the image, so the rows computed below are all rows of the smaller one. */
     const bool swapped = ndim == 2 && mode == FL_VALID && (rows < taps || whole[1] < kernel->shape[1]);
     int64_t first = 0, shape[] = {e->outputs[0].shape[0], e->outputs[0].shape[1]}, above, below;
     host_array image;

@@ -156,8 +156,8 @@ static void plan(exercise *e)
 
 typedef struct expected_results {
     char how[96];
-    int count;          /* outputs that are known; 0: nothing is */
-    const char *itself; /* the backend whose own results of this very kernel these are: they do not check it; or "" */
+    int count;          /* expected outputs; 0: none */
+    const char *itself; /* the backend that computed them with this very kernel, whose runs they cannot check; or "" */
     host_array value[MOST_OUTPUTS];
 } expected_results;
 

@@ -173,7 +173,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     return found;
 }
 
-/* The exact sum of all ranks' primes: a number, or a text of its digits where 64 bits do not hold it. */
+/* The exact sum of all ranks' primes: a JSON number, or its digits as a text if 64 bits do not hold it. */
 static json_t *sum_of(const host_array *primes)
 {
     const uint64_t million = 1000000, *prime = primes->data;

@@ -8,14 +8,14 @@
 
 enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
 
-/* The text in a file, to be freed; `what` it is expected to be. Ends the command if it cannot be read, or is another
- * one on one of the ranks. */
+/* Reads a text file, to be freed; `what` names its content in messages. Ends the command if the file cannot be read, or
+ * if it differs between the ranks. */
 char *user_text_read(const char *path, const char *what);
 
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
 void user_text_must(fl_status status, const char *log);
 
-/* To be called when a text is compiled: shows that it runs, and says once why its code is not kept. */
+/* Call it when a text is compiled: shows this to the user, and says once why compiled code is not saved. */
 void user_compiled(const char *shown_as);
 
 typedef struct user_function {
@@ -50,8 +50,9 @@ void user_function_free(user_function *f);
  * be equal. */
 reference_bound user_bound(double relative, double absolute, fl_dtype result, const host_array *expected);
 
-/* Between the two a fault (a division by zero, a wild pointer) is one of the user's function, or kernel: it ends the
- * command with one line and exit code 1. So does an error of the device from then on (fail_blame). What it prints goes
- * to stderr, until results are shown: a GPU prints when it is waited for. Leaving returns what the call did. */
+/* Call the first before, the second after the user's function or kernel runs. Between them a fault (a division by zero,
+ * a wild pointer) is the user's: the command ends with one line and exit code 1. So does an error of the device from
+ * then on (fail_blame). What the function prints goes to stderr until results are shown, because a GPU prints only when
+ * the host waits for it. The second returns the result of the call. */
 void user_function_enter(const char *what);
 fl_status user_function_leave(fl_status status);

@@ -8,7 +8,7 @@
 
 #include "npy.h"
 
-/* Whether the name, or word, ends so (".png", also ".PNG"), or is nothing else. */
+/* Returns whether the name ends with `ending` (".png", also ".PNG") or equals it. */
 bool file_ends_in(const char *path, const char *ending);
 
 /* Reads a .png (as grey, png_file.h); under any other name a .npy (npy.h). */
@@ -25,7 +25,7 @@ bool file_read_elements(const char *path, const npy_layout *layout, int64_t firs
 /* Writes a .npy or a .png (grey, clipped to 0..1), whole or not at all. */
 bool file_write(const char *path, const host_array *array, problem *why);
 
-/* Can `path` be written? To be asked before long work. A name that is an ending alone (.png) is refused. */
+/* Checks that `path` can be written; call it before long work. A name that is an ending alone (.png) is refused. */
 bool file_check_writable(const char *path, problem *why);
 /* The same for file_write: the name must end in .npy or .png. */
 bool file_check_output(const char *path, problem *why);

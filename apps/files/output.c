@@ -112,7 +112,7 @@ void output_start(void)
     atexit(at_exit);
 }
 
-/* What is printed from now on goes to the file `other`. Returns where it went before; close it. */
+/* Redirects stdout to the file descriptor `other`. Returns the previous one, to be closed. */
 static int move_stdout(int other)
 {
     int before = -1;
@@ -132,7 +132,7 @@ void output_take_stdout(bool quiet)
         close(other);
 }
 
-static int held_stdout = -1; /* between output_hold_stdout and output_release_stdout */
+static int held_stdout = -1; /* set between output_hold_stdout and output_release_stdout */
 
 void output_hold_stdout(void)
 {

@@ -21,18 +21,18 @@
  * any more; and no file is opened in place of a stdin, stdout or stderr that the caller had closed. */
 void output_start(void);
 
-/* Ends the process while other threads are at work; no unfinished file stays, nor is one begun any more. A signal
- * handler may call both. */
+/* Ends the process while other threads run: unfinished files are removed, and no new ones are created. A signal handler
+ * may call both. */
 noreturn void output_end(int exit_code);
 void output_remove_unfinished(void);
 
-/* Removes what processes of this host that were killed left in the folder `path`, or in that of the file `path`. */
+/* Removes unfinished files that killed processes of this host left in the folder `path`, or beside the file `path`. */
 void output_clean(const char *path);
 
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);
 
-/* Between the two what is printed goes to stderr; either may be called again. */
+/* The first sends stdout to stderr, the second ends that; either may be called again. */
 void output_hold_stdout(void);
 void output_release_stdout(void);
 

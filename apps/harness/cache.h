@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - files that keep what was measured of devices: JSON, an object with a key for each device. They are in
- * libflynn's folder of what is kept (fl_cache_folder); FLYNN_CACHE=off: nothing is kept.
+ * cache.h - files with measurements of devices: JSON, an object with a key for each device. They are in the folder of
+ * fl_cache_folder; FLYNN_CACHE=off: nothing is saved.
  */
 #pragma once
 

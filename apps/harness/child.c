@@ -243,7 +243,7 @@ static void forget_options(void)
     *kept = NULL;
 }
 
-/* Runs the command line; its status, and what it printed, to be freed. */
+/* Runs the command line. Returns its status and what it printed, to be freed. */
 static int run(const child_words *w, char **out_text, char **err_text)
 {
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr"), status;
@@ -281,7 +281,7 @@ child_result child_run(child_words *w)
     char *text, *err;
     int status;
 
-    progress_has_result(); /* the child has the same limit, and says what there is */
+    progress_has_result(); /* the child has the same limit, and reports what it has */
     status = run(w, &text, &err);
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     result.document = json_loads(text, 0, NULL);

@@ -37,17 +37,18 @@ typedef struct child_ending {
 } child_ending;
 child_ending child_end(int status);
 
-/* A copy of this process, in which 0 is returned. It gets SIGTERM when this process ends, however that ends. Ends the
- * command if none can be started. */
+/* Forks this process; returns 0 in the child. The child gets SIGTERM when this process ends for any reason. Ends the
+ * command if no process can be started. */
 pid_t child_start(void);
-/* Ends a child: it becomes the program, which PATH is searched for. */
+/* Call it in the child: replaces it by the program, which is searched for in PATH. */
 noreturn void child_exec(const char *const *words);
-enum { CHILD_NOT_FOUND = 126, CHILD_NOT_STARTED = 127 }; /* the exit codes where that cannot be */
-/* Waits for its end: the status as waitpid gives it. Ends the command if another one has taken that. */
+enum { CHILD_NOT_FOUND = 126, CHILD_NOT_STARTED = 127 }; /* its exit codes if that fails */
+/* Waits until the child ends. Returns its status as waitpid does. Ends the command if other code has already waited for
+ * it. */
 int child_wait(pid_t child);
 
-/* Runs a program of PATH, `quiet` without its stderr; *text (free it) is the `size` bytes that it writes to stdout,
- * with a zero byte behind them. The status as waitpid gives it. */
+/* Runs a program from PATH; `quiet` discards its stderr. *text (free it) gets the `size` bytes of its stdout and a
+ * final zero byte. Returns the status as waitpid does. */
 int child_output(const char *const *words, bool quiet, char **text, size_t *size);
 
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
@@ -56,12 +57,12 @@ child_result child_run(child_words *w);
  */
 json_t *child_document(child_words *w, const char *what);
 
-/* What `flynn help --words [command]` prints, to be freed: "--mode=\tdescription", a line each. */
+/* Returns the output of `flynn help --words [command]`, to be freed: "--mode=\tdescription", a line each. */
 char *child_help(const char *command);
 
-/* The names of the library's own variables without "FLYNN_", ended by NULL. No option has them; children keep them. */
+/* The library's own variables without "FLYNN_", ended by NULL. No option sets them; child processes inherit them. */
 extern const char *const child_variables[];
-/* Whether "FLYNN_...=..." is one of them. */
+/* Returns whether a text "FLYNN_...=..." sets one of them. */
 bool child_keeps(const char *variable);
 
 /* The answer of `question`, called in a copy of this process: for questions that open devices, if this process must

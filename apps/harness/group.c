@@ -85,7 +85,7 @@ static int leave_group(int exit_code)
     return exit_code_of(status);
 }
 
-/* Where --max-time is over. Rank 0's line is for all, and it ends them, unless it has a result. */
+/* Called when --max-time is over. Rank 0 prints one line for all ranks and ends them, unless it has a result. */
 static void give_up(double limit)
 {
     if (!group_prints())

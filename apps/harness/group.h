@@ -13,7 +13,7 @@
 
 #include <flynn/dist.h>
 
-/* Joins the group: first of all in main. Ranks but 0 print no results. All ranks must have the same version, `command`,
+/* Joins the group; main calls it first. Only rank 0 prints results. All ranks must have the same version, `command`,
  * options (options.h) and arguments. */
 void group_start(const char *command);
 

@@ -33,7 +33,7 @@ host_array exercise_read(const char *path, const input_kind *input);
 host_array exercise_look(const char *path, const input_kind *input);
 /* This rank's share of the rows; or, where `whole` is NULL, the whole array, which all ranks must read alike. */
 host_array exercise_read_share(const char *path, const input_kind *input, const host_array *whole);
-/* All ranks must have read the same data from `path`. */
+/* Ends the command unless all ranks read the same data from `path`. */
 void exercise_same(const char *path, const void *data, size_t bytes);
 host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows);
 /* Turns the array into another dtype, as C converts. */

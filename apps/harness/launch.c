@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How a link's processes are begun. */
+/* The command line of a launcher. */
 static const struct launcher {
     const char *link, *program, *package, *step;
 } launchers[] = {{"openmpi", "mpirun.openmpi", "openmpi-bin", "--mpi=pmix"},
@@ -39,7 +39,7 @@ static bool has_link(const char *name)
     return false;
 }
 
-/* NULL: none; `step`: as a step of Slurm's, which needs no mpirun. */
+/* Returns NULL if no launcher exists; `step`: a step in a Slurm allocation, which needs no mpirun. */
 static const struct launcher *find_launcher(bool step)
 {
     const char *wanted = getenv("FLYNN_LINK");
@@ -64,8 +64,8 @@ static void refuse_root(const struct launcher *launcher)
              "set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)");
 }
 
-/* Within an allocation of Slurm's. Another link than those above gets the site's own --mpi. srun ends with 1 when it
- * fails itself, unless a variable says otherwise; a step in a step waits for that one's end, unless they overlap. */
+/* srun in a Slurm allocation. A link that is none of the above gets the site's own --mpi. srun ends with 1 if it fails
+ * itself, unless a variable names another code; a step in a step waits for the outer one, unless both may overlap. */
 static int step_words(const char **words, const char *count)
 {
     const struct launcher *launcher = find_launcher(true);
@@ -102,8 +102,8 @@ void launch_note_shared(int64_t count)
         note("--ranks: %lld processes share %d processors: their times say little", (long long)count, processors);
 }
 
-/* The processes have the processors in equal parts: of itself Open MPI's mpirun gives each one core, and MPICH's each
- * all of them. */
+/* The processes share the processors equally: by default Open MPI's mpirun gives one core to each, and MPICH's all of
+ * them to each. */
 static void share_processors(int64_t ranks)
 {
     const int64_t threads = machine_threads() / ranks;
@@ -113,7 +113,7 @@ static void share_processors(int64_t ranks)
     setenv("OMP_NUM_THREADS", text, 0);
 }
 
-/* The launcher's words before the command; their number. */
+/* Writes the launcher's words, which precede the command. Returns their number. */
 static int launcher_words(const char **words, const char *count, int64_t ranks)
 {
     const struct launcher *launcher;
@@ -134,7 +134,8 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
         words[used++] = "--bind-to";
         words[used++] = "none";
         words[used++] = "--oversubscribe";
-        for (char **v = environ; *v; v++) /* which other hosts get of it alone: flynn's variables, as by MPICH's */
+        /* Open MPI's mpirun passes only variables that -x names to other hosts; MPICH's passes all. */
+        for (char **v = environ; *v; v++)
             if (strncmp(*v, "FLYNN_", 6) == 0) {
                 words[used++] = "-x";
                 words[used++] = memory_print("%.*s", (int)strcspn(*v, "="), *v);
@@ -145,7 +146,7 @@ static int launcher_words(const char **words, const char *count, int64_t ranks)
 
 /* -------------------------------------------------------------------------------------------- the launcher ---- */
 
-/* Two processes: this one, and a guard, which starts the launcher and outlives this one where that is killed. */
+/* The launcher is a child of a guard process. If this process is killed, the guard lives on and ends the launcher. */
 static pid_t guard, launcher;
 static bool is_mpirun; /* not srun */
 
@@ -160,8 +161,9 @@ static void kill_launcher(int unused)
     kill(launcher, SIGKILL);
 }
 
-/* All signals as SIGTERM: srun asks after the first SIGINT whether one is meant, and MPICH's mpirun dies of SIGHUP. One
- * that comes while an mpirun starts its processes may make it wait for ever: it is killed later. */
+/* Passes every signal on as SIGTERM, because srun asks after the first SIGINT whether it is meant, and MPICH's mpirun
+ * dies of SIGHUP. A signal during the start of the processes can make an mpirun wait for ever; a later SIGKILL ends
+ * that. */
 static void end_launcher(void)
 {
     const int most_s = 10;
@@ -184,7 +186,7 @@ static void start_launcher(const char *const *words)
     }
 }
 
-/* A launcher that a signal ends while it starts its processes leaves them: they are children of this process then. */
+/* If a signal ends a launcher while it starts its processes, they become children of this process, and it ends them. */
 static void kill_children(void)
 {
     char path[64];
@@ -201,8 +203,8 @@ static void kill_children(void)
     } while (waitpid(-1, NULL, 0) > 0);
 }
 
-/* In a process group of its own: of the terminal's Ctrl-C it gets what the other process passes on, once. Ends with the
- * launcher's exit code. */
+/* The guard has its own process group, because the other process passes on the terminal's Ctrl-C, which must arrive
+ * once. Ends with the launcher's exit code. */
 static noreturn void run_guard(const char *const *words, const char *written)
 {
     int status;
@@ -223,8 +225,9 @@ static noreturn void run_guard(const char *const *words, const char *written)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BROKEN);
 }
 
-/* Of the processes: 0 to 4, of which EXIT_WRONG_RESULT comes as EXIT_WRONG_ON_RANKS. Launchers end with 1 or 255 when
- * they fail themselves, and with a number above 4 where a process was killed. */
+/* Translates the launcher's exit code. The processes end with 0 to 4, except that EXIT_WRONG_RESULT arrives as
+ * EXIT_WRONG_ON_RANKS. A launcher ends with 1 or 255 if it fails itself, and with a number above 4 if a process was
+ * killed. */
 static int exit_code_of_launcher(int status, const char *name, int64_t ranks)
 {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BROKEN;
@@ -244,12 +247,12 @@ static noreturn void launch(int64_t ranks, int argc, char **argv, const char *wr
 
     self[length > 0 ? length : 0] = '\0';
     snprintf(count, sizeof count, "%lld", (long long)ranks);
-    progress_has_result(); /* the processes end by --max-time themselves */
+    progress_has_result(); /* --max-time is handled by the processes */
     for (char **v = environ; *v; v++)
         used += 2;
     words = memory_zeroed((size_t)used, sizeof *words);
     used = launcher_words(words, count, ranks);
-    words[used++] = "env"; /* it sets the variable also where srun exports none */
+    words[used++] = "env"; /* set even if srun exports no variables */
     words[used++] = EXIT_VARIABLE "=1";
     words[used++] = self;
     for (int i = 0; i < argc; i++)

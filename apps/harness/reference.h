@@ -49,7 +49,7 @@ typedef struct reference_bound {
 /* `expected` has all elements of `result`, or as many as reference_expect computes. */
 compare_result reference_compare(const host_array *result, const host_array *expected, const reference_bound *bound);
 
-/* Returns what a comparison with the `reference` variant says of a result of `variant`: nothing where both are one. */
+/* Returns the name of the check that compares `variant` with the variant `reference`; nothing if they are the same. */
 compare_result reference_verdict(compare_result found, const char *variant, char *method, size_t size);
 
 /* exercise_steps.check by kind->ulps. */

@@ -329,7 +329,8 @@ static bool is_first_of_device(const result_list *results, int i)
     return true;
 }
 
-/* How the results were checked: one line for all, or for each that was checked in another way than the one before. */
+/* Prints how the results were checked: one line for all, or one for each result whose check differs from the previous
+ * one. */
 static void show_methods(const result_list *results)
 {
     bool alike = true;

@@ -23,7 +23,7 @@ typedef struct compare_result {
 /* A comparison of nothing yet: ok is false. */
 compare_result compare_start(void);
 
-/* Returns the result where nothing says what is right; `method` says so, and `how` to know it. */
+/* Returns the verdict `not checked`; `method` says why, and `how` what would check the result. */
 compare_result compare_unknown(char *method, size_t size, const char *how);
 
 /* Adds one element. `index` is only kept, for worst_index. */

@@ -247,7 +247,7 @@ static void look_at_cache(diagnosis *d)
         found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
 }
 
-/* The compiler that map uses on a processor and for its check. The text is a new one, which the cache does not have. */
+/* Tests the compiler that map uses on a processor and for its check, with a new text, which no cache has. */
 static void look_at_compiler(diagnosis *d)
 {
     fl_device *device = NULL;
@@ -260,7 +260,7 @@ static void look_at_compiler(diagnosis *d)
         status = fl_function_create(device, text, "a function", &(fl_dtype){FL_F32}, 1, NULL, 0, &function);
     if (status == FL_OK)
         found(d, STATE_OK, "compiler", "", "functions of your own are compiled here (flynn map)");
-    else /* some messages have their cure after a semicolon */
+    else /* some messages contain their fix, after a semicolon */
         found(d, STATE_ADVICE, "compiler",
               strchr(fl_last_error(), ';') ? "" : "install gcc again, or name another compiler in FLYNN_CC",
               "functions of your own (flynn map): %s", fl_last_error());
@@ -280,7 +280,8 @@ static void add_name(name_list *list, const char *name)
     list->names[list->count++] = name;
 }
 
-/* The variables of all options of all commands (MIN_TIME for --min-time) and the library's; the names are not freed. */
+/* Lists the variables of all options of all commands (MIN_TIME for --min-time) and those of the library; the names are
+ * not freed. */
 static name_list known_variables(void)
 {
     char *commands = child_help(NULL);
@@ -301,7 +302,7 @@ static name_list known_variables(void)
     return known;
 }
 
-/* A misspelt variable has no effect. */
+/* Warns of FLYNN_... variables that no command reads, such as misspelt ones. */
 static void look_at_variables(diagnosis *d)
 {
     name_list known = {NULL, 0};

@@ -14,7 +14,7 @@
 
 enum { MOST_LOST_SHOWN = 20 };
 
-/* What the headline counts of each machine's data. */
+/* The counts in a machine's headline. */
 static const struct failure {
     const char *key, *one, *many;
 } failures[] = {
@@ -22,7 +22,7 @@ static const struct failure {
     {"failed", "exercise could not be run", "exercises could not be run"},
     {"wrong_runs", "run of a batch failed", "runs of batches failed"},
     {"lost_images", "image failed", "images failed"},
-    {"unchecked", "result is not checked", "results are not checked"}, /* which is not a failure */
+    {"unchecked", "result is not checked", "results are not checked"}, /* not a failure */
 };
 enum { COUNTED = sizeof failures / sizeof *failures, FAILURES = COUNTED - 1 };
 

@@ -35,7 +35,8 @@ void fail_set_quiet_part(bool quiet);
  * with exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */
 void fail_start(void);
 noreturn void leave(int exit_code);
-/* What the parent process is told in place of the exit code: EXIT_WRONG_ON_RANKS or itself. */
+/* Returns the exit code for the parent process: EXIT_WRONG_ON_RANKS in place of EXIT_WRONG_RESULT if a launcher started
+ * this process, else `exit_code`. */
 int exit_code_told(int exit_code);
 /* Whether the command is ending with a failure whose line was printed. */
 bool fail_is_told(void);

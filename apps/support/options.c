@@ -21,10 +21,10 @@ enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones 
 /* An option of the command that is being parsed. */
 typedef struct entry {
     const own_option *option;
-    void *values;     /* where its place is counted from */
+    void *values;     /* the base of its offset */
     unsigned shared;  /* TAKES_...; 0: no shared option */
-    bool variable;    /* its value is that of its variable */
-    const char *text; /* of its value, "" for none; NULL: neither a variable nor a word sets it */
+    bool variable;    /* its value came from its variable */
+    const char *text; /* its value as text, "" for none; NULL: neither a variable nor a word set it */
 } entry;
 
 /* What is being parsed: the command, where its values go, and its options: its own, then shared ones. */
@@ -82,8 +82,8 @@ void options_set_group(void (*agrees)(const void *facts, size_t bytes, const cha
     give_up = gives_up;
 }
 
-/* All processes of a group must have the same options and arguments; `shown`: --help or another one that ends the
- * command, else NULL. Only --quiet may differ: each process keeps to its own. */
+/* Ends the command unless all processes of a group have the same options and arguments; `shown`: --help or another
+ * option that only prints, else NULL. --quiet may differ: it applies to its own process. */
 static void agree_on_options(const parsing *p, const char *shown)
 {
     const common_options *c = p->common;

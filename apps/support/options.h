@@ -135,9 +135,9 @@ typedef struct command_line {
  * and --quiet for fail.h. --help, --usage and --version print to stdout and exit with 0. */
 void options_parse(const command_line *command, int argc, char **argv, common_options *common);
 
-/* For a process that may be one of a group: `agrees` ends the command unless all have the same facts (dist.h), the
- * options and arguments. `gives_up` ends the process when --max-time is over and there is no result: it says so,
- * removes unfinished files, and does not wait for the work. Called once, in main. */
+/* For a process that may be one of a group. `agrees` ends the command unless all processes have the same facts
+ * (dist.h): the options and arguments. `gives_up` ends the process when --max-time is over without a result: it prints
+ * a line and removes unfinished files, and does not wait for the work. Called once, in main. */
 void options_set_group(void (*agrees)(const void *facts, size_t bytes, const char *differs),
                        void (*gives_up)(double limit));
 

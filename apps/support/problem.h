@@ -13,10 +13,10 @@ enum {
     EXIT_BAD_INPUT = 2,    /* wrong usage or bad input */
     EXIT_CANNOT_RUN = 3,   /* the backend asked for cannot run here */
     EXIT_BROKEN = 4,       /* out of memory, device or I/O failure */
-    /* In place of EXIT_WRONG_RESULT, of a process that --ranks began: a launcher ends with 1 when it fails itself. */
+    /* Replaces EXIT_WRONG_RESULT in a process that --ranks started, because a launcher that fails ends with 1. */
     EXIT_WRONG_ON_RANKS = 5,
 };
-/* The variable that these processes have. */
+/* The variable that --ranks sets in these processes. */
 #define EXIT_VARIABLE "FLYNN_BEGUN_BY_RANKS"
 
 typedef struct problem {

@@ -26,11 +26,11 @@ static struct {
     pthread_t thread;              /* renews the line */
     bool runs, stop;               /* the thread */
     bool quiet, shown;             /* nothing is shown; a line is on the terminal */
-    char text[80];                 /* "": nothing is done that is worth a line */
-    double begun, told;            /* when the work began whose part is known, and when a line was last written */
-    double done;                   /* its part */
+    char text[80];                 /* "": no work that is worth a line */
+    double begun, told;            /* start of the work whose share is known; time of the last line */
+    double done;                   /* the share of the work that is done */
     double limit;                  /* --max-time, since the process began; 0: none */
-    void (*give_up)(double limit); /* NULL: there is a result */
+    void (*give_up)(double limit); /* NULL: a result exists */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double now(void)

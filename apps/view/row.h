@@ -16,11 +16,11 @@ json_t *row_value(const json_t *row, const char *key);
 const char *row_text(const json_t *row, const char *key);
 double row_number(const json_t *row, const char *key);
 
-/* Returns whether the row passed its check, failed it, or had none because nothing says what is right. */
+/* Returns whether the row passed its check, failed it, or was not checked. */
 bool row_is_right(const json_t *row);
 bool row_is_wrong(const json_t *row);
 bool row_is_unchecked(const json_t *row);
-/* Returns whether the row can be compared with others: it is right, and not an emulation's. */
+/* Returns whether the row can be compared with others: its result is right, and no emulation computed it. */
 bool row_is_ranked(const json_t *row);
 
 /* Returns whether one of the rows failed its check. */

@@ -87,12 +87,12 @@ static size_t length_of(const char *const *lines)
     return length;
 }
 
-/* What stands before the user's text: where it is compiled to run fast, and where it is the oracle. */
+/* The lines that precede the user's text: in the fast code, and in the oracle. */
 static const char *const *const fast[] = {code_numbers, endings, cpu_endings_prelude, cpu_map_prelude, map_math, NULL};
 static const char *const *const oracle[] = {endings, cpu_endings_prelude, cpu_oracle_prelude, NULL};
 
-/* The names of math.h that a text does not have, so that it may define them itself. Beside sin and sinf there is sinl,
- * beside frexp frexpf and frexpl. */
+/* Names of math.h that a user's text does not have from Flynn, so that it may define them itself: sinl next to sin and
+ * sinf, frexpf and frexpl next to frexp. */
 #define FOR_LONG_DOUBLE \
     "acosl acoshl asinl asinhl atanl atan2l atanhl cbrtl ceill copysignl cosl coshl erfl erfcl expl exp2l expm1l " \
     "fabsl fdiml floorl fmal fmaxl fminl fmodl hypotl ilogbl ldexpl lgammal llrintl llroundl logl log10l log1pl " \
@@ -107,7 +107,7 @@ static const char *const *const oracle[] = {endings, cpu_endings_prelude, cpu_or
     "isgreater isgreaterequal isless islessequal islessgreater isunordered FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL " \
     "FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL "
 static const char not_in_texts[] = FOR_LONG_DOUBLE FOR_ALL_REALS BESSEL OTHERS;
-enum { OF_NAMES = sizeof not_in_texts * 8 }; /* a name three times, and the words around it */
+enum { OF_NAMES = sizeof not_in_texts * 8 }; /* each name three times, with the words around it */
 
 static void rename_others(compiler_text *to)
 {
@@ -246,7 +246,7 @@ fl_status cpu_compile(void *self, const fl_source *source, char *output, size_t 
         return status;
     made->uneven = source->loops != 0;
     snprintf(made->name, sizeof made->name, "%s", source->name);
-    if (device->table->vector_bits <= 64) { /* `serial` has the oracle */
+    if (device->table->vector_bits <= 64) { /* only `serial` has the oracle */
         made->text = make_text(source, oracle, 0);
         if (!made->text) {
             cpu_code_free(self, made);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How a user's function is left that calls what would end the program (endings.h): back to the loop's beginning, from
- * where the loop returns. The plugin calls flynn_row and flynn_column; the loops themselves stand behind the user's
- * text. */
+ * Leaves a user's function that calls what would end the program (endings.h): control returns to the start of the
+ * loop, and the loop returns. The plugin calls flynn_row and flynn_column; the loops follow the user's text. */
 extern int flynn_set_place(void *place) __asm__("_setjmp") __attribute__((returns_twice));
 extern void flynn_go_to(void *place, int value) __asm__("longjmp") __attribute__((noreturn));
 static __thread char flynn_place[512] __attribute__((aligned(16))); /* more than any jmp_buf */

@@ -55,7 +55,8 @@ RUN(naive)
 RUN(uncoalesced)
 
 #ifdef CPU_REFERENCE
-/* The oracle: the same text with the system's math.h, without optimisation, one element at a time. */
+/* The oracle: the user's text with the system's math.h, compiled without optimisation, applied to one element at a
+ * time. */
 static fl_status CPU_NAME(map_reference)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const fl_map_args *a = args;

@@ -40,7 +40,7 @@ extern long double fabsl(long double);
 #define isinf(x) (__builtin_isinf(x) != 0)
 #define isfinite(x) __builtin_isfinite(x)
 #define signbit(x) (__builtin_signbit(x) != 0)
-/* abs, max and min of each of C's types: smaller ones are int here, as in C's arithmetic. */
+/* abs, max and min for each of C's arithmetic types; C converts smaller ones to int. */
 #define FLYNN_SAME(T, t) static inline T flynn_abs_##t(T x) { return x; }
 #define FLYNN_LARGER(T, t) static inline T flynn_max_##t(T x, T y) { const T larger = x > y ? x : y; return x != x ? x : larger; }
 #define FLYNN_SMALLER(T, t) static inline T flynn_min_##t(T x, T y) { const T smaller = x < y ? x : y; return x != x ? x : smaller; }

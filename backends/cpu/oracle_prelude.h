@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a function of the user's sees before its own text in the oracle, against which all backends are checked: the
- * system's math.h, and abs, max and min as the page of `flynn map` defines them, for each of C's types. The other
- * preludes define nothing of it, so that a mistake in one of them is found. */
+ * Definitions before the user's function in the oracle, against which all backends are checked: the system's math.h,
+ * and abs, max and min as the page of `flynn map` defines them, for each of C's types. The oracle uses no definition
+ * of the other preludes, so that a mistake in one of them is found. */
 #define _XOPEN_SOURCE 700 /* M_PI */
 #if __has_include(<math.h>)
 #include <math.h>
@@ -42,7 +42,7 @@ typedef __SIZE_TYPE__ size_t;
 #define DBL_MIN __DBL_MIN__
 #define DBL_EPSILON __DBL_EPSILON__
 
-/* Smaller types are int here, as in C's arithmetic. */
+/* Selects by the type after C's conversions, which turn types smaller than int into int. */
 #define OF_EACH_TYPE(value, name) _Generic((value), \
     int: name##_int, unsigned: name##_unsigned, long: name##_long, unsigned long: name##_unsigned_long, \
     long long: name##_long_long, unsigned long long: name##_unsigned_long_long, \
@@ -57,10 +57,10 @@ static float oracle_abs_float(float x) { return fabsf(x); }
 static double oracle_abs_double(double x) { return fabs(x); }
 static long double oracle_abs_long_double(long double x) { return fabsl(x); }
 #define abs(x) OF_EACH_TYPE(+(x), oracle_abs)(x)
-/* A NaN is kept, whichever argument it is. */
 #define ORACLE_INTEGERS(type, name) \
     static type oracle_max_##name(type x, type y) { return x < y ? y : x; } \
     static type oracle_min_##name(type x, type y) { return y < x ? y : x; }
+/* If one argument is a NaN, the result is a NaN. */
 #define ORACLE_REALS(type, name) \
     static type oracle_max_##name(type x, type y) { if (isnan(x)) return x; if (isnan(y)) return y; return x > y ? x : y; } \
     static type oracle_min_##name(type x, type y) { if (isnan(x)) return x; if (isnan(y)) return y; return x < y ? x : y; }
@@ -128,7 +128,7 @@ ORACLE_REALS(long double, long_double)
 #define nextafter(x, y) OF_FLOAT((x) + (y), nextafter)(x, y)
 #define pow(x, y) OF_FLOAT((x) + (y), pow)(x, y)
 #define remainder(x, y) OF_FLOAT((x) + (y), remainder)(x, y)
-/* Each is 0 or 1, as on a GPU. */
+/* The result is 0 or 1, as on a GPU. */
 static int oracle_isinf(long double x) { return isinf(x) ? 1 : 0; }
 static int oracle_signbit(long double x) { return signbit(x) ? 1 : 0; }
 #undef isinf

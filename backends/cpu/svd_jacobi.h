@@ -48,7 +48,7 @@ typedef struct jacobi {
     int64_t count, length;
     double **column, **rotation;
     double tolerance; /* the cosine of an angle that counts as a right one */
-    double nothing;   /* the square of a length at or below which a column counts as zero */
+    double nothing;   /* columns whose squared length is at most this count as zero */
     int threads;
     int sweeps; /* out: that it took */
     double *memory;
@@ -90,8 +90,8 @@ static inline double jacobi_dot(const double *x, const double *y, int64_t n)
     return sum;
 }
 
-/* The square of a length, of which a result's own length is made: summed by blocks, whose errors are those of BLOCK + n
- * / BLOCK additions and not of n. Where all elements are alike, as in a constant matrix, errors do not cancel. */
+/* Returns the squared length of a column, for the lengths in results. It sums by blocks, so that the error is that of
+ * BLOCK + n / BLOCK additions and not of n: errors do not cancel if all elements are alike, as in a constant matrix. */
 static double jacobi_square(const double *x, int64_t n)
 {
     enum { BLOCK = 64 };
@@ -121,7 +121,7 @@ static inline void jacobi_swap(double **x, double **y)
     *y = kept;
 }
 
-/* Makes columns p and q orthogonal. Returns false if they were, as a column of zeros is to all others. */
+/* Makes columns p and q orthogonal. Returns false if they already were, as with a column of zeros. */
 static bool jacobi_turn(const jacobi *j, int64_t p, int64_t q)
 {
     const double pp = jacobi_dot(j->column[p], j->column[p], j->length);
@@ -186,9 +186,9 @@ static void jacobi_complete(jacobi *j, int64_t at)
     jacobi_divide(x, j->length, length);
 }
 
-/* Lengths to `value`, and sorts by them, longest first. Few are out of place after a sweep. A column that counts as
- * zero becomes zeros: its direction is rounding, and a later pass that found it a little longer would take it for a
- * vector, which no rotation has made orthogonal to the others. */
+/* Writes the columns' lengths to `value` and sorts by them, longest first; few are out of place after a sweep. Sets a
+ * column that counts as zero to zeros: its direction is rounding error, and a later pass that found it a little longer
+ * would take it for a vector, which no rotation has made orthogonal to the others. */
 static void jacobi_sort(jacobi *j, double *value)
 {
     for (int64_t i = 0; i < j->count; i++) {
@@ -207,8 +207,8 @@ static void jacobi_sort(jacobi *j, double *value)
         }
 }
 
-/* Lengths to `value`, and the columns of length one. Thousands of rotations, each exact but for rounding, leave neither
- * the rotations nor the columns quite as long as they were, and both by the same factor. */
+/* Writes the columns' lengths to `value` and divides the columns by them. Thousands of rotations, each exact but for
+ * rounding, leave neither the rotations nor the columns quite as long as they were, and both by the same factor. */
 static void jacobi_normalize(jacobi *j, double *value)
 {
     for (int64_t i = 0; i < j->count; i++) {
@@ -225,9 +225,9 @@ static void jacobi_normalize(jacobi *j, double *value)
     }
 }
 
-/* The columns, whose elements are of about 1 (jacobi_scale), become orthonormal, `value` their lengths before, longest
- * first. What is not longer than `nothing` of them all counts as zero: it is rounding, which no rotation makes
- * orthogonal. Returns false if the sweeps did not suffice. */
+/* Makes the columns orthonormal; their elements are about 1 (jacobi_scale). `value` gets their lengths before that,
+ * longest first. A column whose length is at most `nothing` times that of all columns together counts as
+ * zero: it is rounding error, which no rotation makes orthogonal. Returns false if the sweeps did not suffice. */
 static bool jacobi_decompose(jacobi *j, double tolerance, double nothing, double *value)
 {
     const int64_t players = j->count + j->count % 2;

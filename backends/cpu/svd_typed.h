@@ -137,7 +137,7 @@ static void FN(gaussian)(FN(rows_of) x, uint64_t seed, uint64_t counter)
             x.data[c * x.stride + i] = (real)random_normal(seed, counter++);
 }
 
-/* By blocks, as jacobi_square. */
+/* Sums by blocks, for the reason that jacobi_square gives. */
 static double FN(length)(FN(rows_of) x, int64_t c)
 {
     enum { BLOCK = 64 };

@@ -33,8 +33,9 @@ typedef struct walk {
     int dimensions;          /* at least 1 */
     int64_t shape[FL_MAX_DIMS], stride[FL_MAX_DIMS][WALK_MOST];
     bool uneven; /* some elements may take much longer than others */
-    /* Where the loops are a user's function: each thread calls it before them, and with NULL behind them. The loops do
-     * nothing more once *ended names what the function called to end the program. NULL: they are not. */
+    /* Set if the loops are a user's function: each thread calls it before its loops, and again with NULL after them.
+     * The loops stop computing once *ended names a function that would have ended the program. NULL: the loops are
+     * Flynn's own. */
     void (*enter)(const char *volatile *ended);
     const char *volatile *ended;
 } walk;
@@ -226,7 +227,8 @@ static void CPU_NAME(walk_piece)(const walk *w, const walk_loops *loops, const w
         loops->row(at, count);
 }
 
-/* A thread begins its loops; what walk_leave takes. A user's function may also use up the thread's stack. */
+/* Called when a thread starts its loops; returns the argument of walk_leave. It also handles a user's function that
+ * uses up the thread's stack. */
 static void *CPU_NAME(walk_enter)(const walk *w)
 {
     if (!w->enter)

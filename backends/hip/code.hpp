@@ -26,7 +26,7 @@ fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *
                              hip_program **made);
 
 struct hip_code_job {
-    const char *name;           /* of the user's function or kernel, for errors */
+    const char *name;           /* name of the user's function or kernel, for errors */
     const char *text;           /* C++ with kernels; the user's part is the file FL_SOURCE_NAME by #line */
     const char *const *options; /* of any of the three compilers, "-DNAME=VALUE" say; NULL at the end */
     const char *const *kernels; /* their names, all `extern "C"`; NULL at the end */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a kernel sees before its own text where the processor runs it (gpu_code_cpu.h): HIP's words. No header is read:
- * HIP-CPU's take half a minute, these 30 ms. */
+ * Definitions of HIP before the text of a kernel that the processor runs (gpu_code_cpu.h). They include no header:
+ * HIP-CPU's take half a minute to compile, these 30 ms. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -75,7 +75,7 @@ struct dim3 {
 
 /* ---------------------------------------------------------------------------------------------- functions ---- */
 
-/* Result, if T is an integer. */
+/* Is the type Result if T is an integer, else no type. */
 template <typename T, typename Result>
 struct flynn_whole {
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * What a kernel sees of threads where the processor runs it, behind code_cpu_prelude.h: its number, barriers, and what
- * the compiler calls at memory accesses and atomics.
+ * The threads of a kernel that the processor runs: thread numbers, barriers, and the functions that the compiler calls
+ * at memory accesses and atomics. These lines follow code_cpu_prelude.h.
  *
- * A block's threads are fibers of one thread of the processor, so what a block shares is thread_local. They change at
- * barriers, and at memory accesses and atomics: -fsanitize=thread has the compiler call a function before each access,
- * and these, not those of the sanitizer, change the fiber now and then. What a race can do is then done, also on one
- * processor, and a thread that waits for another by an atomic lets it go on. */
+ * A block's threads are fibers of one thread of the processor, so a block's shared variables are thread_local. Fibers
+ * switch at barriers, and at some memory accesses and atomics: with -fsanitize=thread the compiler calls a function
+ * before each access, and the functions here, in place of the sanitizer's, switch the fiber now and then. A race thus
+ * changes results even on one processor, and a thread that waits for another by an atomic lets that one run. */
 
 /* ---------------------------------------------------------------------------- the thread, and the barrier ---- */
 
-/* What gpu_code_cpu.h fills: `left` memory accesses, or `atomics` atomics, later the thread is changed. `ended` names
- * what the thread called to end the program. */
+/* State that gpu_code_cpu.h fills: the thread changes after `left` memory accesses or `atomics` atomics. `ended` names
+ * the function that the thread called to end the program. */
 enum { FLYNN_AT_ACCESS, FLYNN_AT_BARRIER, FLYNN_AT_END };
 struct flynn_place {
     uint3 thread, block, threads, blocks;
@@ -19,7 +19,7 @@ struct flynn_place {
     const char *ended;
 };
 static thread_local flynn_place flynn_here;
-/* The dynamic shared memory, for which the names of the text's `extern __shared__` arrays stand. */
+/* The dynamic shared memory; the `extern __shared__` arrays of the text are names for it. */
 extern "C" {
 thread_local unsigned char flynn_dynamic[65536] __attribute__((aligned(16), used));
 FLYNN_OWN __attribute__((visibility("default"))) flynn_place *flynn_begin(unsigned char **dynamic)
@@ -95,7 +95,7 @@ FLYNN_NO_WARP(__any) FLYNN_NO_WARP(__all) FLYNN_NO_WARP(__ballot)
 FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
     /* clang-format on */
 
-    /* The compiler's calls before memory accesses. */
+    /* The compiler calls these before memory accesses. */
     FLYNN_INLINE void flynn_access()
 {
     if (__builtin_expect(--flynn_here.left < 0, 0))
@@ -137,7 +137,7 @@ FLYNN_OWN void __tsan_init()
 int printf(const char *, ...);
 }
 
-/* In place of what ends the program: the thread is left for good, and the launch ends. */
+/* Replaces the functions that end the program: leaves the thread for good, and ends the launch. */
 FLYNN_INLINE void flynn_end(const char *name)
 {
     flynn_here.ended = name;
@@ -155,7 +155,7 @@ FLYNN_ENDINGS(FLYNN_ENDING)
 
 /* ------------------------------------------------------------------------------------------------ atomics ---- */
 
-/* The thread may wait for another one by atomics alone. */
+/* Called at each atomic, because the thread may be waiting for another one by atomics alone. */
 FLYNN_INLINE void flynn_atomic()
 {
     if (__builtin_expect(--flynn_here.atomics < 0, 0))

@@ -72,13 +72,13 @@ struct code_launch;
 /* The state of a processor thread, which runs blocks one after the other. */
 struct runner {
     code_launch *launch;
-    std::thread thread; /* none for the caller's */
+    std::thread thread; /* empty for the calling thread */
     code_place *place;
     unsigned char *dynamic;
     cothread_t main;
     left_by why;
     uint64_t random;
-    unsigned rounds; /* in which no thread ended or reached a barrier */
+    unsigned rounds; /* rounds in which no thread ended or reached a barrier */
     int64_t yielded; /* when the processor was last left to other threads meanwhile, in nanoseconds */
     std::vector<fiber> fibers;
     std::vector<int> idle;           /* of them */
@@ -103,10 +103,10 @@ struct code_launch {
     std::atomic<int> yields{0};    /* how often a block may still let others run: see let_others_run */
     int processors = 1;
     std::atomic<bool> out_of_memory{false};
-    std::atomic<const char *> ended{nullptr}; /* what a thread called to end the program: the launch is over */
+    std::atomic<const char *> ended{nullptr}; /* what a thread called to end the program; the launch is over */
     std::atomic<int64_t> moved{0};            /* when a thread last ended or reached a barrier, in nanoseconds */
     std::atomic<unsigned> runner_count{0};
-    std::mutex lock{};                              /* of: */
+    std::mutex lock{};                              /* guards the members below */
     std::vector<std::unique_ptr<runner>> runners{}; /* the first one is the caller's */
 };
 
@@ -202,7 +202,7 @@ int64_t nanoseconds_now()
 
 void run_here(runner *r);
 
-/* Adds threads that run blocks until there are `count` with the caller's. Where one cannot be had, the others do the
+/* Adds threads that run blocks, up to `count` with the calling one. If a thread cannot be started, the others do the
  * work. */
 void add_runners(code_launch *launch, unsigned count)
 {
@@ -222,12 +222,12 @@ void add_runners(code_launch *launch, unsigned count)
     }
 }
 
-/* After a round in which each thread of a block was left at an access: the threads may wait for another block. Where no
- * block gets any further, twice as many run. */
+/* Called after a round that left each thread of a block at an access: the threads may be waiting for another block. If
+ * no running block advances, doubles the number of running blocks. */
 void wait_for_others(runner &r)
 {
     constexpr unsigned most_threads = 16384, most_runners = 256;
-    constexpr unsigned rounds = 8;                          /* to look at the clock costs as much as a short round */
+    constexpr unsigned rounds = 8; /* between two looks at the clock, which take as long as a short round */
     constexpr int64_t patience = 50000000, slice = 1000000; /* nanoseconds */
     code_launch *l = r.launch;
     const uint64_t blocks = (uint64_t)l->blocks[0] * l->blocks[1] * l->blocks[2];
@@ -327,7 +327,7 @@ void run_launch(code_launch *launch, uint64_t blocks)
         run_here(launch->runners[0].get());
     for (size_t i = 1;; i++) { /* a runner may add others until it ends */
         std::unique_lock<std::mutex> guard(launch->lock);
-        if (i >= launch->runners.size()) /* none: there was no memory for the first */
+        if (i >= launch->runners.size()) /* no runner: memory for the first one was missing */
             break;
         std::thread &ending = launch->runners[i]->thread;
         guard.unlock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_code_cpu_text.h - what the system's `c++` compiles where the processor emulates a GPU: code_cpu_prelude.h,
- * code_cpu_threads.h, the text, and what calls its kernels.
+ * gpu_code_cpu_text.h - the text that the system's `c++` compiles if the processor emulates a GPU: code_cpu_prelude.h,
+ * code_cpu_threads.h, the user's text, and functions that call its kernels.
  */
 #ifndef FLYNN_HIP_GPU_CODE_CPU_TEXT_H
 #define FLYNN_HIP_GPU_CODE_CPU_TEXT_H
@@ -23,8 +23,8 @@ bool is_of_name(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Behind the comment, text, character, word or mark that begins there. Core has read the text: what begins ends, too.
- */
+/* Returns the end of the comment, string, character, word or mark that starts here. Core has read the text, so each of
+ * them ends. */
 size_t behind_token(const std::string &text, size_t at)
 {
     const auto behind = [&text](const std::string &end, size_t from) {
@@ -55,7 +55,7 @@ size_t behind_token(const std::string &text, size_t at)
     return std::min(end, text.size());
 }
 
-/* Makes the names in `extern __shared__ float NAME[];` stand for the dynamic shared memory. */
+/* Turns each NAME of `extern __shared__ float NAME[];` into a name for the dynamic shared memory. */
 void add_dynamic_names(std::string &to, const std::string &text)
 {
     bool is_extern = false, is_shared = false;

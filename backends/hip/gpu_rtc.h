@@ -96,7 +96,7 @@ static inline std::string gpu_rtc_identity()
 
 constexpr int gpu_rtc_refused = 6; /* nvrtcResult and hiprtcResult for a text that does not compile */
 
-constexpr int gpu_rtc_ended = -1, gpu_rtc_late = -2; /* it ended its process; its time was over */
+constexpr int gpu_rtc_ended = -1, gpu_rtc_late = -2; /* the compiler ended its process; its time was over */
 
 struct gpu_rtc_result {
     int error;        /* 0: compiled; gpu_rtc_refused, _ended, _late, or another error code of the library */
@@ -146,7 +146,7 @@ static inline void gpu_rtc_options(const char *architecture, bool contract, std:
                 "--disable-warnings", contract ? "--fmad=true" : "--fmad=false"};
 }
 
-/* In this process, so without a limit of time. */
+/* Compiles in this process, so that no limit of time applies. */
 static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
                                              const std::vector<const char *> &options, double)
 {
@@ -200,8 +200,8 @@ constexpr const char *gpu_rtc_before = "#define int64_t flynn_int64_t\n#define u
 
 static inline void gpu_rtc_options(const char *architecture, bool contract, std::vector<std::string> *options)
 {
-    /* Of clang's warnings one is an error: it leaves out the call of a static function that the text does not define.
-     */
+    /* One of clang's warnings is made an error here, because clang leaves out the call of a static function that the
+     * text does not define. */
     *options = {std::string("--gpu-architecture=") + architecture,
                 "-std=c++17",
                 "-O3",
@@ -211,7 +211,7 @@ static inline void gpu_rtc_options(const char *architecture, bool contract, std:
                 contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
 }
 
-/* `move` is read or write. False: it fails, or the file ends before. */
+/* `move` is read or write. Returns false if it fails or the file is too short. */
 template <typename Move>
 static inline bool gpu_rtc_move_bytes(Move move, int file, void *data, size_t bytes)
 {
@@ -245,7 +245,7 @@ struct gpu_rtc_work {
     int file; /* for the result */
 };
 
-/* For process_run. */
+/* The work of process_run: compiles, and writes the result to the file. */
 static inline int gpu_rtc_do(void *data)
 {
     const gpu_rtc_work *w = static_cast<const gpu_rtc_work *>(data);
@@ -253,8 +253,8 @@ static inline int gpu_rtc_do(void *data)
     return gpu_rtc_move(write, w->file, &result) ? 0 : errno;
 }
 
-/* In a child process, for at most so many seconds (0: without a limit): hiprtc ends its process if it does not know the
- * architecture, or if its compiler fails; and another thread may have held a lock that the compiler needs. */
+/* Compiles in a child process, for at most `seconds` (0: no limit), because hiprtc ends its process if it does not know
+ * the architecture or its compiler fails, and because another thread may hold a lock that the compiler needs. */
 static inline gpu_rtc_result gpu_rtc_compile(const gpu_rtc *rtc, const char *text,
                                              const std::vector<const char *> &options, double seconds)
 {

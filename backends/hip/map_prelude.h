@@ -47,7 +47,7 @@ template <typename T> FLYNN_FUNCTION int flynn_signbit(T x) { return copysign(1.
 FLYNN_FUNCTION float flynn_abs(float x) { return fabsf(x); }
 FLYNN_FUNCTION double flynn_abs(double x) { return fabs(x); }
 FLYNN_FUNCTION long double flynn_abs(long double x) { return x < 0 ? -x : x + 0; }
-/* Of an integer of any type. The negative of the lowest number is that number, as on a processor. */
+/* abs for every integer type. abs of the lowest number is that number, as on a processor. */
 template <typename T> FLYNN_FUNCTION decltype(+T()) flynn_abs(T x)
 {
     return x < T(0) ? (decltype(+T()))(0 - (unsigned long long)x) : (decltype(+T()))x;

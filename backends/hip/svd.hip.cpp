@@ -36,7 +36,7 @@ namespace
 
 /* -------------------------------------------------------------------------------------------------------- host ---- */
 
-/* A packed matrix in host memory with the buffer's shape. */
+/* A packed matrix in host memory, of the same shape as the buffer. */
 template <typename T>
 fl_buffer on_host(const fl_buffer &b, T *data)
 {
@@ -246,7 +246,8 @@ fl_status by_solver(const fl_context *context, const fl_svd_args *args, int scal
     return verify<T>(context, args, *d, a.data, done);
 }
 
-/* The solver's methods, the fastest one first, until one has the vectors; if none does, the host. */
+/* Tries the solver's methods, the fastest one first, until one computes the vectors; if none does, the host computes
+ * them. */
 template <typename T>
 fl_status run_library(const fl_context *context, const fl_svd_args *args)
 {

@@ -41,7 +41,7 @@ __device__ inline int64_t element_step()
 
 constexpr unsigned svd_threads = 256; /* of a block */
 
-/* The largest absolute value of a - diagonal 1 that each block finds; infinity where an element is not finite. */
+/* Each block finds the largest absolute value of a - diagonal 1; infinity if an element is not finite. */
 template <typename T>
 __global__ __launch_bounds__(svd_threads) void largest_kernel(strided<const T> a, T diagonal, double *largest)
 {

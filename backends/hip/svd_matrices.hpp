@@ -90,7 +90,7 @@ fl_status copy_scaled(const fl_context *context, const strided<const From> &from
                      std::ldexp(1.0, scale));
 }
 
-/* The largest absolute value of a - diagonal 1; infinity if an element is not finite. Waits. */
+/* Returns the largest absolute value of a - diagonal 1; infinity if an element is not finite. Waits. */
 template <typename T>
 fl_status find_largest(const fl_context *context, const strided<const T> &a, T diagonal, double *largest)
 {
@@ -105,7 +105,7 @@ fl_status find_largest(const fl_context *context, const strided<const T> &a, T d
     return FL_OK;
 }
 
-/* The power of two that scales the elements to about 1; FL_E_ARGUMENT if one is not finite. Waits. */
+/* Finds the power of two that scales the elements to about 1; FL_E_ARGUMENT if one is not finite. Waits. */
 template <typename T>
 fl_status find_scale(const fl_context *context, const fl_buffer &a, int *scale, const char *operation = "svd")
 {

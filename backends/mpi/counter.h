@@ -2,9 +2,9 @@
  *
  * counter.h - a part of link.c: the counter that all ranks share.
  */
-/* A thread of rank 0 answers: an MPI_Fetch_and_op of another rank waits until rank 0 calls MPI, which it does not while
- * it computes (seen with MPICH 4.0.2 for all windows, with Open MPI 4.1.4 for those of MPI_Win_create; that one makes
- * no such window at all over TCP where MPI_THREAD_MULTIPLE is asked for). */
+/* A thread of rank 0 answers, because an MPI_Fetch_and_op of another rank waits until rank 0 calls MPI, which rank 0
+ * does not do while it computes. MPICH 4.0.2 did so for all windows, Open MPI 4.1.4 for those of MPI_Win_create; over
+ * TCP with MPI_THREAD_MULTIPLE Open MPI created no such window at all. */
 static struct {
     _Atomic int64_t value;
     MPI_Comm asked; /* by other ranks */

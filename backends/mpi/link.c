@@ -103,17 +103,17 @@ static fl_status wait_for(const char *call, MPI_Request *requests, int count)
 
 /* ---------------------------------------------------------------------------------------------- watching ---- */
 
-/* What all ranks do together while no beats are heard, such as MPI_Init, which waits for ever. */
+/* Work that all ranks do together while no beats are received, such as MPI_Init, which can wait for ever. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    const char *what; /* "joined"; NULL: it is done */
+    const char *what; /* the step in words, "joined"; NULL: it is done */
     bool watched;
     pthread_t thread;
 } together = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* Ends the process: MPI_Abort is not possible at every moment, so that the launcher is asked by PMI, version 1, which
- * MPICH's and Slurm's speak. Open MPI's ends all when one ends so. */
+/* Ends the process and asks the launcher to end the others, by PMI version 1, which MPICH's and Slurm's launchers
+ * speak, because MPI_Abort is not possible at every moment. Open MPI's launcher ends all processes when one fails. */
 static void end_without_mpi(void)
 {
     const char *launcher = secure_getenv("PMI_FD");
@@ -134,8 +134,9 @@ static struct timespec moment_in(double seconds)
     return t;
 }
 
-/* Waits until all have done it, a second longer than the timeout, in parts: a process that was stopped itself is not
- * late at once. Once the ranks are known rank 0 says for all that some are missing, or rank 1 where rank 0 is lost. */
+/* Waits until all ranks have done it, one second longer than the timeout, in short waits, so that a process that was
+ * itself stopped is not late at once. Once the ranks are known, rank 0 reports for all that some are missing; rank 1
+ * does if rank 0 is lost. */
 static void *watch(void *unused)
 {
     enum { PARTS = 20 };
@@ -252,7 +253,7 @@ static fl_status start_beating(void)
     return FL_OK;
 }
 
-/* With all ranks, each of which is heard of until all have come: beats that are still under way are received. */
+/* Waits for all ranks, and goes on receiving beats until all have arrived. */
 static void stop_beating(void)
 {
     MPI_Request all;

@@ -38,8 +38,8 @@ static bool is_program(const char *path, struct stat *file)
     return stat(path, file) == 0 && S_ISREG(file->st_mode) && access(path, X_OK) == 0;
 }
 
-/* "PATH=" and the absolute folders of PATH, or the usual ones if it has none: an empty or relative one is searched from
- * the current folder. To be freed; NULL: out of memory. */
+/* Returns "PATH=" and the absolute folders of PATH, or the usual folders if it has none, to be freed; NULL: out of
+ * memory. Empty and relative folders are left out, because they mean the current folder. */
 static char *safe_path(void)
 {
     static const char name[] = "PATH=", usual[] = "/usr/local/bin:/usr/bin:/bin";
@@ -65,7 +65,7 @@ static char *safe_path(void)
     return path;
 }
 
-/* In the folders of safe_path(). */
+/* Searches the folders of safe_path(). */
 static bool find_in_path(const char *name, compiler *found)
 {
     for (const char *folder = strchr(found->search, '=') + 1; *folder;) {
@@ -171,10 +171,10 @@ fl_status compiler_time_limit(const fl_host *host, double *seconds)
     return FL_OK;
 }
 
-/* What become_compiler needs. */
+/* Arguments of become_compiler. */
 typedef struct execution {
     char *const *arguments, *const *environment;
-    int text, output; /* files: its stdin, and what it prints to */
+    int text, output; /* files for its stdin and for its messages */
 } execution;
 
 /* The work of process_run: its process becomes the compiler. Returns only if that fails, with errno. */
@@ -200,7 +200,8 @@ static int become_compiler(void *data)
     return errno;
 }
 
-/* "NAME=value" of this process's environment, to be freed; NULL: the value is no absolute path, or out of memory. */
+/* Returns "NAME=value" of this process's environment, to be freed; NULL: the value is not an absolute path, or memory
+ * is short. */
 static char *kept_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -209,7 +210,7 @@ static char *kept_variable(const char *name)
     return value && *value == '/' && asprintf(&text, "%s=%s", name, value) > 0 ? text : NULL;
 }
 
-/* The beginning of what was printed, without empty lines before it. */
+/* Reads the start of the compiler's messages, without empty lines before them. */
 static void read_output(int file, char *text, size_t size)
 {
     const ssize_t got = pread(file, text, size - 1, 0);
@@ -218,7 +219,7 @@ static void read_output(int file, char *text, size_t size)
     memmove(text, text + strspn(text, "\n"), strlen(text) + 1 - strspn(text, "\n"));
 }
 
-/* Whether the compiler met the limit of a file's size: gcc prints the error, clang the signal. */
+/* Returns whether the compiler reached the limit of a file's size: gcc prints the error, clang ends by the signal. */
 static bool is_too_large(const char *output)
 {
     return !strstr(output, FL_SOURCE_NAME ":") &&
@@ -231,7 +232,7 @@ static fl_status too_large(const fl_host *host, const char *path)
                        COMPILER_MOST_BYTES >> 20);
 }
 
-/* Turns the compiler's end into a status. */
+/* Turns the way in which the compiler ended into a status. */
 static fl_status judge(const fl_host *host, const compiler_job *job, const char *path, process_ending ending,
                        double limit)
 {
@@ -301,7 +302,7 @@ static void *load(const char *path)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Why a file that the compiler made is refused; dlerror() has the loader's words. */
+/* Reports why a file that the compiler wrote is refused; dlerror() has the loader's message. */
 static fl_status refuse(const fl_host *host, const char *path)
 {
     const char *words = dlerror();
@@ -333,7 +334,7 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
     return status;
 }
 
-/* Loads the code that the cache has for the key, or else compiles it. */
+/* Loads the code of this key from the cache, or else compiles it. */
 static fl_status load_or_make(const fl_host *host, const compiler_job *job, const compiler *with,
                               const compiler_text *key, void **handle)
 {

@@ -24,7 +24,8 @@ void compiler_add(compiler_text *text, const char *format, ...) __attribute__((f
 /* Lines of code_numbers.h and endings.h, which FlynnEmbed makes; NULL ends them. */
 extern const char *const code_numbers[], *const endings[];
 
-/* The C library's functions of math.h, and its others, by the names that are there without its development files. */
+/* The shared libraries with the functions of math.h and the other functions of C, under the file names that exist
+ * without development files. */
 #if defined(__GLIBC__) && defined(__x86_64__)
 #define COMPILER_MATH "-l:libm.so.6"
 #define COMPILER_C "-l:libc.so.6", "-l:ld-linux-x86-64.so.2"
@@ -33,7 +34,8 @@ extern const char *const code_numbers[], *const endings[];
 #define COMPILER_C "-lc"
 #endif
 
-/* For the linker: a name that nothing defines is an error of the text, and what would end the program is replaced. */
+/* Options of the linker: an undefined name is an error of the text, and functions that would end the program are
+ * replaced. */
 #define COMPILER_WRAP(name) ",--wrap=" #name
 #define COMPILER_LINK "-Wl,-z,defs" FLYNN_ENDINGS(COMPILER_WRAP)
 
@@ -56,10 +58,10 @@ typedef struct compiler_job {
  * folders of PATH alone, so that no CPATH changes what is compiled and no tool comes from the current folder. */
 fl_status compiler_load(const fl_host *host, const compiler_job *job, void **handle);
 
-/* Compiled code is refused from this size on. */
+/* Compiled code of this size or more is refused. */
 enum { COMPILER_MOST_BYTES = 64 << 20 };
 
-/* For how long a compiler may run: FLYNN_COMPILE_TIMEOUT, in seconds, else 60; 0: without a limit. FL_E_ARGUMENT. */
+/* Reads the time limit of a compiler: FLYNN_COMPILE_TIMEOUT, in seconds, else 60; 0: no limit. FL_E_ARGUMENT. */
 fl_status compiler_time_limit(const fl_host *host, double *seconds);
 
 #ifdef __cplusplus

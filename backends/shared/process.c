@@ -46,7 +46,7 @@ static void close_all_but(int one, int other)
     close_files(more + 1, INT_MAX, 0);
 }
 
-/* For the calling process; false if that has ended. */
+/* Writes the result to the calling process. Returns false if that process has ended. */
 static bool tell(int caller, const process_ending *ending)
 {
     return write(caller, ending, sizeof *ending) == (ssize_t)sizeof *ending;
@@ -59,7 +59,7 @@ static noreturn void do_work(int caller, int (*work)(void *data), void *data)
 
     caller = fcntl(caller, F_DUPFD_CLOEXEC, 3); /* the work may replace 0, 1 and 2 */
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if somebody ends the guard */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* in case the guard is killed */
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     sigemptyset(&none);
@@ -68,12 +68,12 @@ static noreturn void do_work(int caller, int (*work)(void *data), void *data)
     _exit(ending.error != 0 && tell(caller, &ending));
 }
 
-/* The group's number is not another one's as long as nobody has waited for its first process. */
+/* Ends the process group. Its number cannot have been reused, because nobody has waited for its first process yet. */
 static void end_group(pid_t group, int children)
 {
     struct pollfd ended = {.fd = children, .events = POLLIN};
 
-    kill(-group, SIGTERM); /* for which compilers remove their temporary files */
+    kill(-group, SIGTERM); /* compilers then remove their temporary files */
     poll(&ended, 1, GRACE_MS);
     kill(-group, SIGKILL);
 }
@@ -112,7 +112,7 @@ static noreturn void guard(int caller, int (*work)(void *data), void *data, doub
         do_work(caller, work, data);
     ending.error = worker < 0 ? errno : 0;
     if (worker > 0) {
-        setpgid(worker, worker); /* as the worker does: whoever comes first */
+        setpgid(worker, worker); /* the worker does the same; one of the two is first */
         close_all_but(caller, children);
         watch(caller, worker, children, seconds, &ending);
     }
@@ -144,7 +144,7 @@ process_ending process_run(int (*work)(void *data), void *data, double seconds)
     while (got < 0 && errno == EINTR);
     close(ends[0]);
     if (child > 0 && got != (ssize_t)sizeof ending)
-        ending = (process_ending){.status = SIGKILL}; /* the guard's end, and with it the work's */
+        ending = (process_ending){.status = SIGKILL}; /* the guard was killed, and the work with it */
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     return ending;

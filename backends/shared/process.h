@@ -13,9 +13,9 @@ extern "C" {
 
 /* How the work ended. */
 typedef struct process_ending {
-    int error;  /* errno: the work could not be started; 0: the members below say how it ended */
+    int error;  /* errno if the work could not be started; 0: the members below describe its end */
     bool late;  /* its time was over */
-    int status; /* if not late: as waitpid gives it */
+    int status; /* valid if not late: the status as waitpid returns it */
 } process_ending;
 
 /* Calls work(data) in a new process and waits for its end. The process and those that it starts are a process group.
@@ -30,7 +30,7 @@ typedef struct process_ending {
  * async-signal-safe functions, since other threads may have held locks. */
 process_ending process_run(int (*work)(void *data), void *data, double seconds);
 
-/* Closes all files of this process but those up to `last` when it calls execve; the kernel needs to be Linux 5.11. */
+/* Marks all files of this process above `last` to be closed by execve; needs Linux 5.11. */
 void process_close_on_exec(int last);
 
 #ifdef __cplusplus

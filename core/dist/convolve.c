@@ -107,7 +107,7 @@ static fl_status queue(const convolving *c, const fl_array *image, int64_t first
     return status;
 }
 
-/* Where there is nothing to compute: checks and names the variant nevertheless, by a window without elements. */
+/* Checks the arguments and names the variant when nothing is to be computed, by a window without elements. */
 static fl_status queue_nothing(convolving *c)
 {
     const int64_t shape[] = {1, larger(fl_array_shape(c->image, 1), 1)}, none[] = {0, 0};
@@ -124,7 +124,7 @@ static fl_status queue_nothing(convolving *c)
     return status;
 }
 
-/* The result where image or kernel have no elements. */
+/* Writes the result of an empty image or kernel. */
 static fl_status write_zeros(convolving *c)
 {
     void *zeros = calloc((size_t)fl_array_size(c->out) + 1, fl_dtype_size(fl_array_dtype(c->out)));

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* A rank's failure, and what it calls, as the others get it. */
+/* A rank's failure and the call that it makes, as sent to the others. */
 typedef struct report {
     int32_t status;
     char call[sizeof((fl_group *)0)->call];
@@ -75,7 +75,7 @@ void dist_call(fl_group *group, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(group->call, sizeof group->call, format, arguments);
     va_end(arguments);
-    group->call_hash = (int64_t)(dist_hash(group->call, strlen(group->call)) >> 2); /* its negative is a number, too */
+    group->call_hash = (int64_t)(dist_hash(group->call, strlen(group->call)) >> 2); /* its negative exists, too */
 }
 
 void *dist_scratch(fl_group *group, int i, size_t bytes)
@@ -158,7 +158,7 @@ dist_range dist_both(dist_range a, dist_range b)
 
 /* ------------------------------------------------------------------------------------------------ agree ---- */
 
-/* Where none failed: the lowest rank that makes another call than rank 0. */
+/* Returns, if no rank failed, the lowest rank that makes another call than rank 0. */
 static void take_calls(fl_group *g, const report *all, const char (*hosts)[sizeof g->launch.host])
 {
     int lowest = 1;
@@ -236,8 +236,8 @@ fl_status fl_group_failed(const fl_group *group)
     return group->failed;
 }
 
-/* Asks MPICH's launcher to end all processes (PMI, version 1), which else waits for this one for ever. The others see
- * the exit code: Open MPI's, and srun -K1. */
+/* Asks MPICH's launcher by PMI version 1 to end all processes; otherwise it would wait for this one for ever. Open
+ * MPI's launcher and srun -K1 see the exit code. */
 static void refuse_to_join(int exit_code)
 {
     const char *launcher = secure_getenv("SLURM_STEP_ID") ? NULL : secure_getenv("PMI_FD");

@@ -40,7 +40,7 @@ struct fl_group {
     fl_group_info info;
     fl_status failed; /* of the last call: the status that was agreed on */
     char message[800];
-    char call[120]; /* that the ranks make now */
+    char call[120]; /* the call that the ranks make now */
     int64_t call_hash;
     char remark[300];
     char wanted[16]; /* path that fl_group_path asks for; "": the best */
@@ -57,9 +57,10 @@ void *dist_scratch(fl_group *group, int i, size_t bytes);
 /* Keeps the message for fl_last_error, and returns the status. */
 fl_status dist_fail(fl_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Names the call that begins, with what all ranks must give it alike. From then on each agreement is on that, too. */
+/* Names the call that starts, with the arguments that must be the same on all ranks. Each later agreement compares
+ * them, too. */
 void dist_call(fl_group *group, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* 64 bits, as FNV-1a, but of words of eight bytes: against mistakes, not against an enemy. */
+/* A 64-bit hash like FNV-1a, but by words of eight bytes. It finds mistakes; it does not resist an attacker. */
 uint64_t dist_hash(const void *data, size_t bytes);
 
 /* Elements, or rows, from `first` up to, not including, `end`. */

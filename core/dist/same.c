@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * same.c - what all ranks must have alike: facts such as options, and the build of the plugin that computes. Where all
- * do, they exchange no more than a hash.
+ * same.c - compares facts that must be the same on all ranks, such as options and the build of the plugin that
+ * computes. If they are, ranks exchange only a hash.
  */
 #include "group.h"
 
@@ -16,14 +16,14 @@
 
 /* ------------------------------------------------------------------------------------------------- facts ---- */
 
-/* Facts are texts, one after the other; NULL: there is no next one. */
+/* Returns the next fact; facts are texts that follow each other. NULL: this was the last one. */
 static const char *next_fact(const char *fact, const char *end)
 {
     fact = memchr(fact, '\0', (size_t)(end - fact));
     return fact && fact + 1 < end ? fact + 1 : NULL;
 }
 
-/* The fact of this name, which ends at '=' or with the text; NULL: none. */
+/* Returns the fact of this name, which ends at '=' or with the text; NULL: none has it. */
 static const char *find_fact(const char *facts, const char *end, const char *name)
 {
     const size_t length = strcspn(name, "=");
@@ -34,7 +34,7 @@ static const char *find_fact(const char *facts, const char *end, const char *nam
     return fact;
 }
 
-/* Writes what differs first: "has --size=3, and rank 0 has --size=2". */
+/* Writes the first difference: "has --size=3, and rank 0 has --size=2". */
 static void describe(const char *own, const char *own_end, const char *first, const char *first_end, char *text,
                      size_t size)
 {
@@ -88,7 +88,7 @@ fl_status fl_group_same(fl_group *group, const void *facts, int64_t bytes, const
 
     dist_call(group, "fl_group_same");
     status = fl_group_agree(group, all ? FL_OK : FL_E_MEMORY, "out of host memory");
-    if (status != FL_OK || !all) { /* one of the ranks has no memory */
+    if (status != FL_OK || !all) { /* a rank is out of memory */
         free(all);
         return status;
     }

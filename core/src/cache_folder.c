@@ -89,7 +89,7 @@ bool core_cache_is_off(void)
     return own && strcmp(own, "off") == 0;
 }
 
-/* As the variables name it (XDG Base Directory Specification). */
+/* Writes the folder that the variables name (XDG Base Directory Specification). */
 static bool name_base(char base[PATH_MAX])
 {
     const char *own = getenv("FLYNN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -104,7 +104,7 @@ static bool name_base(char base[PATH_MAX])
     return length > 0 && length < LONGEST_FOLDER;
 }
 
-/* The nearest thing at or above `path` that is there. */
+/* Finds the closest existing path at or above `path`. */
 static bool find_there(const char *path, char there[PATH_MAX], struct stat *s, core_fault *fault)
 {
     char *slash;
@@ -137,8 +137,8 @@ static bool make_folders(const char *path, core_fault *fault)
     return true;
 }
 
-/* Whether it is there, or can be made: not in another user's folder, unless FLYNN_CACHE names it. Whoever owns "/" is
- * root. */
+/* Returns whether the folder exists or can be made: not in another user's folder, unless FLYNN_CACHE names it. The
+ * owner of "/" counts as root. */
 static bool may_make(const char *base, core_fault *fault)
 {
     const char *own = getenv("FLYNN_CACHE");
@@ -170,7 +170,7 @@ static bool is_writable(const char *folder, core_fault *fault)
     return core_cache_make_part(folder, path, fault) && (unlink(path) == 0 || met(fault, path, errno));
 }
 
-/* Whether code can be loaded from files there. */
+/* Returns whether code can be loaded from files in the folder. */
 static bool is_executable(const char *folder, core_fault *fault)
 {
     struct statvfs system;

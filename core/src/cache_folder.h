@@ -11,13 +11,13 @@
 /* Each returns false with `fault` filled: FL_E_MEMORY if memory, descriptors or space on the disk are short, else
  * FL_E_UNAVAILABLE. */
 
-/* The folder of all that Flynn keeps, as the variables name it; "" if none does. `make`: makes it and those above it,
- * with mode 0700, but not in another user's folder, unless FLYNN_CACHE names it. */
+/* Writes the folder in which Flynn saves files for later processes, as the variables name it; "" if none does. `make`:
+ * makes it and those above it, with mode 0700, but not in another user's folder, unless FLYNN_CACHE names it. */
 bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault);
 
-/* The folder in it in which code is kept: absolute and without symbolic links; "" if no variable names one. True if it
- * can be used: it is a folder of this user's, nobody else can write to it or replace it, and code can be loaded from
- * its file system. `make`: makes both; else neither needs to exist, but files must be writable in it. */
+/* Writes the folder in it for compiled code: absolute and without symbolic links; "" if no variable names one. Returns
+ * whether it can be used: it is a folder of this user's, nobody else can write to it or replace it, and code can be
+ * loaded from its file system. `make`: makes both; else neither needs to exist, but files must be writable in it. */
 bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault);
 /* Whether it is not used since FLYNN_CACHE is "off". */
 bool core_cache_is_off(void);

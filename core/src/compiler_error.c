@@ -217,7 +217,7 @@ static const char *find_proposal(const char *message, const char *text, const ch
 
 /* ------------------------------------------------------------------------------- names without a definition ---- */
 
-/* The last name in "_Z6helperf", "_ZN4text6helperEf" (the Itanium C++ ABI, 5.1); *length 0: there is none. */
+/* Finds the last name in "_Z6helperf", "_ZN4text6helperEf" (the Itanium C++ ABI, 5.1); *length 0: it has none. */
 static const char *mangled_name(const char *at, size_t *length)
 {
     const char *name = at;
@@ -231,9 +231,9 @@ static const char *mangled_name(const char *at, size_t *length)
     return name;
 }
 
-static const char variadic[] = "unsupported call to variadic function "; /* hiprtc's, of int f(...) */
+static const char variadic[] = "unsupported call to variadic function "; /* hiprtc writes this for int f(...) */
 
-/* The name that a linker misses, without scopes and parameters; false: it misses none. */
+/* Finds the undefined name that a linker reports, without scopes and parameters. Returns false if it reports none. */
 static bool finds_undefined(const char *output, char name[64])
 {
     static const char *const ways[] = {"undefined reference to `",
@@ -260,7 +260,8 @@ static bool finds_undefined(const char *output, char name[64])
     return end > length;
 }
 
-/* Where a body uses the name: it declares it where the name of a type stands before. false: none does. */
+/* Finds a use of the name in a function's body; after the name of a type it is a declaration, and not a use. Returns
+ * false if none exists. */
 static bool find_use(const char *text, const char *name, said *s)
 {
     core_text_error unused;
@@ -281,7 +282,7 @@ static bool find_use(const char *text, const char *name, said *s)
     return false;
 }
 
-/* Also where a macro uses it; else the text's beginning. */
+/* Finds the name anywhere in the text, such as in a macro; otherwise the place is the text's beginning. */
 static void find_mention(const char *text, const char *name, said *s)
 {
     const char *found = find_word(text, name);

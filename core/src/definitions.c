@@ -57,7 +57,7 @@ static fl_status fail_of_include(text_reader *t, const core_token *token)
 
 static fl_status read_directive(text_reader *t, const core_token *token)
 {
-    char words[64]; /* more than a known include has */
+    char words[64]; /* longer than every known include */
     const char *word = words;
     size_t length;
 
@@ -192,8 +192,9 @@ static fl_status read_text(text_reader *t)
         } else if (core_token_is(&token, "extern")) {
             blank_linkage(t, &token);
         }
-        if (token.kind == CORE_TOKEN_TEXT && (memmem(token.at, token.length, ".incbin", 7) ||
-                                              memmem(token.at, token.length, ".include", 8))) /* an assembler's */
+        if (token.kind == CORE_TOKEN_TEXT &&
+            (memmem(token.at, token.length, ".incbin", 7) ||
+             memmem(token.at, token.length, ".include", 8))) /* the assembler's own includes */
             status = fail_of_include(t, &token);
         if (t->reader.only_cxx && !t->to->is_cxx)
             status =

@@ -51,7 +51,7 @@ fl_status fl_kernel_read(const char *source, const char *shown_as, const char *e
     return status;
 }
 
-/* "NAME" or "NAME=VALUE", on one line, which nothing in it joins with the next one. */
+/* Returns whether the text is "NAME" or "NAME=VALUE" on one line, without a backslash that joins it with the next. */
 static bool is_define(const char *text)
 {
     core_text_error unused;

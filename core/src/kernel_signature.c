@@ -68,7 +68,7 @@ typedef struct parameter_reader {
     bool is_vector;   /* float4 and the like, whose elements have the type */
 } parameter_reader;
 
-/* "float4", "uint2": the type of its elements, for a pointer. */
+/* Reads the name of a vector type, "float4" or "uint2", and finds the type of its elements, for a pointer. */
 static bool add_vector(parameter_reader *p, const core_token *token)
 {
     static const char *const elements[][3] = {{"char", "char"},
@@ -80,7 +80,7 @@ static bool add_vector(parameter_reader *p, const core_token *token)
                                               {"long", "long"},
                                               {"ulong", "unsigned", "long"},
                                               {"longlong", "long", "long"},
-                                              {"ulonglong", "unsigned", "long"}, /* which has as many bits */
+                                              {"ulonglong", "unsigned", "long"}, /* `unsigned long` has as many bits */
                                               {"float", "float"},
                                               {"double", "double"}};
     core_token element = *token;

@@ -210,7 +210,7 @@ static fl_status choose(const char *variable, const fl_link **chosen)
     return none_fits(variable);
 }
 
-/* FLYNN_LINK_TIMEOUT; the default where it is wrong. */
+/* Reads FLYNN_LINK_TIMEOUT; returns the default if its value is wrong. */
 static fl_status read_timeout(double *seconds)
 {
     const double usual = 300;
@@ -227,7 +227,7 @@ static fl_status read_timeout(double *seconds)
     return core_fail(FL_E_ARGUMENT, "FLYNN_LINK_TIMEOUT: '%s' is not a number of seconds", text);
 }
 
-/* Joins the launch of `count` processes (0: not known) that the variable shows. */
+/* Joins the launch of `count` processes (0: unknown) that the variable names. */
 static fl_status join(const char *variable, int count, double timeout, const fl_link **link, fl_link_info *info)
 {
     const fl_link *chosen = NULL;
@@ -259,7 +259,7 @@ fl_status fl_link_open(const fl_link **link, fl_link_info *info)
 
     *link = NULL;
     *info = (fl_link_info){.size = 1, .local_size = 1};
-    if (!variable || count == 1) /* one process needs none, and may begin others, which are not ranks */
+    if (!variable || count == 1) /* a single process needs no link, and may start others that are not ranks */
         return FL_OK;
     wrong = read_timeout(&timeout);
     if (wrong != FL_OK)

@@ -199,9 +199,9 @@ bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_ve
 
 /* ---------------------------------------------------------------------------------------------- trusting ---- */
 
-/* Whether a group is a user's own, as many systems make one for each user: it has the user's number and name, and no
- * other member. Who has it as the primary group is looked for in /etc/passwd alone: a directory service may take
- * minutes to list its users. */
+/* Returns whether a group is a user's own, which many systems create for each user: it has the user's number and name,
+ * and no other member. Users who have it as their primary group are looked for in /etc/passwd only, because a directory
+ * service may take minutes to list its users. */
 static bool is_own_group(gid_t group, uid_t user)
 {
     enum { ROOM = 16 << 10 };

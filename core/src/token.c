@@ -20,7 +20,7 @@ static void new_line(core_reader *r)
     r->line_start = r->at;
 }
 
-/* Behind a backslash and the newline behind it, which join two lines; NULL: no joined line begins here. */
+/* Returns the character after a backslash and newline, which join two lines; NULL: no join starts here. */
 static const char *behind_join(const char *at)
 {
     if (at[0] != '\\')
@@ -28,8 +28,8 @@ static const char *behind_join(const char *at)
     return at[1] == '\n' ? at + 2 : at[1] == '\r' && at[2] == '\n' ? at + 3 : NULL;
 }
 
-/* Where compilers disagree whether a line ends: at a carriage return alone, and at a backslash with blanks behind it.
- */
+/* Returns whether compilers disagree that the line ends here: at a carriage return alone, and at a backslash followed
+ * by blanks. */
 static bool is_doubtful_end(const char *at)
 {
     if (*at == '\r')
@@ -52,7 +52,7 @@ static bool is_of_name(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* Skips joins of lines. */
+/* Skips joins of lines. Returns whether there were any. */
 static bool skip_joined_line(core_reader *r)
 {
     const char *behind = behind_join(r->at);
@@ -66,7 +66,8 @@ static bool skip_joined_line(core_reader *r)
     return true;
 }
 
-/* Likewise right behind a token, which may go on behind the join: then it is one token for a compiler, and not here. */
+/* Skips joins directly after a token. The token may continue after the join: a compiler then sees one token where this
+ * reader sees two. */
 static bool skip_joined_token(core_reader *r)
 {
     const char before = r->at > r->text ? r->at[-1] : ' ';
@@ -135,7 +136,7 @@ static fl_status skip_blanks(core_reader *r, core_text_error *error)
                                               "the backslash that ends the line before splits a word or mark");
 }
 
-/* R"mark(...)mark", in which nothing but its end has a meaning. false: it does not end in its line. */
+/* Skips R"mark(...)mark", in which only its end has a meaning. Returns false if it does not end in its line. */
 static bool skip_raw(core_reader *r)
 {
     const size_t length = strcspn(r->at, "\r\n"), mark = strcspn(r->at, "(\r\n");
@@ -168,7 +169,7 @@ static bool skip_quoted(core_reader *r)
     return true;
 }
 
-/* C's "preprocessing number": as long as it could be one. 1'000 is one in C++. */
+/* Skips a "preprocessing number" of C: the longest text that could be one. 1'000 is one in C++. */
 static void skip_number(core_reader *r)
 {
     for (r->at++;; r->at++) {
@@ -180,8 +181,8 @@ static void skip_number(core_reader *r)
     }
 }
 
-/* An apostrophe in a directive need not have another: #error isn't. Whether a comment can begin behind it is not agreed
- * on. */
+/* Skips a directive's apostrophe, which need not have a partner: #error isn't. Compilers disagree whether a comment can
+ * start after it. */
 static fl_status skip_apostrophe(core_reader *r, core_text_error *error)
 {
     const int line = r->line, column = column_of(r);
@@ -195,7 +196,7 @@ static fl_status skip_apostrophe(core_reader *r, core_text_error *error)
     return FL_OK;
 }
 
-/* To the end of its line. */
+/* Skips to the end of the line. */
 static fl_status skip_directive(core_reader *r, core_text_error *error)
 {
     fl_status status = FL_OK;
@@ -214,7 +215,7 @@ static fl_status skip_directive(core_reader *r, core_text_error *error)
         } else if (is_digit(*r->at) && !is_of_name(r->at[-1])) {
             skip_number(r);
         } else if (skip_joined_token(r)) {
-            r->splits = r->splits && !is_of_name(*r->at); /* words of directives are read with it */
+            r->splits = r->splits && !is_of_name(*r->at); /* also used for the words of directives */
         } else {
             r->at++;
         }

@@ -24,15 +24,15 @@ typedef struct core_token {
 typedef struct core_reader {
     const char *text, *at, *line_start;
     int line;
-    bool fresh;    /* nothing but blanks and comments stands before on this line: a # begins a directive */
+    bool fresh;    /* only blanks and comments precede it on this line: a # starts a directive */
     bool splits;   /* a backslash that ends a line has split a token, which the next call reports */
     bool only_cxx; /* a number such as 1'000 was read, or R"(...)": C may see other tokens there */
 } core_reader;
 
 void core_reader_start(core_reader *reader, const char *text);
 
-/* The next token behind blanks and comments. FL_E_SOURCE: a comment or a quote does not end, or compilers disagree on
- * where the line does. */
+/* Reads the next token after blanks and comments. FL_E_SOURCE: a comment or a quote does not end, or compilers disagree
+ * where the line ends. */
 fl_status core_token_next(core_reader *reader, core_token *token, core_text_error *error);
 
 /* Likewise, but passes over directives, which may stand within a construct that they are not part of. */
@@ -41,7 +41,8 @@ fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_t
 /* Skips to behind the bracket that closes the one read before, of any kind: brackets match there. */
 fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
 
-/* The token's beginning without joins of lines, and with a blank for blanks and comments: a directive's words. */
+/* Copies the start of the token without joins of lines, and with one blank for blanks and comments, as for the words of
+ * a directive. */
 void core_token_words(const core_token *token, char *words, size_t size);
 
 bool core_token_is(const core_token *token, const char *text);

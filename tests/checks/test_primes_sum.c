@@ -16,7 +16,7 @@ extern const exercise_kind primes_exercise;
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the command prints of the row, and what it writes as JSON; each is to be freed. */
+/* Returns what the command prints about the row, and the JSON that it writes; each is to be freed. */
 static char *shown(const exercise *e, const measurement *m, const json_t *row)
 {
     FILE *file = tmpfile();

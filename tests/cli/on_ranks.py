@@ -40,7 +40,7 @@ SECONDS = 120
 DESCR = {"u8": "|u1", "i32": "<i4", "i64": "<i8", "f32": "<f4", "f64": "<f8"}
 ROUNDING = {"<f4": 2.0 ** -24, "<f8": 2.0 ** -53}
 
-# What makes MPI start quickly on one machine, as root, too; a test that is run in the background ignores no signals.
+# Variables that make MPI start quickly on one machine, also as root; a test that is run in the background ignores no signals.
 ENVIRONMENT = {
     **{k: v for k, v in os.environ.items() if not k.startswith("FLYNN") or k in ("FLYNN_CACHE",)},
     "LC_ALL": "C", "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -452,7 +452,7 @@ check "options that differ" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" 
 check "results of random operations" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" results --cases=8
 check "signals" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" signals --cases=8
 
-# What cannot: all end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins;
+# Groups that cannot work: all ranks end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins;
 # one that is stopped in what all do together: while they join, and at the end, when the result has its name.
 cat >"$work/hurts_rank_1" <<'END'
 #!/bin/sh

@@ -63,7 +63,7 @@ static void put_rounded(struct maker *m, int depth)
     put(m, ", -1e15f), 1e15f))");
 }
 
-/* What the lanes do not have. */
+/* Functions that do not run over lanes. */
 static void put_whole_of_any_type(struct maker *m, int depth)
 {
     switch (depth > 0 ? below(m, 4) : 0) {

@@ -33,7 +33,7 @@ unsigned below(struct maker *m, unsigned most);
 /* Makes a function that is written over lanes, "float f(int n, float x, uint8_t c, short s)" or, if `wide`, "double f(long n, double x, bool c, float
  * s)", which depends on the seed alone. */
 void make_function(struct maker *m, uint64_t seed);
-/* The same with any of C's integer types, and with functions of math.h that have one right result. */
+/* Makes a function over any of C's integer types, with those functions of math.h that have one right result. */
 void make_function_of_any_type(struct maker *m, uint64_t seed);
 /* Makes an expression of `count` inputs, which are computed in this dtype. */
 void make_expression(struct maker *m, uint64_t seed, fl_dtype dtype, int count);

@@ -326,7 +326,7 @@ Test(cache, compares_the_key)
     cr_expect(is_found("key 2"));
 }
 
-/* What stands under the entry's name is a regular file of this user, or is not taken. */
+/* A file under the entry's name that is not a regular file of this user is not loaded. */
 Test(cache, is_a_file)
 {
     char path[PATH_MAX];
@@ -446,7 +446,7 @@ Test(cache, folder_of_others)
     expect_not_used("its owner can write to");
 }
 
-/* For the folder itself, which measurements are kept in. */
+/* Tests the folder itself, in which measurements are saved. */
 Test(cache, base)
 {
     char folder[PATH_MAX];
@@ -470,7 +470,7 @@ Test(cache, base)
               strstr(fl_last_error(), "no folder"));
 }
 
-/* As with sudo, which may keep HOME: nothing is made there, and whoever owns it can use it later. */
+/* sudo may keep HOME, another user's folder. Nothing is made there, and its owner can use it later. */
 Test(cache, home_of_another_user)
 {
     char folder[PATH_MAX];
@@ -495,7 +495,7 @@ Test(cache, home_of_another_user)
 
 /* --------------------------------------------------------------------------------------- the groups of users ---- */
 
-/* What the test says of them in place of the system's files. */
+/* The test answers with these in place of the system's files. */
 static struct {
     const char *user, *group, *members[3];
     struct passwd others[2];

@@ -93,7 +93,7 @@ Test(compiler_error, of_each_compiler)
     }
 }
 
-/* As linkers write of names that nothing defines: GNU ld 2.40, gold, LLD 14 (also in hiprtc 5.2), ptxas in NVRTC 13.0.
+/* Messages of linkers about undefined names: GNU ld 2.40, gold, LLD 14 (also in hiprtc 5.2), ptxas in NVRTC 13.0.
  */
 Test(compiler_error, of_each_linker)
 {

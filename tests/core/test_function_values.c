@@ -15,7 +15,7 @@
 
 enum { ELEMENTS = 512, INPUTS = 4 };
 
-/* What stands before a text that this test compiles itself. A statement expression has the type of its value. */
+/* Definitions before each text that this test compiles itself. A statement expression has the type of its value. */
 static const char before_text[] =
     "#include <limits.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <tgmath.h>\n"
     "#define abs(x) ({ __typeof__(+(x)) a_ = (x); a_ <= 0 ? 0 - a_ : a_; })\n"

@@ -97,7 +97,7 @@ Test(kernel_signature, heads)
     expect_kernel("__global__ void first(int *a) { }\n__global__ void second(float *a) { }", "first", "first(i32 *a)");
 }
 
-/* What stands before the text has the kernel's types, and nothing else of it. */
+/* The definitions before the text provide the kernel's types, and nothing else of it. */
 Test(kernel_signature, declaration)
 {
     core_kernel_signature signature;

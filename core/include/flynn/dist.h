@@ -82,7 +82,7 @@ FL_API void fl_group_end(const fl_group *group, int exit_code);
 FL_API fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction);
 /* all = the `bytes` of rank 0, those of rank 1 ... */
 FL_API fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes);
-/* Rank 0's `bytes` of data on all ranks. */
+/* Copies rank 0's `bytes` of data to all ranks. */
 FL_API fl_status fl_group_broadcast(fl_group *group, void *data, int64_t bytes);
 /* Sends to[r] to rank r and receives from[r] from it; both have `size` elements, in host memory. */
 FL_API fl_status fl_group_exchange(fl_group *group, const fl_piece *to, const fl_piece *from);
@@ -131,8 +131,8 @@ FL_API fl_status fl_group_move(fl_group *group, fl_device *device, const fl_rows
  * the image, in mode valid, each rank receives all of the image. */
 FL_API fl_status fl_group_convolve(fl_group *group, fl_device *device, const fl_array *image, const fl_array *kernel,
                                    fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
-/* The same of vectors, as fl_convolve1d does: image and out are this rank's shares of the elements of a signal and of
- * its result; neither signal nor kernel is empty. */
+/* Convolves vectors as fl_convolve1d does: image and out are this rank's shares of the elements of a signal and of its
+ * result; neither signal nor kernel is empty. */
 FL_API fl_status fl_group_convolve1d(fl_group *group, fl_device *device, const fl_array *signal, const fl_array *kernel,
                                      fl_mode mode, fl_array *out, const fl_run *run, fl_group_timing *timing);
 
