@@ -52,7 +52,7 @@ tests: deps
 
 check: tests
 	@$(BUILD)/tests/list_skips
-	@cd $(BUILD) && ctest --parallel $(TEST_JOBS) --output-on-failure
+	@cd $(BUILD) && python3 -B ../tests/slowest.py ctest --parallel $(TEST_JOBS) --output-on-failure
 
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'

@@ -40,8 +40,10 @@ check "nobody is lost" json "$work/out" '{"hip-nvidia", "hip-amd", "hip-cpu"} <=
 check "an emulation says so" json "$work/out" \
     'all(r["emulation"] == (r["backend_requested"] == "hip-cpu") for r in d["results"])'
 unset FLYNN_PLUGIN_PATH
+unset FLYNN_BACKEND
 ok "auto" convolve --json "${quick[@]}"
 check "auto is never an emulation" json "$work/out" 'd["results"][0]["emulation"] is False'
+export FLYNN_BACKEND=serial
 run convolve --backend=hip --json "${quick[@]}"
 if [ "$status" = 0 ]; then
     check "hip is a GPU" json "$work/out" 'd["results"][0]["family"] == "hip" and d["results"][0]["emulation"] is False'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The harness must be able to fail: each of these expectations is wrong, and each must be counted as a failure.
+# The harness must be able to fail: each of these expectations is wrong, and each must be counted as a failure. slowest.py,
+# which runs ctest, must pass a failure on.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 exec 2>/dev/null
@@ -16,6 +17,23 @@ check "NaN is no JSON" json bad.json 'True'
 before=$(listing)
 : >left_behind
 [ "$before" != "$(listing)" ] || passed=$((passed + 1))
+
+mkdir -p Testing/Temporary
+printf 'short 3 0.5\nlong 1 21.6\nremoved 1 99\n---\nlong\n' >Testing/Temporary/CTestCostData.txt
+printf '1/2 Test #1: short ....   Passed    0.50 sec\n2/2 Test  #2: long ...***Failed   21.60 sec\n\n' >run.txt
+printf '50%% tests passed, 1 tests failed out of 2\n\nTotal Test time (real) =  22.10 sec\n' >totals.txt
+cat run.txt - totals.txt >slowest.txt <<'END'
+
+The slowest tests: long 22 s, short 0 s
+All 2 tests: 22 s of test time (should stay below 450 s)
+Above 20 s: 1: long
+
+END
+"$PYTHON" -B "$here/../slowest.py" sh -c 'cat run.txt totals.txt; exit 8' >shown.txt
+if [ $? != 8 ] || ! diff slowest.txt shown.txt; then
+    echo "slowest.py: another exit code than ctest's 8, or other lines"
+    exit 1
+fi
 
 expected=7
 if [ "$failed" = "$expected" ] && [ "$passed" = 0 ]; then

@@ -39,6 +39,7 @@ ok "ceiling" ceiling --size=1000000 --backend=serial --repeat=1
 unset FLYNN_PLUGIN_PATH
 
 # The best backend does not have the operation: `auto` takes the next one, and says so.
+unset FLYNN_BACKEND
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/lean
 ok "auto takes the best one" convolve --size=20 --json --repeat=1
 check "which is lean" json "$work/out" 'd["results"][0]["backend"] == "lean"'
@@ -49,6 +50,7 @@ refused "a backend that is named" 3 'lean does not have map' map 'x + 1' --size=
 ok "sweep does the same" sweep map --size=20 --json --repeat=1 --warmup=0
 check "on another one" json "$work/out" 'd["results"] and "lean" not in {r["backend"] for r in d["results"]}'
 unset FLYNN_PLUGIN_PATH
+export FLYNN_BACKEND=serial
 
 # What does not fit is reported, and refused where it is asked for.
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/fields
