@@ -57,8 +57,9 @@ static void parse_pipelines(const char *option, const char *value, void *user)
 }
 
 static const own_option own_options[] = {
-    {"rank", OPTION_INTEGER, offsetof(batch_options, rank), "K",
-     .help = "Leading singular values to keep (100, or all)", .least = 1, .most = INT32_MAX},
+    {"keep", OPTION_INTEGER, offsetof(batch_options, keep), "K",
+     .help = "Leading singular values to keep (100, or all)", .least = 1, .most = INT32_MAX, .letter = 'k',
+     .also = "components"},
     {"output-dir", OPTION_TEXT, offsetof(batch_options, folder), "DIR",
      .help = "Write each result to this folder under its name\vThe folder is made if needed."},
     {"pipeline", OPTION_CUSTOM, 0, "MODE,...",
@@ -119,7 +120,7 @@ static void fill_pool(batch_command *c, batch_pool *pool)
     if (c->source.kind == BATCH_SYNTHETIC)
         batch_pool_make(pool, &c->source.shape, c->source.count, c->common->seed);
     else if (c->source.in_memory)
-        batch_pool_read(pool, c->source.inputs, c->source.count, c->own->rank);
+        batch_pool_read(pool, c->source.inputs, c->source.count, c->own->keep);
     c->source.ready = pool->items;
     c->source.distinct = pool->count;
     c->pool_bytes = pool->bytes;

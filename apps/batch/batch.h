@@ -34,7 +34,7 @@ typedef struct pipeline_choice {
 } pipeline_choice;
 
 typedef struct batch_options {
-    int64_t rank; /* 0: not given */
+    int64_t keep; /* 0: not given */
     const char *folder, *factors;
     int64_t synthetic[3]; /* all 0: not given */
     bool resume;

@@ -85,14 +85,14 @@ static batch_source make_random(const batch_options *own, const common_options *
     if (n[1] > LARGEST_EDGE || n[2] > LARGEST_EDGE || n[0] > INT32_MAX)
         fail(EXIT_BAD_INPUT, "--synthetic: %" PRId64 "x%" PRId64 "x%" PRId64 " is too large; expected at most %dx%dx%d",
              n[0], n[1], n[2], INT32_MAX, LARGEST_EDGE, LARGEST_EDGE);
-    if (own->rank > least)
+    if (own->keep > least)
         fail(EXIT_BAD_INPUT,
-             "a matrix of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64 " asks for more",
-             n[1], n[2], least, own->rank);
+             "a matrix of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --keep=%" PRId64 " asks for more",
+             n[1], n[2], least, own->keep);
     return (batch_source){.kind = BATCH_SYNTHETIC,
                           .count = n[0],
                           .in_memory = true,
-                          .shape = {dtype, n[1], n[2], own->rank ? own->rank : usual}};
+                          .shape = {dtype, n[1], n[2], own->keep ? own->keep : usual}};
 }
 
 /* The images in a folder, in the order of their names; the folder itself where it has none. */
@@ -136,7 +136,7 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
     if (common->argument_count == 0 && !own->factors)
         return make_random(own, common);
     source = common->argument_count ? find_images(common) : find_factors(own->factors);
-    source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->rank};
+    source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->keep};
     source.in_memory =
         source.kind == BATCH_FACTORS && !group_is_parted() && bytes_of_factors(&source) <= most_factor_bytes;
     return source;

@@ -164,7 +164,7 @@ static void end_item(pipeline *p, batch_item *item)
 
 static void do_stage(pipeline *p, batch_stage stage, batch_item *item, decomposer *d)
 {
-    const stage_settings settings = {p->plan->command->own->rank, p->plan->command->common->seed, d};
+    const stage_settings settings = {p->plan->command->own->keep, p->plan->command->common->seed, d};
     stage_report *report = &p->report.stages[stage];
     const double start = seconds_now();
     fl_trace_mark mark;

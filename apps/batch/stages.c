@@ -117,7 +117,7 @@ static bool factors_fit(batch_item *item, int64_t rank)
                            format_shape(vt->ndim, vt->shape).text);
     if (rank > s->shape[0])
         return problem_set(&item->why, EXIT_BAD_INPUT,
-                           "%s: there are %" PRId64 " singular values; --rank asks for %" PRId64, item->input,
+                           "%s: there are %" PRId64 " singular values; --keep asks for %" PRId64, item->input,
                            s->shape[0], rank);
     return true;
 }
@@ -293,7 +293,7 @@ static bool decompose(batch_item *item, const stage_settings *settings)
 
     if (settings->rank > least)
         return problem_set(&item->why, EXIT_BAD_INPUT,
-                           "%s: an image of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --rank=%" PRId64
+                           "%s: an image of %" PRId64 "x%" PRId64 " has %" PRId64 " singular values; --keep=%" PRId64
                            " asks for more",
                            item->input, shape->rows, shape->columns, least, settings->rank);
     shape->rank = settings->rank > 0 ? settings->rank : least < USUAL_RANK ? least : USUAL_RANK;

@@ -13,14 +13,14 @@
 enum { COURSE_RANK = 100 };
 
 typedef struct reconstruct_options {
-    integer_list ranks;
+    integer_list keeps;
     int64_t batch; /* 0: not given */
 } reconstruct_options;
 
 static const own_option options[] = {
-    {"rank", OPTION_INTEGERS, offsetof(reconstruct_options, ranks), "K,...",
+    {"keep", OPTION_INTEGERS, offsetof(reconstruct_options, keeps), "K,...",
      .help = "Singular values to use (of made factors 100, or all)\vOf files all. Of a list each is a row.", .least = 1,
-     .most = INT64_MAX},
+     .most = INT64_MAX, .letter = 'k', .also = "components"},
     {"batch", OPTION_INTEGER, offsetof(reconstruct_options, batch), "N",
      .help = "Make factors of a batch of N matrices", .least = 1, .most = 1 << 20, .void_with = 1},
     {0},
@@ -32,8 +32,8 @@ static void settle(exercise *e)
 
     if (group_is_parted() && own->batch)
         fail(EXIT_BAD_INPUT, "--batch: several ranks share the rows of one matrix");
-    if (group_is_parted() && own->ranks.count > 1)
-        fail(EXIT_BAD_INPUT, "--rank: expected one number where several ranks run");
+    if (group_is_parted() && own->keeps.count > 1)
+        fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }
 
 /* u and vt are random; s falls from 1 to 1 / rank. */
@@ -41,18 +41,18 @@ static host_array make(const exercise *e, int i)
 {
     const reconstruct_options *own = e->own;
     const int64_t edge = exercise_size(e), usual = edge < COURSE_RANK ? edge : COURSE_RANK,
-                  rank = e->rank ? e->rank : usual;
+                  rank = e->keep ? e->keep : usual;
     const int64_t batch = own->batch ? own->batch : 1,
                   shapes[][3] = {{batch, edge, rank}, {batch, rank}, {batch, rank, edge}};
     const int skip = own->batch ? 0 : 1;
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
     host_array s;
 
-    for (int r = 0; r < own->ranks.count; r++)
-        if (own->ranks.value[r] > edge)
+    for (int r = 0; r < own->keeps.count; r++)
+        if (own->keeps.value[r] > edge)
             fail(EXIT_BAD_INPUT,
-                 "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %" PRId64 "x%" PRId64 " matrix",
-                 own->ranks.value[r], edge, edge, edge);
+                 "--keep: %" PRId64 " is more than the %" PRId64 " singular values of a %" PRId64 "x%" PRId64 " matrix",
+                 own->keeps.value[r], edge, edge, edge);
     if (i != 1)
         return (i == 0 ? exercise_random_share : exercise_random)(dtype, 3 - skip, shapes[i] + skip, -1, 1,
                                                                   e->common.seed + (i == 2 ? 1 : 0));
@@ -85,48 +85,48 @@ static void plan(exercise *e)
     const host_array *u = &e->inputs[0], *vt = &e->inputs[2];
     const bool made = e->common.argument_count == 0;
 
-    for (int i = 0; made && e->expected && i < e->input_count; i++) { /* the factors of another rank */
+    for (int i = 0; made && e->expected && i < e->input_count; i++) { /* the factors of another --keep */
         host_array_free(&e->inputs[i]);
         e->inputs[i] = make(e, i);
     }
     const int64_t k = u->shape[u->ndim - 1];
     const fl_dtype dtype = exercise_float_dtype(e);
-    const integer_list *ranks = &((const reconstruct_options *)e->own)->ranks;
+    const integer_list *keeps = &((const reconstruct_options *)e->own)->keeps;
     int64_t shape[FL_MAX_DIMS], whole_u[FL_MAX_DIMS], whole[FL_MAX_DIMS];
 
     if (group_is_parted() && u->ndim == 3)
         fail(EXIT_BAD_INPUT, "%s: is a batch; several ranks share the rows of one matrix", e->common.arguments[0]);
     check_shapes(e);
-    for (int i = 0; i < ranks->count && !made; i++)
-        if (ranks->value[i] > k)
-            fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values in %s",
-                 ranks->value[i], k, e->common.arguments[1]);
-    e->rank = e->rank ? e->rank : k;
+    for (int i = 0; i < keeps->count && !made; i++)
+        if (keeps->value[i] > k)
+            fail(EXIT_BAD_INPUT, "--keep: %" PRId64 " is more than the %" PRId64 " singular values in %s",
+                 keeps->value[i], k, e->common.arguments[1]);
+    e->keep = e->keep ? e->keep : k;
     for (int d = 0; d < u->ndim; d++)
         shape[d] = d == u->ndim - 1 ? vt->shape[d] : u->shape[d];
     exercise_output(e, dtype, u->ndim, shape);
     exercise_whole(e->input_rows[0], u->ndim, shape, whole);
     exercise_whole(e->input_rows[0], u->ndim, u->shape, whole_u);
-    if (ranks->count > 1)
-        exercise_title(e, "reconstruct: %d ranks, result %s %s", ranks->count, format_shape(u->ndim, whole).text,
+    if (keeps->count > 1)
+        exercise_title(e, "reconstruct: %d ranks, result %s %s", keeps->count, format_shape(u->ndim, whole).text,
                        fl_dtype_name(dtype));
     else
         exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
-                       format_shape(u->ndim, whole_u).text, format_shape(vt->ndim, vt->shape).text, e->rank,
+                       format_shape(u->ndim, whole_u).text, format_shape(vt->ndim, vt->shape).text, e->keep,
                        format_shape(u->ndim, whole).text, fl_dtype_name(dtype));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_reconstruct(device, in[0], in[1], in[2], e->rank, out[0], run);
+    return fl_reconstruct(device, in[0], in[1], in[2], e->keep, out[0], run);
 }
 
 static void expect(exercise *e)
 {
     if (e->expected)
         reconstruct_oracle_free(e->expected);
-    e->expected = reconstruct_oracle_create(&e->inputs[0], &e->inputs[1], &e->inputs[2], e->rank, e->common.check,
+    e->expected = reconstruct_oracle_create(&e->inputs[0], &e->inputs[1], &e->inputs[2], e->keep, e->common.check,
                                             e->common.seed);
 }
 
@@ -143,7 +143,7 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     (void)m;
-    json_put(row, "singular_values", json_whole(e->rank));
+    json_put(row, "singular_values", json_whole(e->keep));
 }
 
 const exercise_kind reconstruct_exercise = {
@@ -156,7 +156,7 @@ const exercise_kind reconstruct_exercise = {
             "-1..1, s falling from 1 to 1/K, in f32, of a matrix with --size (512) rows and columns. --dtype=f32|f64 "
             "converts them; three factors of f32 are computed in f32, all others in f64.\v"
             "\tmade factors on the best backend\n"
-            "-b serial,simd,omp --rank=20\tthree backends side by side\n"
+            "-b serial,simd,omp --keep=20\tthree backends side by side\n"
             "u.npy s.npy vt.npy -o out.npy\tyour own factors\n",
     .arguments = "[U S VT]",
     .input_count = 3,
@@ -166,7 +166,7 @@ const exercise_kind reconstruct_exercise = {
     .seeds_calls = true, /* the check's sums */
     .options = options,
     .own_size = sizeof(reconstruct_options),
-    .ranked = true,
+    .keeps = true,
     .made = "the random factors",
     .size = 512,
     .largest = 1 << 20,

@@ -26,15 +26,16 @@
 enum { COURSE_RANK = 100, TIMES = 5, LONGEST_PATH = 4096 };
 
 typedef struct svd_options {
-    integer_list ranks;
+    integer_list keeps;
     const char *factors;
 } svd_options;
 
 static const char *const factor_names[] = {"u.npy", "s.npy", "vt.npy", NULL};
 
 static const own_option options[] = {
-    {"rank", OPTION_INTEGERS, offsetof(svd_options, ranks), "K,...",
-     .help = "Leading singular values to keep (100, or all)\vOf a list each is a row.", .least = 1, .most = INT64_MAX},
+    {"keep", OPTION_INTEGERS, offsetof(svd_options, keeps), "K,...",
+     .help = "Leading singular values to keep (100, or all)\vOf a list each is a row.", .least = 1, .most = INT64_MAX,
+     .letter = 'k', .also = "components"},
     {"factors", OPTION_FOLDER, offsetof(svd_options, factors), "DIR", .names = factor_names,
      .help = "Write u.npy, s.npy and vt.npy into this folder\v`flynn reconstruct` reads them."},
     {0},
@@ -76,8 +77,8 @@ static value_range normalize(host_array *array)
 
 static void settle(exercise *e)
 {
-    if (group_is_parted() && ((const svd_options *)e->own)->ranks.count > 1)
-        fail(EXIT_BAD_INPUT, "--rank: expected one number where several ranks run");
+    if (group_is_parted() && ((const svd_options *)e->own)->keeps.count > 1)
+        fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }
 
 static host_array make(const exercise *e, int i)
@@ -110,17 +111,17 @@ static void check_folder(const char *folder)
 }
 
 /* All of the list, before any work. */
-static void check_ranks(const exercise *e, int64_t least)
+static void check_keeps(const exercise *e, int64_t least)
 {
-    const integer_list *ranks = &((const svd_options *)e->own)->ranks;
+    const integer_list *keeps = &((const svd_options *)e->own)->keeps;
 
-    for (int i = 0; i < ranks->count; i++)
-        if (ranks->value[i] > least)
-            fail(EXIT_BAD_INPUT, "--rank: %" PRId64 " is more than the %" PRId64 " singular values of a %s matrix",
-                 ranks->value[i], least, format_shape(2, e->inputs[0].shape).text);
+    for (int i = 0; i < keeps->count; i++)
+        if (keeps->value[i] > least)
+            fail(EXIT_BAD_INPUT, "--keep: %" PRId64 " is more than the %" PRId64 " singular values of a %s matrix",
+                 keeps->value[i], least, format_shape(2, e->inputs[0].shape).text);
 }
 
-/* Once for all ranks. */
+/* Called once for all numbers of singular values. */
 static void start_expected(exercise *e, const char *file)
 {
     host_array *matrix = &e->inputs[0];
@@ -151,20 +152,21 @@ static void plan(exercise *e)
 
     if (!e->expected) {
         start_expected(e, e->common.argument_count ? e->common.arguments[0] : NULL);
-        check_ranks(e, least);
-        if (own->factors && own->ranks.count > 1)
-            fail(EXIT_BAD_INPUT, "--factors: they are those of one rank, and --rank names %d; expected one",
-                 own->ranks.count);
+        check_keeps(e, least);
+        if (own->factors && own->keeps.count > 1)
+            fail(EXIT_BAD_INPUT,
+                 "--factors: they are those of one number of singular values, and --keep names %d; expected one",
+                 own->keeps.count);
         if (own->factors && group_prints())
             check_folder(own->factors);
     }
-    const int64_t k = e->rank ? e->rank : least < COURSE_RANK ? least : COURSE_RANK;
+    const int64_t k = e->keep ? e->keep : least < COURSE_RANK ? least : COURSE_RANK;
     exercise_output(e, dtype, 2, (int64_t[]){matrix->shape[0], k});
     exercise_output(e, dtype, 1, &k);
     exercise_output(e, dtype, 2, (int64_t[]){k, n});
-    if (own->ranks.count > 1)
+    if (own->keeps.count > 1)
         exercise_title(e, "svd: matrix %s %s, %d ranks in %s", format_shape(2, matrix->shape).text,
-                       fl_dtype_name(matrix->dtype), own->ranks.count, fl_dtype_name(dtype));
+                       fl_dtype_name(matrix->dtype), own->keeps.count, fl_dtype_name(dtype));
     else
         exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1", format_shape(2, whole).text,
                        fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype), compression(m, n, k));
@@ -308,8 +310,8 @@ const exercise_kind svd_exercise = {
             "it is, integers in f64. Without it: the Shepp-Logan phantom, --size (512) pixels square, in f32. "
             "--dtype=f32|f64 converts it. -o writes the matrix in rank K, in its own range. Several ranks have "
             "the variant randomized alone.\v"
-            "--rank=5,20,100\ta made image in three ranks\n"
-            "in.png --rank=20 -o out.png\tyour own image\n"
+            "--keep=5,20,100\ta generated image, three times\n"
+            "in.png --keep=20 -o out.png\tyour own image\n"
             "in.png --factors=factors\tkeep its singular values and vectors\n",
     .arguments = "[FILE]",
     .input_count = 1,
@@ -321,7 +323,7 @@ const exercise_kind svd_exercise = {
     .parted_variant = "randomized",
     .options = options,
     .own_size = sizeof(svd_options),
-    .ranked = true,
+    .keeps = true,
     .made = "the phantom",
     .size = 512,
     .largest = 1 << 15,

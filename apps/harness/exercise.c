@@ -37,11 +37,11 @@ static void start(exercise *e, const exercise_kind *kind)
         memcpy(e->own, kind->own, kind->own_size);
 }
 
-static const integer_list *ranks_of(const exercise *e)
+static const integer_list *keeps_of(const exercise *e)
 {
     static const integer_list none = {0};
 
-    return e->kind->ranked ? e->own : &none;
+    return e->kind->keeps ? e->own : &none;
 }
 
 static void parse(exercise *e, int argc, char **argv)
@@ -94,9 +94,9 @@ static void refuse(exercise *e)
     if (kind->largest && c->size > kind->largest)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
-    if (c->output && ranks_of(e)->count > 1)
-        fail(EXIT_BAD_INPUT, "--output: it is the result of one rank, and --rank names %d; expected one",
-             ranks_of(e)->count);
+    if (c->output && keeps_of(e)->count > 1)
+        fail(EXIT_BAD_INPUT, "--output: it is the result of one number of singular values, and --keep names %d; expected one",
+             keeps_of(e)->count);
     if (group_is_parted())
         parted_refuse(c);
     if (kind->settle)
@@ -146,12 +146,12 @@ void exercise_title(exercise *e, const char *format, ...)
     va_end(arguments);
 }
 
-/* Outputs, and what is expected, of the i-th rank. */
-static void prepare_rank(exercise *e, int i)
+/* Prepares the outputs and the expected results of the i-th number of singular values. */
+static void prepare_keep(exercise *e, int i)
 {
     const bool png = e->common.output && file_ends_in(e->common.output, ".png");
 
-    e->rank = ranks_of(e)->value[i];
+    e->keep = keeps_of(e)->value[i];
     e->output_count = 0;
     e->kind->steps.plan(e);
     e->output_rows = group_count(e->outputs[0].shape[0]);
@@ -172,7 +172,7 @@ static void prepare_rank(exercise *e, int i)
 /* Inputs, outputs, and what is expected. */
 static void prepare(exercise *e, bool random)
 {
-    e->rank = ranks_of(e)->value[0]; /* for made inputs */
+    e->keep = keeps_of(e)->value[0]; /* for made inputs */
     (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
     if (random) {
         host_array made = e->inputs[0];
@@ -181,7 +181,7 @@ static void prepare(exercise *e, bool random)
     }
     for (int i = 0; i < e->input_count; i++)
         e->input_rows[i] = e->parted & 1u << i ? group_count(e->inputs[i].shape[0]) : e->inputs[i].shape[0];
-    prepare_rank(e, 0);
+    prepare_keep(e, 0);
 }
 
 void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole)
@@ -430,8 +430,8 @@ static int passes_of(const result_list *results)
     return passes;
 }
 
-/* Runs all ways with the rank that is prepared, and adds their results. Are they right? */
-static bool run_rank(exercise *e, way_list ways, result_list *results)
+/* Runs all ways with the prepared number of singular values and adds their results. Returns whether they are right. */
+static bool run_keep(exercise *e, way_list ways, result_list *results)
 {
     const int first = results->count;
 
@@ -444,16 +444,16 @@ static bool run_rank(exercise *e, way_list ways, result_list *results)
 
 static int run(exercise *e)
 {
-    const int ranks = ranks_of(e)->count > 1 ? ranks_of(e)->count : 1;
+    const int keeps = keeps_of(e)->count > 1 ? keeps_of(e)->count : 1;
     way_list ways = ways_for(e);
-    const int rows = ranks * ways.count;
+    const int rows = keeps * ways.count;
     result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
                            json_new_list()};
-    bool ok = run_rank(e, ways, &results);
+    bool ok = run_keep(e, ways, &results);
 
-    for (int i = 1; i < ranks && !(results.count > 0 && progress_is_late()); i++) {
-        prepare_rank(e, i);
-        ok = run_rank(e, ways_for(e), &results) && ok;
+    for (int i = 1; i < keeps && !(results.count > 0 && progress_is_late()); i++) {
+        prepare_keep(e, i);
+        ok = run_keep(e, ways_for(e), &results) && ok;
     }
     if (progress_is_late())
         note("--max-time: the time was over after %d timed passes; %d of %d rows are there", passes_of(&results),

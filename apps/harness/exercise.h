@@ -52,7 +52,7 @@ struct exercise_kind {
     const own_option *options; /* NULL: none */
     size_t own_size;
     const void *own; /* the own options' defaults; NULL: zeros */
-    bool ranked;     /* the own values begin with an integer_list, --rank: each is run, with `plan` and `expect` called
+    bool keeps;      /* the own values begin with an integer_list, --keep: each is run, with `plan` and `expect` called
                         again, which then keep or replace what they made before */
 
     const char *made;        /* what is made where no file is given: "the course's image" */

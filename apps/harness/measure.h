@@ -31,7 +31,7 @@ typedef struct exercise {
     const exercise_kind *kind;
     common_options common;
     void *own;                    /* the values of the kind's own options */
-    int64_t rank;                 /* of a ranked kind: one of --rank; 0: not given */
+    int64_t keep;                 /* singular values, one of --keep; 0: not given */
     const backend_list *backends; /* NULL where exercise_prepare made it */
     const char *word;             /* the first argument, if exercise_kind.first_is_text */
     char title[400];              /* the table's first line */

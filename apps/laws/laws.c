@@ -28,7 +28,7 @@ enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST
 
 typedef struct laws_options {
     const char *exercise, *threads, *batch, *ranks; /* NULL: not given */
-    int64_t rank;                                   /* 0: not given */
+    int64_t keep;                                   /* 0: not given */
     /* What they come to. */
     const exercise_kind *what;
     int count;
@@ -51,8 +51,8 @@ static const own_option own_options[] = {
      .help =
          "Numbers of processes to measure with\vBegun by MPI or Slurm (docs/cluster.md), each with a device and its "
          "share of the data. They take the place of threads."},
-    {"rank", OPTION_INTEGER, offsetof(laws_options, rank), "K", .help = "Singular values, of svd and reconstruct",
-     .least = 1, .most = INT64_MAX},
+    {"keep", OPTION_INTEGER, offsetof(laws_options, keep), "K", .help = "Singular values, of svd and reconstruct",
+     .least = 1, .most = INT64_MAX, .letter = 'k', .also = "components"},
     {0},
 };
 
@@ -215,9 +215,9 @@ static void settle(const common_options *common, laws_options *own)
                                                  : "convolve",
                                "laws", exercise_runs_among_others);
     exercise_refuse(common, own->what);
-    if (!own->what->ranked) {
-        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
-        own->rank = 0; /* FLYNN_RANK */
+    if (!own->what->keeps) {
+        option_refuse_own(common, own_options, "keep", "only svd and reconstruct have singular values");
+        own->keep = 0; /* FLYNN_KEEP */
     }
     own->size = common->size ? common->size : by_batches(own) ? COURSE_RECONSTRUCT : own->what->laws.size;
     settle_kind(own);
@@ -263,8 +263,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
         child_words_add(&w, "%s", run->own->what->laws.option);
     if (run->own->ranks && run->own->what->parted_variant && strcmp(common.variant, "auto") == 0)
         child_words_add(&w, "--variant=%s", run->own->what->parted_variant);
-    if (run->own->rank)
-        child_words_add(&w, "--rank=%" PRId64, run->own->rank);
+    if (run->own->keep)
+        child_words_add(&w, "--keep=%" PRId64, run->own->keep);
     if (batch)
         child_words_add(&w, "--batch=%" PRId64, batch);
     if (ranks)

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_OPTIONS = 48, KEY_FIRST = 0x100 }; /* of a command, the shared ones included; the key of its first one */
+/* The most options of a command with the shared ones, and the most other names of options; the first option's key. */
+enum { MOST_OPTIONS = 48, MOST_OTHER_NAMES = 4, KEY_FIRST = 0x100 };
 
 /* An option of the command that is being parsed. */
 typedef struct entry {
@@ -37,7 +38,7 @@ typedef struct parsing {
     struct argp argp;
     int count, own_count;
     entry entries[MOST_OPTIONS];
-    struct argp_option options[MOST_OPTIONS + 1];
+    struct argp_option options[MOST_OPTIONS + MOST_OTHER_NAMES + 1];
 } parsing;
 
 /* Where the value that is being parsed comes from. */
@@ -156,6 +157,12 @@ static void gather(parsing *p)
             add_option(p, &shared_options[i], p->common, 1u << i);
     for (size_t i = 0; i < sizeof always_options / sizeof *always_options; i++)
         add_option(p, &always_options[i], p, 0);
+    for (int i = 0, end = p->count; i < p->count; i++)
+        if (p->entries[i].option->also) {
+            p->options[end] = p->options[i];
+            p->options[end].name = p->entries[i].option->also;
+            p->options[end++].flags |= OPTION_HIDDEN;
+        }
 }
 
 static int place_of(const parsing *p, int key)
@@ -276,6 +283,24 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
 }
 
+/* Refuses --rank, the name of --keep before flynn/2, which would be read as an abbreviation of --ranks. */
+static void refuse_rank(const parsing *p, char **argv)
+{
+    const char *variable = getenv("FLYNN_RANK");
+
+    if (has_option(p, "keep") && variable && *variable)
+        fail(EXIT_BAD_INPUT, "FLYNN_RANK is now FLYNN_KEEP (singular values); processes are FLYNN_RANKS");
+    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
+        if (strcmp(*word, "--rank") != 0 && strncmp(*word, "--rank=", 7) != 0)
+            continue;
+        if (has_option(p, "keep"))
+            fail(EXIT_BAD_INPUT, "--rank is now --keep (singular values); processes are --ranks");
+        fail(EXIT_BAD_INPUT, has_option(p, "ranks") ? "--rank is not an option; did you mean --ranks (processes)?"
+                                                    : "--rank is not an option; this command takes neither --keep "
+                                                      "(singular values) nor --ranks (processes)");
+    }
+}
+
 /* A shared option that the command does not take is not an abbreviation of another one: batch has no --output, but
  * --output-dir. */
 static void refuse_foreign(const parsing *p, char **argv)
@@ -296,10 +321,10 @@ static noreturn void explain_long(const parsing *p, const char *word)
     int matches = 0;
 
     snprintf(name, sizeof name, "%.*s", length, word + 2);
-    for (int i = 0; i < p->count; i++) {
-        if (strncmp(p->options[i].name, name, strlen(name)) != 0)
+    for (const struct argp_option *o = p->options; o->name; o++) {
+        if (strncmp(o->name, name, strlen(name)) != 0)
             continue;
-        found = &p->options[i];
+        found = o;
         matches++;
         add_name(list, sizeof list, found->name);
         if (strcmp(found->name, name) == 0) {
@@ -448,6 +473,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
+    refuse_rank(&p, argv);
     refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);

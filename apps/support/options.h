@@ -112,6 +112,7 @@ typedef struct own_option {
     const char *value;        /* for --help: "MODE"; NULL for a flag */
     const char *help;         /* help.h */
     char letter;              /* 'o' for -o; 0: none */
+    const char *also;         /* another name, which --help does not list; NULL: none */
     const char *const *names; /* OPTION_CHOICE, OPTION_FOLDER: ended by NULL; OPTION_CUSTOM: examples of a value */
     int64_t least, most;      /* of numbers */
     const char *needs;        /* another own option, without which this one has no effect */

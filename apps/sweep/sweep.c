@@ -35,7 +35,7 @@ typedef struct value_list {
 typedef struct sweep_options {
     const exercise_kind *kind; /* NULL: none is named */
     value_list variants, blocks;
-    integer_list sizes, ranks;
+    integer_list sizes, keeps;
     int block[MOST_VALUES][3];
     bool save, forget;
 } sweep_options;
@@ -78,8 +78,9 @@ static const own_option own_options[] = {
      .help = "Sizes of the input (default: the course's)\vOf primes, N of --upto.", .least = 1, .most = INT64_MAX},
     {"block", OPTION_CUSTOM, 0, "X[xY[xZ]],...",
      .help = "Blocks, or cache tiles on a processor\vDefault: each variant's own.", .parse = take_blocks},
-    {"rank", OPTION_INTEGERS, offsetof(sweep_options, ranks), "K,...",
-     .help = "Singular values, of svd and reconstruct", .least = 1, .most = INT64_MAX},
+    {"keep", OPTION_INTEGERS, offsetof(sweep_options, keeps), "K,...",
+     .help = "Singular values, of svd and reconstruct", .least = 1, .most = INT64_MAX, .letter = 'k',
+     .also = "components"},
     {"save", OPTION_FLAG, offsetof(sweep_options, save),
      .help = "Keep the fastest: the exercise then runs it for auto"},
     {"forget", OPTION_FLAG, offsetof(sweep_options, forget),
@@ -185,7 +186,7 @@ typedef struct sweep {
     const common_options *common;
     const sweep_options *own;
     json_t *rows, *cannot_run; /* the document's */
-    int64_t rank;              /* of the combinations that run now; 0: the exercise's own */
+    int64_t keep;              /* of the combinations that run now; 0: the exercise's own */
     int done, count;           /* combinations */
     int late;                  /* combinations that were left out because --max-time was over */
     int worst;                 /* exit code of a process that broke */
@@ -215,8 +216,8 @@ static child_result run_child(const sweep *s, const combination *c)
     child_words_common(&words, exercise_takes(s->own->kind), &one);
     if (size && c->size)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
-    if (s->rank)
-        child_words_add(&words, "--rank=%" PRId64, s->rank);
+    if (s->keep)
+        child_words_add(&words, "--keep=%" PRId64, s->keep);
     return child_run(&words);
 }
 
@@ -232,7 +233,7 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "backend", json_text(c->backend));
     json_put(entry, "variant", json_text(c->variant));
     json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
-    json_put(entry, "rank_asked", s->rank ? json_whole(s->rank) : json_null());
+    json_put(entry, "rank_asked", s->keep ? json_whole(s->keep) : json_null());
     json_put(entry, "block", json_block(c->block));
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
@@ -266,7 +267,7 @@ static bool run_one(sweep *s, const combination *c)
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
-        json_put(row, "rank_asked", s->rank ? json_whole(s->rank) : json_null());
+        json_put(row, "rank_asked", s->keep ? json_whole(s->keep) : json_null());
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
@@ -318,11 +319,11 @@ static void run_all(sweep *s, const json_t *offers)
     size_t b;
 
     json_array_foreach(offers, b, offer) s->count +=
-        at_least_one(own->sizes.count) * at_least_one(own->ranks.count) * at_least_one(own->blocks.count) *
+        at_least_one(own->sizes.count) * at_least_one(own->keeps.count) * at_least_one(own->blocks.count) *
         (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
     for (int i = 0; i < at_least_one(own->sizes.count); i++)
-        for (int k = 0; k < at_least_one(own->ranks.count); k++) {
-            s->rank = own->ranks.count ? own->ranks.value[k] : 0;
+        for (int k = 0; k < at_least_one(own->keeps.count); k++) {
+            s->keep = own->keeps.count ? own->keeps.value[k] : 0;
             json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->sizes.value[i] : 0);
         }
     progress_end();
@@ -386,13 +387,13 @@ static void settle(const common_options *common, sweep_options *own)
     }
     if (!own->kind)
         fail(EXIT_BAD_INPUT, "no exercise is named; `flynn --exercises` lists them");
-    if (!own->kind->ranked) {
-        option_refuse_own(common, own_options, "rank", "only svd and reconstruct have a rank");
-        own->ranks.count = 0; /* FLYNN_RANK */
+    if (!own->kind->keeps) {
+        option_refuse_own(common, own_options, "keep", "only svd and reconstruct have singular values");
+        own->keeps.count = 0; /* FLYNN_RANK */
     }
-    if (own->save && own->ranks.count > 1)
-        fail(EXIT_BAD_INPUT, "--save: one choice is kept for a size, and --rank names %d; expected one",
-             own->ranks.count);
+    if (own->save && own->keeps.count > 1)
+        fail(EXIT_BAD_INPUT, "--save: one choice is kept for a size, and --keep names %d; expected one",
+             own->keeps.count);
     if (own->save && own->kind->own_methods)
         fail(EXIT_BAD_INPUT, "--save: the variants of %s are methods, and none of them replaces another",
              own->kind->name);

@@ -22,10 +22,10 @@ run convolve convolve --png="$folder/convolve.png" --crop=64x64 --zoom=8
 run slice convolve "$slice" --mode=same --png="$folder/slice.png" --zoom=3
 echo
 echo "The brain again, of which 20 singular values of 181 are left:"
-run svd svd "$slice" --rank=20 -o "$folder/svd.png"
+run svd svd "$slice" --keep=20 -o "$folder/svd.png"
 echo
 echo "Both slices that are here from 20 singular values, through a pipeline, on the best backend here:"
-"$flynn" batch "$slices"/*.png --rank=20 --output-dir="$folder/batch" >"$folder/batch.txt"
+"$flynn" batch "$slices"/*.png --keep=20 --output-dir="$folder/batch" >"$folder/batch.txt"
 cat "$folder/batch.txt"
 echo
 echo "Sorting a million numbers; adding one to 65,536; the primes below 10,000 by trial division:"

@@ -14,7 +14,7 @@ declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
     [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
-    [map]="map --size=500" [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32 --rank=5"
+    [map]="map --size=500" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5"
 )
 # They have no exercise; kernel has a test of its own.
 declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [search_sorted]=1 [qr]=1)
@@ -39,7 +39,7 @@ while read -r operation variant dtype; do
         '[(r["check"]["ok"], r["family"], r["emulation"]) for r in d["results"]] == [(True, "hip", False)]'
 done <"$work/variants"
 ok "slice" slice --size=40 --slice=3:30,5:9 "${quick[@]}"
-ok "batch" batch "$slice" --rank=5 --output-dir=batch --backend=hip-amd
+ok "batch" batch "$slice" --keep=5 --output-dir=batch --backend=hip-amd
 
 # hiprtc, in its process.
 printf '__global__ void k(float *out, int n) { out[0] = n; }\n' >one.hip

@@ -75,8 +75,8 @@ for shape in "0x5 (0, 5)" "5x0 (5, 0)" "0x0 (0, 0)"; do
     gives "${shape#* }" reconstruct $file/u.npy $file/s.npy $file/vt.npy
     ok "$file, randomized" svd $file.npy --variant=randomized "${quick[@]}"
 done
-refused "a rank" 2 "--rank: 1 is more than the 0 singular values of a 0x5 matrix" svd 0x5.npy --rank=1
-refused "a rank of the product" 2 "--rank: 1 is more than the 0 singular values in 0.npy" reconstruct 5x0.npy 0.npy 0x4.npy --rank=1
+refused "a rank" 2 "--keep: 1 is more than the 0 singular values of a 0x5 matrix" svd 0x5.npy --keep=1
+refused "a rank of the product" 2 "--keep: 1 is more than the 0 singular values in 0.npy" reconstruct 5x0.npy 0.npy 0x4.npy --keep=1
 for how in full sampled; do
     gives "(5, 4)" reconstruct 5x0.npy 0.npy 0x4.npy --check=$how
     gives "(0, 4)" reconstruct 0x3.npy 3.npy 3x4.npy --check=$how

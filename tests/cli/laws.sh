@@ -101,9 +101,9 @@ fi
 ok "two points" laws sort --threads=1,2 --size=40000 "${quick[@]}"
 check "say what they cannot" test "$(grep -c 'two points cannot show whether the law holds' "$work/out")" = 2
 check "and no serial fraction is negative" test "$(grep -c 'f = -\|fraction would be -' "$work/out")" = 0
-refused "a rank for an exercise without" 2 "only svd and reconstruct have a rank" laws sort --rank=3 --threads=1,2
-refused "two ranks" 2 "is not a whole number" laws reconstruct --rank=3,4 --threads=1,2
-FLYNN_RANK=3 ok "a variable for other exercises" laws sort --threads=1,2 --size=1000 "${quick[@]}"
+refused "a rank for an exercise without" 2 "only svd and reconstruct have singular values" laws sort --keep=3 --threads=1,2
+refused "two ranks" 2 "is not a whole number" laws reconstruct --keep=3,4 --threads=1,2
+FLYNN_KEEP=3 ok "a variable for other exercises" laws sort --threads=1,2 --size=1000 "${quick[@]}"
 refused "one point" 2 "at least two" laws sort --threads=1
 refused "not from one" 2 "the first of them 1" laws sort --threads=2,3,4,5
 refused "not ascending" 2 "ascending" laws sort --threads=1,3,2,4

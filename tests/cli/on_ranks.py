@@ -290,7 +290,7 @@ def try_allclose(rng, folder):
 
 def try_svd(rng, _):
     edge = rng.randrange(1, 60)
-    return ["svd", f"--size={edge}", f"--rank={rng.randrange(1, edge + 1)}", "--variant=randomized"], None
+    return ["svd", f"--size={edge}", f"--keep={rng.randrange(1, edge + 1)}", "--variant=randomized"], None
 
 
 OPERATIONS = [try_sort, try_select, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
@@ -366,7 +366,7 @@ def is_ended(folder, rng):
     other sort would go on for minutes."""
     number, count, mpi = rng.choice(SIGNALS), rng.randrange(2, 5), rng.choice(mpis())
     images = rng.randrange(3) == 0
-    words = ["batch", "in", "--rank=3", "--svd=jacobi", "--backend=serial", "--output-dir=out"] if images else \
+    words = ["batch", "in", "--keep=3", "--svd=jacobi", "--backend=serial", "--output-dir=out"] if images else \
         ["sort", "--size=2M", "--dtype=f32", "--backend=serial", *rng.choice([QUICK, ["--min-time=300"]]), "-o", "out.npy"]
     if images:
         make_images(folder, 60)

@@ -22,7 +22,7 @@ declare -A command=(
     [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map x*y+1 --size=5000"
-    [reconstruct]="reconstruct --size=48 --rank=10" [svd]="svd --size=32"
+    [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32"
 )
 
 # Lines "operation variant dtype" of what the plugin offers, the oracle left out; the first dtype of several.

@@ -106,9 +106,9 @@ def variants_of(operation, backend):
 # For each command: an example that is quick, without --backend, --repeat and --warmup.
 EXAMPLES = {
     "primes": ("primes", "--upto=100"),
-    "reconstruct": ("reconstruct", "--size=64", "--rank=4"),
+    "reconstruct": ("reconstruct", "--size=64", "--keep=4"),
     "svd": ("svd", "--size=16"),
-    "batch": ("batch", "--size=40", "--rank=4"),
+    "batch": ("batch", "--size=40", "--keep=4"),
     "convolve1d": ("convolve1d", "--size=20000"),
     "compare": ("compare", "reconstruct", "--size=100"),
     "sweep": ("sweep", "reconstruct", "--size=100", "--variant=tiled"),
@@ -296,7 +296,7 @@ def seed(command):
         found = [document(*SAMPLED[command], "--check=sampled", s)["results"] for s in seeds]
         differ(*(facts(f) for f in found), "what was checked")
     elif command == "svd":
-        result_differs(command, *seeds, more=("--variant=randomized", "--rank=3"))
+        result_differs(command, *seeds, more=("--variant=randomized", "--keep=3"))
     elif "output" in OPTIONS[command]:
         result_differs(command, *seeds, more=("--slice=0:2",) if command == "slice" else ())
     else:
@@ -538,7 +538,7 @@ def zoom(_):
 
 
 def factors_of_svd(_):
-    Run([*quick("svd"), "--factors=factors", "--rank=3"]).must()
+    Run([*quick("svd"), "--factors=factors", "--keep=3"]).must()
     is_equal([files.read_npy(f"factors/{n}.npy")[1] for n in ("u", "s", "vt")], [(16, 3), (3,), (3, 16)], "shapes")
 
 
@@ -598,14 +598,14 @@ def sweep_list(option, key, values):
     return show
 
 
-def sweep_rank(_):
+def sweep_keep(_):
     words = ("sweep", "reconstruct", *SERIAL, *QUICK, "--size=64", "--variant=tiled")
-    differ(*(document(*words, f"--rank={k}")["results"][0]["bytes"] for k in (3, 4)), "bytes")
+    differ(*(document(*words, f"--keep={k}")["results"][0]["bytes"] for k in (3, 4)), "bytes")
 
 
 def sweep_save(_, name="-save"):
     env = {"FLYNN_CACHE": str(pathlib.Path(f"cache{name}").resolve())}
-    exercise = ("reconstruct", *SERIAL, *QUICK, "--size=64", "--rank=8")
+    exercise = ("reconstruct", *SERIAL, *QUICK, "--size=64", "--keep=8")
     tuned = [document(*exercise, env=env)["results"][0]["tuned"]]
     for words in ((*exercise[1:], "--variant=tiled", "--save"), ("--forget",)):
         Run(["sweep", "reconstruct", *words], env=env).must()
@@ -633,9 +633,9 @@ def laws_batch(_):
     is_equal([p["n"] for p in found["laws"]["batch"]], [1, 2, 3, 5], "the points")
 
 
-def laws_rank(_):
+def laws_keep(_):
     words = ("laws", "reconstruct", "--size=64", *QUICK, "--threads=1,2")
-    is_equal([{r["singular_values"] for r in document(*words, f"--rank={k}")["results"]} for k in (3, 4)], [{3}, {4}],
+    is_equal([{r["singular_values"] for r in document(*words, f"--keep={k}")["results"]} for k in (3, 4)], [{3}, {4}],
              "the ranks")
 
 
@@ -710,18 +710,18 @@ def stage_threads(batch):
 
 
 def batch_folder(_):
-    Run(["batch", *IMAGES, *SERIAL, "--rank=2", "--output-dir=results"]).must()
+    Run(["batch", *IMAGES, *SERIAL, "--keep=2", "--output-dir=results"]).must()
     is_equal(len(list(pathlib.Path("results").iterdir())), 3, "the results in the folder")
 
 
 def batch_resume(_):
-    words = ("batch", *IMAGES, *SERIAL, "--rank=2", "--output-dir=resumed")
+    words = ("batch", *IMAGES, *SERIAL, "--keep=2", "--output-dir=resumed")
     counts = [document(*words, *more)["batch"]["runs"][0]["already_there"] for more in ((), (), ("--resume",))]
     is_equal(counts, [0, 0, 3], "already_there")
 
 
 def batch_factors(_):
-    Run(["svd", "--size=16", "--rank=3", *SERIAL, *QUICK, "--factors=factors-of-batch"]).must()
+    Run(["svd", "--size=16", "--keep=3", *SERIAL, *QUICK, "--factors=factors-of-batch"]).must()
     found = document("batch", "--factors=factors-of-batch", *SERIAL)["batch"]
     is_equal((found["source"], found["count"]), ("factors", 1), "source and count")
 
@@ -761,9 +761,9 @@ OWN = {
     ("convolve", "png"): png,
     ("convolve", "crop"): crop,
     ("convolve", "zoom"): zoom,
-    ("svd", "rank"): lambda c: in_row(c, "singular_values", "rank", None, 3, 4),
+    ("svd", "keep"): lambda c: in_row(c, "singular_values", "keep", None, 3, 4),
     ("svd", "factors"): factors_of_svd,
-    ("reconstruct", "rank"): lambda c: in_row(c, "bytes", "rank", 3, 4),
+    ("reconstruct", "keep"): lambda c: in_row(c, "bytes", "keep", 3, 4),
     ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
     ("kernel", "entry"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--entry=ones", [0, 1]),
     ("kernel", "grid"): of_kernel("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
@@ -786,20 +786,20 @@ OWN = {
     ("sweep", "size"): sweep_list("size", "size", {"40": 40, "50": 50}),
     ("sweep", "block"): sweep_list("block", "block_asked", {"8x4": [8, 4, 1], "16": [16, 1, 1]}),
     ("sweep", "variant"): sweep_list("variant", "variant", {"naive": "naive", "tiled": "tiled"}),
-    ("sweep", "rank"): sweep_rank,
+    ("sweep", "keep"): sweep_keep,
     ("sweep", "save"): sweep_save,
     ("sweep", "forget"): lambda c: sweep_save(c, "-forget"),
     ("laws", "threads"): laws_threads,
     ("laws", "batch"): laws_batch,
     ("laws", "ranks"): laws_ranks,
-    ("laws", "rank"): laws_rank,
+    ("laws", "keep"): laws_keep,
     ("doctor", "root"): root,
     ("doctor", "bundle"): bundle,
     ("report", "output"): shown_by_report("output", "another.html"),
     ("report", "plots"): shown_by_report("plots", "plots"),
     ("report", "picture"): shown_by_report("picture", "images/0.png"),
     **{("report", name_of(word)): passed_on(word) for word in PASSED_ON},
-    ("batch", "rank"): lambda _: in_batch(lambda b: b["rank"], "--rank=2", "--rank=3"),
+    ("batch", "keep"): lambda _: in_batch(lambda b: b["rank"], "--keep=2", "--keep=3"),
     ("batch", "synthetic"): lambda _: in_batch(lambda b: (b["count"], b["shape"]), "--synthetic=3x8x8",
                                                "--synthetic=4x8x9", synthetic=()),
     ("batch", "pipeline"): lambda _: in_batch(lambda b: [r["pipeline"] for r in b["runs"]], "", "--pipeline=pinned",
@@ -808,8 +808,8 @@ OWN = {
     ("batch", "threads"): lambda _: in_batch(stage_threads, "--threads=1", "--threads=3", images=True),
     ("batch", "decompose-on"): lambda _: in_batch(lambda b: b["decompose_on"], "--decompose-on=serial",
                                                   "--decompose-on=simd", images=True),
-    ("batch", "svd"): lambda _: in_batch(lambda b: b["runs"][0]["worst_error"], "--rank=3 --svd=jacobi",
-                                         "--rank=3 --svd=randomized", images=True),
+    ("batch", "svd"): lambda _: in_batch(lambda b: b["runs"][0]["worst_error"], "--keep=3 --svd=jacobi",
+                                         "--keep=3 --svd=randomized", images=True),
     ("batch", "output-dir"): batch_folder,
     ("batch", "resume"): batch_resume,
     ("batch", "factors"): batch_factors,
@@ -872,13 +872,13 @@ VOID = [
     ("sweep svd --block=8x8", "block"),
     ("sweep primes --dtype=i64", "dtype"),
     ("laws svd --block=8x8", "block"),
-    ("sweep sort --rank=3", "rank"),
+    ("sweep sort --keep=3", "keep"),
     ("sweep primes --save", "save"),
     ("sweep increment --seed=3", "seed"),
     ("sweep sort --check=full", "check"),
     ("laws increment --seed=3", "seed"),
     ("laws sort --check=full", "check"),
-    ("laws sort --rank=3", "rank"),
+    ("laws sort --keep=3", "keep"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy map --block=8x8", "block"),
     *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),
@@ -925,6 +925,25 @@ def refused(words, command, option):
     assert not found.out, f"{found.line()}: stdout is not empty"
 
 
+def refused_rank(command):
+    """--rank was the name of --keep, and is no abbreviation of --ranks."""
+    has = "keep" in OPTIONS[command]
+    for word in "--rank", "--rank=3":
+        line = Run([command, word]).must(2).err
+        expected = f"flynn {command}: --rank is {'now --keep (singular values)' if has else 'not an option'}"
+        assert line.startswith(expected) and "--ranks" in line and line.count("\n") == 1, line
+    if has:
+        line = Run([command], {"FLYNN_RANK": "3"}).must(2).err
+        assert line.startswith(f"flynn {command}: FLYNN_RANK is now FLYNN_KEEP"), line
+
+
+def keeps_by_other_names(command):
+    for word in "--keep=-1", "-k-1", "--components=-1":
+        line = Run([command, word]).must(2).err
+        assert line.startswith(f"flynn {command}: --keep: '-1'"), line
+    assert "--keep=K" in Run([command, "--help"]).must().out and "components" not in Run([command, "--help"]).out
+
+
 def ignored(command, options):
     """The variables of options that the command does not take, with a value that no option has."""
     variables = {"FLYNN_" + option.upper().replace("-", "_"): "nonsense!" for option in options}
@@ -943,6 +962,9 @@ def cases():
             yield f"{command} refuses --{option}", functools.partial(refused, [command, word], command, option)
         if command in INPUTS or command in ("list", "info", "help"):
             yield f"{command}'s examples", functools.partial(examples, command)
+        yield f"{command} refuses --rank", functools.partial(refused_rank, command)
+        if "keep" in OPTIONS[command]:
+            yield f"{command} -k and --components", functools.partial(keeps_by_other_names, command)
         yield f"{command} ignores other commands' variables", functools.partial(ignored, command, others)
     for line, option in VOID:
         yield line, functools.partial(refused, line.split(), line.split()[0], option)

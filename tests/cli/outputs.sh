@@ -114,7 +114,7 @@ ended() {
 }
 mkdir many
 "$PYTHON" "$here/batch.py" noise many 60 64 64
-slow=(--decompose-on=serial --svd=jacobi --rank=5) # 60 images take far longer than the first of them
+slow=(--decompose-on=serial --svd=jacobi --keep=5) # 60 images take far longer than the first of them
 export FLYNN_THREADS=1 FLYNN_CHUNK=2
 for round in 1 2 3 4 5; do
     ended HUP hung batch many/*.png --output-dir=hung "${slow[@]}"
@@ -129,7 +129,7 @@ check "SIGKILL: ended by it" test $status = 137
 touch hung/.flynn-a-host-f00-12-17-0.part hung/my.part
 touch -d '2 days ago' hung/.flynn-a-host-f00-12-17-1.part
 unset FLYNN_THREADS FLYNN_CHUNK
-ok "the next run" batch many/*.png --output-dir=hung --rank=5 --resume
+ok "the next run" batch many/*.png --output-dir=hung --keep=5 --resume
 check "removes what the kill left, and nothing of others" test "$(cd hung && echo .flynn*.part *.part)" = \
     ".flynn-a-host-f00-12-17-0.part my.part"
 

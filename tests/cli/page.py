@@ -197,7 +197,7 @@ def make_documents():
     save("sizes.json", sizes)
     quick = ("--repeat=2", "--warmup=0", "--quiet")
     flynn("taxonomy", "--size=2000", "--backend=serial,simd,omp:2", *quick, "--json=steps.json")
-    flynn("sweep", "svd", "--backend=serial", "--size=16,32", "--rank=2,5", *quick, "--json=ranks.json")
+    flynn("sweep", "svd", "--backend=serial", "--size=16,32", "--keep=2,5", *quick, "--json=ranks.json")
     flynn("sweep", "sort", "--backend=serial", "--size=1000", *quick, "--json=variants.json")
     steps = load("steps.json")
     own = steps["taxonomy"]["steps"]

@@ -18,7 +18,7 @@ done
 check "a shell's <(command)" cmp out.npy expected.npy
 "$flynn" maximum - - -o out.npy "${quick[@]}" < <(cat in.npy) >/dev/null
 check "one pipe, two inputs" cmp out.npy in.npy
-cat "$slice" | "$flynn" svd - --rank=3 "${quick[@]}" >"$work/out"
+cat "$slice" | "$flynn" svd - --keep=3 "${quick[@]}" >"$work/out"
 check "a picture" grep -q "217x181" "$work/out"
 
 "$flynn" sort in.npy -o - "${quick[@]}" >out.npy 2>"$work/err"

@@ -14,7 +14,7 @@ check "the plugin does end the process" test "$status" -gt 4
 for exercise in $("$flynn" --exercises); do
     case $exercise in
     primes) words=(--upto=2000) ;;
-    reconstruct) words=(--size=32 --rank=5) ;;
+    reconstruct) words=(--size=32 --keep=5) ;;
     maximum) words=(--size=8) ;;
     kernel)
         refused "$exercise" 3 "serial does not have kernel" kernel --size=32 "${quick[@]}"
@@ -27,8 +27,8 @@ done
 for exercise in convolve convolve1d; do
     ok "$exercise, all checked" $exercise --size=32 "${quick[@]}" --check=full
 done
-ok "batch of images" batch "$slice" --rank=5 --output-dir=out --backend=serial
-ok "batch on threads" batch "$slice" --rank=5 --output-dir=out --backend=omp:2
+ok "batch of images" batch "$slice" --keep=5 --output-dir=out --backend=serial
+ok "batch on threads" batch "$slice" --keep=5 --output-dir=out --backend=omp:2
 ok "batch of matrices" batch --size=16 --backend=serial
 ok "slice" slice --size=20 "${quick[@]}"
 ok "sweep" sweep convolve --size=20 --variant=naive,tiled "${quick[@]}"
@@ -115,7 +115,7 @@ limited() { # limited TITLE KIB CODES ARGUMENT...: ends quickly, with one of the
 }
 limited "convolve in 150 MB" 150000 "0" convolve --size=64 "${quick[@]}"
 limited "sort in 150 MB" 150000 "0" sort --size=1000 "${quick[@]}"
-limited "a library in 150 MB" 150000 "3 4" reconstruct --size=32 --rank=5 --variant=library "${quick[@]}"
+limited "a library in 150 MB" 150000 "3 4" reconstruct --size=32 --keep=5 --variant=library "${quick[@]}"
 limited "svd in 150 MB" 150000 "0 4" svd --size=32 "${quick[@]}"
 for kib in 20000 30000 40000 60000 90000; do
     limited "convolve in $kib KiB" $kib "0 4" convolve --size=64 "${quick[@]}"
@@ -138,7 +138,7 @@ refuse_threads() { # refuse_threads TITLE CODES ARGUMENT...
 chmod o+rx "$work" "$work/files" "$work/cache"
 if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$flynn" -a -r "$library/flynn-serial.so"; then
     refuse_threads "serial alone" 0 convolve --size=64 "${quick[@]}"
-    refuse_threads "serial with a library" "0 3" reconstruct --size=32 --rank=5 --variant=library "${quick[@]}"
+    refuse_threads "serial with a library" "0 3" reconstruct --size=32 --keep=5 --variant=library "${quick[@]}"
     refuse_threads "omp" 4 sort --size=1000000 --backend=omp:4 --repeat=1
     check "which says why" grep -q "4 threads cannot be started" "$work/err"
     refuse_threads "svd on threads" 4 svd --size=64 --backend=omp:4 --repeat=1

@@ -146,7 +146,7 @@ for i in range(1, 400):
 END
 mkdir none # found first, and no libraries
 touch none/libopenblas{,p,o}.so.0 none/libblas.so.3 none/liblapack.so.3
-ok "batch on one process" batch in -b serial --rank=3 --output-dir=one-out --json=one.json
+ok "batch on one process" batch in -b serial --keep=3 --output-dir=one-out --json=one.json
 bits=$(grep -o '"bits": "[0-9a-f]*"' one.json | grep -o '[0-9a-f]\{16\}')
 
 first=${mpis# }
@@ -314,7 +314,7 @@ times = {4: 0.001 + 0.001 * 3 / 7, 8: 0.002, 12: 0.004}
 assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst["link_bytes"]]) < 1e-9, r["link"]'
 
     # svd: the factors of all ranks, in files, are those of the matrix that -o writes; one table says by which variant.
-    for words in "svd --size=60 --rank=7" "svd --size=90 --rank=90 --dtype=f64" "svd --size=3"; do
+    for words in "svd --size=60 --keep=7" "svd --size=90 --keep=90 --dtype=f64" "svd --size=3"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 3 $words -b serial "${quick[@]}" --factors=factors -o parted.npy --json=parted.json
         check "$words on three ranks, $mpi" is_done
@@ -344,7 +344,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     check "svd of a constant without LAPACK, $mpi" is_done
 
     # batch: the files of one process, whichever rank takes an image; the sum of all bits, too.
-    ranked "$mpi" 3 batch in -b serial --rank=3 --output-dir="out-$mpi" --json=parted.json
+    ranked "$mpi" 3 batch in -b serial --keep=3 --output-dir="out-$mpi" --json=parted.json
     check "batch on three ranks, $mpi" is_done
     check "batch: the same files" diff -r one-out "out-$mpi"
     same_batch() {
@@ -354,13 +354,13 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     }
     check "batch: the same numbers" same_batch
     rm "out-$mpi/i07.png" "out-$mpi/i30.png"
-    ranked "$mpi" 2 batch in -b serial --rank=3 --output-dir="out-$mpi" --resume --json=parted.json
+    ranked "$mpi" 2 batch in -b serial --keep=3 --output-dir="out-$mpi" --resume --json=parted.json
     check "batch --resume" json parted.json "(lambda r: r['done'] == 2 and r['already_there'] == 38)(d['batch']['runs'][0])"
     check "batch --resume: the same files" diff -r one-out "out-$mpi"
-    ranked "$mpi" 3 batch in/i00.png -b serial --rank=3 --output-dir=single
+    ranked "$mpi" 3 batch in/i00.png -b serial --keep=3 --output-dir=single
     check "fewer images than ranks" cmp one-out/i00.png single/i00.png
     rm -rf out-bad
-    ranked "$mpi" 3 batch bad -b serial --rank=3 --output-dir=out-bad --json=parted.json
+    ranked "$mpi" 3 batch bad -b serial --keep=3 --output-dir=out-bad --json=parted.json
     check "a bad image: exit code 1, $mpi" [ "$status" = 1 ]
     check "a bad image: which" json parted.json "(lambda r: [f['input'] for f in r['failures']] == ['bad/i04.png'] and
         r['failed'] == 1 and r['done'] == 39)(d['batch']['runs'][0])"
@@ -378,19 +378,19 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     done
     # The images of a rank whose reconstruction is wrong are named.
     export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
-    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --rank=3 --json=parted.json
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --keep=3 --json=parted.json
     check "batch with wrong elements on rank 1, $mpi" json parted.json "(lambda r: $status == (r['per_rank'][1]['failed'] > 0) and r['failed'] > 0 and
         all(f['wrong'] and f['rank'] == 1 for f in r['failures']) and r['failed'] == r['per_rank'][1]['failed'])(d['batch']['runs'][0])"
     # A device that fails ends the batch, with one exit code and one line.
     export ON_RANK_1=FAULT_LAUNCHES=0 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing
     rm -rf out-bad
-    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b failing --decompose-on=serial --rank=3 --output-dir=out-bad
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b failing --decompose-on=serial --keep=3 --output-dir=out-bad
     check "batch where the device of rank 1 fails: exit code 4, $mpi" [ "$status" = 4 ]
     check "which rank" told "rank 1 ("
     unset FLYNN_PLUGIN_PATH ON_RANK_1
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd --variant=jacobi" "svd --rank=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3"; do
+    for words in "svd --variant=jacobi" "svd --keep=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]
@@ -438,7 +438,7 @@ exec "$@"
 END
     chmod +x "$work/signals_rank_1"
     rm -rf interrupted
-    program="$work/signals_rank_1 $flynn" ranked "$mpi" 2 batch many -b serial --rank=3 --svd=jacobi --output-dir=interrupted \
+    program="$work/signals_rank_1 $flynn" ranked "$mpi" 2 batch many -b serial --keep=3 --svd=jacobi --output-dir=interrupted \
         --json=parted.json
     check "SIGINT to rank 1: exit code 1, $mpi" [ "$status" = 1 ]
     check "how many" told "ended by a signal"
@@ -577,7 +577,7 @@ chmod +x "mpirun.$mpi"
 FLYNN_LINK=$mpi PATH=".:$PATH" ok "--ranks" sort --ranks=2 --size=1000 -b serial "${quick[@]}"
 check "an mpirun in the current folder is not run" test ! -e attacked
 rm "mpirun.$mpi"
-run batch many --ranks=2 -b serial --rank=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=1
+run batch many --ranks=2 -b serial --keep=3 --svd=jacobi --pipeline=one-by-one --output-dir=late --max-time=1
 check "--max-time holds for the processes that --ranks begins, not for the one that waits" is_done
 # Where the parent process ignores SIGCHLD, no child's end would be known.
 cat >"$work/ignores_children" <<END

@@ -31,7 +31,7 @@ END
 # Files.
 ok "all singular values" reconstruct u.npy s.npy vt.npy -o out.npy "${quick[@]}"
 check "their result" close out.npy y3.npy 1e-14
-ok "two of three" reconstruct u.npy s.npy vt.npy --rank=2 -o out.npy "${quick[@]}"
+ok "two of three" reconstruct u.npy s.npy vt.npy --keep=2 -o out.npy "${quick[@]}"
 check "their result" close out.npy y2.npy 0
 ok "a batch" reconstruct bu.npy bs.npy bvt.npy -o out.npy "${quick[@]}"
 check "its results" close out.npy by.npy 1e-5
@@ -54,7 +54,7 @@ for backend in serial simd omp:2; do
         check "$backend $variant gives the picture" close out.npy "$factors/brain.image.npy" 1e-12
     done
 done
-ok "ten of 40" reconstruct "$factors/brain.u.npy" brain.s.npy "$factors/brain.vt.npy" --rank=10 -o out.npy "${quick[@]}"
+ok "ten of 40" reconstruct "$factors/brain.u.npy" brain.s.npy "$factors/brain.vt.npy" --keep=10 -o out.npy "${quick[@]}"
 check "as NumPy" close out.npy "$factors/brain.y10.npy" 1e-13
 
 # Made factors.
@@ -67,44 +67,44 @@ check "every element was compared" json "$work/out" 'd["results"][0]["check"]["m
 ok "the same by sums" reconstruct --check=sampled --json "${quick[@]}"
 check "reported so" json "$work/out" '"sums" in d["results"][0]["check"]["method"] and
     d["results"][0]["check"]["compared"] == 512 * 512'
-ok "the same numbers from the same seed" reconstruct --size=40 --rank=7 --seed=3 -o one.npy "${quick[@]}"
-ok "on another backend" reconstruct --size=40 --rank=7 --seed=3 -o two.npy --backend=serial "${quick[@]}"
+ok "the same numbers from the same seed" reconstruct --size=40 --keep=7 --seed=3 -o one.npy "${quick[@]}"
+ok "on another backend" reconstruct --size=40 --keep=7 --seed=3 -o two.npy --backend=serial "${quick[@]}"
 check "to rounding" close one.npy two.npy 1e-5
-ok "a batch of made factors" reconstruct --size=40 --rank=7 --batch=3 -o out.npy "${quick[@]}"
+ok "a batch of made factors" reconstruct --size=40 --keep=7 --batch=3 -o out.npy "${quick[@]}"
 check "its shape" npy out.npy 'shape == (3, 40, 40)'
-ok "f64" reconstruct --size=40 --rank=40 --dtype=f64 --backend=serial --variant=naive --json "${quick[@]}"
+ok "f64" reconstruct --size=40 --keep=40 --dtype=f64 --backend=serial --variant=naive --json "${quick[@]}"
 check "as asked for" json "$work/out" 'd["results"][0]["variant"] == "naive" and d["results"][0]["dtype"] == "f64"'
-ok "a tile" reconstruct --size=100 --rank=9 --block=32x8 --variant=tiled --backend=serial --json "${quick[@]}"
+ok "a tile" reconstruct --size=100 --keep=9 --block=32x8 --variant=tiled --backend=serial --json "${quick[@]}"
 check "as asked for" json "$work/out" 'd["results"][0]["block"][:2] == [32, 8]'
-ok "the reference" reconstruct --size=40 --rank=9 --variant=reference --backend=serial --json "${quick[@]}"
+ok "the reference" reconstruct --size=40 --keep=9 --variant=reference --backend=serial --json "${quick[@]}"
 check "three operations a term" json "$work/out" 'd["results"][0]["flops"] == 3 * 40 * 40 * 9'
 
 # A list of ranks.
-ok "ranks of made factors" reconstruct --size=40 --rank=7,3,40 --backend=serial --json "${quick[@]}"
+ok "ranks of made factors" reconstruct --size=40 --keep=7,3,40 --backend=serial --json "${quick[@]}"
 check "each with its own factors" json "$work/out" '[(r["singular_values"], r["input_shapes"][0], r["check"]["ok"], r["speed_up"])
     for r in d["results"]] == [(k, [40, k], True, 1) for k in (7, 3, 40)]'
-ok "ranks of files" reconstruct u.npy s.npy vt.npy --rank=3,1,2 --backend=serial,simd --json "${quick[@]}"
+ok "ranks of files" reconstruct u.npy s.npy vt.npy --keep=3,1,2 --backend=serial,simd --json "${quick[@]}"
 check "use as many singular values" json "$work/out" '[(r["singular_values"], r["input_shapes"][0], r["check"]["ok"])
     for r in d["results"]] == [(k, [2, 3], True) for k in (3, 1, 2) for _ in "ab"]'
 cp "$work/out" ranks.json
-ok "one rank of files" reconstruct u.npy s.npy vt.npy --rank=2 --backend=serial --json "${quick[@]}"
+ok "one rank of files" reconstruct u.npy s.npy vt.npy --keep=2 --backend=serial --json "${quick[@]}"
 cp "$work/out" rank.json
 ok "against a saved run of several ranks" compare --against=ranks.json rank.json --json
 check "the same rank is compared" "$PYTHON" -c 'import json
 pair, old = json.load(open("'"$work/out"'"))["pairs"][0], json.load(open("ranks.json"))["results"][4]
 assert pair["total"]["older_s"] == old["total_s"], (pair, old)'
-refused "a file for several ranks" 2 "--output: it is the result of one rank, and --rank names 2" reconstruct --rank=3,4 -o two.npy
-refused "one rank too large" 2 "4 is more than the 3 singular values" reconstruct u.npy s.npy vt.npy --rank=1,4
-refused "one rank above the size" 2 "41 is more than the 40" reconstruct --size=40 --rank=3,41
+refused "a file for several ranks" 2 "--output: it is the result of one number of singular values, and --keep names 2" reconstruct --keep=3,4 -o two.npy
+refused "one rank too large" 2 "4 is more than the 3 singular values" reconstruct u.npy s.npy vt.npy --keep=1,4
+refused "one rank above the size" 2 "41 is more than the 40" reconstruct --size=40 --keep=3,41
 
 # Bad input.
 refused "one file" 2 "1 argument is given; expected U S VT" reconstruct u.npy
 refused "two files" 2 "2 arguments are given; expected U S VT" reconstruct u.npy s.npy
 refused "four files" 2 "s4.npy" reconstruct u.npy s.npy vt.npy s4.npy
-refused "a rank too large" 2 "3 singular values" reconstruct u.npy s.npy vt.npy --rank=4
-refused "a rank of 0" 2 --rank reconstruct --rank=0
-refused "a rank that is not a number" 2 --rank reconstruct --rank=x
-refused "a rank above the size" 2 --rank reconstruct --size=50 --rank=51
+refused "a rank too large" 2 "3 singular values" reconstruct u.npy s.npy vt.npy --keep=4
+refused "a rank of 0" 2 --keep reconstruct --keep=0
+refused "a rank that is not a number" 2 --keep reconstruct --keep=x
+refused "a rank above the size" 2 --keep reconstruct --size=50 --keep=51
 ok "a size below the usual rank" reconstruct --size=50 --backend=serial --repeat=1 --json
 check "has all singular values" json "$work/out" 'd["results"][0]["singular_values"] == 50'
 refused "too many singular values" 2 s4.npy reconstruct u.npy s4.npy vt.npy

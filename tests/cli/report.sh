@@ -22,8 +22,8 @@ rm gnuplot
 ok "ceilings" ceiling --backend=serial,omp:2 --size=1000000 --repeat=3 --json=ceiling.json
 ok "an exercise by itself" sqrt --backend=serial,omp:2 --size=100 "${quick[@]}" --json=sqrt.json
 ok "slices" slice --backend=serial --size=64 --slice=3:5,: "${quick[@]}" --json=slice.json
-ok "matrices in batches" batch --synthetic=8x40x40 --rank=5 --backend=simd --pipeline=all "${quick[@]}" --json=batch.json
-ok "images in batches" batch "$slice" --rank=20 --backend=omp:2 --pipeline=one-by-one,full --output-dir=. --json=images.json
+ok "matrices in batches" batch --synthetic=8x40x40 --keep=5 --backend=simd --pipeline=all "${quick[@]}" --json=batch.json
+ok "images in batches" batch "$slice" --keep=20 --backend=omp:2 --pipeline=one-by-one,full --output-dir=. --json=images.json
 ok "two runs" compare --against=compare.json compare.json --json=against.json
 cat >change.py <<'PY'
 import json
@@ -261,7 +261,7 @@ check "hostile text is text" page hostile.html \
 check "laws" page hostile.html '"Scaling" in s and "fits <well>" in s and "serial fraction" in s'
 check "sweep" page hostile.html '"Sweep" in s and "tiled8x8" in s and "99x99too <large>" in s'
 ok "a sweep" sweep convolve --backend=serial,omp:2 --block=8x8,16x16 --size=20,40 "${quick[@]}" --json=sizes.json
-ok "of ranks" sweep svd --backend=serial --rank=2,3 --size=16 "${quick[@]}" --json=ranks.json
+ok "of ranks" sweep svd --backend=serial --keep=2,3 --size=16 "${quick[@]}" --json=ranks.json
 ok "of variants alone" sweep sort --backend=serial --size=100 "${quick[@]}" --json=variants.json
 ok "classes" taxonomy --size=500 --backend=serial,simd "${quick[@]}" --json=classes.json
 cat >emulate.py <<'PY'

@@ -23,15 +23,15 @@ for arguments in "--size=48 --seed=2" "--size=48 --seed=5" "--size=64 --seed=2";
     read -ra words <<<"$arguments"
     ok "randomized, all vectors, $arguments" svd "${words[@]}" --variant=randomized --backend=serial,simd,omp "${quick[@]}"
 done
-ok "jacobi" svd --variant=jacobi --size=96 --rank=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
+ok "jacobi" svd --variant=jacobi --size=96 --keep=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
 check "jacobi ran" json "$work/out" 'all(r["variant"] == "jacobi" and r["check"]["ok"] for r in d["results"])'
-ok "the table" svd --size=64 --rank=5 --backend=serial "${quick[@]}"
+ok "the table" svd --size=64 --keep=5 --backend=serial "${quick[@]}"
 for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least possible with rank 5" reconstruct; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
 done
 
 # A list of ranks is a row each, as rank by rank; the speed-ups are among rows of one rank, and each variant has its own error.
-ok "three ranks" svd --size=48 --rank=20,5,48 --backend=serial,simd --variant=jacobi,randomized --json "${quick[@]}"
+ok "three ranks" svd --size=48 --keep=20,5,48 --backend=serial,simd --variant=jacobi,randomized --json "${quick[@]}"
 cp "$work/out" ranks.json
 check "a row for each rank, backend and variant" json ranks.json '[(r["singular_values"], r["backend"], r["variant"])
     for r in d["results"]] == [(k, b, v) for k in (20, 5, 48) for b in ("serial", "simd") for v in ("jacobi", "randomized")]'
@@ -41,39 +41,39 @@ check "of its shape" json ranks.json 'all(r["shape"] == [48, r["singular_values"
 check "all right" json ranks.json 'all(r["check"]["ok"] for r in d["results"])'
 check "each variant has its own error" json ranks.json 'all(len({r["error"] for r in d["results"][i:i + 2]}) == 2 for i in range(0, 12, 2))'
 for rank in 20 5; do
-    ok "rank $rank alone" svd --size=48 --rank=$rank --backend=serial --variant=jacobi --json "${quick[@]}"
+    ok "rank $rank alone" svd --size=48 --keep=$rank --backend=serial --variant=jacobi --json "${quick[@]}"
     check "has the same error" "$PYTHON" -c 'import json, sys
 one, many = (json.load(open(p))["results"] for p in sys.argv[1:])
 assert [(r["error"], r["told_error"]) for r in many if (r["singular_values"], r["variant"], r["backend"]) ==
         (one[0]["singular_values"], "jacobi", "serial")] == [(one[0]["error"], one[0]["told_error"])]' "$work/out" ranks.json
 done
-cat image.npy | "$flynn" svd - --rank=1,3 --backend=serial --json "${quick[@]}" >"$work/out"
+cat image.npy | "$flynn" svd - --keep=1,3 --backend=serial --json "${quick[@]}" >"$work/out"
 check "ranks of a pipe" json "$work/out" '[r["singular_values"] for r in d["results"]] == [1, 3]'
-ok "the table of ranks" svd --size=48 --rank=5,20 --backend=serial "${quick[@]}"
+ok "the table of ranks" svd --size=48 --keep=5,20 --backend=serial "${quick[@]}"
 for words in "2 ranks in f32" "singular values" "with rank 5 is" "with rank 20 is"; do
     check "tells '$words'" grep -qF -- "$words" "$work/out"
 done
 check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
-ok "ranks, until the time is over" svd --size=512 --rank=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
+ok "ranks, until the time is over" svd --size=512 --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
 check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
 check "which is reported" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
-refused "a file for several ranks" 2 "--output: it is the result of one rank, and --rank names 2" svd --rank=5,20 -o out.npy
-refused "factors of several ranks" 2 "--factors: they are those of one rank, and --rank names 2" svd --rank=5,20 --factors=two
+refused "a file for several ranks" 2 "--output: it is the result of one number of singular values, and --keep names 2" svd --keep=5,20 -o out.npy
+refused "factors of several ranks" 2 "--factors: they are those of one number of singular values, and --keep names 2" svd --keep=5,20 --factors=two
 check "leave no folder" test ! -e two
-refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --rank=5,49
-refused "no rank" 2 "'5,,20' has an empty value" svd --rank=5,,20
-refused "a rank that is not a number" 2 "'x' is not a whole number" svd --rank=5,x
-refused "too many ranks" 2 "too many values; expected at most 32" svd "--rank=$(seq -s, 33)"
+refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --keep=5,49
+refused "no rank" 2 "'5,,20' has an empty value" svd --keep=5,,20
+refused "a rank that is not a number" 2 "'x' is not a whole number" svd --keep=5,x
+refused "too many ranks" 2 "too many values; expected at most 32" svd "--keep=$(seq -s, 33)"
 
 # Images come back in their own range, matrices as they are.
-ok "a brain" svd "$slice" --rank=20 -o brain.npy --factors=factors --json "${quick[@]}"
+ok "a brain" svd "$slice" --keep=20 -o brain.npy --factors=factors --json "${quick[@]}"
 check "its least error" json "$work/out" 'abs(d["results"][0]["least_error"] - 7.99729) < 1e-4'
 check "its size and range" npy brain.npy 'shape == (217, 181) and descr == "<f4" and -0.3 < min(v) and 0.4 < max(v) < 1'
 check "u" npy factors/u.npy 'shape == (217, 20) and descr == "<f4"'
 check "s" npy factors/s.npy 'shape == (20,) and list(v) == sorted(v, reverse=True) and v[-1] > 0'
 check "vt" npy factors/vt.npy 'shape == (20, 181)'
 ok "factors for reconstruct" reconstruct factors/u.npy factors/s.npy factors/vt.npy -o again.npy "${quick[@]}"
-ok "a picture" svd "$slice" --rank=181 -o brain.png "${quick[@]}"
+ok "a picture" svd "$slice" --keep=181 -o brain.png "${quick[@]}"
 check "of full rank it is the picture again" "$PYTHON" - "$here" "$slice" brain.png <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -95,9 +95,9 @@ check "in f32" npy out.npy 'descr == "<f4"'
 check "the matrix again" close out.npy image.npy 1e-5
 
 # What is wrong.
-refused "a rank that is none" 2 --rank svd --rank=0
-refused "more than there are" 2 "4 is more than the 3 singular values" svd image.npy --rank=4
-refused "more than the phantom has" 2 --rank svd --size=16 --rank=17
+refused "a rank that is none" 2 --keep svd --keep=0
+refused "more than there are" 2 "4 is more than the 3 singular values" svd image.npy --keep=4
+refused "more than the phantom has" 2 --keep svd --size=16 --keep=17
 refused "not finite" 2 "not finite" svd nan.npy
 refused "no such file" 2 nothing.npy svd nothing.npy
 refused "a size for a file" 2 --size svd image.npy --size=64
@@ -119,9 +119,9 @@ for backend in hip-nvidia hip-amd; do
     run svd --size=20 --backend=$backend "${quick[@]}"
     [ "$status" = 0 ] || continue
     export LD_LIBRARY_PATH=$PWD/broken${libraries:+:$libraries}
-    ok "a broken solver" svd --size=20 --rank=5 --backend=$backend --json "${quick[@]}"
+    ok "a broken solver" svd --size=20 --keep=5 --backend=$backend --json "${quick[@]}"
     check "is reported" json "$work/out" 'd["results"][0]["variant"] == "host" and d["results"][0]["check"]["ok"]'
-    ok "a broken solver and a sketch" svd --size=20 --rank=5 --variant=randomized --backend=$backend "${quick[@]}"
+    ok "a broken solver and a sketch" svd --size=20 --keep=5 --variant=randomized --backend=$backend "${quick[@]}"
     refused "a broken solver by name" 3 solver svd --size=20 --variant=library --backend=$backend
 done
 export LD_LIBRARY_PATH=$libraries

@@ -6,7 +6,7 @@
 quick=(--repeat=3 --warmup=0)
 
 ok "all combinations" sweep reconstruct --backend=serial,omp:2 --size=40,64 --variant=naive,tiled --block=8x8,16x16 \
-    --rank=8 "${quick[@]}" --json
+    --keep=8 "${quick[@]}" --json
 cp "$work/out" sweep.json
 check "a result for each; without blocks one" json sweep.json \
     '[(r["size"], r["backend_requested"], r["variant"], r["block_asked"]) for r in d["results"]] ==
@@ -50,7 +50,7 @@ check "the same lists" json "$work/out" '[(r["size"], r["variant_asked"]) for r 
 
 # What cannot run is listed with its reason; what is wrong has no place.
 if "$flynn" info | grep -q '^hip-cpu: can run here'; then
-    ok "blocks that are too large" sweep reconstruct --backend=hip-cpu --size=32 --rank=4 --variant=naive \
+    ok "blocks that are too large" sweep reconstruct --backend=hip-cpu --size=32 --keep=4 --variant=naive \
         --block=8x8,64x64 "${quick[@]}" --json
     check "the reason" json "$work/out" '[(c["block"], c["exit_code"]) for c in d["cannot_run"]] == [([64, 64, 1], 2)] and
         "4096 threads" in d["cannot_run"][0]["reason"] and len(d["results"]) == 1'
@@ -59,9 +59,9 @@ fi
 ok "a variant that only one has" sweep convolve --backend=serial,omp --size=32 --variant=naive,reference "${quick[@]}" --json
 check "is listed for the other" json "$work/out" \
     '[(c["backend"], c["variant"]) for c in d["cannot_run"]] == [("omp", "reference")] and len(d["results"]) == 3'
-run sweep reconstruct --backend=serial --size=16 --rank=20 --variant=naive "${quick[@]}"
+run sweep reconstruct --backend=serial --size=16 --keep=20 --variant=naive "${quick[@]}"
 check "none can run: its exit code" test "$status" = 2
-check "and the reason" grep -q '^cannot run: serial naive, size 16, .*--rank: 20' "$work/out"
+check "and the reason" grep -q '^cannot run: serial naive, size 16, .*--keep: 20' "$work/out"
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong
 run sweep convolve --backend=wrong --size=64 --block=16x4,5 --save "${quick[@]}" --json
 check "a wrong result: exit code 1" test "$status" = 1
@@ -74,9 +74,9 @@ unset FLYNN_PLUGIN_PATH
 # What is kept, and what beats it.
 variant='d["results"][0]["variant"], d["results"][0]["block"][:2], d["results"][0]["tuned"]'
 sorted=(sort --backend=serial --json --repeat=1)
-ok "a sweep to keep" sweep reconstruct --backend=serial --size=64 --variant=tiled --block=24x24 --rank=8 "${quick[@]}" --save
+ok "a sweep to keep" sweep reconstruct --backend=serial --size=64 --variant=tiled --block=24x24 --keep=8 "${quick[@]}" --save
 check "says so" grep -q '24x24, .*; kept' "$work/out"
-same=(reconstruct --backend=serial --rank=8 --json --repeat=1)
+same=(reconstruct --backend=serial --keep=8 --json --repeat=1)
 ok "the same work" "${same[@]}" --size=64
 check "runs the winner" json "$work/out" "($variant) == ('tiled', [24, 24], True)"
 ok "a size between the same powers of two" "${same[@]}" --size=90
@@ -97,9 +97,9 @@ ok "a block" "${same[@]}" --size=64 --block=8x8
 check "beats it as well" json "$work/out" 'not d["results"][0]["tuned"]'
 FLYNN_VARIANT=naive ok "a variable" "${same[@]}" --size=64
 check "beats it likewise" json "$work/out" "($variant) == ('naive', [0, 0], False)"
-ok "the table" reconstruct --backend=serial --rank=8 --repeat=1 --size=64
+ok "the table" reconstruct --backend=serial --keep=8 --repeat=1 --size=64
 check "tells it" grep -q '^serial: variant and block as .* found them best' "$work/out"
-ok "a sweep" sweep reconstruct --backend=serial --size=64 --variant=auto,naive --rank=8 "${quick[@]}" --json
+ok "a sweep" sweep reconstruct --backend=serial --size=64 --variant=auto,naive --keep=8 "${quick[@]}" --json
 check "is not led by it" json "$work/out" 'not any(r["tuned"] for r in d["results"])'
 ok "sorting, too" sweep sort --backend=serial --size=1000 --variant=bitonic "${quick[@]}" --save
 ok "to be run" "${sorted[@]}" --size=1000
@@ -117,7 +117,7 @@ check "auto runs" json "$work/out" 'not d["results"][0]["tuned"]'
 ok "what does not take every input" sweep convolve --backend=serial --size=64 --variant=separable "${quick[@]}" --save
 check "is not kept" grep -q 'separable is not kept' "$work/err"
 if "$flynn" info | grep -q '^hip-cpu: can run here'; then
-    small=(reconstruct --backend=hip-cpu --size=32 --rank=4 --repeat=1 --json)
+    small=(reconstruct --backend=hip-cpu --size=32 --keep=4 --repeat=1 --json)
     ok "an exercise on hip-cpu" "${small[@]}"
     "$PYTHON" -c 'import json, sys
 d = json.load(open(sys.argv[1])); r = d["results"][0]
@@ -136,16 +136,16 @@ refused "one that is none" 2 "did you mean 'sort'" sweep sorrt
 refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
 refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
-ok "ranks" sweep reconstruct --backend=serial --size=40 --rank=5,20 --variant=naive --repeat=1 --json
+ok "ranks" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1 --json
 check "a result for each" json "$work/out" '[(r["rank_asked"], r["singular_values"]) for r in d["results"]] == [(5, 5), (20, 20)] and len(d["best"]) == 2'
-ok "ranks in the table" sweep reconstruct --backend=serial --size=40 --rank=5,20 --variant=naive --repeat=1
+ok "ranks in the table" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1
 check "beside the size" grep -q "best of size 40, rank 20 on serial" "$work/out"
-refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=40 --rank=5,20 --save
+refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=40 --keep=5,20 --save
 refused "an empty value" 2 "has an empty value" sweep sort --variant=radix,
 refused "a variant that none has" 2 "did you mean 'radix'" sweep sort --variant=radx --backend=serial
 refused "a dtype that none has" 2 "computes sort in u8" sweep sort --dtype=u8 --backend=serial
-refused "a rank" 2 "only svd and reconstruct have a rank" sweep sort --rank=3
-FLYNN_RANK=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
+refused "a rank" 2 "only svd and reconstruct have singular values" sweep sort --keep=3
+FLYNN_KEEP=3 ok "a variable for other exercises" sweep sort --backend=serial --size=100 --variant=radix --repeat=1
 refused "methods" 2 "primes are methods" sweep primes --save
 refused "a function" 2 "depends on the text" sweep map --size=100 --backend=serial --save
 refused "a backend that is none" 2 --backend sweep sort --backend=seriell

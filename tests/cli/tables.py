@@ -29,7 +29,7 @@ COMMANDS = [
     ["laws", "increment", "--threads=1,2", "--size=1000", *QUICK],
     ["taxonomy", "--size=1000", "-b", "serial,simd", *QUICK],
     ["ceiling", "-b", "serial", "--size=4096", "--repeat=2"],
-    ["batch", "-b", "serial", "--synthetic=3x16x16", "--rank=2"],
+    ["batch", "-b", "serial", "--synthetic=3x16x16", "--keep=2"],
     ["list"],
 ]
 failed = passed = 0
@@ -109,7 +109,7 @@ def main():
     check("a wrong result is red", re.search(r"\x1b\[31mWRONG", wrong), wrong)
     for words in (["sort", "--json=sort.json"], ["convolve", "--json=convolve.json"]):
         redirected([*words, "-b", "serial", "--size=20", *QUICK])
-    batch = ["batch", SLICE, "-b", "serial", "--rank=2", "--output-dir=out"]
+    batch = ["batch", SLICE, "-b", "serial", "--keep=2", "--output-dir=out"]
     redirected(batch)
     for words, line in ((["compare", "--against=sort.json", "convolve.json"], "only in the newer run: convolve on serial"),
                         ([*batch, "--resume"], "1 of 1 outputs existed already")):

@@ -61,7 +61,7 @@ shown "laws" "1 of 5" "5 of 5"
 on_terminal taxonomy convolve --size=100 --min-time=0.01
 shown "taxonomy" "convolve on all backends"
 cp "$slice" copy.png
-on_terminal batch --backend=serial "$slice" copy.png --rank=4 --output-dir=out
+on_terminal batch --backend=serial "$slice" copy.png --keep=4 --output-dir=out
 shown "batch" "1 of 2" "2 of 2"
 on_terminal sort --backend=serial --variant=none --size=1000
 check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: 'none' is not a variant" "$work/err"

@@ -59,7 +59,7 @@ noise("large.png", 1200)
 PY
 for pipeline in one-by-one full; do
     rm -rf done
-    images=(batch noise --rank=10 --backend=serial --pipeline=$pipeline --output-dir=done)
+    images=(batch noise --keep=10 --backend=serial --pipeline=$pipeline --output-dir=done)
     ok "some images, $pipeline" "${images[@]}" --svd=jacobi --max-time=2 --json
     check "what is done, and why no more" json "$work/out" 'all(0 < r["done"] < 200 and r["done"] + r["dropped"] == 200 and
         r["failed"] == 0 and r["check"]["ok"] and not r["interrupted"] and r["ended_by"] == "--max-time: the time was over"
@@ -72,14 +72,14 @@ for pipeline in one-by-one full; do
         for r in d["batch"]["runs"])'
     check "without a remark" test ! -s "$work/err"
 done
-ok "some pipelines" batch noise --rank=10 --backend=serial --svd=jacobi --pipeline=all --max-time=1 --json
+ok "some pipelines" batch noise --keep=10 --backend=serial --svd=jacobi --pipeline=all --max-time=1 --json
 check "the one that was begun" json "$work/out" '[r["pipeline"] for r in d["batch"]["runs"]] == ["one-by-one"]'
 check "of four" grep -q -- "--max-time: the time was over after 1 of 4 pipelines" "$work/err"
 ok "passes over made factors" batch --synthetic=4x32x32 --backend=serial --repeat=1000000 --max-time=1 --json
 check "all matrices, some passes" json "$work/out" 'all(r["done"] == 4 and r["times_s"] and r["ended_by"] is None for r in d["batch"]["runs"])'
 check "how many" grep -qE -- "--max-time: the time was over after [0-9]+ timed passes" "$work/err"
 mkdir nothing
-refused "not one image" 4 "--max-time: not even the first pass ended within 0.5 s" batch large.png --rank=10 --backend=serial --svd=jacobi \
+refused "not one image" 4 "--max-time: not even the first pass ended within 0.5 s" batch large.png --keep=10 --backend=serial --svd=jacobi \
     --output-dir=nothing --max-time=0.5
 
 # On a terminal: what is done, for how long, how much is left and when it ends.

@@ -15,7 +15,7 @@ quick=(--backend=serial --repeat=1 --warmup=0)
 ok "list" list --json
 check "list has no variant of serial by a library that is missing" json "$work/out" \
     'not [r for r in d["variants"] if "serial" in r["backends"] and r["operation"] in ("reconstruct", "svd") and r["variant"] == "library"]'
-for exercise in "reconstruct --rank=10" svd; do
+for exercise in "reconstruct --keep=10" svd; do
     read -ra words <<<"$exercise --size=40 ${quick[*]}"
     ok "$exercise without the library" "${words[@]}"
     run "${words[@]}" --variant=library
@@ -31,7 +31,7 @@ for backend in serial simd omp hip-cpu; do
 done
 # A GPU without a BLAS multiplies by a kernel of its own; more rows than a tile has.
 for gpu in hip-cpu hip-nvidia; do
-    run svd --size=41 --rank=7 --backend=$gpu --variant=randomized --repeat=1 --warmup=0
+    run svd --size=41 --keep=7 --backend=$gpu --variant=randomized --repeat=1 --warmup=0
     if [ "$status" = 3 ]; then
         echo "not tested: $(head -1 "$work/err")"
     else

@@ -83,13 +83,13 @@ clean 0 slice --size=40 --backend=serial,omp:2 --json=out.json "${quick[@]}"
 clean 0 slice "$image" --slice=2:9,1:3 --pageable -o out.npy "${quick[@]}"
 clean 2 slice "$image" --slice=9:2
 head -c 200 "$data/data/mri/slice_072.png" >cut.png
-clean 0 svd --size=16 --rank=3 --factors=factors --backend=serial "${quick[@]}"
+clean 0 svd --size=16 --keep=3 --factors=factors --backend=serial "${quick[@]}"
 for pipeline in one-by-one streams full; do
-    FLYNN_THREADS=3 clean 1 batch "$data"/data/mri/*.png cut.png none.png --rank=3 --svd=randomized --pipeline=$pipeline \
+    FLYNN_THREADS=3 clean 1 batch "$data"/data/mri/*.png cut.png none.png --keep=3 --svd=randomized --pipeline=$pipeline \
         --backend=serial --output-dir=$pipeline --json
     clean 0 batch --factors=factors --output-dir=$pipeline --pipeline=$pipeline --backend=serial "${quick[@]}"
     FLYNN_THREADS=3 FLYNN_CHUNK=1 FAULT_LAUNCHES=1 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing \
-        clean 4 batch "$data"/data/mri/*.png --rank=3 --svd=randomized --pipeline=$pipeline --backend=failing
+        clean 4 batch "$data"/data/mri/*.png --keep=3 --svd=randomized --pipeline=$pipeline --backend=failing
 done
 clean 2 convolve "$image" "$kernel" --variant=separable --backend=serial "${quick[@]}"
 clean 2 convolve missing.npy
@@ -102,8 +102,8 @@ clean 0 list
 if [ -f "$(dirname "$flynn")/../lib/links/flynn-link-mpich.so" ] && command -v mpirun.mpich >/dev/null; then
     launcher="mpirun.mpich -n 2" # MPICH's own memory is given back; Open MPI's is not
     clean 0 sort --size=1000 --backend=serial --json=out.json -o out.npy "${quick[@]}"
-    clean 0 svd --size=16 --rank=3 --factors=factors --backend=serial "${quick[@]}"
-    clean 0 batch "$data"/data/mri/*.png --rank=3 --svd=randomized --backend=serial --output-dir=ranks
+    clean 0 svd --size=16 --keep=3 --factors=factors --backend=serial "${quick[@]}"
+    clean 0 batch "$data"/data/mri/*.png --keep=3 --svd=randomized --backend=serial --output-dir=ranks
     clean 0 ceiling --size=1000 --backend=serial --repeat=2
     clean 2 sort --backend=serial,omp
 fi

@@ -319,7 +319,7 @@ def make_cases():
     info = json.loads(subprocess.run([FLYNN, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)
     usable = [b["name"] for b in info["backends"] if b["usable"]]
     quick = ["--repeat=1", "--warmup=0"]
-    small = {"primes": ["--upto=300"], "svd": ["--size=12", "--rank=3"], "reconstruct": ["--size=12", "--rank=3"],
+    small = {"primes": ["--upto=300"], "svd": ["--size=12", "--keep=3"], "reconstruct": ["--size=12", "--keep=3"],
              "convolve": ["--size=24"], "convolve1d": ["--size=400"]}
     cases = []
     for backend in [b for b in ("serial", "simd", "omp", "hip-cpu") if b in usable]:
@@ -337,7 +337,7 @@ def make_cases():
             Case(f"trace {backend}", ["increment", "--size=10", *quick, where, "--trace=trace.json"], ["trace.json"]),
             Case(f"slice {backend}", ["slice", "--size=16", "--slice=0:4,:", *quick, where, "--csv=out.csv",
                                       "--output=out.npy"], ["out.npy"]),
-            Case(f"batch {backend}", ["batch", *images, "--rank=2", "--svd=randomized", where,
+            Case(f"batch {backend}", ["batch", *images, "--keep=2", "--svd=randomized", where,
                                       "--output-dir=out", "--json=out.json"], ["out.json"]),
         ]
     few = "--backend=serial,omp:2" if "omp" in usable else "--backend=serial"

@@ -57,8 +57,8 @@ program() {
         echo "bin/flynn $1 --size=$size" ;;
     maximum) echo "bin/flynn $1 --size=17" ;;
     primes) echo "bin/flynn $1 --upto=3001" ;;
-    reconstruct) echo "bin/flynn $1 --size=53 --rank=11" ;;
-    svd) echo "bin/flynn $1 --size=41 --rank=7" ;;
+    reconstruct) echo "bin/flynn $1 --size=53 --keep=11" ;;
+    svd) echo "bin/flynn $1 --size=41 --keep=7" ;;
     convert | copy | multiply_add | merge | search_sorted | qr) echo "tests/large $plugin 10007 $1" ;;
     *) return 1 ;;
     esac

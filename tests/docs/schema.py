@@ -211,9 +211,9 @@ def check_batches():
     good("batch, made here", run("batch", "--synthetic=9x20x10", "--pipeline=all", *QUICK))
     good("batch, all backends", run("batch", "--synthetic=5x8x8", "--backend=all", "--repeat=2"))
     good("batch, nothing but a failure", run("batch", "none.png", "--pipeline=all"))
-    run("svd", "--size=16", "--rank=3", "--factors=factors", "--backend=serial")
+    run("svd", "--size=16", "--keep=3", "--factors=factors", "--backend=serial")
     good("batch of factors", run("batch", "--factors=factors", "--output-dir=factored", "--pipeline=all", *QUICK))
-    document = good("batch of images", run("batch", SLICE, "none.png", "--rank=3", "--pipeline=all", *QUICK[2:]))
+    document = good("batch of images", run("batch", SLICE, "none.png", "--keep=3", "--pipeline=all", *QUICK[2:]))
     for what, changed in damaged_batch(document):
         expect(what, [] if problems(changed) else ["was not refused"])
     for key in ("wall_s", "images_per_s", "overlap", "told_wall_s"):
@@ -261,9 +261,9 @@ def exercises():
     yield "convolve1d", ["convolve1d", "--size=64"]
     yield "convolve", ["convolve", "--size=64"]
     yield "slice", ["slice", "--size=64"]
-    yield "svd", ["svd", SLICE, "--rank=5"]
-    yield "svd, randomized", ["svd", SLICE, "--rank=5", "--variant=randomized"]
-    yield "reconstruct", ["reconstruct", "--size=64", "--rank=10"]
+    yield "svd", ["svd", SLICE, "--keep=5"]
+    yield "svd, randomized", ["svd", SLICE, "--keep=5", "--variant=randomized"]
+    yield "reconstruct", ["reconstruct", "--size=64", "--keep=10"]
     yield "allclose", ["allclose", "--size=64"]
 
 

@@ -47,12 +47,12 @@ END
 
 for dtype in f32 f64; do
     letter=$([ $dtype = f32 ] && echo s || echo d)
-    with lib ok "reconstruct $dtype" reconstruct u.npy s.npy vt.npy --rank=4 --dtype=$dtype --variant=library "${quick[@]}"
+    with lib ok "reconstruct $dtype" reconstruct u.npy s.npy vt.npy --keep=4 --dtype=$dtype --variant=library "${quick[@]}"
     check "reconstruct $dtype: the calls" calls <<END
 rocblas_${letter}gemm_strided_batched NN m=50 n=30 k=4 alpha=1 lda=50 step_a=300 ldb=4 step_b=120 beta=0 ldc=50 step_c=1500 batch=1
 END
     check "reconstruct $dtype: nothing is left" nothing_is_left
-    with lib ok "a batch, $dtype" reconstruct --size=20 --rank=5 --batch=3 --dtype=$dtype --variant=library "${quick[@]}"
+    with lib ok "a batch, $dtype" reconstruct --size=20 --keep=5 --batch=3 --dtype=$dtype --variant=library "${quick[@]}"
     check "a batch, $dtype: the calls" calls <<END
 rocblas_${letter}gemm_strided_batched NN m=20 n=20 k=5 alpha=1 lda=20 step_a=100 ldb=5 step_b=100 beta=0 ldc=20 step_c=400 batch=3
 END
@@ -60,7 +60,7 @@ done
 
 # a a' or a'a of the smaller side, its eigenvectors, the larger side's by QR; then whether both are orthonormal. a is a copy, of which
 # a wide one is column-major as a tall one.
-with lib ok "svd wide f32" svd wide.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
+with lib ok "svd wide f32" svd wide.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
 check "svd wide f32: the calls" calls <<'END'
 rocblas_dgemm_strided_batched TN m=30 n=30 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=30 step_c=0 batch=1
 rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
@@ -70,7 +70,7 @@ rocsolver_dorgqr m=50 n=7 k=7 lda=50
 rocblas_dgemm_strided_batched TN m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 step_b=0 beta=0 ldc=7 step_c=0 batch=1
 END
-with lib ok "svd tall f32" svd tall.npy --rank=7 --dtype=f32 --variant=library "${quick[@]}"
+with lib ok "svd tall f32" svd tall.npy --keep=7 --dtype=f32 --variant=library "${quick[@]}"
 check "svd tall f32: the calls" calls <<'END'
 rocblas_dgemm_strided_batched NT m=30 n=30 k=50 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=30 step_c=0 batch=1
 rocsolver_dsyevd evect=211 uplo=122 n=30 lda=30
@@ -82,7 +82,7 @@ rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 ste
 END
 check "svd: nothing is left" nothing_is_left
 for side in wide tall; do
-    with lib ok "svd $side f64" svd $side.npy --rank=7 --dtype=f64 --variant=library "${quick[@]}"
+    with lib ok "svd $side f64" svd $side.npy --keep=7 --dtype=f64 --variant=library "${quick[@]}"
     check "svd $side f64: the calls" calls <<'END'
 rocsolver_dgesvd left=192 right=192 m=50 n=30 lda=50 ldu=50 ldv=30 mode=201
 rocblas_dgemm_strided_batched NT m=7 n=7 k=30 alpha=1 lda=30 step_a=0 ldb=30 step_b=0 beta=0 ldc=7 step_c=0 batch=1
@@ -90,7 +90,7 @@ rocblas_dgemm_strided_batched TN m=7 n=7 k=50 alpha=1 lda=50 step_a=0 ldb=50 ste
 END
 done
 # Vectors that are not orthogonal are computed again by the next method, in the end by the host.
-whole=(--rank=30 --variant=library "${quick[@]}")
+whole=(--keep=30 --variant=library "${quick[@]}")
 export AMD_LIBRARIES_SKEW=dsyevd
 with lib ok "svd f32, eigenvectors that are not orthogonal" svd tall.npy --dtype=f32 "${whole[@]}"
 check "svd f32, eigenvectors: then by a decomposition" grep -q '^rocsolver_dgesvd' "$work/record"
@@ -101,7 +101,7 @@ for dtype in f32 f64; do
 done
 unset AMD_LIBRARIES_SKEW
 # The sketch of 7 + 8 vectors; in f32 its QR is too.
-with lib ok "randomized" svd tall.npy --rank=7 --dtype=f32 --variant=randomized "${quick[@]}"
+with lib ok "randomized" svd tall.npy --keep=7 --dtype=f32 --variant=randomized "${quick[@]}"
 check "randomized: QR in f32" grep -q '^rocsolver_sgeqrf m=50 n=[0-9]* lda=50$' "$work/record"
 check "randomized: nothing is left" nothing_is_left
 
@@ -121,10 +121,10 @@ done
 
 # ------------------------------------------------------------------------------------------------- calls that fail ----
 
-reconstruct=(reconstruct --size=20 --rank=5 --variant=library)
-svd=(svd --size=20 --rank=5 --dtype=f32 --variant=library)
-exact=(svd --size=20 --rank=5 --dtype=f64 --variant=library)
-randomized=(svd --size=40 --rank=5 --dtype=f32 --variant=randomized)
+reconstruct=(reconstruct --size=20 --keep=5 --variant=library)
+svd=(svd --size=20 --keep=5 --dtype=f32 --variant=library)
+exact=(svd --size=20 --keep=5 --dtype=f64 --variant=library)
+randomized=(svd --size=40 --keep=5 --dtype=f32 --variant=randomized)
 fft=(convolve1d --size=7000 --dtype=f64 --variant=fft)
 fft32=(convolve1d --size=7000 --dtype=f32 --variant=fft)
 # The command ends at once; what a failed call leaves behind is test_handles.c's part.
@@ -178,7 +178,7 @@ with another refused "rocSOLVER of another ROCm" 3 "librocsolver.so.0 $another" 
 with another refused "hipFFT of another ROCm" 3 "libhipfft.so.0 $another" "${fft[@]}" "${quick[@]}"
 with another ok "info" info
 check "they are not loaded, and reported" grep -q "lacks: .*librocblas.so.4 $another" "$work/out"
-with another ok "auto does without them" svd --size=20 --rank=5 "${quick[@]}"
+with another ok "auto does without them" svd --size=20 --keep=5 "${quick[@]}"
 another="calls libamdhip64.so.99, but this plugin has libamdhip64.so"
 with hidden refused "rocBLAS by way of another library" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
 with hidden refused "rocSOLVER likewise" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
