@@ -12,7 +12,7 @@
 cell batch_title(const json_t *batch)
 {
     const char *source = row_text(batch, "source"), *on = json_string_value(json_object_get(batch, "decompose_on"));
-    const json_t *shape = json_object_get(batch, "shape"), *rank = json_object_get(batch, "rank");
+    const json_t *shape = json_object_get(batch, "shape"), *rank = json_object_get(batch, "singular_values");
     char of_shape[48] = "", of_rank[32] = "";
 
     if (json_array_size(shape) == 2)

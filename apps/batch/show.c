@@ -45,7 +45,7 @@ static void put_bound(json_t *run)
             by = worker;
         }
     }
-    json_put(run, "overlap", json_number(sum / row_number(run, "told_wall_s")));
+    json_put(run, "overlap", json_number(sum / row_number(run, "last_wall_s")));
     json_put(run, "bound", json_text(bound));
     json_put(run, "bound_by", json_text(by));
     json_put(run, "bound_utilization", json_number(most));
@@ -194,7 +194,7 @@ static json_t *json_run(const batch_command *c, const batch_run *run)
     put(row, "open_s", json_number(fl_device_describe(run->backend->device)->open_s));
     put(row, "cold_s", json_number(r->cold_s));
     put(row, "wall_s", json_number(wall));
-    put(row, "told_wall_s", json_number(last_wall));
+    put(row, "last_wall_s", json_number(last_wall));
     put(row, "times_s", json_numbers(r->wall.s, r->wall.count));
     put(row, "images_per_s", json_number((double)r->done / wall));
     put(row, "stages", json_stages(run, last_wall));
@@ -228,7 +228,7 @@ static json_t *make_batch(const batch_command *c)
 
     json_put(batch, "source", json_text(kind_names[c->source.kind]));
     json_put(batch, "count", json_whole(c->source.count));
-    json_put(batch, "rank", m->rank > 0 ? json_whole(m->rank) : json_null());
+    json_put(batch, "singular_values", m->rank > 0 ? json_whole(m->rank) : json_null());
     json_put(batch, "shape", m->rows > 0 ? json_wholes((int64_t[]){m->rows, m->columns}, 2) : json_null());
     json_put(batch, "dtype", own_dtypes ? json_null() : json_text(fl_dtype_name(m->dtype)));
     json_put(batch, "decompose_on",

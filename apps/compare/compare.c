@@ -16,6 +16,7 @@
 #include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/saved.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -263,7 +264,7 @@ static int compare_now(const common_options *common, const compare_options *own,
 
 static json_t *load(const char *path)
 {
-    return json_read_saved(path, (const char *const[]){"results", NULL}, "compare or an exercise");
+    return saved_read(path, (const char *const[]){"results", NULL}, "compare or an exercise");
 }
 
 static int compare_saved(const common_options *common, const compare_options *own, table_style style)

@@ -239,7 +239,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     json_put(row, "norm", json_number(svd_oracle_tail(expected->oracle, 0)));
     json_put(row, "error", json_number(report->error));
     json_put(row, "least_error", json_number(svd_oracle_tail(expected->oracle, k)));
-    json_put(row, "told_error", json_number(report->implied_error));
+    json_put(row, "implied_error", json_number(report->implied_error));
     json_put(row, "randomized_bound",
              svd_is_randomized(m->timing.variant) ? json_number(svd_oracle_randomized(expected->oracle, k))
                                                   : json_null());

@@ -211,7 +211,7 @@ static json_t *json_machine(const backend_list *backends)
 
 json_t *results_document(const backend_list *backends, json_t *rows)
 {
-    json_t *document = json_new_object(), *skipped = json_new_list();
+    json_t *document = json_new_document(), *skipped = json_new_list();
 
     for (int i = 0; i < backends->skipped_count; i++) {
         json_t *entry = json_new_object();
@@ -219,7 +219,6 @@ json_t *results_document(const backend_list *backends, json_t *rows)
         json_put(entry, "reason", json_text(backends->skipped[i].reason));
         json_append(skipped, entry);
     }
-    json_put(document, "schema", json_text("flynn/1"));
     json_put(document, "machine", json_machine(backends));
     json_put(document, "results", rows);
     json_put(document, "skipped", skipped);
@@ -263,7 +262,7 @@ static const column columns[] = {
     {"ceiling", "percent_of_ceiling", AS_PERCENTAGE, NULL},
     {"speed-up", "speed_up", AS_FACTOR, NULL},
     {"with copies", "speed_up_with_copies", AS_FACTOR, NULL},
-    {"rank", "rank", AS_COUNT, NULL},
+    {"place", "place", AS_COUNT, NULL},
     {"max error", "check.max_abs", AS_NUMBER, NULL},
     {"check", "check", AS_CHECK, NULL},
     {NULL, NULL, AS_TEXT, NULL},

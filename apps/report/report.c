@@ -16,6 +16,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/saved.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -68,7 +69,7 @@ static const char summary[] =
 static json_t *load(const char *path)
 {
     static const char *const keys[] = {"results", "ceilings", "pairs", "laws", "batch", NULL};
-    json_t *document = json_read_saved(path, keys, "compare, ceiling, sweep, laws, batch or an exercise");
+    json_t *document = saved_read(path, keys, "compare, ceiling, sweep, laws, batch or an exercise");
     const json_t *batch = json_object_get(document, "batch");
 
     if (batch && report_batch_lacks(batch))

@@ -60,7 +60,7 @@ static size_t count_values(const json_t *rows, const char *key)
 
 static extent extent_of(const json_t *rows)
 {
-    extent e = {count_values(rows, "size"), count_values(rows, "rank_asked"), count_values(rows, "block_asked"), false};
+    extent e = {count_values(rows, "size"), count_values(rows, "keep_asked"), count_values(rows, "block_asked"), false};
 
     e.places = e.sizes > 1 || e.ranks > 1;
     return e;
@@ -220,7 +220,7 @@ static int place_of_x(lines *l, const json_t *row)
 static lines lines_of(const json_t *rows, const extent *e)
 {
     const int by = e->sizes > 1 ? 0 : e->ranks > 1 ? 1 : 2;
-    lines l = {(const char *const[]){"size", "rank_asked", NULL}[by],
+    lines l = {(const char *const[]){"size", "keep_asked", NULL}[by],
                (const char *const[]){"size", "rank", "block"}[by], .series.most = MOST_LINES, .blocks.most = MOST_ROWS,
                .least = INFINITY};
     const json_t *row;
@@ -231,7 +231,7 @@ static lines lines_of(const json_t *rows, const extent *e)
     json_array_foreach(rows, i, row)
     {
         const cell rank = cell_print("%.20s, rank %.12s", row_text(row, "variant"),
-                                     cell_value(json_object_get(row, "rank_asked")).text);
+                                     cell_value(json_object_get(row, "keep_asked")).text);
         const double y = seconds_of(row);
         const int s =
             isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : row_text(row, "variant")) : -1;

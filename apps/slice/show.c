@@ -21,12 +21,12 @@ void slice_rank(json_t *rows, size_t first)
         json_t *row = json_array_get(rows, i);
         double total = row_number(row, "total_s"), speed_up = row_number(whole, "total_s") / total;
         bool ranked = row_is_ranked(row);
-        int rank = 1;
+        int place = 1;
         for (size_t j = first; j < json_array_size(rows); j++) {
             const json_t *other = json_array_get(rows, j);
-            rank += row_is_ranked(other) && row_number(other, "total_s") < total;
+            place += row_is_ranked(other) && row_number(other, "total_s") < total;
         }
-        json_put(row, "rank", ranked ? json_whole(rank) : json_null());
+        json_put(row, "place", ranked ? json_whole(place) : json_null());
         json_put(row, "speed_up_over_whole", json_number(ranked && row_is_ranked(whole) ? speed_up : (double)NAN));
     }
 }
@@ -122,7 +122,7 @@ static const column columns[] = {
     {.title = "total", .key = "total_s", .as = AS_SECONDS},
     {.title = "copy GB/s", .key = "copy_gbytes_per_s", .as = AS_COUNT},
     {.title = "over whole", .key = "speed_up_over_whole", .as = AS_FACTOR},
-    {.title = "rank", .key = "rank", .as = AS_NUMBER},
+    {.title = "place", .key = "place", .as = AS_NUMBER},
     {.title = "check", .as = AS_CHECK},
     {.title = NULL},
 };

@@ -34,7 +34,7 @@ host_array slice_result(const slice_session *session);
 
 void slice_session_close(slice_session *session);
 
-/* Adds `rank` and `speed_up_over_whole` to the ways of one slice on one device: the rows from `first` on. */
+/* Adds `place` and `speed_up_over_whole` to the ways of one slice on one device: the rows from `first` on. */
 void slice_rank(json_t *rows, size_t first);
 
 /* Adds to `lines` what `slices` slices on one device show, each in `ways` ways: the rows from `first` on. */

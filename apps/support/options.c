@@ -16,8 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The most options of a command with the shared ones, and the most other names of options; the first option's key. */
-enum { MOST_OPTIONS = 48, MOST_OTHER_NAMES = 4, KEY_FIRST = 0x100 };
+enum { MOST_OPTIONS = 48, MOST_OTHER_NAMES = 4, KEY_FIRST = 0x100 }; /* of a command; the key of its first option */
 
 /* An option of the command that is being parsed. */
 typedef struct entry {
@@ -283,34 +282,27 @@ static noreturn void explain_unknown(const parsing *p, const char *name)
     fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
 }
 
-/* Refuses --rank, the name of --keep before flynn/2, which would be read as an abbreviation of --ranks. */
-static void refuse_rank(const parsing *p, char **argv)
+/* A shared option that the command does not take is not an abbreviation of another one: batch has no --output, but
+ * --output-dir. Nor is --rank, the former name of --keep, one of --ranks. */
+static void refuse_foreign(const parsing *p, char **argv)
 {
     const char *variable = getenv("FLYNN_RANK");
 
     if (has_option(p, "keep") && variable && *variable)
         fail(EXIT_BAD_INPUT, "FLYNN_RANK is now FLYNN_KEEP (singular values); processes are FLYNN_RANKS");
     for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
-        if (strcmp(*word, "--rank") != 0 && strncmp(*word, "--rank=", 7) != 0)
-            continue;
-        if (has_option(p, "keep"))
-            fail(EXIT_BAD_INPUT, "--rank is now --keep (singular values); processes are --ranks");
-        fail(EXIT_BAD_INPUT, has_option(p, "ranks") ? "--rank is not an option; did you mean --ranks (processes)?"
-                                                    : "--rank is not an option; this command takes neither --keep "
-                                                      "(singular values) nor --ranks (processes)");
-    }
-}
-
-/* A shared option that the command does not take is not an abbreviation of another one: batch has no --output, but
- * --output-dir. */
-static void refuse_foreign(const parsing *p, char **argv)
-{
-    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++)
-        for (int i = 0; i < SHARED && strncmp(*word, "--", 2) == 0; i++) {
-            const char *name = shared_options[i].name, *given = *word + 2;
-            if (strncmp(given, name, strlen(name)) == 0 && strcspn(given, "=") == strlen(name) && !has_option(p, name))
+        const char *given = strncmp(*word, "--", 2) == 0 ? *word + 2 : "", *name;
+        const size_t length = strcspn(given, "=");
+        if (length == 4 && strncmp(given, "rank", length) == 0)
+            fail(EXIT_BAD_INPUT, "--rank is %s",
+                 has_option(p, "keep") ? "now --keep (singular values); processes are --ranks"
+                                       : "not an option; did you mean --ranks (processes)?");
+        for (int i = 0; i < SHARED; i++) {
+            name = shared_options[i].name;
+            if (strlen(name) == length && strncmp(given, name, length) == 0 && !has_option(p, name))
                 explain_unknown(p, name);
         }
+    }
 }
 
 static noreturn void explain_long(const parsing *p, const char *word)
@@ -473,7 +465,6 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
-    refuse_rank(&p, argv);
     refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);

@@ -12,8 +12,8 @@
 static bool same_place(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "size"), json_object_get(b, "size")) &&
-           json_integer_value(json_object_get(a, "rank_asked")) ==
-               json_integer_value(json_object_get(b, "rank_asked")) &&
+           json_integer_value(json_object_get(a, "keep_asked")) ==
+               json_integer_value(json_object_get(b, "keep_asked")) &&
            json_equal(json_object_get(a, "backend_requested"), json_object_get(b, "backend_requested"));
 }
 
@@ -59,7 +59,7 @@ static json_t *best_entry(const json_t *rows, const json_t *row)
 {
     static const char *const keys[] = {"exercise", "backend_requested", "resource", "device", "dtype",
                                        "size",     "elements",          "variant",  "block",  "block_asked",
-                                       "kernel_s", "rank_asked"};
+                                       "kernel_s", "keep_asked"};
     json_t *entry = json_new_object();
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -101,7 +101,7 @@ cell sweep_size(const json_t *row)
     cell room;
 
     const char *size = column_text(&c, row, &room);
-    const json_t *rank = json_object_get(row, "rank_asked");
+    const json_t *rank = json_object_get(row, "keep_asked");
     if (json_is_integer(rank))
         return cell_print("%.60s, rank %" JSON_INTEGER_FORMAT, size, json_integer_value(rank));
     return cell_print("%s", size);

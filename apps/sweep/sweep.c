@@ -233,7 +233,7 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "backend", json_text(c->backend));
     json_put(entry, "variant", json_text(c->variant));
     json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
-    json_put(entry, "rank_asked", s->keep ? json_whole(s->keep) : json_null());
+    json_put(entry, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
     json_put(entry, "block", json_block(c->block));
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
@@ -267,7 +267,7 @@ static bool run_one(sweep *s, const combination *c)
     row = json_array_get(json_object_get(r.document, "results"), 0);
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
-        json_put(row, "rank_asked", s->keep ? json_whole(s->keep) : json_null());
+        json_put(row, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));

@@ -181,7 +181,7 @@ enum { MOST_COLUMNS = 32 };
 
 /* The titles that are left out, the least important first; what is not among them stays. */
 static const char *const dispensable[] = {
-    "open",        "GFLOP/s",     "rank",          "registers",      "occupancy", "class",
+    "open",        "GFLOP/s",     "place",         "registers",      "occupancy", "class",
     "cold",        "relative",    "GB/s",          "max error",      "device",    "h2d",
     "d2h",         "row bytes",   "pack",          "host",           "overlap",   "ceiling",
     "copy",        "with copies", "copy GB/s",     "block",          "dtype",     "limit",
@@ -208,7 +208,7 @@ bool column_says_nothing(const column *c, const json_t *rows)
     cell room;
     size_t i;
 
-    if (json_array_size(rows) == 1 && (strcmp(c->title, "rank") == 0 || c->as == AS_FACTOR))
+    if (json_array_size(rows) == 1 && (strcmp(c->title, "place") == 0 || c->as == AS_FACTOR))
         return true;
     json_array_foreach(rows, i, row)
     {
@@ -350,16 +350,16 @@ static bool are_ranked(const json_t *rows)
     size_t i;
 
     json_array_foreach(rows, i, row) if (json_object_get(row, "relative") &&
-                                         json_integer_value(json_object_get(row, "rank")) > 1) return true;
+                                         json_integer_value(json_object_get(row, "place")) > 1) return true;
     return false;
 }
 
-/* NULL: as the terminal has it. The fastest row is the one with rank 1. */
+/* NULL: as the terminal has it. The fastest row has place 1. */
 static const char *colour_of(const column *c, const json_t *row, bool ranked)
 {
     if (c->as == AS_CHECK)
         return row_is_wrong(row) ? "red" : NULL;
-    return ranked && json_integer_value(json_object_get(row, "rank")) == 1 ? "green" : NULL;
+    return ranked && json_integer_value(json_object_get(row, "place")) == 1 ? "green" : NULL;
 }
 
 static void print_text(const column *columns, const json_t *rows, FILE *stream)

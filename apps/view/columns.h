@@ -47,7 +47,7 @@ cell cell_value(const json_t *value);
 /* The text of a cell: a string of the row itself, or what is written to `room`. */
 const char *column_text(const column *c, const json_t *row, cell *room);
 
-/* Does each row have the same there, and that means nothing: no value, no time of a copy that is none, the rank of one
+/* Does each row have the same there, and that means nothing: no value, no time of a copy that is none, the place of one
  * row, the speed-up over itself? */
 bool column_says_nothing(const column *c, const json_t *rows);
 
@@ -62,6 +62,6 @@ void columns_choose(bool all, const char *titles);
 
 /* Prints a line for each row (a list of objects) below the titles; nothing where there is no row. On a terminal columns
  * that say nothing about these rows are left out, then the least important ones until a line fits; the check of a wrong
- * result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so and
- * the others are shown. Ends the command (fail) where memory is short. */
+ * result and the fastest row are coloured. Where none of the titles of columns_choose is the table's, a note says so
+ * and the others are shown. Ends the command (fail) where memory is short. */
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream);

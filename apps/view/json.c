@@ -90,7 +90,7 @@ json_t *json_new_list(void)
 json_t *json_new_document(void)
 {
     json_t *document = json_new_object();
-    json_put(document, "schema", json_text("flynn/1"));
+    json_put(document, "schema", json_text(JSON_SCHEMA));
     return document;
 }
 
@@ -172,41 +172,4 @@ static void dump(FILE *stream, const void *document)
 bool json_write(const json_t *document, const char *path, problem *why)
 {
     return output_print(path, dump, document, why);
-}
-
-static bool has_any(const json_t *document, const char *const *keys)
-{
-    for (; *keys; keys++)
-        if (json_object_get(document, *keys))
-            return true;
-    return false;
-}
-
-static bool are_objects(const json_t *list)
-{
-    size_t i;
-    json_t *element;
-
-    json_array_foreach(list, i, element) if (!json_is_object(element)) return false;
-    return list == NULL || json_is_array(list);
-}
-
-json_t *json_read_saved(const char *path, const char *const *keys, const char *writers)
-{
-    file_bytes bytes;
-    problem why;
-
-    must_do(file_bytes_read(path, "a file that --json wrote", &bytes, &why), &why);
-    json_error_t error;
-    json_t *document = json_loadb((const char *)bytes.data, bytes.size, 0, &error);
-    const char *schema = json_string_value(json_object_get(document, "schema"));
-
-    if (!document)
-        fail(EXIT_BAD_INPUT, "%s: line %d: %s; expected a file that --json wrote", path, error.line, error.text);
-    file_bytes_free(&bytes);
-    if (!schema || strcmp(schema, "flynn/1") != 0 || !has_any(document, keys) ||
-        !are_objects(json_object_get(document, "results")))
-        fail(EXIT_BAD_INPUT, "%s: is not a document of schema flynn/1; expected one that %s wrote with --json", path,
-             writers);
-    return document;
 }

@@ -28,7 +28,9 @@ json_t *json_wholes(const int64_t *values, int count);
 
 json_t *json_new_object(void);
 json_t *json_new_list(void);
-/* {"schema": "flynn/1"} */
+/* The schema of new documents (docs/schema). */
+#define JSON_SCHEMA "flynn/2"
+/* {"schema": JSON_SCHEMA} */
 json_t *json_new_document(void);
 /* A copy of an object, which shares its values; an empty object for what is none. */
 json_t *json_new_copy(const json_t *object);
@@ -43,7 +45,3 @@ uint64_t json_hash(const json_t *value);
 
 /* Writes the document with a line end to a file (whole or not at all), or to stdout for a NULL path. */
 bool json_write(const json_t *document, const char *path, problem *why);
-
-/* A document that --json saved, whose "results", if it has any, are objects. Ends the command (fail)
- * for any other file, and for a document with none of the `keys` (a NULL ends them); the message names `writers`. */
-json_t *json_read_saved(const char *path, const char *const *keys, const char *writers);

@@ -168,7 +168,7 @@ static void rank_rows(json_t *rows)
     {
         const bool ranked = row_is_ranked(row);
         const double kernel = row_number(row, "kernel_s"), total = row_number(row, "total_s");
-        json_put(row, "rank", ranked ? json_whole((int64_t)count_below(totals, count, total) + 1) : json_null());
+        json_put(row, "place", ranked ? json_whole((int64_t)count_below(totals, count, total) + 1) : json_null());
         json_put(row, "relative", ratio(total, count ? totals[0] : (double)INFINITY, ranked));
         json_put(row, "spread", json_number(row_spread(row, "total")));
         json_put(row, "speed_up", ratio(row_number(base, "kernel_s"), kernel, ranked));

@@ -37,7 +37,7 @@ char *row_key(const json_t *row, const char *const *keys);
 /* The rows in groups of equal row_key: an object of lists, both in the order of the rows. A new reference. */
 json_t *rows_grouped(const json_t *rows, const char *const *keys);
 
-/* Adds to each row what it is beside the ranked rows of its exercise and its `singular_values`: `rank` (its place by
+/* Adds to each row what it is beside the ranked rows of its exercise and its `singular_values`: `place` (its place by
  * total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of the
  * scalar backend, or else of the first ranked row, over its own); null where the row itself is not ranked. Also
  * `spread`, that of its totals, to each. */

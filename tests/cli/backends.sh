@@ -12,7 +12,7 @@ for name in serial simd omp hip-nvidia hip-amd hip-cpu; do
 done
 ok "info as JSON" info --json
 cp "$work/out" info.json
-check "the document" json info.json 'd["schema"] == "flynn/1" and "machine" in d'
+check "the document" json info.json 'd["schema"] == "flynn/2" and "machine" in d'
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken
 ok "info with broken plugins" info --json
 cp "$work/out" broken.json

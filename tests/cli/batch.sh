@@ -42,7 +42,7 @@ for backend in "${backends[@]}"; do
 done
 ok "all ranks" batch "${images[@]}" --output-dir=out --json
 check "all of the images as they were" batch exact in out "${images[@]#in/}"
-check "and no error is shown" json "$work/out" 'd["batch"]["runs"][0]["worst_error"] < 1e-5 and d["batch"]["rank"] is None'
+check "and no error is shown" json "$work/out" 'd["batch"]["runs"][0]["worst_error"] < 1e-5 and d["batch"]["singular_values"] is None'
 for rank in 1 4 9; do
     rm -rf out
     ok "rank $rank" batch inner/*.png --keep=$rank --output-dir=out --json
@@ -142,11 +142,11 @@ done
 
 ok "made here" batch --synthetic=40x31x20 --keep=7 --pipeline=all --json=out.json "${quick[@]}"
 check "made here: numbers" batch numbers out.json
-check "made here: reported" json out.json '(d["batch"]["shape"], d["batch"]["rank"], d["batch"]["dtype"], d["batch"]["count"])
+check "made here: reported" json out.json '(d["batch"]["shape"], d["batch"]["singular_values"], d["batch"]["dtype"], d["batch"]["count"])
     == ([31, 20], 7, "f32", 40) and all(r["check"]["compared"] > 0 and r["flops"] == 2 * 40 * 31 * 20 * 7
     for r in d["batch"]["runs"])'
 ok "in f64" batch --synthetic=3x31x20 --dtype=f64 --json "${quick[@]}"
-check "in f64: all singular values" json "$work/out" '(d["batch"]["dtype"], d["batch"]["rank"]) == ("f64", 20)'
+check "in f64: all singular values" json "$work/out" '(d["batch"]["dtype"], d["batch"]["singular_values"]) == ("f64", 20)'
 ok "the smallest" batch --synthetic=1x1x1 --pipeline=all --json "${quick[@]}"
 ok "a size for them" batch --size=16 --keep=2 --json "${quick[@]}"
 check "as many as ever" json "$work/out" '(d["batch"]["count"], d["batch"]["shape"]) == (256, [16, 16])'

@@ -77,7 +77,7 @@ ok "the table" convolve --size=64 --backend=serial,omp:2 "${quick[@]}"
 check "a row for each" test "$(grep -cE 'serial|omp' "$work/out")" -ge 2
 ok "JSON" convolve --size=64 --backend=serial,simd,omp:2 --json --repeat=3
 cp "$work/out" out.json
-check "the document" json out.json 'd["schema"] == "flynn/1" and set(d) >= {"schema", "machine", "results", "skipped"}'
+check "the document" json out.json 'd["schema"] == "flynn/2" and set(d) >= {"schema", "machine", "results", "skipped"}'
 check "the machine" json out.json 'set(d["machine"]) >= {"host", "processor", "threads", "compiler", "flags"}'
 check "three results" json out.json '[r["backend_requested"] for r in d["results"]] == ["serial", "simd", "omp:2"]'
 check "every key" json out.json 'all(set(r) >= {"exercise", "backend_requested", "backend", "family", "emulation",
@@ -100,7 +100,7 @@ check "rows and columns" csv "$work/out" '[r["backend_requested"] for r in rows]
     all(float(r["kernel_s"]) > 0 for r in rows)'
 ok "both, one of them into a file" convolve --size=64 --json --csv=out.csv "${quick[@]}"
 check "CSV in the file" csv out.csv 'len(rows) == 1'
-check "JSON on stdout" json "$work/out" 'd["schema"] == "flynn/1"'
+check "JSON on stdout" json "$work/out" 'd["schema"] == "flynn/2"'
 ok "NaN in JSON" convolve nan.npy one64.npy --json "${quick[@]}"
 check "is null or absent" json "$work/out" 'd["results"][0]["check"]["ok"] is True'
 ok "--quiet" convolve --size=64 --quiet "${quick[@]}"

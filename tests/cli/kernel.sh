@@ -172,7 +172,7 @@ for expect in "" "--expect=$kernels/vector_add_one_block.hip"; do
     check "and how to check it" grep -q "^checked against: nothing; --expect=WHAT says what is right" "$work/out"
     check "its result is written" npy out.npy 'shape == (1000,) and v[255] == 510 and v[256] == 0'
     ok "in JSON" "${unchecked[@]}" --json
-    check "check.ok is null" json "$work/out" '[(r["check"]["ok"], r["check"]["compared"], r["check"]["max_abs"], r["rank"])
+    check "check.ok is null" json "$work/out" '[(r["check"]["ok"], r["check"]["compared"], r["check"]["max_abs"], r["place"])
         for r in d["results"]] == [(None, 0, None, None)]'
     ok "in CSV" "${unchecked[@]}" --csv --columns=check.ok
 done

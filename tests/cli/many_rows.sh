@@ -9,7 +9,7 @@
 # versions have no ranks.
 cat >repeat.py <<'PY'
 import copy, json, sys
-d, kept = json.load(open(sys.argv[1])), ("rank", "relative", "spread", "speed_up", "speed_up_with_copies")
+d, kept = json.load(open(sys.argv[1])), ("place", "relative", "spread", "speed_up", "speed_up_with_copies")
 rows = d["results"]
 d["results"] = []
 for i in range(20000):

@@ -47,7 +47,7 @@ falsified() {
             run "$@" --json
             check "$title: exit code 1" test "$status" = 1
             check "$title: said in the row, which has no rank" json "$work/out" \
-                '[(r["check"]["ok"], r["rank"]) for r in d["results"]] == [(False, None)]'
+                '[(r["check"]["ok"], r["place"]) for r in d["results"]] == [(False, None)]'
             unset FAULT_PLACE
         done
     done
@@ -76,7 +76,7 @@ for where in first middle last; do
     run slice --size=40 --slice=3:30,5:9 --json -o slice.npy "${quick[@]}"
     check "slice, $FAULT_PLACE is wrong: exit code 1" test "$status" = 1
     check "slice, $FAULT_PLACE is wrong: said in the row, which has no rank" json "$work/out" \
-        '[(r["variant"], r["check"]["ok"], r["rank"] is None) for r in d["results"]] ==
+        '[(r["variant"], r["check"]["ok"], r["place"] is None) for r in d["results"]] ==
         [("whole", True, False), ("view", True, False), ("packed", False, True)]'
     check "slice, $FAULT_PLACE is wrong: no file" test ! -e slice.npy
     unset FAULT_PLACE
@@ -90,7 +90,7 @@ for operation in allclose "${!command[@]}"; do
     oracles=$((oracles + 1))
     check "$operation reference: not checked" test "$status" = 0
     check "$operation reference: check.ok is null" json "$work/out" \
-        '[(r["check"]["ok"], r["check"]["compared"], r["rank"]) for r in d["results"]] == [(None, 0, None)]'
+        '[(r["check"]["ok"], r["check"]["compared"], r["place"]) for r in d["results"]] == [(None, 0, None)]'
 done
 check "every oracle was run" test "$oracles" = "$("$flynn" list | grep -c ' reference ')"
 for words in "convolve --size=3000" "reconstruct --size=64"; do

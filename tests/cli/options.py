@@ -328,9 +328,9 @@ def as_json(command):
     words = quick(command)
     plain = Run(words)
     assert not plain.out.startswith("{"), "the table is JSON"
-    assert json.loads(Run([*words, "--json"]).must(plain.code).out)["schema"] == "flynn/1"
+    assert json.loads(Run([*words, "--json"]).must(plain.code).out)["schema"] == "flynn/2"
     kept = Run([*words, f"--json={command}.json"]).must(plain.code)
-    assert json.loads(pathlib.Path(f"{command}.json").read_text())["schema"] == "flynn/1"
+    assert json.loads(pathlib.Path(f"{command}.json").read_text())["schema"] == "flynn/2"
     assert kept.out, "with a file for the JSON the table is missing"
 
 
@@ -799,7 +799,7 @@ OWN = {
     ("report", "plots"): shown_by_report("plots", "plots"),
     ("report", "picture"): shown_by_report("picture", "images/0.png"),
     **{("report", name_of(word)): passed_on(word) for word in PASSED_ON},
-    ("batch", "keep"): lambda _: in_batch(lambda b: b["rank"], "--keep=2", "--keep=3"),
+    ("batch", "keep"): lambda _: in_batch(lambda b: b["singular_values"], "--keep=2", "--keep=3"),
     ("batch", "synthetic"): lambda _: in_batch(lambda b: (b["count"], b["shape"]), "--synthetic=3x8x8",
                                                "--synthetic=4x8x9", synthetic=()),
     ("batch", "pipeline"): lambda _: in_batch(lambda b: [r["pipeline"] for r in b["runs"]], "", "--pipeline=pinned",

@@ -355,6 +355,39 @@ check "and shown" page run.html '"reconstruct could not be run: --dtype" in s an
 refused "a size for files" 2 "--size: has no effect: 'compare.json' is given instead" report compare.json --size=3 -o no.html
 refused "a trace" 2 "--trace" report compare.json --trace=t.json -o no.html
 refused "a file that is not there" 2 none.json report none.json -o no.html
+# Documents of flynn/1 and the same ones with the keys of flynn/2 give one page and one table.
+mkdir now
+"$PYTHON" - "$saved" <<'PY'
+import json, pathlib, sys
+NAMES = {"rank": "place", "rank_asked": "keep_asked", "told_error": "implied_error"}
+renamed = set()
+def rename(o, names):
+    renamed.update(names.keys() & o.keys())
+    return {names.get(k, k): v for k, v in o.items()}
+for path in pathlib.Path(sys.argv[1]).glob("*.json"):
+    d = json.loads(path.read_text())
+    assert d["schema"] == "flynn/1", path
+    d["schema"] = "flynn/2"
+    for key in "results", "best", "cannot_run":
+        if key in d:
+            d[key] = [rename(o, NAMES) for o in d[key]]
+    if "batch" in d:
+        d["batch"] = rename(d["batch"], {"rank": "singular_values"})
+        d["batch"]["runs"] = [rename(r, {"told_wall_s": "last_wall_s"}) for r in d["batch"]["runs"]]
+    pathlib.Path("now", path.name).write_text(json.dumps(d))
+assert renamed >= {"rank", "told_wall_s"}, renamed
+PY
+ok "documents of flynn/1" report "$saved"/*.json -o before.html
+ok "the same of flynn/2" report now/*.json -o after.html
+sed -i /footer/d before.html after.html # which has the names of the files
+check "one page" cmp before.html after.html
+ok "a table of flynn/1" compare --against="$saved/compare.json" "$saved/compare.json" --markdown
+mv "$work/out" before.md
+ok "the same of flynn/2" compare --against=now/compare.json now/compare.json --markdown
+check "one table" cmp before.md "$work/out"
+echo '{"schema": "flynn/3", "results": []}' >later.json
+refused "a later schema" 2 "is not a document of schema flynn/2 or flynn/1" report later.json
+
 echo '{"schema": "flynn/1", "variants": []}' >list.json
 refused "nothing to report on" 2 "expected one that compare, ceiling, " report list.json -o no.html
 echo '{"schema": "flynn/1", "results": [{"exercise": "sort"}, 1]}' >numbers.json

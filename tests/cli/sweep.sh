@@ -12,7 +12,7 @@ check "a result for each; without blocks one" json sweep.json \
     '[(r["size"], r["backend_requested"], r["variant"], r["block_asked"]) for r in d["results"]] ==
     [(s, b, v, k) for s in (40, 64) for b in ("serial", "omp:2")
      for v, k in (("naive", [8, 8, 1]), ("tiled", [8, 8, 1]), ("tiled", [16, 16, 1]))]'
-check "the document" json sweep.json 'd["schema"] == "flynn/1" and d["cannot_run"] == [] and d["skipped"] == [] and
+check "the document" json sweep.json 'd["schema"] == "flynn/2" and d["cannot_run"] == [] and d["skipped"] == [] and
     all(r["check"]["ok"] and r["singular_values"] == 8 and not r["tuned"] for r in d["results"])'
 check "nothing is known of registers on a processor" json sweep.json \
     'all(r[k] is None for r in d["results"] for k in ("registers", "local_bytes", "occupancy"))'
@@ -137,7 +137,7 @@ refused "two" 2 "one argument too many" sweep sort select
 refused "a block" 2 "'8y8' is not a block" sweep sort --block=4x4,8y8
 refused "a size" 2 "'x' is not a whole number" sweep sort --size=8,x
 ok "ranks" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1 --json
-check "a result for each" json "$work/out" '[(r["rank_asked"], r["singular_values"]) for r in d["results"]] == [(5, 5), (20, 20)] and len(d["best"]) == 2'
+check "a result for each" json "$work/out" '[(r["keep_asked"], r["singular_values"]) for r in d["results"]] == [(5, 5), (20, 20)] and len(d["best"]) == 2'
 ok "ranks in the table" sweep reconstruct --backend=serial --size=40 --keep=5,20 --variant=naive --repeat=1
 check "beside the size" grep -q "best of size 40, rank 20 on serial" "$work/out"
 refused "a choice among ranks" 2 "--save: one choice" sweep reconstruct --size=40 --keep=5,20 --save

@@ -90,13 +90,13 @@ def main():
         check(f"'{title}' is essential", title in narrow, narrow)
     check("120 columns show more than 80", len(narrow.split()) < len(wide.split()) < len(full.split()), wide)
     check("no copies on processors", "h2d" not in wide and "h2d" in full, wide)
-    check("no rank and no speed-up of one row", not {"rank", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
+    check("no place and no speed-up of one row", not {"place", "speed-up"} & set(titles(on_terminal(sort, 200)).split()))
     for words in COMMANDS:
         all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
         check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
-    picked = ["--columns=backend,kernel,rank"]
+    picked = ["--columns=backend,kernel,place"]
     for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):
-        check("those that are named", titles(text).split() == ["backend", "kernel", "rank"], text)
+        check("those that are named", titles(text).split() == ["backend", "kernel", "place"], text)
     on_terminal([*convolve, "--columns=colour"], 80)
     told = open("err", encoding="utf-8").read()
     check("a column that is none", "none of 'colour' is in this table, which has backend, class" in told, told)

@@ -54,7 +54,7 @@ expect_whole() {
         [ -f "$prefix/share/man/man1/$page.1" ] || die "no man page $page"
     done
     for file in bash-completion/completions/flynn zsh/site-functions/_flynn fish/vendor_completions.d/flynn.fish \
-        doc/flynn/LICENSE doc/flynn/docs/schema/flynn-1.schema.json doc/flynn/docs/examples/sort.c; do
+        doc/flynn/LICENSE doc/flynn/docs/schema/flynn-2.schema.json doc/flynn/docs/examples/sort.c; do
         [ -f "$prefix/share/$file" ] || die "no share/$file"
     done
     pkg-config --modversion flynn | grep -q '^0\.1\.' || die "pkg-config tells no version"
