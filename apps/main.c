@@ -129,7 +129,7 @@ static int run_command(int argc, char **argv)
 {
     const exercise_kind *exercise = exercise_find(argv[0]);
 
-    if (group_is_parted() && !(exercise && exercise->parted) && strcmp(argv[0], "info") != 0 &&
+    if (group_is_distributed() && !(exercise && exercise->distributed) && strcmp(argv[0], "info") != 0 &&
         strcmp(argv[0], "ceiling") != 0 && strcmp(argv[0], "batch") != 0)
         fail(EXIT_BAD_INPUT, "%s does not run on several ranks; docs/cluster.md names the commands that do", argv[0]);
     if (exercise)

@@ -323,14 +323,14 @@ int command_batch(int argc, char **argv)
         inputs_name_outputs(&c.source, &own);
     }
     ranks_share_source(&c.source);
-    if (c.source.kind == BATCH_FACTORS && !c.source.in_memory && !group_is_parted())
+    if (c.source.kind == BATCH_FACTORS && !c.source.in_memory && !group_is_distributed())
         note("the factors are larger than 1 GiB: the times include reading them");
     if (c.source.kind == BATCH_IMAGES)
         c.decompose_on = decomposer_open_device(place_to_decompose(&c, &resource), own.svd);
     if (c.source.outputs)
         inputs_make_folder(own.folder);
     signals_catch(NULL);
-    if (group_is_parted()) /* another rank may have a result when --max-time is over */
+    if (group_is_distributed()) /* another rank may have a result when --max-time is over */
         progress_has_result();
     run_all(&c);
     code = report_end(&c);
@@ -341,7 +341,7 @@ int command_batch(int argc, char **argv)
 
     free_all(&c);
     options_free(&common);
-    if (signals_caught() && !group_is_parted()) { /* one rank's death would end the others */
+    if (signals_caught() && !group_is_distributed()) { /* one rank's death would end the others */
         fflush(stdout);
         signals_raise(signals_caught());
     }

@@ -138,7 +138,7 @@ batch_source inputs_find(const batch_options *own, const common_options *common)
     source = common->argument_count ? find_images(common) : find_factors(own->factors);
     source.shape = (matrix_shape){.dtype = FL_F32, .rank = own->keep};
     source.in_memory =
-        source.kind == BATCH_FACTORS && !group_is_parted() && bytes_of_factors(&source) <= most_factor_bytes;
+        source.kind == BATCH_FACTORS && !group_is_distributed() && bytes_of_factors(&source) <= most_factor_bytes;
     return source;
 }
 

@@ -458,7 +458,7 @@ static int64_t peak_bytes(void)
 pipeline_report pipeline_run(const pipeline_plan *plan)
 {
     const batch_command *command = plan->command;
-    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1 || group_is_parted()};
+    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1 || group_is_distributed()};
     device_plan device = *plan->device;
 
     p.report.mode = plan->mode;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
-#include "harness/parted.h"
+#include "harness/distributed.h"
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -16,9 +16,9 @@
 
 void ranks_refuse(const batch_command *c)
 {
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return;
-    parted_refuse(c->common);
+    distributed_refuse(c->common);
     if (c->common->argument_count == 0 && !c->own->factors)
         fail(EXIT_BAD_INPUT, "several ranks share images or --factors; random matrices need one process");
     if (c->own->pipeline_count > 1)
@@ -57,7 +57,7 @@ void ranks_share_source(batch_source *source)
     const char *at;
     size_t used = 0;
 
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return;
     for (int64_t i = 0; i < source->count; i++) {
         put_name(&text, &used, source->inputs[i]);
@@ -171,7 +171,7 @@ void ranks_merge(pipeline_report *all, const char *resource)
     const pipeline_report own = *all;
     rank_part mine = {.report = own, .wall_s = own.wall.s[0]}, *parts;
 
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return;
     snprintf(mine.host, sizeof mine.host, "%s", group_info()->host);
     snprintf(mine.resource, sizeof mine.resource, "%s", resource);

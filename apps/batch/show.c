@@ -269,7 +269,7 @@ static void show_text(const batch_command *c, const json_t *batch)
     show_table(batch_run_columns, runs);
     show_table(batch_stage_columns, stages);
     show_table(batch_memory_columns, runs);
-    if (group_is_parted())
+    if (group_is_distributed())
         show_table(batch_rank_columns, json_object_get(first, "per_rank"));
     if (c->count > 1)
         show_table(batch_law_columns, runs);
@@ -281,7 +281,7 @@ static void show_text(const batch_command *c, const json_t *batch)
         text_print("%s: %s\n", fl_device_describe(backends->open[b].device)->resource,
                    fl_device_describe(backends->open[b].device)->name);
     results_print_skipped(backends);
-    if (group_is_parted())
+    if (group_is_distributed())
         text_print("%.0f ranks: the slowest took %.3g times the mean\n", row_number(first, "ranks"),
                    row_number(first, "imbalance"));
     if (row_number(first, "already_there") > 0)

@@ -99,7 +99,7 @@ static bool follows(const host_array *result, uint64_t last)
     return sort_compare(&pair, sort_checksum(&pair)).ok;
 }
 
-compare_result sort_compare_parted(const host_array *result, uint64_t checksum)
+compare_result sort_compare_distributed(const host_array *result, uint64_t checksum)
 {
     const int rank = group_info()->rank, ranks = group_info()->size;
     const share_edge own = edge_of(result, checksum);

@@ -133,7 +133,7 @@ svd_oracle *svd_oracle_create(const host_array *a)
     for (int64_t i = 0; i < host_array_size(&o->a); i++)
         o->norm = hypot(o->norm, numbers_of(&o->a)[i]);
     o->norm = norm_of_all(o->norm);
-    if (!group_is_parted())
+    if (!group_is_distributed())
         o->values = values_of(o->device, &o->a);
     else if (o->n <= MOST_COLUMNS)
         find_values_together(o);
@@ -236,14 +236,14 @@ static void check_values(const svd_oracle *o, const host_array *s, const bounds 
     }
 }
 
-/* The rows of xt are orthonormal. parted: the ranks share the columns. */
-static void check_orthonormal(const svd_oracle *o, const host_array *xt, bool parted, const bounds *b,
+/* The rows of xt are orthonormal. distributed: the ranks share the columns. */
+static void check_orthonormal(const svd_oracle *o, const host_array *xt, bool distributed, const bounds *b,
                               compare_result *found)
 {
     host_array x = transpose(xt), gram = multiply(o, xt, &x);
     const int64_t k = xt->shape[0];
 
-    if (parted)
+    if (distributed)
         group_add(gram.data, k * k);
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < k; j++)

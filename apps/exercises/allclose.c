@@ -71,7 +71,7 @@ static fl_status find(const exercise *e, fl_device *device, fl_array *const *in,
     const allclose_options *own = e->own;
     fl_closeness found;
     const fl_status status =
-        group_is_parted()
+        group_is_distributed()
             ? fl_group_allclose(group_of_all(), device, in[0], in[1], own->relative, own->absolute, own->equal_nan,
                                 &found, run, group_cost())
             : fl_allclose(device, in[0], in[1], own->relative, own->absolute, own->equal_nan, &found, run);
@@ -95,7 +95,7 @@ static void find_worst(const exercise *e, int64_t index, double values[2])
 {
     int64_t count = host_array_size(&e->inputs[0]), first = 0;
 
-    if (group_is_parted())
+    if (group_is_distributed())
         first = group_before(count);
     for (int i = 0; i < 2; i++)
         values[i] = index >= first && index - first < count ? host_array_get(&e->inputs[i], index - first) : 0;
@@ -134,7 +134,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     compare_result found = compare_start();
 
     snprintf(method, size, "reference, exactly");
-    if (group_is_parted()) {
+    if (group_is_distributed()) {
         find_worst(e, answers->found[WORST_INDEX], answers->worst);
         for (int i = 0; i < 2; i++)
             answers->worst[i] = group_sum(answers->worst[i]);
@@ -180,7 +180,7 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
 
     (void)row;
     shape_bytes(ndim, whole, 1, &size);
-    if (group_is_parted())
+    if (group_is_distributed())
         memcpy(worst, ((const allclose_answers *)e->expected)->worst, sizeof worst);
     else
         find_worst(e, index, worst);
@@ -220,7 +220,7 @@ const exercise_kind allclose_exercise = {
     .made = "the course's square roots",
     .size = 4096,
     .only_alone = true,
-    .parted = 3,
+    .distributed = 3,
     .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
     .print = print,

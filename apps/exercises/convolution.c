@@ -19,7 +19,7 @@ fl_status convolution_call(const exercise *e, fl_device *device, fl_array *const
 {
     const bool line = e->inputs[0].ndim == 1;
 
-    return group_is_parted()
+    return group_is_distributed()
                ? (line ? fl_group_convolve1d : fl_group_convolve)(group_of_all(), device, in[0], in[1],
                                                                   convolution_mode(e), out[0], run, group_cost())
                : (line ? fl_convolve1d : fl_convolve)(device, in[0], in[1], convolution_mode(e), out[0], run);
@@ -58,7 +58,7 @@ static void expect_rows(exercise *e, convolution_maker make)
 
 void convolution_expect(exercise *e, convolution_maker make)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         expect_rows(e, make);
     else
         e->expected =

@@ -31,7 +31,7 @@ static const own_option options[] = {
 
 static void settle(exercise *e)
 {
-    if (group_is_parted() && ((const convolve_options *)e->own)->png)
+    if (group_is_distributed() && ((const convolve_options *)e->own)->png)
         fail(EXIT_BAD_INPUT, "--png: several ranks do not take it");
 }
 
@@ -110,7 +110,7 @@ const exercise_kind convolve_exercise = {
     .largest = 1 << 20,
     .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
-    .parted = 1, /* the image */
+    .distributed = 1, /* the image */
     .settle = settle,
     .steps = {make, plan, convolution_call, expect, convolution_check, convolution_release},
     .write = draw,

@@ -84,6 +84,6 @@ const exercise_kind convolve1d_exercise = {
     .largest = INT64_C(1) << 40,
     .laws = {1 << 22, 1, NULL},
     .taxonomy_size = 1 << 22,
-    .parted = 1, /* the signal */
+    .distributed = 1, /* the signal */
     .steps = {make, plan, convolution_call, expect, convolution_check, convolution_release},
 };

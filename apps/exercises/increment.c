@@ -78,6 +78,6 @@ const exercise_kind increment_exercise = {
     .laws = {1 << 24, 1, NULL},
     .steady = true,
     .settle = settle,
-    .parted = 1,
+    .distributed = 1,
     .steps = {make, plan, call, NULL, NULL, NULL},
 };

@@ -138,7 +138,7 @@ static void read_files(exercise *e, number_input *numbers)
         if (numbers[i].is_number)
             e->inputs[i] = without_data(FL_F64, numbers[i].count);
         else
-            e->inputs[i] = (group_is_parted() ? exercise_look : exercise_read)(word, &any_array);
+            e->inputs[i] = (group_is_distributed() ? exercise_look : exercise_read)(word, &any_array);
         if (e->inputs[i].ndim == 0)
             e->inputs[i].ndim = 1;
         if (e->common.has_dtype && e->inputs[i].data)
@@ -180,8 +180,8 @@ static void load_all(exercise *e, const number_input *numbers, const fl_dtype *d
     const int ndim = map_broadcast(e, shape);
 
     for (int i = 0; i < e->input_count; i++) {
-        const bool shared = group_is_parted() && e->inputs[i].ndim == ndim && e->inputs[i].shape[0] == shape[0];
-        e->parted |= shared ? 1u << i : 0;
+        const bool shared = group_is_distributed() && e->inputs[i].ndim == ndim && e->inputs[i].shape[0] == shape[0];
+        e->distributed |= shared ? 1u << i : 0;
         e->inputs[i] = load(e, i, shared, &numbers[i], dtypes[i]);
     }
 }

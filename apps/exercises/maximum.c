@@ -36,6 +36,6 @@ const exercise_kind maximum_exercise = {
     .largest = 1 << 20,
     .laws = {256, 3, NULL},
     .taxonomy_size = 256,
-    .parted = 3,
+    .distributed = 3,
     .steps = {make, elementwise_plan, call, NULL, NULL, NULL},
 };

@@ -101,7 +101,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     const int64_t upto = ((const primes_options *)e->own)->upto;
 
     (void)in;
-    return group_is_parted() ? fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, group_cost())
+    return group_is_distributed() ? fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, group_cost())
                              : fl_primes(device, upto, out[0], out[1], run);
 }
 
@@ -241,7 +241,7 @@ const exercise_kind primes_exercise = {
     .laws = {100000000, 1, "--method=sieve"},
     .own_methods = true,
     .counted = true,
-    .parted = PARTED_RESULT,
+    .distributed = PARTED_RESULT,
     .settle = settle,
     .steps = {NULL, plan, call, NULL, check, NULL},
     .add_json = add_json,

@@ -30,9 +30,9 @@ static void settle(exercise *e)
 {
     const reconstruct_options *own = e->own;
 
-    if (group_is_parted() && own->batch)
+    if (group_is_distributed() && own->batch)
         fail(EXIT_BAD_INPUT, "--batch: several ranks share the rows of one matrix");
-    if (group_is_parted() && own->keeps.count > 1)
+    if (group_is_distributed() && own->keeps.count > 1)
         fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }
 
@@ -94,7 +94,7 @@ static void plan(exercise *e)
     const integer_list *keeps = &((const reconstruct_options *)e->own)->keeps;
     int64_t shape[FL_MAX_DIMS], whole_u[FL_MAX_DIMS], whole[FL_MAX_DIMS];
 
-    if (group_is_parted() && u->ndim == 3)
+    if (group_is_distributed() && u->ndim == 3)
         fail(EXIT_BAD_INPUT, "%s: is a batch; several ranks share the rows of one matrix", e->common.arguments[0]);
     check_shapes(e);
     for (int i = 0; i < keeps->count && !made; i++)
@@ -172,7 +172,7 @@ const exercise_kind reconstruct_exercise = {
     .largest = 1 << 20,
     .laws = {2048, 2, NULL},
     .taxonomy_size = 1024,
-    .parted = 1, /* u */
+    .distributed = 1, /* u */
     .settle = settle,
     .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,

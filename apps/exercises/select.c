@@ -46,7 +46,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
                       const fl_run *run)
 {
     (void)e;
-    return group_is_parted() ? fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, group_cost())
+    return group_is_distributed() ? fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, group_cost())
                              : fl_select(device, in[0], out[0], out[1], run);
 }
 
@@ -127,7 +127,7 @@ static compare_result compare_parts(const host_array *result, const part *parts)
     return found;
 }
 
-static compare_result check_parted(const exercise *e, const measurement *m)
+static compare_result check_distributed(const exercise *e, const measurement *m)
 {
     const host_array *in = &e->inputs[0];
     const size_t ranks = (size_t)group_info()->size;
@@ -155,9 +155,9 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     compare_result found = compare_start();
     int64_t k = 0;
 
-    if (group_is_parted()) {
+    if (group_is_distributed()) {
         snprintf(method, size, "a loop on the host: how many elements, and a checksum of them in their order");
-        return check_parted(e, m);
+        return check_distributed(e, m);
     }
     for (int64_t i = 0; (i = next_kept(in, i)) < in->shape[0]; i++) {
         const char *wanted = (const char *)in->data + (size_t)i * width;
@@ -206,7 +206,7 @@ const exercise_kind select_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .counted = true,
-    .parted = 1,
+    .distributed = 1,
     .steps = {make, plan, call, NULL, check, NULL},
     .add_json = add_json,
     .print = print,

@@ -45,14 +45,14 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
                       const fl_run *run)
 {
     (void)e;
-    return group_is_parted() ? fl_group_sort(group_of_all(), device, in[0], out[0], run, group_cost())
+    return group_is_distributed() ? fl_group_sort(group_of_all(), device, in[0], out[0], run, group_cost())
                              : fl_sort(device, in[0], out[0], run);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     snprintf(method, size, "order, and a checksum of all elements");
-    return group_is_parted() ? sort_compare_parted(&m->results[0], sort_checksum(&e->inputs[0]))
+    return group_is_distributed() ? sort_compare_distributed(&m->results[0], sort_checksum(&e->inputs[0]))
                              : sort_compare(&m->results[0], sort_checksum(&e->inputs[0]));
 }
 
@@ -76,6 +76,6 @@ const exercise_kind sort_exercise = {
     .made = "the random numbers",
     .size = 4096 * 4096,
     .laws = {1 << 22, 1, NULL},
-    .parted = 1,
+    .distributed = 1,
     .steps = {make, plan, call, NULL, check, NULL},
 };

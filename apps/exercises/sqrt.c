@@ -39,6 +39,6 @@ const exercise_kind sqrt_exercise = {
     .made = "the course's range",
     .size = 4096,
     .laws = {1 << 24, 1, NULL},
-    .parted = 1,
+    .distributed = 1,
     .steps = {make, elementwise_float_plan, call, NULL, NULL, NULL},
 };

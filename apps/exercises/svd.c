@@ -7,7 +7,7 @@
 
 #include "checks/svd.h"
 #include "files/files.h"
-#include "harness/parted.h"
+#include "harness/distributed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"
@@ -77,7 +77,7 @@ static value_range normalize(host_array *array)
 
 static void settle(exercise *e)
 {
-    if (group_is_parted() && ((const svd_options *)e->own)->keeps.count > 1)
+    if (group_is_distributed() && ((const svd_options *)e->own)->keeps.count > 1)
         fail(EXIT_BAD_INPUT, "--keep: expected one number where several ranks run");
 }
 
@@ -175,7 +175,7 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return group_is_parted()
+    return group_is_distributed()
                ? fl_group_svd(group_of_all(), device, in[0], e->common.seed, out[0], out[1], out[2], run, group_cost())
                : fl_svd(device, in[0], e->common.seed, out[0], out[1], out[2], run);
 }
@@ -273,8 +273,8 @@ static void write_array(const result_list *results, const char *path, const host
     problem why;
 
     m.results[0] = *array;
-    if (shared && group_is_parted())
-        parted_write(&m, path);
+    if (shared && group_is_distributed())
+        distributed_write(&m, path);
     else if (group_prints())
         must_do(file_write(path, array, &why), &why);
 }
@@ -319,8 +319,8 @@ const exercise_kind svd_exercise = {
     .dtypes = DTYPES_FLOAT,
     .lacks = TAKES_CHECK | TAKES_BLOCK,
     .seeds_calls = true, /* randomized */
-    .parted = 1,
-    .parted_variant = "randomized",
+    .distributed = 1,
+    .distributed_variant = "randomized",
     .options = options,
     .own_size = sizeof(svd_options),
     .keeps = true,

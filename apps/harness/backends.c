@@ -148,12 +148,12 @@ backend_list backends_open(const common_options *options)
     list.open = memory_zeroed((size_t)list.count, sizeof *list.open);
     for (int i = 0; i < list.count; i++) {
         list.open[i].requested = options->backend_count ? options->backends[i] : "auto";
-        fl_status status = group_is_parted()
+        fl_status status = group_is_distributed()
                                ? fl_group_device(group_of_all(), list.open[i].requested, &list.open[i].device)
                                : backend_open(list.open[i].requested, &list.open[i].device);
         if (status != FL_OK)
             fail(exit_code_of(status), "--backend: %s", fl_last_error());
-        if (strcmp(list.open[i].requested, "auto") == 0 && !group_is_parted())
+        if (strcmp(list.open[i].requested, "auto") == 0 && !group_is_distributed())
             prefer_faster(&list.open[i].device, list.remark, sizeof list.remark);
     }
     return list;

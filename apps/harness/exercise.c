@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
 #include "launch.h"
-#include "parted.h"
+#include "distributed.h"
 
 #include "reference.h"
 #include "tuned.h"
@@ -27,12 +27,12 @@ unsigned exercise_takes(const exercise_kind *kind)
                          TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
-           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->parted ? TAKES_RANKS | TAKES_PATH : 0);
+           (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
 }
 
 static void start(exercise *e, const exercise_kind *kind)
 {
-    *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size), .parted = kind->parted};
+    *e = (exercise){.kind = kind, .own = memory_zeroed(1, kind->own_size), .distributed = kind->distributed};
     if (kind->own)
         memcpy(e->own, kind->own, kind->own_size);
 }
@@ -97,12 +97,12 @@ static void refuse(exercise *e)
     if (c->output && keeps_of(e)->count > 1)
         fail(EXIT_BAD_INPUT, "--output: it is the result of one number of singular values, and --keep names %d; expected one",
              keeps_of(e)->count);
-    if (group_is_parted())
-        parted_refuse(c);
+    if (group_is_distributed())
+        distributed_refuse(c);
     if (kind->settle)
         kind->settle(e);
-    if (group_is_parted() && kind->parted_variant)
-        parted_take_variant(c, kind->parted_variant);
+    if (group_is_distributed() && kind->distributed_variant)
+        distributed_take_variant(c, kind->distributed_variant);
 }
 
 /* Before long work: every file that is asked for can be written. */
@@ -180,7 +180,7 @@ static void prepare(exercise *e, bool random)
         host_array_free(&made);
     }
     for (int i = 0; i < e->input_count; i++)
-        e->input_rows[i] = e->parted & 1u << i ? group_count(e->inputs[i].shape[0]) : e->inputs[i].shape[0];
+        e->input_rows[i] = e->distributed & 1u << i ? group_count(e->inputs[i].shape[0]) : e->inputs[i].shape[0];
     prepare_keep(e, 0);
 }
 
@@ -218,7 +218,7 @@ void exercise_free(exercise *e)
 
 /* Do the arrays of all backends fit into memory beside each other? Into a quarter of the host's, since each array is
  * there up to three times. */
-static bool fit_together(const exercise *e, int ways)
+static bool fit_together(const exercise *e, int choices)
 {
     double bytes = 0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
@@ -226,24 +226,24 @@ static bool fit_together(const exercise *e, int ways)
         bytes += (double)host_array_bytes(&e->inputs[i]);
     for (int i = 0; i < e->output_count; i++)
         bytes += (double)output_size(&e->outputs[i]) * (double)fl_dtype_size(e->outputs[i].dtype);
-    return bytes * ways < memory / 4;
+    return bytes * choices < memory / 4;
 }
 
 /* What is measured: a variant on a backend. */
-typedef struct way {
+typedef struct choice {
     const open_backend *on;
     measure_plan plan;
-} way;
+} choice;
 
-typedef struct way_list {
+typedef struct choice_list {
     int count;
-    way *list;
-} way_list;
+    choice *list;
+} choice_list;
 
-static void add_way(way_list *ways, const open_backend *on, const measure_plan *plan)
+static void add_choice(choice_list *choices, const open_backend *on, const measure_plan *plan)
 {
-    ways->list = memory_regrown(ways->list, (size_t)ways->count + 1, sizeof *ways->list);
-    ways->list[ways->count++] = (way){on, *plan};
+    choices->list = memory_regrown(choices->list, (size_t)choices->count + 1, sizeof *choices->list);
+    choices->list[choices->count++] = (choice){on, *plan};
 }
 
 /* Adds the measurement, if the device could run it. */
@@ -253,12 +253,12 @@ static void add_result(result_list *results, measuring *m)
         results->list[results->count++] = measure_end(m);
 }
 
-/* Each way in turn, from its first pass to its last. */
-static void run_in_turn(const exercise *e, const way_list *ways, result_list *results)
+/* Each choice in turn, from its first pass to its last. */
+static void run_in_turn(const exercise *e, const choice_list *choices, result_list *results)
 {
-    for (int i = 0; i < ways->count && !(results->count > 0 && progress_is_late()); i++) {
-        const way *w = &ways->list[i];
-        measuring *m = measure_start(e, &w->plan, w->on->requested, w->on->device);
+    for (int i = 0; i < choices->count && !(results->count > 0 && progress_is_late()); i++) {
+        const choice *one = &choices->list[i];
+        measuring *m = measure_start(e, &one->plan, one->on->requested, one->on->device);
         while (m && measure_round(m, 1))
             ;
         add_result(results, m);
@@ -266,22 +266,22 @@ static void run_in_turn(const exercise *e, const way_list *ways, result_list *re
 }
 
 /* All in rounds: a machine that slows down meanwhile slows all of them down. */
-static void run_interleaved(const exercise *e, const way_list *ways, result_list *results)
+static void run_interleaved(const exercise *e, const choice_list *choices, result_list *results)
 {
     enum { ROUNDS = 4 };
-    measuring **under_way = memory_zeroed((size_t)ways->count, sizeof *under_way);
+    measuring **under_way = memory_zeroed((size_t)choices->count, sizeof *under_way);
     bool more = true;
 
-    for (int i = 0; i < ways->count && !(i > 0 && progress_is_late()); i++) {
-        const way *w = &ways->list[i];
-        under_way[i] = measure_start(e, &w->plan, w->on->requested, w->on->device);
+    for (int i = 0; i < choices->count && !(i > 0 && progress_is_late()); i++) {
+        const choice *one = &choices->list[i];
+        under_way[i] = measure_start(e, &one->plan, one->on->requested, one->on->device);
     }
     while (more) {
         more = false;
-        for (int i = 0; i < ways->count; i++)
+        for (int i = 0; i < choices->count; i++)
             more = (under_way[i] && measure_round(under_way[i], ROUNDS)) || more;
     }
-    for (int i = 0; i < ways->count; i++)
+    for (int i = 0; i < choices->count; i++)
         add_result(results, under_way[i]);
     free(under_way);
 }
@@ -293,23 +293,23 @@ static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
     const char *name = e->kind->name;
     fl_dtype dtype = e->outputs[0].dtype;
     const tuned_work work = {name, fl_dtype_name(dtype), exercise_elements(e), info->resource, info->name};
-    tuned_way way;
+    tuned_choice saved;
     fl_variant_info v;
 
-    if (!tuned_find(&work, &way))
+    if (!tuned_find(&work, &saved))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, way.variant) != 0 || !(v.dtypes & 1u << dtype) ||
+        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 || !(v.dtypes & 1u << dtype) ||
             fl_variant_ready(device, i) != FL_OK)
             continue;
         plan->variant = v.variant;
-        memcpy(plan->block, way.block, sizeof plan->block);
+        memcpy(plan->block, saved.block, sizeof plan->block);
         plan->tuned = true;
         return;
     }
     note("%s no longer has the variant '%s', which a saved sweep found best; auto runs instead (`flynn sweep --forget "
          "%s` removes the saved choice)",
-         info->resource, way.variant, name);
+         info->resource, saved.variant, name);
 }
 
 /* The i-th name of "naive,tiled"; NULL: there are fewer. */
@@ -318,8 +318,8 @@ static const char *name_at(const common_options *common, int i)
     return i < common->variant_count ? common->variants[i] : NULL;
 }
 
-/* Adds a way for each variant in the list, or for all, that the backend has. */
-static void add_variants(const exercise *e, const open_backend *on, way_list *ways)
+/* Adds a choice for each variant in the list, or for all, that the backend has. */
+static void add_variants(const exercise *e, const open_backend *on, choice_list *choices)
 {
     const bool all = strcmp(name_at(&e->common, 0), "all") == 0;
     measure_plan plan = measure_plan_of(&e->common);
@@ -333,35 +333,35 @@ static void add_variants(const exercise *e, const open_backend *on, way_list *wa
             if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << e->outputs[0].dtype))
                 continue;
             plan.variant = v.variant;
-            add_way(ways, on, &plan);
+            add_choice(choices, on, &plan);
         }
 }
 
-/* A way for each backend, or with a list of variants more. A name that no backend has ends the command. */
-static way_list ways_for(const exercise *e)
+/* A choice for each backend, or with a list of variants more. A name that no backend has ends the command. */
+static choice_list choices_for(const exercise *e)
 {
     const common_options *common = &e->common;
-    way_list ways = {0, NULL};
+    choice_list choices = {0, NULL};
 
     for (int i = 0; i < e->backends->count; i++) {
         measure_plan plan = measure_plan_of(common);
         if (name_at(common, 1) || (name_at(common, 0) && strcmp(name_at(common, 0), "all") == 0)) {
-            add_variants(e, &e->backends->open[i], &ways);
+            add_variants(e, &e->backends->open[i], &choices);
             continue;
         }
-        if (!common->has_variant && common->block[0] == 0 && !group_is_parted())
+        if (!common->has_variant && common->block[0] == 0 && !group_is_distributed())
             take_saved(e, e->backends->open[i].device, &plan);
-        add_way(&ways, &e->backends->open[i], &plan);
+        add_choice(&choices, &e->backends->open[i], &plan);
     }
     for (int n = 0; n < common->variant_count && strcmp(name_at(common, n), "all") != 0; n++) {
         bool found = !name_at(common, 1);
-        for (int i = 0; i < ways.count; i++)
-            found = found || strcmp(ways.list[i].plan.variant, name_at(common, n)) == 0;
+        for (int i = 0; i < choices.count; i++)
+            found = found || strcmp(choices.list[i].plan.variant, name_at(common, n)) == 0;
         if (!found)
             option_fail("variant", "no backend named here has the variant '%s' of %s; `flynn list` shows them",
                         name_at(common, n), e->kind->name);
     }
-    return ways;
+    return choices;
 }
 
 /* Checks the results from the `first` one on. */
@@ -376,9 +376,9 @@ static bool check_all(const exercise *e, result_list *results, int first)
         must(fl_trace_begin("check", &mark));
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
-        if (group_is_parted())
-            m->check = parted_check(e, m);
-        if (output_size(&e->outputs[0]) == 0 && !group_is_parted()) /* there is nothing to compare */
+        if (group_is_distributed())
+            m->check = distributed_check(e, m);
+        if (output_size(&e->outputs[0]) == 0 && !group_is_distributed()) /* there is nothing to compare */
             m->check.ok = m->check.failed == 0;
         fl_trace_end(mark);
         ok = ok && (m->check.ok || m->check.unknown);
@@ -415,8 +415,8 @@ static void write_outputs(const exercise *e, const result_list *results)
     if ((e->kind->write && e->kind->write(e, results)) || !path)
         return;
     result = exercise_right_output(results, 0, path);
-    if (result && group_is_parted())
-        parted_write(&results->list[0], path);
+    if (result && group_is_distributed())
+        distributed_write(&results->list[0], path);
     else if (result)
         must_do(file_write(path, result, &why), &why);
 }
@@ -430,30 +430,30 @@ static int passes_of(const result_list *results)
     return passes;
 }
 
-/* Runs all ways with the prepared number of singular values and adds their results. Returns whether they are right. */
-static bool run_keep(exercise *e, way_list ways, result_list *results)
+/* Runs all choices with the prepared number of singular values and adds their results. Returns whether they are right. */
+static bool run_keep(exercise *e, choice_list choices, result_list *results)
 {
     const int first = results->count;
 
-    (ways.count > 1 && fit_together(e, ways.count) ? run_interleaved : run_in_turn)(e, &ways, results);
+    (choices.count > 1 && fit_together(e, choices.count) ? run_interleaved : run_in_turn)(e, &choices, results);
     const bool ok = check_all(e, results, first);
     results_add_rows(results, e, first);
-    free(ways.list);
+    free(choices.list);
     return ok;
 }
 
 static int run(exercise *e)
 {
     const int keeps = keeps_of(e)->count > 1 ? keeps_of(e)->count : 1;
-    way_list ways = ways_for(e);
-    const int rows = keeps * ways.count;
+    choice_list choices = choices_for(e);
+    const int rows = keeps * choices.count;
     result_list results = {&e->common, e->backends, 0, memory_zeroed((size_t)rows, sizeof(measurement)),
                            json_new_list()};
-    bool ok = run_keep(e, ways, &results);
+    bool ok = run_keep(e, choices, &results);
 
     for (int i = 1; i < keeps && !(results.count > 0 && progress_is_late()); i++) {
         prepare_keep(e, i);
-        ok = run_keep(e, ways_for(e), &results) && ok;
+        ok = run_keep(e, choices_for(e), &results) && ok;
     }
     if (progress_is_late())
         note("--max-time: the time was over after %d timed passes; %d of %d rows are there", passes_of(&results),

@@ -10,7 +10,7 @@
 #include "inputs.h"
 #include "results.h"
 
-/* In exercise_kind.parted, besides a bit for each input. */
+/* In exercise_kind.distributed, besides a bit for each input. */
 enum { PARTED_RESULT = 1 << MOST_INPUTS };
 
 /* What is done for an exercise, in this order. */
@@ -72,8 +72,8 @@ struct exercise_kind {
     bool steady; /* takes as long on its own output: short calls in place may be queued many times */
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
      * in this mask, and with all of the other inputs; PARTED_RESULT: none is shared; 0: it does not. */
-    unsigned parted;
-    const char *parted_variant; /* that several ranks take; NULL: any */
+    unsigned distributed;
+    const char *distributed_variant; /* that several ranks take; NULL: any */
     bool counted; /* the second output is one i64: the number of leading elements of the first that are the result */
     double ulps;  /* where there is no `check`: the bound, in units in the last place of the reference's element */
 

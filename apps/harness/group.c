@@ -31,14 +31,14 @@ const fl_group_info *group_info(void)
     return group ? fl_group_describe(group) : &alone; /* none is opened by the tests of parts of the command */
 }
 
-bool group_is_parted(void)
+bool group_is_distributed(void)
 {
     return group && group_info()->size > 1;
 }
 
 bool group_prints(void)
 {
-    return !group_is_parted() || group_info()->rank == 0;
+    return !group_is_distributed() || group_info()->rank == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- failures ---- */
@@ -55,7 +55,7 @@ static fl_status status_of(int exit_code)
 /* Tells the other processes that this one fails, unless they told it: then all know already. */
 static bool share_failure(int exit_code, char *text, size_t size)
 {
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return true;
     if (fl_group_failed(group) == FL_OK) {
         if (!pthread_equal(pthread_self(), opened_by)) { /* another thread may be in a call of the group */
@@ -98,7 +98,7 @@ static void give_up(double limit)
 
 void group_same(const void *facts, size_t bytes, const char *differs)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_same(group, facts, (int64_t)bytes, differs));
 }
 
@@ -133,7 +133,7 @@ int64_t group_part(int ndim, int64_t *shape)
 {
     int64_t first = 0, share, row = 1;
 
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return 0;
     for (int d = 1; d < ndim; d++)
         row *= shape[d];
@@ -144,13 +144,13 @@ int64_t group_part(int ndim, int64_t *shape)
 
 void group_wait(void)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_agree(group, FL_OK, NULL));
 }
 
 static double reduced(double own, fl_reduction how)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_reduce(group, &own, 1, FL_F64, how));
     return own;
 }
@@ -169,13 +169,13 @@ void group_add(double *values, int64_t count)
 {
     const int64_t most = 1 << 24; /* at a time */
 
-    for (int64_t at = 0; at < count && group_is_parted(); at += most)
+    for (int64_t at = 0; at < count && group_is_distributed(); at += most)
         must(fl_group_reduce(group, values + at, (int32_t)(count - at < most ? count - at : most), FL_F64, FL_SUM));
 }
 
 int64_t group_count(int64_t own)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_reduce(group, &own, 1, FL_I64, FL_SUM));
     return own;
 }
@@ -193,12 +193,12 @@ int64_t group_before(int64_t own)
 
 bool group_decides(bool first)
 {
-    return group_is_parted() ? group_count(group_info()->rank == 0 && first) > 0 : first;
+    return group_is_distributed() ? group_count(group_info()->rank == 0 && first) > 0 : first;
 }
 
 void group_gather(const void *mine, void *all, size_t bytes)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_gather(group, mine, all, (int64_t)bytes));
     else
         memcpy(all, mine, bytes);
@@ -230,7 +230,7 @@ void group_collect(int of, const void *own, int64_t count, size_t size,
 
 void group_broadcast(void *data, int64_t bytes)
 {
-    if (group_is_parted())
+    if (group_is_distributed())
         must(fl_group_broadcast(group, data, bytes));
 }
 
@@ -278,7 +278,7 @@ static void ask_whether_ended(void)
     const double often = 0.1, now = seconds_now();
     bool ended;
 
-    if (!group_is_parted() || dealt.ended || now - dealt.asked < often)
+    if (!group_is_distributed() || dealt.ended || now - dealt.asked < often)
         return;
     dealt.asked = now;
     must(fl_group_deal_ended(group, &ended));
@@ -299,7 +299,7 @@ int64_t group_next(void)
 
 void group_deal_end(void)
 {
-    if (group_is_parted() && !dealt.ended)
+    if (group_is_distributed() && !dealt.ended)
         must(fl_group_deal_end(group));
     dealt.ended = true;
 }

@@ -20,7 +20,7 @@ void group_start(const char *command);
 fl_group *group_of_all(void);
 const fl_group_info *group_info(void);
 /* More than one process? */
-bool group_is_parted(void);
+bool group_is_distributed(void);
 bool group_prints(void); /* this process prints results and writes files */
 
 /* Replaces the first dimension by this rank's share of it; returns the elements of lower ranks. */

@@ -187,7 +187,7 @@ static host_array read_input(const exercise *e, int i)
 {
     const char *path = e->common.arguments[i];
     const input_kind *input = &e->kind->inputs[i];
-    const bool shared = group_is_parted() && e->parted & 1u << i;
+    const bool shared = group_is_distributed() && e->distributed & 1u << i;
     host_array array = shared ? exercise_look(path, input) : exercise_read_share(path, input, NULL);
 
     if (e->kind->flat)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
-#include "parted.h"
+#include "distributed.h"
 #include "host_memory.h"
 
 #include "support/fail.h"
@@ -278,7 +278,7 @@ static void event_pass(measuring *s, int launches, double *h2d, double *kernel, 
     must(fl_event_record(s->event[0], s->stream));
     if (s->copies)
         queue_inputs(s);
-    parted_settle(s->stream);
+    distributed_settle(s->stream);
     must(fl_event_record(s->event[1], s->stream));
     for (int i = 0; i < launches; i++)
         queue_call(s, &s->run);
@@ -379,8 +379,8 @@ static void take_samples(measuring *s)
     samples_add(&m->h2d, group_most(h2d));
     samples_add(&m->kernel, group_most(kernel));
     samples_add(&m->d2h, group_most(d2h));
-    if (group_is_parted())
-        parted_take(m, kernel, s->launches);
+    if (group_is_distributed())
+        distributed_take(m, kernel, s->launches);
     if (s->plan->wrong_timing)
         samples_add(&m->call, call_pass(s));
     samples_add(&m->total, total_pass(s));
@@ -477,8 +477,8 @@ measurement measure_end(measuring *s)
     fetch_results(s);
     progress_end();
     s->found.timing.kernel_s = median(s->found.kernel.s, s->found.kernel.count);
-    if (group_is_parted())
-        parted_gather(&s->found);
+    if (group_is_distributed())
+        distributed_gather(&s->found);
     release(s);
     m = s->found;
     free(s);
@@ -492,7 +492,7 @@ void measurement_free(measurement *m)
     free(m->d2h.s);
     free(m->total.s);
     free(m->call.s);
-    parted_free(m);
+    distributed_free(m);
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
     watched_free(&m->watched);

@@ -3,7 +3,7 @@
 #include "ceilings.h"
 #include "group.h"
 #include "machine.h"
-#include "parted.h"
+#include "distributed.h"
 
 #include "files/output.h"
 #include "support/fail.h"
@@ -161,7 +161,7 @@ static int64_t whole_elements(const exercise *e)
 static json_t *json_result(const result_list *results, const exercise *e, const measurement *m)
 {
     /* A counted result is cut to its count. */
-    const int64_t rows = m->ranks ? parted_rows(m) : m->results[0].shape[0];
+    const int64_t rows = m->ranks ? distributed_rows(m) : m->results[0].shape[0];
     json_t *row = json_new_object(), *inputs = json_new_list();
     char disturbed[400];
 
@@ -174,7 +174,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     for (int i = 0; i < e->input_count; i++)
         json_append(inputs, json_shape(e->input_rows[i], e->inputs[i].ndim, e->inputs[i].shape));
     json_put(row, "input_shapes", inputs);
-    json_put(row, "elements", json_whole(group_is_parted() ? whole_elements(e) : exercise_elements(e)));
+    json_put(row, "elements", json_whole(group_is_distributed() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
     json_put(row, "host_memory",
              json_text(m->device.host_memory       ? "in place"
@@ -183,7 +183,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "warmup", json_whole(results->common->warmup));
     put_times(row, m);
     if (m->ranks)
-        parted_put(row, m);
+        distributed_put(row, m);
     say_disturbed(m, disturbed, sizeof disturbed);
     json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);
@@ -313,7 +313,7 @@ static void show_rows(const json_t *rows)
     int count = 0;
 
     for (int i = 0; i < COLUMNS; i++)
-        if ((i != SINGULAR_VALUES || differ) && (i < RANKS || i >= RANKS + OF_RANKS || group_is_parted()))
+        if ((i != SINGULAR_VALUES || differ) && (i < RANKS || i >= RANKS + OF_RANKS || group_is_distributed()))
             shown[count++] = columns[i];
     columns_print(shown, rows, TABLE_TEXT, stdout);
     json_decref(ranks);

@@ -217,7 +217,7 @@ void trace_out_finish(const char *path)
         return;
     w.events = json_new_list();
     document = json_new_object();
-    if (group_is_parted())
+    if (group_is_distributed())
         lost = write_ranks(&w);
     else
         must(fl_trace_stop(take, &w, &lost));

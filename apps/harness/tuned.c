@@ -33,21 +33,21 @@ static bool same_kind(const json_t *entry, const tuned_work *work)
     return strcmp(text_of(entry, "exercise"), work->exercise) == 0 && strcmp(text_of(entry, "dtype"), work->dtype) == 0;
 }
 
-static json_t *entry_of(const tuned_work *work, const tuned_way *way)
+static json_t *entry_of(const tuned_work *work, const tuned_choice *choice)
 {
     json_t *entry = json_new_object();
 
     json_put(entry, "exercise", json_text(work->exercise));
     json_put(entry, "dtype", json_text(work->dtype));
     json_put(entry, "elements", json_whole(work->elements));
-    json_put(entry, "variant", json_text(way->variant));
-    json_put(entry, "block", json_wholes((int64_t[]){way->block[0], way->block[1], way->block[2]}, 3));
+    json_put(entry, "variant", json_text(choice->variant));
+    json_put(entry, "block", json_wholes((int64_t[]){choice->block[0], choice->block[1], choice->block[2]}, 3));
     return entry;
 }
 
 typedef struct saving {
     const tuned_work *work;
-    const tuned_way *way;
+    const tuned_choice *choice;
 } saving;
 
 static bool save(json_t *kept, void *data)
@@ -62,17 +62,17 @@ static bool save(json_t *kept, void *data)
         if (!same_kind(entry, s->work) || elements_of(entry) != s->work->elements)
             json_append(others, json_incref(entry));
     }
-    json_append(others, entry_of(s->work, s->way));
+    json_append(others, entry_of(s->work, s->choice));
     json_put(kept, key, others);
     return true;
 }
 
-bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why)
+bool tuned_save(const tuned_work *work, const tuned_choice *choice, problem *why)
 {
-    return cache_change(file, save, &(saving){work, way}, why);
+    return cache_change(file, save, &(saving){work, choice}, why);
 }
 
-/* The device's list without the exercise's ways; NULL: without any. */
+/* The device's list without the exercise's choices; NULL: without any. */
 static json_t *without(const json_t *list, const char *exercise, int *gone)
 {
     json_t *rest = json_new_list(), *entry;
@@ -121,34 +121,34 @@ bool tuned_forget(const char *exercise, int *count, problem *why)
     return done;
 }
 
-static bool read_way(const json_t *entry, tuned_way *way)
+static bool read_choice(const json_t *entry, tuned_choice *choice)
 {
     const json_t *block = json_object_get(entry, "block");
 
-    snprintf(way->variant, sizeof way->variant, "%s", text_of(entry, "variant"));
+    snprintf(choice->variant, sizeof choice->variant, "%s", text_of(entry, "variant"));
     for (int i = 0; i < 3; i++) {
         int64_t edge = json_integer_value(json_array_get(block, (size_t)i));
         if (edge < 0 || edge > INT32_MAX)
             return false;
-        way->block[i] = (int)edge;
+        choice->block[i] = (int)edge;
     }
-    return *way->variant != '\0';
+    return *choice->variant != '\0';
 }
 
-bool tuned_find(const tuned_work *work, tuned_way *way)
+bool tuned_find(const tuned_work *work, tuned_choice *choice)
 {
     json_t *kept = cache_load(file), *entry;
     double size = log2((double)work->elements), nearest = INFINITY;
-    tuned_way one;
+    tuned_choice one;
     size_t i;
 
     json_array_foreach(json_object_get(kept, cache_key(work->resource, work->name)), i, entry)
     {
         double of = log2((double)elements_of(entry));
-        if (!same_kind(entry, work) || floor(of) != floor(size) || fabs(of - size) >= nearest || !read_way(entry, &one))
+        if (!same_kind(entry, work) || floor(of) != floor(size) || fabs(of - size) >= nearest || !read_choice(entry, &one))
             continue;
         nearest = fabs(of - size);
-        *way = one;
+        *choice = one;
     }
     json_decref(kept);
     return isfinite(nearest);

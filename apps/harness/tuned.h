@@ -9,11 +9,11 @@
 
 #include <flynn/flynn.h>
 
-/* The fastest way to run an exercise. */
-typedef struct tuned_way {
+/* The fastest choice to run an exercise. */
+typedef struct tuned_choice {
     char variant[40];
     int block[3]; /* 0: the variant's own choice */
-} tuned_way;
+} tuned_choice;
 
 /* The work for which it is the fastest. */
 typedef struct tuned_work {
@@ -24,14 +24,14 @@ typedef struct tuned_work {
     const char *name;     /* the device's */
 } tuned_work;
 
-/* Saves the way; replaces one for the same number of elements. */
-bool tuned_save(const tuned_work *work, const tuned_way *way, problem *why);
+/* Saves the choice; replaces one for the same number of elements. */
+bool tuned_save(const tuned_work *work, const tuned_choice *choice, problem *why);
 
-/* The saved way for this work: of those whose number of elements lies between the same two powers of two, the nearest
+/* The saved choice for this work: of those whose number of elements lies between the same two powers of two, the nearest
  * in size. false if there is none or the file cannot be read. */
-bool tuned_find(const tuned_work *work, tuned_way *way);
+bool tuned_find(const tuned_work *work, tuned_choice *choice);
 
-/* Removes the ways saved on this host for the exercise (NULL: for all); `count`: how many. */
+/* Removes the choices saved on this host for the exercise (NULL: for all); `count`: how many. */
 bool tuned_forget(const char *exercise, int *count, problem *why);
 
 /* The file's path; "" if the environment names no folder. */

@@ -191,7 +191,7 @@ static void settle_kind(laws_options *own)
 {
     if (own->ranks && (own->threads || own->batch))
         option_fail(own->threads ? "threads" : "batch", "--ranks takes its place; expected one of the two");
-    if (own->ranks && !own->what->parted)
+    if (own->ranks && !own->what->distributed)
         fail(EXIT_BAD_INPUT, "--ranks: %s does not run on several ranks; docs/cluster.md names the commands that do",
              own->what->name);
     if (own->ranks)
@@ -261,8 +261,8 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     child_words_add(&w, "--%s=%" PRId64, run->own->what->size_option ? run->own->what->size_option : "size", size);
     if (run->own->what->laws.option && strcmp(common.variant, "auto") == 0)
         child_words_add(&w, "%s", run->own->what->laws.option);
-    if (run->own->ranks && run->own->what->parted_variant && strcmp(common.variant, "auto") == 0)
-        child_words_add(&w, "--variant=%s", run->own->what->parted_variant);
+    if (run->own->ranks && run->own->what->distributed_variant && strcmp(common.variant, "auto") == 0)
+        child_words_add(&w, "--variant=%s", run->own->what->distributed_variant);
     if (run->own->keep)
         child_words_add(&w, "--keep=%" PRId64, run->own->keep);
     if (batch)

@@ -414,7 +414,7 @@ int command_ceiling(int argc, char **argv)
 
     options_parse(&line, argc, argv, &common);
     launch_ranks(common.ranks, argc, argv, NULL);
-    if (group_is_parted()) {
+    if (group_is_distributed()) {
         const int code = ceiling_of_network(&common);
         options_free(&common);
         return code;

@@ -7,7 +7,7 @@
 #include "harness/backends.h"
 #include "harness/ceilings.h"
 #include "harness/machine.h"
-#include "harness/parted.h"
+#include "harness/distributed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -424,7 +424,7 @@ int ceiling_of_network(const common_options *common)
     backend_list backends;
     network n;
 
-    parted_refuse(common);
+    distributed_refuse(common);
     if (common->size > MOST_NUMBERS * (int64_t)sizeof(double))
         option_fail("size", "%lld bytes are too many for an all-reduce; expected at most %lld", (long long)common->size,
                     MOST_NUMBERS * (long long)sizeof(double));

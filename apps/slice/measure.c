@@ -30,7 +30,7 @@ struct slice_session {
 
     /* The slice that is measured. */
     const slice_part *part;
-    slice_way way;
+    slice_choice choice;
     fl_array *view, *packed;
     samples times[QUANTITIES];
 };
@@ -112,11 +112,11 @@ static void queue(const slice_session *s, bool events)
 
     if (events)
         must(fl_event_record(s->event[0], s->stream));
-    if (s->way == SLICE_PACKED)
+    if (s->choice == SLICE_PACKED)
         must(fl_convert(s->device, s->view, s->packed, &(fl_run){.stream = s->stream}));
     if (events)
         must(fl_event_record(s->event[1], s->stream));
-    must(fl_array_read(sources[s->way], s->way == SLICE_WHOLE ? s->host_whole : s->host_part, s->stream));
+    must(fl_array_read(sources[s->choice], s->choice == SLICE_WHOLE ? s->host_whole : s->host_part, s->stream));
     if (events)
         must(fl_event_record(s->event[2], s->stream));
 }
@@ -129,9 +129,9 @@ static double total_pass(const slice_session *s, double *host_s)
     queue(s, false);
     must(fl_stream_wait(s->stream));
     copied = seconds_now();
-    if (s->way == SLICE_WHOLE)
+    if (s->choice == SLICE_WHOLE)
         slice_on_host(s->source, s->part, 0, s->host_whole, s->host_part);
-    *host_s = s->way == SLICE_WHOLE ? seconds_now() - copied : 0;
+    *host_s = s->choice == SLICE_WHOLE ? seconds_now() - copied : 0;
     return seconds_now() - start;
 }
 
@@ -152,7 +152,7 @@ static void time_passes(slice_session *s)
         must(fl_stream_wait(s->stream));
         must(fl_event_elapsed(s->event[0], s->event[1], &kernel_s));
         must(fl_event_elapsed(s->event[1], s->event[2], &d2h_s));
-        samples_add(&s->times[KERNEL], s->way == SLICE_PACKED ? kernel_s : 0);
+        samples_add(&s->times[KERNEL], s->choice == SLICE_PACKED ? kernel_s : 0);
         samples_add(&s->times[D2H], d2h_s);
     }
 }
@@ -161,9 +161,9 @@ static void time_passes(slice_session *s)
 static void poison(const slice_session *s)
 {
     memset(s->host_part, 0xff, bytes_from(s->source, s->part->shape, 0));
-    if (s->way == SLICE_WHOLE)
+    if (s->choice == SLICE_WHOLE)
         memset(s->host_whole, 0xff, host_array_bytes(s->source));
-    if (s->way == SLICE_PACKED) {
+    if (s->choice == SLICE_PACKED) {
         must(fl_array_write(s->packed, s->host_part, s->stream));
         must(fl_stream_wait(s->stream));
     }
@@ -221,18 +221,18 @@ static void put_times(json_t *row, const samples *lists)
 
 static json_t *json_row(const slice_session *s)
 {
-    static const char *const ways[SLICE_WAYS] = {"whole", "view", "packed"};
+    static const char *const choices[SLICE_CHOICES] = {"whole", "view", "packed"};
     const fl_device_info *device = fl_device_describe(s->device);
     const char *memory = device->host_memory ? "in place" : s->plan->pageable ? "pageable" : "pinned";
     const slice_part *part = s->part;
     const host_array *a = s->source;
     const double bytes = (double)bytes_from(a, part->shape, 0);
-    const double copied = s->way == SLICE_WHOLE ? (double)host_array_bytes(a) : bytes;
+    const double copied = s->choice == SLICE_WHOLE ? (double)host_array_bytes(a) : bytes;
     json_t *row = json_new_object();
 
     json_put(row, "exercise", json_text("slice"));
     results_put_device(row, s->backend->requested, device);
-    json_put(row, "variant", json_text(ways[s->way]));
+    json_put(row, "variant", json_text(choices[s->choice]));
     json_put(row, "dtype", json_text(fl_dtype_name(a->dtype)));
     json_put(row, "slice", json_part(a, part));
     json_put(row, "kind", json_text(part->kind));
@@ -261,14 +261,14 @@ bool slice_can_pack(const slice_session *s)
     return false;
 }
 
-json_t *slice_measure(slice_session *s, const slice_part *part, slice_way way)
+json_t *slice_measure(slice_session *s, const slice_part *part, slice_choice choice)
 {
     json_t *row;
 
     s->part = part;
-    s->way = way;
+    s->choice = choice;
     must(fl_array_view(s->array, part->start, part->shape, &s->view));
-    if (way == SLICE_PACKED)
+    if (choice == SLICE_PACKED)
         must(fl_array_create(s->device, s->source->dtype, s->source->ndim, part->shape, &s->packed));
     poison(s);
     time_passes(s);

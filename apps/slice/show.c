@@ -31,16 +31,16 @@ void slice_rank(json_t *rows, size_t first)
     }
 }
 
-/* The rows of one device, from `first` on: slice by slice, the ways of each slice in their order. */
+/* The rows of one device, from `first` on: slice by slice, the choices of each slice in their order. */
 typedef struct device_rows {
     const json_t *rows;
     size_t first;
-    int slices, ways;
+    int slices, choices;
 } device_rows;
 
-static const json_t *row_of(device_rows all, int slice, slice_way way)
+static const json_t *row_of(device_rows all, int slice, slice_choice choice)
 {
-    return json_array_get(all.rows, all.first + (size_t)(slice * all.ways + (int)way));
+    return json_array_get(all.rows, all.first + (size_t)(slice * all.choices + (int)choice));
 }
 
 __attribute__((format(printf, 3, 4))) static void say(json_t *lines, const json_t *row, const char *format, ...)
@@ -55,9 +55,9 @@ __attribute__((format(printf, 3, 4))) static void say(json_t *lines, const json_
     json_append(lines, json_text(line));
 }
 
-/* "serial: view is faster than whole for 7 of 9 slices (columns: from 1.20 MiB on)". The size at which both ways are
+/* "serial: view is faster than whole for 7 of 9 slices (columns: from 1.20 MiB on)". The size at which both choices are
  * equal is interpolated between two slices of one kind, on a line with both axes logarithmic. */
-static void say_who_wins(json_t *lines, device_rows all, slice_way way, slice_way other)
+static void say_who_wins(json_t *lines, device_rows all, slice_choice choice, slice_choice other)
 {
     double last_bytes = 0, last = 0;
     const char *last_kind = "";
@@ -65,7 +65,7 @@ static void say_who_wins(json_t *lines, device_rows all, slice_way way, slice_wa
     int wins = 0;
 
     for (int i = 0; i < all.slices; i++) {
-        const json_t *row = row_of(all, i, way);
+        const json_t *row = row_of(all, i, choice);
         const char *kind = row_text(row, "kind");
         const size_t used = strlen(places);
         double bytes = row_number(row, "bytes");
@@ -79,14 +79,14 @@ static void say_who_wins(json_t *lines, device_rows all, slice_way way, slice_wa
         last_bytes = bytes;
         last_kind = kind;
     }
-    say(lines, row_of(all, 0, way), "%s is faster than %s for %d of %d slice%s%s%s",
-        row_text(row_of(all, 0, way), "variant"), row_text(row_of(all, 0, other), "variant"), wins, all.slices,
+    say(lines, row_of(all, 0, choice), "%s is faster than %s for %d of %d slice%s%s%s",
+        row_text(row_of(all, 0, choice), "variant"), row_text(row_of(all, 0, other), "variant"), wins, all.slices,
         all.slices == 1 ? "" : "s", places, *places ? ")" : "");
 }
 
-void slice_explain(const json_t *rows, size_t first, int slices, int ways, json_t *lines)
+void slice_explain(const json_t *rows, size_t first, int slices, int choices, json_t *lines)
 {
-    const device_rows all = {rows, first, slices, ways};
+    const device_rows all = {rows, first, slices, choices};
     const json_t *whole = row_of(all, 0, SLICE_WHOLE), *fast = row_of(all, 0, SLICE_VIEW), *slow = fast;
 
     for (int i = 1; i < slices; i++) {
@@ -106,7 +106,7 @@ void slice_explain(const json_t *rows, size_t first, int slices, int ways, json_
         row_number(slow, "copy_gbytes_per_s"), format_bytes(row_number(slow, "row_bytes")).text,
         row_number(fast, "copy_gbytes_per_s"), format_bytes(row_number(fast, "row_bytes")).text);
     say_who_wins(lines, all, SLICE_VIEW, SLICE_WHOLE);
-    if (all.ways == SLICE_WAYS)
+    if (all.choices == SLICE_CHOICES)
         say_who_wins(lines, all, SLICE_PACKED, SLICE_VIEW);
 }
 

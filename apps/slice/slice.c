@@ -139,31 +139,31 @@ static bool is_over(const json_t *rows)
     return json_array_size(rows) > 0 && progress_is_late();
 }
 
-/* Every slice in every way on one device, until the time is over. Adds rows, the lines that explain them, and to `done`
- * how many slices were measured in all ways. Are all rows right? */
+/* Every slice in every choice on one device, until the time is over. Adds rows, the lines that explain them, and to `done`
+ * how many slices were measured in all choices. Are all rows right? */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
                            json_t *lines, int *done)
 {
     const size_t first = json_array_size(rows);
-    const int ways = slice_can_pack(session) ? SLICE_WAYS : SLICE_PACKED; /* the last one */
+    const int choices = slice_can_pack(session) ? SLICE_CHOICES : SLICE_PACKED; /* the last one */
     int complete = 0;
     bool right = true;
 
     for (int i = 0; i < parts->count && !is_over(rows); i++) {
-        const size_t first_way = json_array_size(rows);
-        int way = 0;
+        const size_t first_choice = json_array_size(rows);
+        int choice = 0;
         progress("%s: slice %d of %d", device, i + 1, parts->count);
-        for (; way < ways && !is_over(rows); way++) {
-            json_t *row = slice_measure(session, &parts->list[i], (slice_way)way);
+        for (; choice < choices && !is_over(rows); choice++) {
+            json_t *row = slice_measure(session, &parts->list[i], (slice_choice)choice);
             right = right && row_is_right(row);
             json_append(rows, row);
         }
-        slice_rank(rows, first_way);
-        complete += way == ways;
+        slice_rank(rows, first_choice);
+        complete += choice == choices;
     }
     progress_end();
     if (complete > 0)
-        slice_explain(rows, first, complete, ways, lines);
+        slice_explain(rows, first, complete, choices, lines);
     *done += complete;
     return right;
 }

@@ -9,7 +9,7 @@
 
 /* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy the
  * view, row by row if its rows lie apart; packed: gather the view's rows on the device and copy one block. */
-typedef enum slice_way { SLICE_WHOLE, SLICE_VIEW, SLICE_PACKED, SLICE_WAYS } slice_way;
+typedef enum slice_choice { SLICE_WHOLE, SLICE_VIEW, SLICE_PACKED, SLICE_CHOICES } slice_choice;
 
 /* A part of an array: shape[d] elements from start[d]. */
 typedef struct slice_part {
@@ -27,7 +27,7 @@ slice_session *slice_session_open(const open_backend *backend, const host_array 
 bool slice_can_pack(const slice_session *session);
 
 /* Times one way, checks every byte of the slice, and returns the JSON row. */
-json_t *slice_measure(slice_session *session, const slice_part *part, slice_way way);
+json_t *slice_measure(slice_session *session, const slice_part *part, slice_choice choice);
 
 /* The slice that was measured last, in the session's memory. */
 host_array slice_result(const slice_session *session);
@@ -37,8 +37,8 @@ void slice_session_close(slice_session *session);
 /* Adds `place` and `speed_up_over_whole` to the ways of one slice on one device: the rows from `first` on. */
 void slice_rank(json_t *rows, size_t first);
 
-/* Adds to `lines` what `slices` slices on one device show, each in `ways` ways: the rows from `first` on. */
-void slice_explain(const json_t *rows, size_t first, int slices, int ways, json_t *lines);
+/* Adds to `lines` what `slices` slices on one device show, each in `choices` ways: the rows from `first` on. */
+void slice_explain(const json_t *rows, size_t first, int slices, int choices, json_t *lines);
 
 /* Shows rows and lines, both of which it frees, as the options ask. */
 void slice_show(json_t *rows, json_t *lines, const host_array *array, const backend_list *backends,

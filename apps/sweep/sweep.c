@@ -350,7 +350,7 @@ static void keep_one(json_t *best, const json_t *offers)
     tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
                        json_integer_value(json_object_get(best, "elements")), row_text(best, "resource"),
                        row_text(best, "device")};
-    tuned_way way = {.variant = ""};
+    tuned_choice choice = {.variant = ""};
     problem why;
 
     if (!may_replace_auto(best, offers)) {
@@ -358,10 +358,10 @@ static void keep_one(json_t *best, const json_t *offers)
              row_text(best, "variant"));
         return;
     }
-    snprintf(way.variant, sizeof way.variant, "%s", row_text(best, "variant"));
+    snprintf(choice.variant, sizeof choice.variant, "%s", row_text(best, "variant"));
     for (size_t i = 0; i < 3; i++)
-        way.block[i] = (int)json_integer_value(json_array_get(block, i));
-    must_do(tuned_save(&work, &way, &why), &why);
+        choice.block[i] = (int)json_integer_value(json_array_get(block, i));
+    must_do(tuned_save(&work, &choice, &why), &why);
     json_put(best, "kept", json_boolean(true));
 }
 

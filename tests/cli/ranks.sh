@@ -181,16 +181,16 @@ for mpi in $mpis; do
             "convolve image.npy none.npy --variant=naive")
     fi
     for exercise in $exercises; do
-        ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=parted.json --trace=trace.json
+        ranked "$mpi" 3 $exercise --size=40 -b serial "${quick[@]}" --json=distributed.json --trace=trace.json
         check "$exercise on three ranks, $mpi" is_done
         check "$exercise: the trace of each" "$PYTHON" spans.py $exercise
-        check "$exercise: shares" json parted.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
+        check "$exercise: shares" json distributed.json "(lambda r: r['ranks'] == 3 and r['check']['ok'] and
             r['check']['compared'] == r['elements'] and len(r['per_rank']) == 3 and
             sum(p['share'] for p in r['per_rank']) == r['shape'][0] and r['elements'] >= 40 and
             all(p['first'] == sum(q['share'] for q in r['per_rank'][:i]) for i, p in enumerate(r['per_rank'])))(d['results'][0])"
     done
-    ranked "$mpi" 2 sort --size=10000 --dtype=i64 -b simd "${quick[@]}" --json=parted.json
-    check "half of the elements change their rank" json parted.json "35e3 < d['results'][0]['link']['bytes'] < 45e3 and
+    ranked "$mpi" 2 sort --size=10000 --dtype=i64 -b simd "${quick[@]}" --json=distributed.json
+    check "half of the elements change their rank" json distributed.json "35e3 < d['results'][0]['link']['bytes'] < 45e3 and
         d['results'][0]['link']['name'] == '$mpi'"
     ranked "$mpi" 2 sort --size=1000 "${quick[@]}"
     check "one table" one_table sort
@@ -267,10 +267,10 @@ for mpi in $mpis; do
             # shellcheck disable=SC2086 # words
             "$PYTHON" "$work/peak.py" "$flynn" $words -b simd --repeat=1 --warmup=0 >/dev/null 2>&1
             # shellcheck disable=SC2086
-            program="$PYTHON $work/peak.py $flynn" ranked "$mpi" 4 $words -b simd --repeat=1 --warmup=0 -o many.npy --json=parted.json
+            program="$PYTHON $work/peak.py $flynn" ranked "$mpi" 4 $words -b simd --repeat=1 --warmup=0 -o many.npy --json=distributed.json
             check "$words on four ranks" is_done
             [ -n "${ASAN_OPTIONS:-}" ] || check "$words: nobody gathers" nobody_gathers # its own memory is counted, too
-            check "$words: disjoint shares, and bytes on the link" json parted.json "(lambda r: r['link']['bytes'] > 0 and
+            check "$words: disjoint shares, and bytes on the link" json distributed.json "(lambda r: r['link']['bytes'] > 0 and
                 all(p['first'] + p['share'] <= q['first'] for p, q in zip(r['per_rank'], r['per_rank'][1:])) and
                 sum(p['share'] for p in r['per_rank']) == r['shape'][0])(d['results'][0])"
         done
@@ -291,9 +291,9 @@ for mpi in $mpis; do
     check "what it measures" "$PYTHON" -c '
 import json
 n = json.load(open("network.json"))["network"]
-sizes, parted = [8, 64, 512, 1000], [6, 63, 510, 999]
+sizes, distributed = [8, 64, 512, 1000], [6, 63, 510, 999]
 expected = [("ping_pong", r, b) for r in (1, 2) for b in [0] + sizes]
-expected += [("exchange", None, b) for b in parted] + [("all_reduce", None, b) for b in sizes]
+expected += [("exchange", None, b) for b in distributed] + [("all_reduce", None, b) for b in sizes]
 assert [(m["key"], m["partner"], m["bytes"]) for m in n["measured"]] == expected, n
 assert n["ranks"] == 3 and n["link"] == "'$mpi'" and len(n["hosts"]) == 3
 bus = {"ping_pong": 1, "exchange": 2 / 3, "all_reduce": 4 / 3}
@@ -305,10 +305,10 @@ for m in n["measured"]:
         assert abs(m["busbw_bytes_per_s"] / m["algbw_bytes_per_s"] / bus[m["key"]] - 1) < 1e-9, m'
     echo "{\"$(uname -n)/link/$mpi, 2 ranks, 2 on this host, host\":
         {\"exchange_bytes_s\": [[1, 0.001], [8, 0.002], [16, 0.006]]}}" >"$work/cache/ceilings.json"
-    ranked "$mpi" 2 sort --size=6 --dtype=i32 -b serial --repeat=1 --json=parted.json
+    ranked "$mpi" 2 sort --size=6 --dtype=i32 -b serial --repeat=1 --json=distributed.json
     check "near the link's ceiling" "$PYTHON" -c '
 import json
-r = json.load(open("parted.json"))["results"][0]
+r = json.load(open("distributed.json"))["results"][0]
 worst = max(r["per_rank"], key=lambda p: p["link_s"])
 times = {4: 0.001 + 0.001 * 3 / 7, 8: 0.002, 12: 0.004}
 assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst["link_bytes"]]) < 1e-9, r["link"]'
@@ -316,18 +316,18 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     # svd: the factors of all ranks, in files, are those of the matrix that -o writes; one table says by which variant.
     for words in "svd --size=60 --keep=7" "svd --size=90 --keep=90 --dtype=f64" "svd --size=3"; do
         # shellcheck disable=SC2086 # words
-        ranked "$mpi" 3 $words -b serial "${quick[@]}" --factors=factors -o parted.npy --json=parted.json
+        ranked "$mpi" 3 $words -b serial "${quick[@]}" --factors=factors -o distributed.npy --json=distributed.json
         check "$words on three ranks, $mpi" is_done
         check "$words: the variant" grep -q "take the variant randomized" "$work/err"
-        check "$words: shares" json parted.json "(lambda r: r['check']['ok'] and r['ranks'] == 3 and r['variant'] == 'randomized' and
+        check "$words: shares" json distributed.json "(lambda r: r['check']['ok'] and r['ranks'] == 3 and r['variant'] == 'randomized' and
             sum(p['share'] for p in r['per_rank']) == r['shape'][0] and r['link']['bytes'] > 0 and
             r['least_error'] <= r['error'] * 1.0001 and r['error'] <= r['randomized_bound'] + 1e-6 * r['norm'])(d['results'][0])"
         # shellcheck disable=SC2086
         run $words -b serial --variant=randomized "${quick[@]}" -o one.npy
-        run allclose one.npy parted.npy --atol=1e-4
+        run allclose one.npy distributed.npy --atol=1e-4
         check "$words: the matrix of one process" is_done
         run reconstruct factors/u.npy factors/s.npy factors/vt.npy -b serial "${quick[@]}" -o again.npy
-        run allclose again.npy parted.npy --atol=1e-4
+        run allclose again.npy distributed.npy --atol=1e-4
         check "$words: the factors" is_done
         rm -r factors
     done
@@ -344,25 +344,25 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     check "svd of a constant without LAPACK, $mpi" is_done
 
     # batch: the files of one process, whichever rank takes an image; the sum of all bits, too.
-    ranked "$mpi" 3 batch in -b serial --keep=3 --output-dir="out-$mpi" --json=parted.json
+    ranked "$mpi" 3 batch in -b serial --keep=3 --output-dir="out-$mpi" --json=distributed.json
     check "batch on three ranks, $mpi" is_done
     check "batch: the same files" diff -r one-out "out-$mpi"
     same_batch() {
-        json parted.json "(lambda r: r['check']['bits'] == '$bits' and r['done'] == 40 and r['ranks'] == 3 and len(r['per_rank']) == 3 and r['imbalance'] >= 1 and
+        json distributed.json "(lambda r: r['check']['bits'] == '$bits' and r['done'] == 40 and r['ranks'] == 3 and len(r['per_rank']) == 3 and r['imbalance'] >= 1 and
             sum(p['done'] for p in r['per_rank']) == r['done'] and r['wall_s'] == max(p['wall_s'] for p in r['per_rank']))(
             d['batch']['runs'][0])"
     }
     check "batch: the same numbers" same_batch
     rm "out-$mpi/i07.png" "out-$mpi/i30.png"
-    ranked "$mpi" 2 batch in -b serial --keep=3 --output-dir="out-$mpi" --resume --json=parted.json
-    check "batch --resume" json parted.json "(lambda r: r['done'] == 2 and r['already_there'] == 38)(d['batch']['runs'][0])"
+    ranked "$mpi" 2 batch in -b serial --keep=3 --output-dir="out-$mpi" --resume --json=distributed.json
+    check "batch --resume" json distributed.json "(lambda r: r['done'] == 2 and r['already_there'] == 38)(d['batch']['runs'][0])"
     check "batch --resume: the same files" diff -r one-out "out-$mpi"
     ranked "$mpi" 3 batch in/i00.png -b serial --keep=3 --output-dir=single
     check "fewer images than ranks" cmp one-out/i00.png single/i00.png
     rm -rf out-bad
-    ranked "$mpi" 3 batch bad -b serial --keep=3 --output-dir=out-bad --json=parted.json
+    ranked "$mpi" 3 batch bad -b serial --keep=3 --output-dir=out-bad --json=distributed.json
     check "a bad image: exit code 1, $mpi" [ "$status" = 1 ]
-    check "a bad image: which" json parted.json "(lambda r: [f['input'] for f in r['failures']] == ['bad/i04.png'] and
+    check "a bad image: which" json distributed.json "(lambda r: [f['input'] for f in r['failures']] == ['bad/i04.png'] and
         r['failed'] == 1 and r['done'] == 39)(d['batch']['runs'][0])"
     check "a bad image: the others are done" [ "$(find out-bad -name '*.png' | wc -l)" = 39 ]
 
@@ -371,15 +371,15 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     for words in "${wrong[@]}"; do
         read -r exercise place size <<<"$words"
         export ON_RANK_1="FAULT_PLACE=$place:first"
-        program="$work/on_rank_1 $flynn" ranked "$mpi" 2 "$exercise" "${size:---size=94}" -b one-wrong "${quick[@]}" --json=parted.json
+        program="$work/on_rank_1 $flynn" ranked "$mpi" 2 "$exercise" "${size:---size=94}" -b one-wrong "${quick[@]}" --json=distributed.json
         check "$exercise with a wrong element on rank 1: exit code 1, $mpi" [ "$status" = 1 ]
-        check "its place" json parted.json "(lambda r: not r['check']['ok'] and (
+        check "its place" json distributed.json "(lambda r: not r['check']['ok'] and (
             '$exercise' in ('sort', 'select', 'allclose', 'svd') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
     done
     # The images of a rank whose reconstruction is wrong are named.
     export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
-    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --keep=3 --json=parted.json
-    check "batch with wrong elements on rank 1, $mpi" json parted.json "(lambda r: $status == (r['per_rank'][1]['failed'] > 0) and r['failed'] > 0 and
+    program="$work/on_rank_1 $flynn" ranked "$mpi" 2 batch many -b one-wrong --decompose-on=serial --keep=3 --json=distributed.json
+    check "batch with wrong elements on rank 1, $mpi" json distributed.json "(lambda r: $status == (r['per_rank'][1]['failed'] > 0) and r['failed'] > 0 and
         all(f['wrong'] and f['rank'] == 1 for f in r['failures']) and r['failed'] == r['per_rank'][1]['failed'])(d['batch']['runs'][0])"
     # A device that fails ends the batch, with one exit code and one line.
     export ON_RANK_1=FAULT_LAUNCHES=0 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/failing
@@ -439,10 +439,10 @@ END
     chmod +x "$work/signals_rank_1"
     rm -rf interrupted
     program="$work/signals_rank_1 $flynn" ranked "$mpi" 2 batch many -b serial --keep=3 --svd=jacobi --output-dir=interrupted \
-        --json=parted.json
+        --json=distributed.json
     check "SIGINT to rank 1: exit code 1, $mpi" [ "$status" = 1 ]
     check "how many" told "ended by a signal"
-    check "what is done is written" json parted.json "(lambda r: r['interrupted'] and 0 < r['done'] < 400 and r['failed'] == 0 and
+    check "what is done is written" json distributed.json "(lambda r: r['interrupted'] and 0 < r['done'] < 400 and r['failed'] == 0 and
         r['done'] == $(find interrupted -name '*.png' | wc -l))(d['batch']['runs'][0])"
 
 done

@@ -26,7 +26,7 @@ FIXED = {"apps/support/help.c", "apps/support/text.c", "apps/main.c", "apps/supp
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
 CIRCLES = {
     ("batch/batch", "batch/ranks"),
-    ("harness/exercise", "harness/inputs", "harness/measure", "harness/parted", "harness/reference", "harness/results"),
+    ("harness/distributed", "harness/exercise", "harness/inputs", "harness/measure", "harness/reference", "harness/results"),
     ("support/fail", "support/memory", "support/problem", "support/progress", "support/text"),
     ("support/help", "support/options", "support/shared_options"),
 }

@@ -45,20 +45,20 @@ static void start(void)
 static void keep(const char *exercise, int64_t elements, const char *variant, int edge)
 {
     tuned_work work = {exercise, "f32", elements, "omp:2", "a processor"};
-    tuned_way way = {.block = {edge, edge, 1}};
+    tuned_choice choice = {.block = {edge, edge, 1}};
     problem why;
 
-    strcpy(way.variant, variant);
-    cr_assert(tuned_save(&work, &way, &why), "%s", why.text);
+    strcpy(choice.variant, variant);
+    cr_assert(tuned_save(&work, &choice, &why), "%s", why.text);
 }
 
 /* The variant that is kept for that many elements; "" for none. */
 static const char *found(const char *exercise, const char *dtype, int64_t elements, const char *resource)
 {
-    static tuned_way way;
+    static tuned_choice choice;
     tuned_work work = {exercise, dtype, elements, resource, "a processor"};
 
-    return tuned_find(&work, &way) ? way.variant : "";
+    return tuned_find(&work, &choice) ? choice.variant : "";
 }
 
 Test(tuned, between_two_powers_of_two, .init = start, .fini = scratch_end)
@@ -82,14 +82,14 @@ Test(tuned, between_two_powers_of_two, .init = start, .fini = scratch_end)
 
 Test(tuned, the_last_one_counts, .init = start, .fini = scratch_end)
 {
-    tuned_way way;
+    tuned_choice choice;
     tuned_work work = {"sort", "f32", 1100, "omp:2", "a processor"};
 
     keep("sort", 1100, "radix", 8);
     keep("sort", 1100, "bitonic", 32);
-    cr_assert(tuned_find(&work, &way));
-    cr_expect_str_eq(way.variant, "bitonic");
-    cr_expect(way.block[0] == 32 && way.block[1] == 32 && way.block[2] == 1);
+    cr_assert(tuned_find(&work, &choice));
+    cr_expect_str_eq(choice.variant, "bitonic");
+    cr_expect(choice.block[0] == 32 && choice.block[1] == 32 && choice.block[2] == 1);
 }
 
 Test(tuned, forgotten, .init = start, .fini = scratch_end)
@@ -176,7 +176,7 @@ Test(tuned, a_damaged_file_is_copied_before_it_is_made_anew, .init = start, .fin
 Test(tuned, a_file_that_cannot_be_read_is_not_replaced, .init = start, .fini = scratch_end)
 {
     tuned_work work = {"sort", "f32", 1100, "omp:2", "a processor"};
-    tuned_way way = {.variant = "radix"};
+    tuned_choice choice = {.variant = "radix"};
     struct rlimit files;
     problem why;
     int count;
@@ -187,7 +187,7 @@ Test(tuned, a_file_that_cannot_be_read_is_not_replaced, .init = start, .fini = s
     close(next);
     for (rlim_t free = 0; free < 2; free++) { /* EMFILE: of the lock, then of the file itself */
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)next + free, files.rlim_max});
-        const bool saved = tuned_save(&work, &way, &why), forgotten = tuned_forget(NULL, &count, &why);
+        const bool saved = tuned_save(&work, &choice, &why), forgotten = tuned_forget(NULL, &count, &why);
         setrlimit(RLIMIT_NOFILE, &files);
         cr_expect(!saved && !forgotten && why.exit_code == EXIT_BROKEN, "%s", why.text);
         cr_expect(free == 0 || !strstr(why.text, "lock"), "%s", why.text);
@@ -211,7 +211,7 @@ Test(tuned, a_ceiling_that_was_not_measured_stays, .init = start, .fini = scratc
 
 enum { PROCESSES = 8, EACH = 20 };
 
-/* Keeps a way and a ceiling, EACH times. */
+/* Keeps a choice and a ceiling, EACH times. */
 static void keep_many(int process)
 {
     fl_device_info device = {.resource = "omp:2"};
@@ -326,6 +326,6 @@ Test(tuned, off, .init = start, .fini = scratch_end)
 
     setenv("FLYNN_CACHE", "off", 1);
     cr_expect_str_eq(tuned_path(), "");
-    cr_expect(!tuned_save(&work, &(tuned_way){.variant = "radix"}, &why) && strstr(why.text, "FLYNN_CACHE"));
+    cr_expect(!tuned_save(&work, &(tuned_choice){.variant = "radix"}, &why) && strstr(why.text, "FLYNN_CACHE"));
     cr_expect(access("off", F_OK) != 0);
 }

@@ -107,12 +107,12 @@ static int read_caches(void *nothing)
 {
     const tuned_work work = {"sort", "f32", 1 << 20, "serial", "cpu"};
     const fl_device_info device = {.resource = "serial", .name = "cpu"};
-    tuned_way way = {.variant = ""};
+    tuned_choice choice = {.variant = ""};
 
     (void)nothing;
-    if (tuned_find(&work, &way))
-        fuzz_demand(*way.variant && way.block[0] >= 0 && way.block[1] >= 0 && way.block[2] >= 0, "a kept way is '%s'",
-                    way.variant);
+    if (tuned_find(&work, &choice))
+        fuzz_demand(*choice.variant && choice.block[0] >= 0 && choice.block[1] >= 0 && choice.block[2] >= 0, "a kept choice is '%s'",
+                    choice.variant);
     const ceilings c = ceilings_load(&device);
     fuzz_demand(!(c.copy_bytes_per_s <= 0 || c.f32_flops_per_s <= 0 || c.f64_flops_per_s <= 0), "a ceiling below 0");
     const double least = ceilings_least_s(&c, FL_F32, 1e6, 1e6);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "parted.h"
+#include "distributed.h"
 #include "ceilings.h"
 
 #include "files/files.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void parted_refuse(const common_options *c)
+void distributed_refuse(const common_options *c)
 {
     for (int i = 0; i < c->argument_count; i++)
         if (strcmp(c->arguments[i], "-") == 0 || strncmp(c->arguments[i], "/dev/", 5) == 0)
@@ -27,7 +27,7 @@ void parted_refuse(const common_options *c)
     option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
 }
 
-void parted_take_variant(const common_options *c, const char *only)
+void distributed_take_variant(const common_options *c, const char *only)
 {
     if (strcmp(c->variant, "auto") != 0 && strcmp(c->variant, only) != 0)
         fail(EXIT_BAD_INPUT, "--variant: several ranks have '%s' alone, not '%s'", only, c->variant);
@@ -35,15 +35,15 @@ void parted_take_variant(const common_options *c, const char *only)
         note("several ranks take the variant %s", only);
 }
 
-void parted_settle(fl_stream *stream)
+void distributed_settle(fl_stream *stream)
 {
-    if (!group_is_parted())
+    if (!group_is_distributed())
         return;
     must(fl_stream_wait(stream));
     group_wait();
 }
 
-void parted_take(measurement *m, double kernel, int launches)
+void distributed_take(measurement *m, double kernel, int launches)
 {
     m->cost = group_take_cost();
     samples_add(&m->own, kernel);
@@ -52,7 +52,7 @@ void parted_take(measurement *m, double kernel, int launches)
     m->cost.bytes /= launches;
 }
 
-void parted_gather(measurement *m)
+void distributed_gather(measurement *m)
 {
     rank_facts own = {.share = m->results[0].shape[0],
                       .kernel_s = median(m->own.s, m->own.count),
@@ -71,14 +71,14 @@ void parted_gather(measurement *m)
     m->timing.flops = group_sum(m->timing.flops);
 }
 
-int64_t parted_rows(const measurement *m)
+int64_t distributed_rows(const measurement *m)
 {
     const rank_facts *last = &m->ranks[group_info()->size - 1];
 
     return last->first + last->share;
 }
 
-void parted_free(measurement *m)
+void distributed_free(measurement *m)
 {
     free(m->own.s);
     free(m->link.s);
@@ -86,7 +86,7 @@ void parted_free(measurement *m)
     free(m->ranks);
 }
 
-compare_result parted_check(const exercise *e, const measurement *m)
+compare_result distributed_check(const exercise *e, const measurement *m)
 {
     const int ranks = group_info()->size;
     compare_result *all = memory_zeroed((size_t)ranks, sizeof *all), sum = compare_start();
@@ -98,7 +98,7 @@ compare_result parted_check(const exercise *e, const measurement *m)
     for (int r = 0; r < ranks; r++)
         if (all[r].compared > 0 || all[r].failed > 0)
             compare_merge(&sum, &all[r], m->ranks[r].first * row);
-    sum.ok = sum.failed == 0 && (sum.ok || parted_rows(m) * row == 0);
+    sum.ok = sum.failed == 0 && (sum.ok || distributed_rows(m) * row == 0);
     sum.unknown = sum.failed == 0 && m->check.unknown;
     free(all);
     return sum;
@@ -168,19 +168,19 @@ static void write_png(const measurement *m, const host_array *whole, const char 
     free(all);
 }
 
-void parted_write(const measurement *m, const char *path)
+void distributed_write(const measurement *m, const char *path)
 {
     host_array whole = m->results[0];
     const int64_t row = (int64_t)host_array_bytes(&whole) / (whole.shape[0] > 0 ? whole.shape[0] : 1);
 
-    whole.shape[0] = parted_rows(m);
+    whole.shape[0] = distributed_rows(m);
     if (file_ends_in(path, ".png"))
         write_png(m, &whole, path);
     else
         write_npy(m, &whole, (int64_t)group_most((double)row), path);
 }
 
-void parted_put(json_t *row, const measurement *m)
+void distributed_put(json_t *row, const measurement *m)
 {
     const fl_group_info *group = group_info();
     json_t *link = json_new_object(), *list = json_new_list();
