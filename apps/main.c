@@ -9,9 +9,9 @@
 #include "harness/ceilings.h"
 #include "harness/group.h"
 #include "harness/tuned.h"
+#include "options/help.h"
+#include "options/paths.h"
 #include "support/fail.h"
-#include "support/help.h"
-#include "support/paths.h"
 #include "view/json.h"
 
 #include <signal.h>

@@ -14,7 +14,7 @@
 
 #include "harness/backends.h"
 #include "harness/measure.h"
-#include "support/options.h"
+#include "options/options.h"
 
 typedef enum pipeline_mode {
     PIPELINE_ONE_BY_ONE, /* each item goes through all stages before the next one; ordinary host memory */

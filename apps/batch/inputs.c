@@ -4,9 +4,9 @@
 #include "files/files.h"
 #include "harness/group.h"
 #include "harness/reference.h"
+#include "options/paths.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

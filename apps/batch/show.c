@@ -3,8 +3,8 @@
 
 #include "harness/group.h"
 #include "harness/results.h"
+#include "support/print.h"
 #include "support/statistics.h"
-#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 

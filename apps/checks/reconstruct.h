@@ -5,8 +5,8 @@
 #pragma once
 
 #include "harness/verdict.h"
+#include "options/options.h"
 #include "support/host_array.h"
-#include "support/options.h"
 
 #include <flynn/flynn.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
-#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "support/print.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "harness/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/text.h"
+#include "support/print.h"
 #include "view/json.h"
 
 #include <inttypes.h>

@@ -7,9 +7,9 @@
 
 #include "files/files.h"
 #include "harness/reference.h"
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
 

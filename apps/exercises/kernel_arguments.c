@@ -2,9 +2,9 @@
 #include "kernel_arguments.h"
 #include "map_inputs.h"
 
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/options.h"
 
 #include <errno.h>
 #include <stdio.h>

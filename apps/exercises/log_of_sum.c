@@ -4,9 +4,9 @@
  */
 #include "elementwise.h"
 
-#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "support/print.h"
 
 static host_array make(const exercise *e, int i)
 {

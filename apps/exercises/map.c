@@ -6,8 +6,8 @@
 #include "map_inputs.h"
 
 #include "harness/reference.h"
+#include "options/options.h"
 #include "support/fail.h"
-#include "support/options.h"
 #include "view/json.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "map_inputs.h"
 
+#include "options/options.h"
 #include "support/fail.h"
-#include "support/options.h"
-#include "support/text.h"
+#include "support/print.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/text.h"
+#include "support/print.h"
 #include "view/json.h"
 #include "view/row.h"
 

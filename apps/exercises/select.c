@@ -5,8 +5,8 @@
 #include "registry.h"
 
 #include "support/memory.h"
+#include "support/print.h"
 #include "support/random.h"
-#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 

@@ -10,8 +10,8 @@
 #include "harness/distributed.h"
 #include "support/fail.h"
 #include "support/memory.h"
+#include "support/print.h"
 #include "support/statistics.h"
-#include "support/text.h"
 #include "view/json.h"
 #include "view/units.h"
 

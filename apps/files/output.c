@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 
+#include "options/paths.h"
 #include "support/fail.h"
-#include "support/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

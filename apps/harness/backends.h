@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "support/options.h"
+#include "options/options.h"
 
 /* An open device, and the name by which it was requested. */
 typedef struct open_backend {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "support/options.h"
+#include "options/options.h"
 
 #include <jansson.h>
 #include <sys/types.h>

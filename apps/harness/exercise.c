@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
-#include "launch.h"
-#include "distributed.h"
 
+#include "distributed.h"
+#include "launch.h"
 #include "reference.h"
 #include "tuned.h"
 
 #include "files/files.h"
 #include "files/output.h"
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/options.h"
 #include "support/progress.h"
 #include "view/json.h"
 

@@ -2,8 +2,8 @@
 #include "group.h"
 
 #include "files/output.h"
+#include "options/options.h"
 #include "support/memory.h"
-#include "support/options.h"
 #include "support/statistics.h"
 
 #include <errno.h>

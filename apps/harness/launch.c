@@ -6,9 +6,9 @@
 #include "machine.h"
 
 #include "files/output.h"
+#include "options/paths.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/paths.h"
 #include "support/progress.h"
 #include "support/signals.h"
 

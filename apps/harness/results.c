@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "exercise.h"
 #include "ceilings.h"
+#include "distributed.h"
 #include "group.h"
 #include "machine.h"
-#include "distributed.h"
 
 #include "files/output.h"
 #include "support/fail.h"
+#include "support/print.h"
 #include "support/statistics.h"
-#include "support/text.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "view/json.h"

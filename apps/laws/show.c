@@ -2,7 +2,7 @@
 #include "show.h"
 
 #include "support/fail.h"
-#include "support/text.h"
+#include "support/print.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"

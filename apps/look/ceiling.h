@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "support/options.h"
+#include "options/options.h"
 #include "view/columns.h"
 
 /* Of rows_within(ceilings, "quantities"). */

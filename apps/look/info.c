@@ -10,7 +10,7 @@
 #include "harness/machine.h"
 #include "harness/results.h"
 #include "support/fail.h"
-#include "support/text.h"
+#include "support/print.h"
 #include "view/json.h"
 
 #include <stdlib.h>

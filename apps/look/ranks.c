@@ -6,7 +6,7 @@
 #include "harness/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/text.h"
+#include "support/print.h"
 #include "view/columns.h"
 #include "view/json.h"
 

@@ -2,11 +2,11 @@
 #include "slice.h"
 
 #include "harness/results.h"
-#include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
+#include "support/print.h"
 
 #include <math.h>
 #include <stdarg.h>

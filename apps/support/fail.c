@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "fail.h"
-#include "progress.h"
 #include "text.h"
 
 #include <stdatomic.h>
@@ -13,6 +12,7 @@ static const char *command = "flynn";
 static bool be_quiet, is_part;
 static bool (*share)(int exit_code, char *text, size_t size);
 static int (*leave_group)(int exit_code);
+static void (*before_line)(void);
 
 void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int (*leaves)(int exit_code))
 {
@@ -20,10 +20,14 @@ void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int 
     leave_group = leaves;
 }
 
+void fail_before(void (*before)(void))
+{
+    before_line = before;
+}
+
 void fail_set_quiet_part(bool quiet)
 {
     is_part = quiet;
-    progress_set_quiet(quiet);
 }
 
 void fail_set_command(const char *name)
@@ -39,7 +43,11 @@ const char *fail_command(void)
 void fail_set_quiet(bool quiet)
 {
     be_quiet = quiet;
-    progress_set_quiet(quiet || is_part);
+}
+
+bool fail_is_quiet(void)
+{
+    return be_quiet || is_part;
 }
 
 static void print_text(const char *text)
@@ -47,7 +55,8 @@ static void print_text(const char *text)
     char line[sizeof((problem *)0)->text];
 
     text_show(line, sizeof line, text);
-    progress_end();
+    if (before_line)
+        before_line();
     fprintf(stderr, text_has_colour(stderr) ? "\033[33m%s: %s\033[0m\n" : "%s: %s\n", command, line);
 }
 
@@ -185,7 +194,7 @@ void must(fl_status status)
 
 void note(const char *format, ...)
 {
-    if (be_quiet || is_part)
+    if (fail_is_quiet())
         return;
     va_list arguments;
     va_start(arguments, format);

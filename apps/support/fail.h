@@ -30,6 +30,11 @@ bool fail_begin(int exit_code, const char *format, ...) __attribute__((format(pr
 void fail_set_group(bool (*shares)(int exit_code, char *text, size_t size), int (*leaves)(int exit_code));
 /* true: this process prints no notes and no progress, since another one of its group does. */
 void fail_set_quiet_part(bool quiet);
+/* Returns whether one of the two was set. */
+bool fail_is_quiet(void);
+
+/* `before` is called before each line on stderr, to clear what is on the terminal's line. */
+void fail_before(void (*before)(void));
 
 /* Ends the process. Libraries that end it themselves where memory or threads are short (libgomp, libgfortran) do so
  * with exit code 1 or 2, which have other meanings here: after fail_start that becomes EXIT_BROKEN. */

@@ -25,7 +25,7 @@ static struct {
     pthread_cond_t ends;
     pthread_t thread;              /* renews the line */
     bool runs, stop;               /* the thread */
-    bool quiet, shown;             /* nothing is shown; a line is on the terminal */
+    bool shown;                    /* a line is on the terminal */
     char text[80];                 /* "": no work that is worth a line */
     double begun, told;            /* start of the work whose share is known; time of the last line */
     double done;                   /* the share of the work that is done */
@@ -73,7 +73,7 @@ static void show_line(void)
     char shown[sizeof state.text], times[64] = "";
     const bool terminal = isatty(STDERR_FILENO);
 
-    if (state.quiet || !*state.text)
+    if (fail_is_quiet() || !*state.text)
         return;
     if (now() - state.begun >= 1)
         say_times(times, sizeof times);
@@ -163,11 +163,6 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void progress_set_quiet(bool quiet)
-{
-    state.quiet = quiet;
-}
-
 void progress(const char *format, ...)
 {
     va_list arguments;
@@ -180,8 +175,9 @@ void progress(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(state.text, sizeof state.text, format, arguments);
     va_end(arguments);
-    if (!state.quiet)
+    if (!fail_is_quiet())
         start();
+    fail_before(progress_end);
     show_line();
     pthread_mutex_unlock(&state.lock);
 }

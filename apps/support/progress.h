@@ -8,9 +8,7 @@
 
 #include <stdbool.h>
 
-/* true: shows nothing. */
-void progress_set_quiet(bool quiet);
-
+/* Names the work; shows nothing if fail_is_quiet. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* How much of the work that progress() names is done, 0..1, since it was 0. */

@@ -27,7 +27,3 @@ int text_width(void);
 
 /* Is the stream a terminal that shows colours, and does NO_COLOR not forbid them (no-color.org)? */
 bool text_has_colour(FILE *stream);
-
-/* As printf, to stdout; only the line end that ends the format is one. On a terminal, long lines are broken between
- * words. */
-void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

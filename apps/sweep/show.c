@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include "support/text.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
+#include "support/print.h"
 
 #include <math.h>
 #include <stdio.h>

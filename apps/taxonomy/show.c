@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include "support/text.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
+#include "support/print.h"
 
 #include <stdio.h>
 #include <string.h>

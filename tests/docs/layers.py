@@ -22,13 +22,11 @@ SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 LINES, REPEATED, ROOM_LINES, ROOM_FILES = 500, 10, 4000, 30
 LARGE = {"harness"}
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu.h"}
-FIXED = {"apps/support/help.c", "apps/support/text.c", "apps/main.c", "apps/support/options.c"}
+FIXED = {"apps/options/help.c", "apps/support/print.c", "apps/main.c", "apps/options/options.c"}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
 CIRCLES = {
     ("batch/batch", "batch/ranks"),
     ("harness/distributed", "harness/exercise", "harness/inputs", "harness/measure", "harness/reference", "harness/results"),
-    ("support/fail", "support/memory", "support/problem", "support/progress", "support/text"),
-    ("support/help", "support/options", "support/shared_options"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

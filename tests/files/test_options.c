@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include "support/fail.h"
-#include "support/options.h"
+#include "options/options.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

@@ -11,9 +11,10 @@
 #include "view/json.h"
 #include "harness/machine.h"
 #include "scratch.h"
+#include "support/print.h"
 #include "support/statistics.h"
 #include "support/memory.h"
-#include "support/paths.h"
+#include "options/paths.h"
 #include "support/text.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -322,7 +323,7 @@ Test(rows, rank_and_speed_ups)
                   result("sqrt", "SIMD", 6, 9, 1, 0), result("sqrt", "MIMD", 3, 3, 1, 0));
     static const double expected[][4] = {{1, 1, 4, 3},         {2, 3, 1, 1}, {NAN, NAN, NAN, NAN},
                                          {NAN, NAN, NAN, NAN}, {2, 3, 1, 1}, {1, 1, 2, 3}};
-    static const char *const keys[] = {"rank", "relative", "speed_up", "speed_up_with_copies"};
+    static const char *const keys[] = {"place", "relative", "speed_up", "speed_up_with_copies"};
     rows_rank(rows);
     json_t *once = json_deep_copy(rows);
     rows_rank(rows);

@@ -10,7 +10,7 @@
 
 #include "commands.h"
 #include "exercises/registry.h"
-#include "support/options.h"
+#include "options/options.h"
 #include "support/problem.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shared_options.h"
 
-#include "memory.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
 
-#include "fail.h"
+#include "support/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "options.h"
+#include "command_line.h"
 
 enum { SHARED = 23 };
 _Static_assert(TAKES_FILES == 1 << SHARED, "each shared option has a bit, and TAKES_FILES the next one");

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "options.h"
+#include "command_line.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include "fail.h"
 #include "help.h"
-#include "memory.h"
 #include "paths.h"
-#include "progress.h"
 #include "shared_options.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/progress.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -291,17 +292,15 @@ static void refuse_foreign(const parsing *p, char **argv)
     if (has_option(p, "keep") && variable && *variable)
         fail(EXIT_BAD_INPUT, "FLYNN_RANK is now FLYNN_KEEP (singular values); processes are FLYNN_RANKS");
     for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
-        const char *given = strncmp(*word, "--", 2) == 0 ? *word + 2 : "", *name;
+        const char *given = strncmp(*word, "--", 2) == 0 ? *word + 2 : "";
         const size_t length = strcspn(given, "=");
         if (length == 4 && strncmp(given, "rank", length) == 0)
             fail(EXIT_BAD_INPUT, "--rank is %s",
                  has_option(p, "keep") ? "now --keep (singular values); processes are --ranks"
                                        : "not an option; did you mean --ranks (processes)?");
-        for (int i = 0; i < SHARED; i++) {
-            name = shared_options[i].name;
-            if (strlen(name) == length && strncmp(given, name, length) == 0 && !has_option(p, name))
-                explain_unknown(p, name);
-        }
+        for (const own_option *o = shared_options; o < shared_options + SHARED; o++)
+            if (strlen(o->name) == length && strncmp(given, o->name, length) == 0 && !has_option(p, o->name))
+                explain_unknown(p, o->name);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "values.h"
 
-#include "memory.h"
+#include "support/memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>

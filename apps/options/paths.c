@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "paths.h"
 
-#include "fail.h"
-#include "memory.h"
+#include "support/fail.h"
+#include "support/memory.h"
 
 #include <errno.h>
 #include <limits.h>
