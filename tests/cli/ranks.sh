@@ -454,15 +454,21 @@ check "signals" env FLYNN="$flynn" "$PYTHON" -B "$here/on_ranks.py" signals --ca
 
 # Groups that cannot work: all ranks end soon, and not with 0. A rank that is killed, one that hangs, and one that is stopped before it joins;
 # one that is stopped in what all do together: while they join, and at the end, when the result has its name.
-cat >"$work/hurts_rank_1" <<'END'
-#!/bin/sh
-# hurts_rank_1 SIGNAL TICKS COMMAND...: once it computes, after that many hundredths of a second of processor time.
-signal=$1 ticks=$2
-shift 2
-if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then
-    (until [ "$(cut -d" " -f14 /proc/$$/stat)" -ge "$ticks" ]; do sleep 0.1; done; kill -"$signal" $$) &
-fi
-exec "$@"
+# One loaded Python looks at the processor time: a process started for each look may come too late on busy processors.
+cat >"$work/hurts_rank_1" <<END
+#!$PYTHON
+"""hurts_rank_1 SIGNAL TICKS COMMAND...: once it computes, after that many hundredths of a second of processor time."""
+import os, signal, sys, time
+rank, number, ticks = os.getpid(), getattr(signal, sys.argv[1]), int(sys.argv[2])
+if os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK")) == "1" and os.fork() == 0:
+    try:
+        while int(open(f"/proc/{rank}/stat").read().rpartition(")")[2].split()[11]) < ticks:
+            time.sleep(0.1)
+        os.kill(rank, number)
+    except (FileNotFoundError, ProcessLookupError):
+        print("hurts_rank_1: rank 1 ended before", file=sys.stderr)
+    os._exit(0)
+os.execvp(sys.argv[3], sys.argv[3:])
 END
 chmod +x "$work/hurts_rank_1"
 for call in MPI_Comm_dup MPI_Finalize; do
@@ -473,9 +479,9 @@ export FLYNN_LINK_TIMEOUT=2
 [ -z "${ASAN_OPTIONS:-}" ] || FLYNN_LINK_TIMEOUT=15 # within which all join, on busy processors
 unset OMPI_MCA_odls_base_sigkill_timeout # as users have it
 for mpi in $mpis; do
-    program="$work/hurts_rank_1 KILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
-    program="$work/hurts_rank_1 STOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
-    program="$work/hurts_rank_1 STOP 0 $flynn" begin "absent-$mpi" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
+    program="$work/hurts_rank_1 SIGKILL 50 $flynn" begin "killed-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
+    program="$work/hurts_rank_1 SIGSTOP 50 $flynn" begin "stopped-$mpi" ranked "$mpi" 2 sort --quiet --size=3000000 -b serial --min-time=60
+    program="$work/hurts_rank_1 SIGSTOP 0 $flynn" begin "absent-$mpi" ranked "$mpi" 2 sort --size=1000 -b serial "${quick[@]}"
     for call in MPI_Comm_dup MPI_Finalize; do
         ON_RANK_1=LD_PRELOAD=$work/stops-$call.so program="$work/on_rank_1 $flynn" begin "$call-$mpi" ranked "$mpi" 3 sort \
             --size=1000 -b serial "${quick[@]}" -o "$call-$mpi.npy"
