@@ -108,8 +108,8 @@ static void plan(exercise *e)
     exercise_whole(e->input_rows[0], u->ndim, shape, whole);
     exercise_whole(e->input_rows[0], u->ndim, u->shape, whole_u);
     if (keeps->count > 1)
-        exercise_title(e, "reconstruct: %d ranks, result %s %s", keeps->count, format_shape(u->ndim, whole).text,
-                       fl_dtype_name(dtype));
+        exercise_title(e, "reconstruct: %d numbers of singular values, result %s %s", keeps->count,
+                       format_shape(u->ndim, whole).text, fl_dtype_name(dtype));
     else
         exercise_title(e, "reconstruct: u %s, vt %s, %" PRId64 " singular values, result %s %s",
                        format_shape(u->ndim, whole_u).text, format_shape(vt->ndim, vt->shape).text, e->keep,

@@ -165,7 +165,7 @@ static void plan(exercise *e)
     exercise_output(e, dtype, 1, &k);
     exercise_output(e, dtype, 2, (int64_t[]){k, n});
     if (own->keeps.count > 1)
-        exercise_title(e, "svd: matrix %s %s, %d ranks in %s", format_shape(2, matrix->shape).text,
+        exercise_title(e, "svd: matrix %s %s, %d numbers of singular values in %s", format_shape(2, matrix->shape).text,
                        fl_dtype_name(matrix->dtype), own->keeps.count, fl_dtype_name(dtype));
     else
         exercise_title(e, "svd: matrix %s %s, rank %" PRId64 " in %s, compressed %.3g : 1", format_shape(2, whole).text,

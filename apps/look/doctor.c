@@ -354,7 +354,7 @@ static void print(const diagnosis *d)
         const char *cure = json_string_value(row_value(f, "cure"));
         text_print("%-6s  %s: %s\n", row_text(f, "state"), row_text(f, "subject"), row_text(f, "text"));
         if (cure)
-            text_print("        cure: %s\n", cure);
+            text_print("        fix: %s\n", cure);
     }
     text_print("%d ok, %d absent, %d to improve, %d broken\n", d->count[STATE_OK], d->count[STATE_ABSENT],
                d->count[STATE_ADVICE], d->count[STATE_BROKEN]);

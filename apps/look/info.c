@@ -70,7 +70,7 @@ static void print_backend(const fl_backend_info *b)
     text_print("  file: %s\n", b->path);
     if (!b->usable) {
         text_print("  cause: %s\n", p->cause);
-        text_print("  cure: %s\n", p->cure);
+        text_print("  fix: %s\n", p->cure);
     }
     if (*p->lacks)
         text_print("  lacks: %s\n", p->lacks);

@@ -50,7 +50,7 @@ done
 cat image.npy | "$flynn" svd - --keep=1,3 --backend=serial --json "${quick[@]}" >"$work/out"
 check "ranks of a pipe" json "$work/out" '[r["singular_values"] for r in d["results"]] == [1, 3]'
 ok "the table of ranks" svd --size=48 --keep=5,20 --backend=serial "${quick[@]}"
-for words in "2 ranks in f32" "singular values" "with rank 5 is" "with rank 20 is"; do
+for words in "2 numbers of singular values in f32" "with rank 5 is" "with rank 20 is"; do
     check "tells '$words'" grep -qF -- "$words" "$work/out"
 done
 check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1

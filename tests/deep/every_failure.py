@@ -215,7 +215,7 @@ def shape_of(text):
         # well a law fits is different each time; a failure of doctor's compiler, or of the folder in which it keeps what it
         # makes, is a line of doctor's, and changes the number of lines that are ok.
         return sorted(line.split()[:1] for line in lines
-                      if not re.match(r"\S+ +(library|fft|cache:|compiler:) | +cure: install gcc again|\d+ ok, |(strong|weak) scaling: ", line))
+                      if not re.match(r"\S+ +(library|fft|cache:|compiler:) | +fix: install gcc again|\d+ ok, |(strong|weak) scaling: ", line))
     return sorted(document), [
         (r.get("exercise"), r.get("backend"), r.get("check", {}).get("ok")) for r in document.get("results", [])
     ], len(document.get("skipped", []))
