@@ -38,6 +38,21 @@ ranked() {
     status=$?
 }
 is_done() { [ "$status" = 0 ]; }
+# no_rank_of NAME: begun with that name for its output; waits until all its ranks have ended. Open MPI's mpirun (4.1.4) may wait for ever for
+# ranks that ended at the same moment (1 launch in 50 on busy processors): it gets 10 s to end itself, and is killed then.
+no_rank_of() {
+    local i
+    for ((i = 0; i < seconds; i++)); do
+        ps -C flynn -o args= | grep -qF -- "$1.npy" || break
+        sleep 1
+    done
+    [ "$i" -lt "$seconds" ] || { echo "a rank lives after $seconds s"; return 1; }
+    for ((i = 0; i < 100; i++)); do
+        [ ! -s "$work/$1.status" ] || return 0
+        sleep 0.1
+    done
+    pkill -KILL -f "^mpirun.*$1.npy" || [ -s "$work/$1.status" ]
+}
 # A single line with the words; the others of the launcher are left out.
 told() {
     [ "$(grep -c '^flynn' "$work/err")" = 1 ] || { echo "expected one line of flynn's"; return 1; }
@@ -498,6 +513,7 @@ for mpi in $mpis; do
             check "which rank, or that one is missing" grep -qE 'rank 1 \(.*\) was not heard of|not all processes .* have joined' "$work/err"
     done
     for call in MPI_Comm_dup MPI_Finalize; do
+        check "$call, $mpi: no rank is left" no_rank_of "$call-$mpi"
         taken "$call-$mpi"
         # Above 4: that of a rank that Open MPI's mpirun has killed, or that crashed in MPI when it lost the others.
         check "a rank that is stopped in $call, $mpi: exit code 4 or above" grep -qxE "4|1(3[0-9]|43)" <<<"$status"
