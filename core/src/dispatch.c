@@ -43,7 +43,8 @@ size_t fl_variant_count(const fl_device *device)
     return device ? device->plugin.row_count : 0;
 }
 
-fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info)
+/* As fl_variant_get. */
+static fl_status get(const fl_device *device, size_t i, fl_variant_info *info)
 {
     const fl_row *row;
 
@@ -56,6 +57,14 @@ fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *inf
     *info = (fl_variant_info){core_operation_name(row->operation), row->variant, row->dtypes, row->summary,
                               row->restricted};
     return FL_OK;
+}
+
+fl_status fl_variant_get_sized(const fl_device *device, size_t i, fl_variant_info *info, size_t size)
+{
+    fl_variant_info found;
+    fl_status status = get(device, i, info ? &found : NULL);
+
+    return status == FL_OK ? core_give(info, size, &found, sizeof found) : status;
 }
 
 /* --------------------------------------------------------------------------------- choosing the variant ---- */
@@ -146,7 +155,7 @@ static fl_status find_row(const fl_device *device, const core_step *step, const 
 fl_status fl_variant_ready(const fl_device *device, size_t i)
 {
     fl_variant_info info;
-    fl_status status = fl_variant_get(device, i, &info);
+    fl_status status = get(device, i, &info);
 
     return status == FL_OK ? require(device, &device->plugin.rows[i]) : status;
 }
@@ -201,6 +210,22 @@ static fl_status check_limits(const char *name, const fl_device_info *info, cons
 
 /* --------------------------------------------------------------------------------------------- the call ---- */
 
+/* What later versions give a meaning to must be 0 here. */
+static fl_status check_reserved(const char *name, const fl_run *run)
+{
+    static const char none[sizeof run->reserved];
+
+    if (run->tolerance != 0)
+        return core_fail(FL_E_UNSUPPORTED, "%s: run->tolerance is %g; expected 0: no variant takes one yet", name,
+                         run->tolerance);
+    if (run->count)
+        return core_fail(FL_E_UNSUPPORTED, "%s: run->count is not NULL: no backend counts yet", name);
+    if (memcmp(run->reserved, none, sizeof none) != 0)
+        return core_fail(FL_E_UNSUPPORTED, "%s: run->reserved is not 0: it has no meaning in version %s", name,
+                         fl_version());
+    return FL_OK;
+}
+
 fl_status core_call_begin(core_call *call, const char *name, fl_device *device, const fl_run *run)
 {
     static const fl_run defaults;
@@ -208,7 +233,9 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
 
     call->device = device;
     call->run = run ? run : &defaults;
-    status = core_stream_of(name, device, call->run->stream, &call->stream);
+    status = check_reserved(name, call->run);
+    if (status == FL_OK)
+        status = core_stream_of(name, device, call->run->stream, &call->stream);
     if (status == FL_OK && device->plugin.api->prepare_thread)
         status = device->plugin.api->prepare_thread(device->plugin.self);
     if (status != FL_OK)
@@ -232,6 +259,7 @@ static void fill_timing(fl_timing *timing, const char *variant, const fl_launch 
     timing->shared_bytes = launch->shared_bytes;
     timing->bytes_requested = launch->bytes_requested;
     timing->flops = launch->flops;
+    memset(timing->reserved, 0, sizeof timing->reserved);
 }
 
 /* Finds, plans and checks the row for `variant`. */
@@ -430,11 +458,19 @@ fl_status core_call_end_counted(core_call *call, const core_step *last, fl_statu
     return status;
 }
 
-fl_status core_call_count_none(fl_array *count, const fl_run *run)
+fl_status core_call_no_elements(const char *name, const fl_run *run)
+{
+    fl_status status = run ? check_reserved(name, run) : FL_OK;
+
+    if (status == FL_OK && run && run->timing)
+        *run->timing = (fl_timing){.variant = "auto"};
+    return status;
+}
+
+fl_status core_call_count_none(const char *name, fl_array *count, const fl_run *run)
 {
     static const int64_t none; /* static, since the copy may only be queued */
+    fl_status status = core_call_no_elements(name, run);
 
-    if (run && run->timing)
-        *run->timing = (fl_timing){.variant = "auto"};
-    return fl_array_write(count, &none, run ? run->stream : NULL);
+    return status == FL_OK ? fl_array_write(count, &none, run ? run->stream : NULL) : status;
 }

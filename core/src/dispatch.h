@@ -53,7 +53,10 @@ fl_status core_call_end(core_call *call, const core_step *last, fl_status status
 fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
                                 double element);
 
+/* The whole call when there are no elements: nothing is queued. */
+fl_status core_call_no_elements(const char *name, const fl_run *run);
+
 /* Queues count[0] = 0: the whole call when the result has no elements. */
-fl_status core_call_count_none(fl_array *count, const fl_run *run);
+fl_status core_call_count_none(const char *name, fl_array *count, const fl_run *run);
 
 #endif

@@ -43,10 +43,11 @@ static void describe(const core_signature *signature, const fl_dtype *inputs, fl
     memcpy(info->inputs, inputs ? inputs : signature->inputs, (size_t)signature->count * sizeof *info->inputs);
 }
 
-fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count, char *log,
-                           size_t log_size, fl_function_info *info)
+fl_status fl_function_read_sized(const char *source, const char *shown_as, const fl_dtype *inputs, int count, char *log,
+                                 size_t log_size, fl_function_info *info, size_t size)
 {
     static _Thread_local core_signature signature;
+    fl_function_info found;
     char *text = NULL;
     fl_status status;
 
@@ -54,10 +55,11 @@ fl_status fl_function_read(const char *source, const char *shown_as, const fl_dt
         return core_fail(FL_E_ARGUMENT, "fl_function_read: info is NULL");
     status = read_text("fl_function_read", &(core_user_text){source, shown_as, log, log_size}, inputs, count,
                        &signature, &text);
-    if (status == FL_OK)
-        describe(&signature, inputs, info);
     free(text);
-    return status;
+    if (status != FL_OK)
+        return status;
+    describe(&signature, inputs, &found);
+    return core_give(info, size, &found, sizeof found);
 }
 
 /* The function over lanes, if it has loops that gain by it. FL_E_SOURCE: `why` says where it does not. */

@@ -33,22 +33,23 @@ static void describe(const core_kernel_signature *signature, fl_kernel_info *inf
     }
 }
 
-fl_status fl_kernel_read(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
-                         fl_kernel_info *info)
+fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
+                               fl_kernel_info *info, size_t size)
 {
     static _Thread_local core_kernel_signature signature;
+    fl_kernel_info found;
     char *clean = NULL;
     fl_status status;
 
     if (!info)
         return core_fail(FL_E_ARGUMENT, "fl_kernel_read: info is NULL");
     status = read_text("fl_kernel_read", &(core_user_text){source, shown_as, log, log_size}, entry, &signature, &clean);
-    if (status == FL_OK) {
-        describe(&signature, info);
-        free(signature.declaration);
-    }
     free(clean);
-    return status;
+    if (status != FL_OK)
+        return status;
+    describe(&signature, &found);
+    free(signature.declaration);
+    return core_give(info, size, &found, sizeof found);
 }
 
 /* Returns whether the text is "NAME" or "NAME=VALUE" on one line, without a backslash that joins it with the next. */

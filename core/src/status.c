@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char message[1024];
 
@@ -17,6 +18,14 @@ fl_status(core_fail)(fl_status status, const char *format, ...)
     for (size_t i = 0; i < sizeof text && (message[i] = text[i] == '\n' ? ' ' : text[i]) != '\0'; i++)
         continue;
     return status;
+}
+
+fl_status core_give(void *to, size_t size, const void *from, size_t own)
+{
+    memcpy(to, from, size < own ? size : own);
+    if (size > own)
+        memset((char *)to + own, 0, size - own);
+    return FL_OK;
 }
 
 fl_status fl_set_error(fl_status status, const char *text)

@@ -107,11 +107,12 @@ FL_API fl_status fl_group_deal_ended(fl_group *group, bool *ended);
 
 /* What a distributed operation cost this rank. */
 typedef struct fl_group_timing {
-    double local_s; /* on its device */
-    double stage_s; /* copies between the device and the host for the link */
-    double link_s;  /* exchanges, once all were ready for them */
-    double wait_s;  /* until the slowest rank was */
-    double bytes;   /* that went to other ranks */
+    double local_s;     /* on its device */
+    double stage_s;     /* copies between the device and the host for the link */
+    double link_s;      /* exchanges, once all were ready for them */
+    double wait_s;      /* until the slowest rank was */
+    double bytes;       /* that went to other ranks */
+    double reserved[4]; /* 0 */
 } fl_group_timing;
 
 /* Copies to[r] to rank r and from[r] from it, by the group's path, after what is queued in `stream` (NULL: the default

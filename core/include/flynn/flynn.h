@@ -27,6 +27,11 @@
  *   default mode (to nearest, with subnormals) in all threads; a call leaves the mode as it is.
  * - Several threads may use a device at once; only one thread at a time may use a stream, an event or an array.
  * - Freeing NULL does nothing.
+ * - A program that was compiled with this header runs with each later library of the same soname. Functions keep their
+ *   arguments. The structs of a call (fl_run, fl_timing, fl_argument, fl_closeness), fl_parameter and fl_trace_mark
+ * keep their size: a new member takes the place of a reserved one, which is 0 until then. Other structs grow at their
+ * end, and a function that fills such a struct is an inline one here: it passes the size that the struct had when the
+ *   program was compiled, and the library fills no more. From other languages call the functions named ..._sized.
  */
 #ifndef FLYNN_H
 #define FLYNN_H
@@ -135,8 +140,8 @@ typedef struct fl_backend_info {
     bool emulation;          /* imitates a device for testing: used only where it is named, never ranked */
     const char *built_with;  /* compiler, flags, architectures; "" if not loaded */
     int score;               /* "auto" and a family's name choose the usable plugin with the highest score */
-    fl_probe probe;
     const char *remark; /* what a user should know: it was loaded although others can write to its folder; else "" */
+    fl_probe probe;     /* last, since it grows at its end */
 } fl_backend_info;
 
 /* The number of plugins in FLYNN_PLUGIN_PATH (folders separated by ':', ignored in a set-uid program), in the folder of
@@ -227,7 +232,11 @@ typedef struct fl_variant_info {
 
 FL_API size_t fl_variant_count(const fl_device *device);
 /* The i-th variant; FL_E_ARGUMENT if i is out of range. It is listed whether or not it can run: fl_variant_ready. */
-FL_API fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info);
+FL_API fl_status fl_variant_get_sized(const fl_device *device, size_t i, fl_variant_info *info, size_t size);
+static inline fl_status fl_variant_get(const fl_device *device, size_t i, fl_variant_info *info)
+{
+    return fl_variant_get_sized(device, i, info, sizeof *info);
+}
 /* Whether the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or
  * here: FL_E_UNAVAILABLE (the library is missing; the message says how to install it), FL_E_MEMORY. A call that names
  * such a variant returns the same; auto takes another one. */
@@ -367,14 +376,21 @@ typedef struct fl_timing {
     int registers;       /* of a thread */
     int64_t local_bytes; /* of a thread: spilled registers and arrays in memory */
     double occupancy;    /* resident threads of a multiprocessor with that block, divided by its maximum */
+    double reserved[8];  /* 0 */
 } fl_timing;
 
-/* How to run one operation. NULL, or all fields 0: variant "auto", queued in the default stream. */
+struct fl_count;
+
+/* How to run one operation. NULL, or all fields 0: variant "auto", queued in the default stream. FL_E_UNSUPPORTED: a
+ * reserved field is not 0, and this library has no meaning for it. */
 typedef struct fl_run {
-    const char *variant; /* NULL: "auto", the best for this call */
-    int block[3];        /* x, y, z; 0: the variant chooses */
-    fl_stream *stream;   /* NULL: the device's default stream */
-    fl_timing *timing;   /* if not NULL, the call waits and fills it */
+    const char *variant;    /* NULL: "auto", the best for this call */
+    int block[3];           /* x, y, z; 0: the variant chooses */
+    fl_stream *stream;      /* NULL: the device's default stream */
+    fl_timing *timing;      /* if not NULL, the call waits and fills it */
+    double tolerance;       /* reserved for the error that the caller accepts */
+    struct fl_count *count; /* reserved for what an emulated GPU counts */
+    void *reserved[4];
 } fl_run;
 
 typedef enum fl_mode { FL_FULL = 0, FL_SAME = 1, FL_VALID = 2 } fl_mode;
@@ -548,8 +564,13 @@ FL_API fl_status fl_function_create(fl_device *device, const char *source, const
                                     int count, char *log, size_t log_size, fl_function **function);
 /* What fl_function_create would make, from the text alone: `info->name` is valid until the thread's next such call. No
  * compiler runs: only some errors in the text are found. */
-FL_API fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
-                                  char *log, size_t log_size, fl_function_info *info);
+FL_API fl_status fl_function_read_sized(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
+                                        char *log, size_t log_size, fl_function_info *info, size_t size);
+static inline fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
+                                         char *log, size_t log_size, fl_function_info *info)
+{
+    return fl_function_read_sized(source, shown_as, inputs, count, log, log_size, info, sizeof *info);
+}
 /* The text in C that `simd` and `omp` compile for a text with loops: the same function for as many elements at once as
  * a vector has lanes, as far as `size` bytes hold it. FL_E_UNSUPPORTED: they compile the text as it is, and
  * fl_last_error() says why. FL_E_ARGUMENT, FL_E_SOURCE, FL_E_MEMORY. */
@@ -617,8 +638,13 @@ FL_API fl_status fl_kernel_create(fl_device *device, const char *source, const c
                                   const char *const *defines, char *log, size_t log_size, fl_kernel **kernel);
 /* What fl_kernel_create would make, from the text alone: the names in `info` are valid until the thread's next such
  * call. No compiler runs: only some errors in the text are found. */
-FL_API fl_status fl_kernel_read(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
-                                fl_kernel_info *info);
+FL_API fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const char *entry, char *log,
+                                      size_t log_size, fl_kernel_info *info, size_t size);
+static inline fl_status fl_kernel_read(const char *source, const char *shown_as, const char *entry, char *log,
+                                       size_t log_size, fl_kernel_info *info)
+{
+    return fl_kernel_read_sized(source, shown_as, entry, log, log_size, info, sizeof *info);
+}
 /* Valid as long as the kernel; NULL for NULL. */
 FL_API const fl_kernel_info *fl_kernel_describe(const fl_kernel *kernel);
 /* Waits for the work of its device. */
@@ -649,6 +675,7 @@ typedef struct fl_closeness {
     int64_t differing;   /* elements */
     int64_t worst_index; /* row-major, of the element with the largest excess; -1 if none differs */
     double worst_excess; /* its |a - b| divided by its bound; infinite if it is not finite; 0 if none differs */
+    double reserved[4];  /* 0 */
 } fl_closeness;
 
 /* numpy.allclose(a, b, relative, absolute, equal_nan): true if |a - b| <= absolute + relative * |b| for every element;

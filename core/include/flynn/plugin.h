@@ -20,6 +20,7 @@
  *      the probe and of the opened device, and refuses a plugin whose fields do not fit.
  *   5: fl_device_info.max_grid_threads.
  *   6: fl_device_info.bus_id, fl_primes_args.first.
+ *   7: fl_run and fl_timing have reserved members, fl_probe is the last member of fl_backend_info.
  */
 #ifndef FLYNN_PLUGIN_H
 #define FLYNN_PLUGIN_H
@@ -30,7 +31,7 @@
 extern "C" {
 #endif
 
-#define FL_PLUGIN_ABI 6
+#define FL_PLUGIN_ABI 7
 
 /* ----------------------------------------------------------------------------- what core gives a plugin ---- */
 

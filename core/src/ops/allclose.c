@@ -54,9 +54,8 @@ static fl_status run_step(core_call *call, core_step *step, fl_allclose_args *ar
 
 static void fill(const int64_t *counts, fl_closeness *found)
 {
-    found->close = counts[DIFFERING] == 0;
-    found->differing = counts[DIFFERING];
-    found->worst_index = counts[WORST_INDEX];
+    *found = (fl_closeness){
+        .close = counts[DIFFERING] == 0, .differing = counts[DIFFERING], .worst_index = counts[WORST_INDEX]};
     memcpy(&found->worst_excess, &counts[WORST_EXCESS], sizeof found->worst_excess);
 }
 
@@ -82,8 +81,8 @@ fl_status fl_allclose(fl_device *device, const fl_array *a, const fl_array *b, d
         status = run_step(&call, &step, &args,
                           core_buffer_bytes(&a->buffer) + core_buffer_bytes(&b->buffer) + sizeof counts, counts);
         status = core_call_end(&call, &step, status);
-    } else if (run && run->timing) {
-        *run->timing = (fl_timing){.variant = "auto"};
+    } else {
+        status = core_call_no_elements(name, run);
     }
     if (status == FL_OK)
         fill(counts, found);

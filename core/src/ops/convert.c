@@ -28,8 +28,10 @@ fl_status fl_convert(fl_device *device, const fl_array *in, fl_array *out, const
     core_step step = {FL_OP_CONVERT, FL_F32, &args};
     fl_status status = check(device, in, out);
 
-    if (status != FL_OK || fl_array_size(in) == 0)
+    if (status != FL_OK)
         return status;
+    if (fl_array_size(in) == 0)
+        return core_call_no_elements("convert", run);
     args = (fl_convert_args){in->buffer, out->buffer};
     step.dtype = out->buffer.dtype;
     return core_call_run(core_operation_name(FL_OP_CONVERT), device, run, &step, NULL, 0,

@@ -21,8 +21,10 @@ fl_status fl_copy_array(fl_device *device, const fl_array *in, fl_array *out, co
     core_step step = {FL_OP_COPY, FL_U8, &args};
     fl_status status = check(device, in, out);
 
-    if (status != FL_OK || fl_array_size(in) == 0)
+    if (status != FL_OK)
         return status;
+    if (fl_array_size(in) == 0)
+        return core_call_no_elements(name, run);
     args = (fl_copy_args){in->buffer, out->buffer};
     step.dtype = in->buffer.dtype;
     return core_call_run(name, device, run, &step, NULL, 0, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));

@@ -83,9 +83,7 @@ static fl_status run_elementwise(const operands *o, bool binary, fl_device *devi
         return status;
     if (fl_array_size(o->x) > 0)
         return queue(o, device, run);
-    if (run && run->timing)
-        *run->timing = (fl_timing){.variant = "auto"};
-    return FL_OK;
+    return core_call_no_elements(core_operation_name(o->operation), run);
 }
 
 fl_status fl_increment(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run)

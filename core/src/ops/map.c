@@ -125,7 +125,5 @@ fl_status fl_map(fl_device *device, const fl_function *function, const fl_array 
         return status;
     if (fl_array_size(out) > 0)
         return core_call_run("map", device, run, &step, NULL, 0, bytes_of(&a));
-    if (run && run->timing)
-        *run->timing = (fl_timing){.variant = "auto"};
-    return FL_OK;
+    return core_call_no_elements("map", run);
 }

@@ -30,8 +30,10 @@ fl_status fl_multiply_add(fl_device *device, const fl_array *in, double factor, 
     core_step step = {FL_OP_MULTIPLY_ADD, FL_F32, &args};
     fl_status status = check(device, in, steps, out);
 
-    if (status != FL_OK || fl_array_size(in) == 0)
+    if (status != FL_OK)
         return status;
+    if (fl_array_size(in) == 0)
+        return core_call_no_elements(name, run);
     args = (fl_multiply_add_args){in->buffer, out->buffer, factor, term, steps};
     step.dtype = in->buffer.dtype;
     return core_call_run(name, device, run, &step, NULL, 0, core_buffer_bytes(&args.in) + core_buffer_bytes(&args.out));

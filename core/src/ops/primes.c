@@ -77,7 +77,7 @@ fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upto, fl_a
     if (status != FL_OK)
         return status;
     if (upto < 3 || upto <= first)
-        return core_call_count_none(count, run);
+        return core_call_count_none(name, count, run);
     args = (fl_primes_args){first > 0 ? first : 0, upto, out->buffer, count->buffer};
     status = core_call_begin(&call, name, device, run);
     if (status != FL_OK)

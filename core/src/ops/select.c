@@ -39,7 +39,7 @@ fl_status fl_select(fl_device *device, const fl_array *in, fl_array *out, fl_arr
     if (status != FL_OK)
         return status;
     if (fl_array_size(in) == 0)
-        return core_call_count_none(count, run);
+        return core_call_count_none(name, count, run);
     step.dtype = in->buffer.dtype;
     args = (fl_select_args){in->buffer, out->buffer, count->buffer};
     status = core_call_begin(&call, name, device, run);

@@ -367,10 +367,12 @@ struct outputs run_call(fl_device *device, const struct call *call, void (*befor
 {
     const struct operation *operation = operations;
     struct arrays arrays = {.bytes = 0};
-    const fl_run run = {.variant = call->variant, .block = {call->block[0], call->block[1], call->block[2]}};
+    fl_run run = call->with ? *call->with : (fl_run){.variant = NULL};
     struct outputs got = {.bytes = NULL};
     while (strcmp(operation->name, call->operation) != 0)
         operation++;
+    run.variant = call->variant;
+    memcpy(run.block, call->block, sizeof run.block);
     operation->make(&arrays, device, call);
     if (before)
         before();

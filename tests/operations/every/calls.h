@@ -13,7 +13,8 @@ struct call {
     const char *operation, *variant;
     fl_dtype dtype; /* of the inputs */
     int block[3];
-    char text[96]; /* "omp:2 reconstruct tiled f32" */
+    char text[96];      /* "omp:2 reconstruct tiled f32" */
+    const fl_run *with; /* what else of fl_run it gets; NULL: nothing */
 };
 
 /* Calls `visit` for each operation, each dtype that it takes and each variant of the device that computes in it, `auto`

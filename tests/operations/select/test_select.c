@@ -166,7 +166,7 @@ ON_EVERY_BACKEND(select, blocks)
     for (size_t b = 0; b < COUNT(blocks); b++)
         for (size_t d = 0; d < COUNT(dtypes); d++) {
             fl_timing timing;
-            fl_run run = {"scan", {blocks[b][0], blocks[b][1], blocks[b][2]}, NULL, &timing};
+            fl_run run = {.variant = "scan", .block = {blocks[b][0], blocks[b][1], blocks[b][2]}, .timing = &timing};
             struct matrix in = sprinkled(dtypes[d], 20011, 3, b);
             check_by_definition(device, &in, &run);
             for (int axis = 0; axis < 3; axis++)
