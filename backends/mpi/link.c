@@ -178,8 +178,10 @@ static void stop_watching(void)
 
 /* ----------------------------------------------------------------------------------------------- beating ---- */
 
+/* Waits first: a launcher that learns of the end may drop what a rank has just printed. */
 static void end(int exit_code)
 {
+    sleep_for(to_be_read);
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     _exit(exit_code);
 }
@@ -190,7 +192,8 @@ static void lost(const peer *p)
     if (mpi.rank <= 1)
         fprintf(stderr, "flynn: rank %d (%s) was not heard of for %g s (FLYNN_LINK_TIMEOUT): the job ends\n", p->rank,
                 mpi.hosts[p->rank], mpi.timeout);
-    sleep_for(mpi.rank <= 1 ? to_be_read : 1);
+    if (mpi.rank > 1)
+        sleep_for(1);
     end(BROKEN);
 }
 
