@@ -12,6 +12,7 @@
 #include "options/help.h"
 #include "options/paths.h"
 #include "support/fail.h"
+#include "view/fields.h"
 #include "view/json.h"
 
 #include <signal.h>
@@ -55,6 +56,18 @@ static void each_command(void (*print)(const char *name, const char *what))
 static void print_command(const char *name, const char *what)
 {
     printf("  %-12s %s\n", name, what);
+}
+
+/* For the tests of the schema and of the pages. */
+static void print_quantities(void)
+{
+    json_t *document = json_new_document();
+    problem why;
+
+    json_put(document, "quantities", fields_describe());
+    if (!json_write(document, NULL, &why))
+        fail_problem(&why);
+    json_decref(document);
 }
 
 static void print_help(void)
@@ -198,6 +211,8 @@ static int run(int argc, char **argv)
     else if (strcmp(argv[1], "--exercises") == 0)
         for (int i = 0; exercises[i]; i++)
             printf("%s\n", exercises[i]->name);
+    else if (strcmp(argv[1], "--quantities") == 0)
+        print_quantities();
     else
         return run_command(argc - 1, argv + 1);
     return EXIT_DONE;

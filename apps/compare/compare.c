@@ -32,28 +32,6 @@ typedef struct compare_options {
     bool markdown;
 } compare_options;
 
-const column compare_columns[] = {
-    {.title = "exercise", .key = "exercise"},
-    {.title = "backend", .key = "resource"},
-    {.title = "class", .key = "flynn_class"},
-    {.title = "variant", .key = "variant"},
-    {.title = "dtype", .key = "dtype"},
-    {.title = "cold", .key = "cold_s", .as = AS_SECONDS},
-    {.title = "h2d", .key = "h2d_s", .as = AS_SECONDS},
-    {.title = "kernel", .key = "kernel_s", .as = AS_SECONDS},
-    {.title = "d2h", .key = "d2h_s", .as = AS_SECONDS},
-    {.title = "total", .key = "total_s", .as = AS_SECONDS},
-    {.title = "spread", .key = "spread", .as = AS_PART},
-    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT},
-    {.title = "GFLOP/s", .key = "gflops", .as = AS_COUNT},
-    {.title = "ceiling", .key = "percent_of_ceiling", .as = AS_PERCENTAGE},
-    {.title = "speed-up", .key = "speed_up", .as = AS_FACTOR},
-    {.title = "with copies", .key = "speed_up_with_copies", .as = AS_FACTOR},
-    {.title = "relative", .key = "relative", .as = AS_FACTOR},
-    {.title = "check", .key = "check", .as = AS_CHECK},
-    {0},
-};
-
 static const own_option own_options[] = {
     {"size", OPTION_TEXT, offsetof(compare_options, size), "NAME=N,...",
      .help = "Sizes by exercise, such as sort=1e6,convolve=256\vWhere exercises are named, N alone is that of each."},
@@ -208,7 +186,8 @@ static void show(const json_t *document, table_style style)
     size_t i;
     json_t *entry;
 
-    columns_print(compare_columns, json_object_get(document, "results"), style, stdout);
+    const json_t *rows = json_object_get(document, "results");
+    columns_print(columns_of(IN_COMPARE, rows), rows, style, stdout);
     if (style == TABLE_MARKDOWN)
         text_print("\n");
     text_print(

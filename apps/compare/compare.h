@@ -7,7 +7,7 @@
 #include "view/columns.h"
 
 /* Of "results", after rows_rank; of "pairs". */
-extern const column compare_columns[], compare_pair_columns[];
+extern const column compare_pair_columns[];
 
 /* {"schema", "older", "newer" (their machines), "pairs": [{"exercise", "dtype", "shape", "older", "newer" (resources),
  * "kernel", "total": {"older_s", "newer_s", "ratio" (older over newer: above 1 is faster), "verdict"}}], "unpaired"}. A

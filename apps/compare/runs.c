@@ -110,8 +110,8 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
 }
 
 const column compare_pair_columns[] = {
-    {.title = "exercise", .key = "exercise"},
-    {.title = "dtype", .key = "dtype"},
+    {.key = "exercise"},
+    {.key = "dtype"},
     {.title = "older", .key = "older"},
     {.title = "newer", .key = "newer"},
     {.title = "kernel", .key = "kernel.older_s", .as = AS_SECONDS},

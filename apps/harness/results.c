@@ -11,6 +11,7 @@
 #include "support/statistics.h"
 #include "view/columns.h"
 #include "view/csv.h"
+#include "view/fields.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -97,22 +98,17 @@ static double percent_of_ceiling(const measurement *m)
 
 static void put_times(json_t *row, const measurement *m)
 {
-    double kernel = m->timing.kernel_s;
+    json_t *given = json_new_object();
 
-    json_put(row, "open_s", json_number(m->device.open_s));
-    json_put(row, "cold_s", json_number(m->cold_s));
-    json_put(row, "h2d_s", json_number(median(m->h2d.s, m->h2d.count)));
-    json_put(row, "kernel_s", json_number(kernel));
-    json_put(row, "d2h_s", json_number(median(m->d2h.s, m->d2h.count)));
-    json_put(row, "total_s", json_number(median(m->total.s, m->total.count)));
-    json_put(row, "call_s", json_number(median(m->call.s, m->call.count)));
-    json_put(row, "times_s", json_times(m));
-    json_put(row, "bytes", json_number(m->timing.bytes));
-    json_put(row, "bytes_requested", json_number(m->timing.bytes_requested));
-    json_put(row, "flops", json_number(m->timing.flops));
-    json_put(row, "gbytes_per_s", json_number(m->timing.bytes / kernel / 1e9));
-    json_put(row, "gflops", json_number(m->timing.flops / kernel / 1e9));
-    json_put(row, "percent_of_ceiling", json_number(percent_of_ceiling(m)));
+    json_put(given, "open_s", json_number(m->device.open_s));
+    json_put(given, "cold_s", json_number(m->cold_s));
+    json_put(given, "times_s", json_times(m));
+    json_put(given, "bytes", json_number(m->timing.bytes));
+    json_put(given, "bytes_requested", json_number(m->timing.bytes_requested));
+    json_put(given, "flops", json_number(m->timing.flops));
+    json_put(given, "percent_of_ceiling", json_number(percent_of_ceiling(m)));
+    fields_put(row, given);
+    json_decref(given);
 }
 
 /* What the runtime says of the kernel; null where it says nothing. */
@@ -238,36 +234,6 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
-enum { SINGULAR_VALUES = 3, RANKS = 9, OF_RANKS = 5 /* columns, of several ranks */ };
-
-static const column columns[] = {
-    {"backend", "resource", AS_TEXT, NULL},
-    {"class", "flynn_class", AS_TEXT, NULL},
-    {"variant", "variant", AS_TEXT, NULL},
-    [SINGULAR_VALUES] = {"singular values", "singular_values", AS_COUNT, NULL},
-    {"block", "block", AS_BLOCK, NULL},
-    {"open", "open_s", AS_SECONDS, NULL},
-    {"cold", "cold_s", AS_SECONDS, NULL},
-    {"h2d", "h2d_s", AS_SECONDS, NULL},
-    {"kernel", "kernel_s", AS_SECONDS, NULL},
-    [RANKS] = {"ranks", "ranks", AS_COUNT, NULL},
-    {"link", "link.link_s", AS_SECONDS, NULL},
-    {"of link", "link.percent_of_ceiling", AS_PERCENTAGE, NULL},
-    {"wait", "link.wait_s", AS_SECONDS, NULL},
-    {"imbalance", "imbalance", AS_FACTOR, NULL},
-    {"d2h", "d2h_s", AS_SECONDS, NULL},
-    {"total", "total_s", AS_SECONDS, NULL},
-    {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
-    {"GFLOP/s", "gflops", AS_COUNT, NULL},
-    {"ceiling", "percent_of_ceiling", AS_PERCENTAGE, NULL},
-    {"speed-up", "speed_up", AS_FACTOR, NULL},
-    {"with copies", "speed_up_with_copies", AS_FACTOR, NULL},
-    {"place", "place", AS_COUNT, NULL},
-    {"max error", "check.max_abs", AS_NUMBER, NULL},
-    {"check", "check", AS_CHECK, NULL},
-    {NULL, NULL, AS_TEXT, NULL},
-};
-
 /* What a clock shows that is stopped when the call returns. */
 static void show_wrong_timing(const measurement *m)
 {
@@ -303,22 +269,6 @@ void results_print_skipped(const backend_list *backends)
         text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
-/* Rows show the number of singular values where they differ in it, and the number of ranks where there are several. */
-static void show_rows(const json_t *rows)
-{
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    json_t *ranks = rows_grouped(rows, (const char *const[]){"singular_values", NULL});
-    const bool differ = json_object_size(ranks) > 1;
-    column shown[COLUMNS];
-    int count = 0;
-
-    for (int i = 0; i < COLUMNS; i++)
-        if ((i != SINGULAR_VALUES || differ) && (i < RANKS || i >= RANKS + OF_RANKS || group_is_distributed()))
-            shown[count++] = columns[i];
-    columns_print(shown, rows, TABLE_TEXT, stdout);
-    json_decref(ranks);
-}
-
 /* Before its other variants and ranks. */
 static bool is_first_of_device(const result_list *results, int i)
 {
@@ -349,7 +299,7 @@ static void show_methods(const result_list *results)
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
-    show_rows(rows);
+    columns_print(columns_of(IN_RUN, rows), rows, TABLE_TEXT, stdout);
     for (int i = 0; i < results->count; i++) {
         const measurement *m = &results->list[i];
         const json_t *row = json_array_get(rows, (size_t)i);

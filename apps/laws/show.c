@@ -298,28 +298,31 @@ static cell remark_cell(const json_t *point)
 }
 
 const column laws_columns[] = {
-    {"exercise", "exercise", AS_TEXT, NULL},       {"backend", "backend", AS_TEXT, NULL},
-    {"emulation", "emulation", AS_TEXT, NULL},     {"n", "unit", AS_TEXT, NULL},
-    {"processors", "processors", AS_NUMBER, NULL}, {0},
+    {.key = "exercise"},
+    {.title = "backend", .key = "backend"},
+    {.title = "emulation", .key = "emulation"},
+    {.title = "n", .key = "unit"},
+    {.title = "processors", .key = "processors", .as = AS_NUMBER},
+    {0},
 };
 
 enum { OF_N = 1, OF_RANKS = 8, FOR_RANKS = 2 };
 
 static const column point_columns[] = {
-    {"scaling", "scaling", AS_TEXT, NULL},
-    [OF_N] = {"n", "n", AS_COUNT, NULL},
-    {"size", "size", AS_NUMBER, NULL},
-    {"kernel", "kernel_s", AS_SECONDS, NULL},
-    {"spread", "spread", AS_PART, NULL},
-    {"GB/s", "gbytes_per_s", AS_NUMBER, NULL},
-    {"speed-up", NULL, AS_NUMBER, speed_up_cell},
-    {"of n", "efficiency", AS_PART, NULL},
-    [OF_RANKS] = {"imbalance", "imbalance", AS_FACTOR, NULL},
-    {"link", "link_share", AS_PART, NULL},
-    {"Amdahl", "amdahl", AS_NUMBER, NULL},
-    {"Gustafson", "gustafson", AS_NUMBER, NULL},
-    {"deviation", NULL, AS_NUMBER, deviation_cell},
-    {"", NULL, AS_TEXT, remark_cell},
+    {.title = "scaling", .key = "scaling"},
+    [OF_N] = {.title = "n", .key = "n", .as = AS_COUNT},
+    {.title = "size", .key = "size", .as = AS_NUMBER},
+    {.key = "kernel_s"},
+    {.key = "spread"},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_NUMBER, .drop = 9},
+    {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell},
+    {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29},
+    [OF_RANKS] = {.key = "imbalance"},
+    {.title = "link", .key = "link_share", .as = AS_PART},
+    {.title = "Amdahl", .key = "amdahl", .as = AS_NUMBER, .drop = 32},
+    {.title = "Gustafson", .key = "gustafson", .as = AS_NUMBER, .drop = 31},
+    {.title = "deviation", .as = AS_NUMBER, .make = deviation_cell, .drop = 33},
+    {.title = "", .make = remark_cell},
     {0},
 };
 
@@ -339,17 +342,17 @@ const column *laws_point_columns(const json_t *laws)
 }
 
 const column laws_fit_columns[] = {
-    {"law", "law", AS_TEXT, NULL},
-    {"fitted to", "fitted_to", AS_TEXT, NULL},
-    {"points", "points", AS_NUMBER, NULL},
-    {"serial fraction", "serial_fraction", AS_NUMBER, NULL},
-    {"standard error", "standard_error", AS_NUMBER, NULL},
-    {"unclipped", "unclipped", AS_NUMBER, NULL},
-    {"clipped", "clipped", AS_TEXT, NULL},
-    {"largest deviation", "largest_deviation", AS_PART, NULL},
-    {"root mean square", "rms_deviation", AS_PART, NULL},
-    {"not described", "not_described", AS_NUMBER, NULL},
-    {"speed-up at most", "most", AS_FACTOR, NULL},
+    {.title = "law", .key = "law"},
+    {.title = "fitted to", .key = "fitted_to"},
+    {.title = "points", .key = "points", .as = AS_NUMBER},
+    {.title = "serial fraction", .key = "serial_fraction", .as = AS_NUMBER},
+    {.title = "standard error", .key = "standard_error", .as = AS_NUMBER},
+    {.title = "unclipped", .key = "unclipped", .as = AS_NUMBER},
+    {.title = "clipped", .key = "clipped"},
+    {.title = "largest deviation", .key = "largest_deviation", .as = AS_PART},
+    {.title = "root mean square", .key = "rms_deviation", .as = AS_PART},
+    {.title = "not described", .key = "not_described", .as = AS_NUMBER},
+    {.title = "speed-up at most", .key = "most", .as = AS_FACTOR},
     {0},
 };
 

@@ -370,12 +370,12 @@ static cell spread(const json_t *quantity)
 }
 
 const column ceiling_columns[] = {
-    {.title = "backend", .key = "resource"},
+    {.key = "resource"},
     {.title = "what", .key = "what"},
-    {.title = "variant", .key = "variant"},
+    {.key = "variant"},
     {.title = "measured", .as = AS_NUMBER, .make = measured},
-    {.title = "spread", .as = AS_PART, .make = spread},
-    {.title = "samples", .key = "times_s", .as = AS_COUNT},
+    {.title = "spread", .as = AS_PART, .make = spread, .drop = 26},
+    {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
     {0},
 };
 

@@ -79,9 +79,12 @@ static json_t *list_variants(void)
 }
 
 static const column columns[] = {
-    {.title = "operation", .key = "operation"}, {.title = "variant", .key = "variant"},
-    {.title = "dtypes", .key = "dtypes"},       {.title = "backends", .key = "backends"},
-    {.title = "what", .key = "summary"},        {.title = NULL},
+    {.title = "operation", .key = "operation"},
+    {.key = "variant"},
+    {.title = "dtypes", .key = "dtypes", .drop = 40},
+    {.title = "backends", .key = "backends"},
+    {.title = "what", .key = "summary"},
+    {0},
 };
 
 static const char summary[] =

@@ -405,16 +405,16 @@ static cell where_cell(const json_t *row)
 }
 
 static const column columns[] = {
-    {"what", "what", AS_TEXT, NULL},
-    {"ranks", NULL, AS_TEXT, ranks_cell},
-    {"where", NULL, AS_TEXT, where_cell},
-    {"path", "path", AS_TEXT, NULL},
-    {"size", "bytes", AS_BYTES, NULL},
-    {"least", "least_s", AS_SECONDS, NULL},
-    {"median", "seconds", AS_SECONDS, NULL},
-    {"algbw", "algbw_bytes_per_s", AS_BYTE_RATE, NULL},
-    {"busbw", "busbw_bytes_per_s", AS_BYTE_RATE, NULL},
-    {"samples", "times_s", AS_COUNT, NULL},
+    {.title = "what", .key = "what"},
+    {.title = "ranks", .make = ranks_cell},
+    {.title = "where", .make = where_cell},
+    {.title = "path", .key = "path"},
+    {.title = "size", .key = "bytes", .as = AS_BYTES},
+    {.title = "least", .key = "least_s", .as = AS_SECONDS},
+    {.title = "median", .key = "seconds", .as = AS_SECONDS},
+    {.title = "algbw", .key = "algbw_bytes_per_s", .as = AS_BYTE_RATE},
+    {.title = "busbw", .key = "busbw_bytes_per_s", .as = AS_BYTE_RATE},
+    {.title = "samples", .key = "times_s", .as = AS_COUNT, .drop = 28},
     {0},
 };
 

@@ -62,7 +62,7 @@ static bool alike(const column *columns, int group, const json_t *a, const json_
     return same;
 }
 
-enum { MOST_COLUMNS = 32, LONG_TEXT = 24, SHORT_TEXT = 12 };
+enum { LONG_TEXT = 24, SHORT_TEXT = 12 };
 
 /* A number stays on its line; a text breaks between words where the table is too wide, and a long one anywhere. */
 static const char *class_of(const column *c, const char *text)
@@ -91,10 +91,12 @@ static void put_row(FILE *out, const column *columns, const bool *shown, const j
     fputs("</tr>\n", out);
 }
 
-void html_table(FILE *out, const char *label, const column *columns, const json_t *rows, int group)
+void html_table(FILE *out, const char *label, const column *list, const json_t *rows, int group)
 {
+    const column_list full = columns_full(list);
+    const column *columns = full.c;
     const json_t *row, *before = NULL;
-    bool shown[MOST_COLUMNS] = {true};
+    bool shown[LONGEST_LIST] = {true};
     size_t i;
 
     html_print(out, "<div class=scroll tabindex=0 role=region aria-label=\"%s\"><table><thead><tr>", label);
@@ -116,12 +118,14 @@ void html_table(FILE *out, const char *label, const column *columns, const json_
 
 void html_terms(FILE *out, const column *columns, const json_t *object)
 {
+    const column_list full = columns_full(columns);
+
     fputs("<dl>", out);
-    for (; columns->title; columns++) {
+    for (const column *c = full.c; c->title; c++) {
         cell room;
-        const char *text = column_text(columns, object, &room);
+        const char *text = column_text(c, object, &room);
         if (strcmp(text, "-") != 0)
-            html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>", columns->title, text);
+            html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>", c->title, text);
     }
     fputs("</dl>\n", out);
 }

@@ -150,7 +150,7 @@ static const column machine_columns[] = {
 static void put_results(FILE *out, const json_t *results, const report_plots *plots)
 {
     (void)plots;
-    html_table(out, "Comparison", compare_columns, results, 1);
+    html_table(out, "Comparison", columns_of(IN_COMPARE, results), results, 1);
 }
 
 /* The plots of a document. */

@@ -111,20 +111,20 @@ void slice_explain(const json_t *rows, size_t first, int slices, int choices, js
 }
 
 static const column columns[] = {
-    {.title = "backend", .key = "resource"},
+    {.key = "resource"},
     {.title = "slice", .key = "slice"},
     {.title = "way", .key = "variant"},
     {.title = "bytes", .key = "bytes", .as = AS_BYTES},
-    {.title = "row bytes", .key = "row_bytes", .as = AS_BYTES},
-    {.title = "pack", .key = "kernel_s", .as = AS_SECONDS},
-    {.title = "copy", .key = "d2h_s", .as = AS_SECONDS},
-    {.title = "host", .key = "host_s", .as = AS_SECONDS},
-    {.title = "total", .key = "total_s", .as = AS_SECONDS},
-    {.title = "copy GB/s", .key = "copy_gbytes_per_s", .as = AS_COUNT},
+    {.title = "row bytes", .key = "row_bytes", .as = AS_BYTES, .drop = 14},
+    {.title = "pack", .key = "kernel_s", .as = AS_SECONDS, .drop = 15},
+    {.title = "copy", .key = "d2h_s", .as = AS_SECONDS, .drop = 19},
+    {.title = "host", .key = "host_s", .as = AS_SECONDS, .drop = 16},
+    {.key = "total_s"},
+    {.title = "copy GB/s", .key = "copy_gbytes_per_s", .as = AS_COUNT, .drop = 21},
     {.title = "over whole", .key = "speed_up_over_whole", .as = AS_FACTOR},
-    {.title = "place", .key = "place", .as = AS_NUMBER},
+    {.title = "place", .key = "place", .as = AS_NUMBER, .drop = 3},
     {.title = "check", .as = AS_CHECK},
-    {.title = NULL},
+    {0},
 };
 
 void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_list *backends,

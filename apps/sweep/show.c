@@ -85,7 +85,7 @@ void sweep_table_fill(json_t *document)
     json_put(document, "best", list);
 }
 
-static const column block_column = {"block", "block", AS_BLOCK, NULL};
+static const column block_column = {.title = "block", .key = "block", .as = AS_BLOCK};
 
 cell sweep_block(const json_t *entry)
 {
@@ -97,7 +97,7 @@ cell sweep_block(const json_t *entry)
 
 cell sweep_size(const json_t *row)
 {
-    const column c = {"size", json_is_integer(json_object_get(row, "size")) ? "size" : "shape", AS_TEXT, NULL};
+    const column c = {.title = "size", .key = json_is_integer(json_object_get(row, "size")) ? "size" : "shape"};
     cell room;
 
     const char *size = column_text(&c, row, &room);
@@ -108,26 +108,35 @@ cell sweep_size(const json_t *row)
 }
 
 const column sweep_columns[] = {
-    {"exercise", "exercise", AS_TEXT, NULL},   {"backend", "resource", AS_TEXT, NULL},
-    {"variant", "variant", AS_TEXT, NULL},     {"size", NULL, AS_NUMBER, sweep_size},
-    {"block", "block", AS_BLOCK, NULL},        {"kernel", "kernel_s", AS_SECONDS, NULL},
-    {"spread", "spread", AS_PART, NULL},       {"GB/s", "gbytes_per_s", AS_COUNT, NULL},
-    {"GFLOP/s", "gflops", AS_COUNT, NULL},     {"registers", "registers", AS_COUNT, NULL},
-    {"occupancy", "occupancy", AS_PART, NULL}, {"relative", "relative", AS_NUMBER, NULL},
-    {"check", "check", AS_CHECK, NULL},        {0},
+    {.key = "exercise"},  {.key = "resource"},
+    {.key = "variant"},   {.title = "size", .as = AS_NUMBER, .make = sweep_size},
+    {.key = "block"},     {.key = "kernel_s"},
+    {.key = "spread"},    {.key = "gbytes_per_s"},
+    {.key = "gflops"},    {.key = "registers"},
+    {.key = "occupancy"}, {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
+    {.key = "check"},     {0},
 };
 
 const column sweep_best_columns[] = {
-    {"exercise", "exercise", AS_TEXT, NULL}, {"backend", "resource", AS_TEXT, NULL},
-    {"device", "device", AS_TEXT, NULL},     {"dtype", "dtype", AS_TEXT, NULL},
-    {"size", NULL, AS_NUMBER, sweep_size},   {"variant", "variant", AS_TEXT, NULL},
-    {"block", "block", AS_BLOCK, NULL},      {"kernel", "kernel_s", AS_SECONDS, NULL},
-    {"kept", "kept", AS_TEXT, NULL},         {0},
+    {.key = "exercise"},
+    {.key = "resource"},
+    {.title = "device", .key = "device", .drop = 11},
+    {.key = "dtype"},
+    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
+    {.key = "variant"},
+    {.key = "block"},
+    {.key = "kernel_s"},
+    {.title = "kept", .key = "kept", .drop = 30},
+    {0},
 };
 
 const column sweep_refused_columns[] = {
-    {"backend", "backend", AS_TEXT, NULL}, {"variant", "variant", AS_TEXT, NULL}, {"size", NULL, AS_NUMBER, sweep_size},
-    {"block", "block", AS_BLOCK, NULL},    {"reason", "reason", AS_TEXT, NULL},   {0},
+    {.title = "backend", .key = "backend"},
+    {.key = "variant"},
+    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
+    {.key = "block"},
+    {.title = "reason", .key = "reason"},
+    {0},
 };
 
 static void show_ties(const json_t *best)

@@ -11,18 +11,18 @@
 #include <string.h>
 
 const column taxonomy_step_columns[] = {
-    {"Flynn class", "flynn_class", AS_TEXT, NULL},
-    {"backend", "resource", AS_TEXT, NULL},
-    {"what makes it so", "what", AS_TEXT, NULL},
-    {"variant", "variant", AS_TEXT, NULL},
-    {"instructions/element", "instructions_per_element", AS_NUMBER, NULL},
-    {"kernel", "kernel_s", AS_SECONDS, NULL},
-    {"spread", "spread", AS_PART, NULL},
-    {"total", "total_s", AS_SECONDS, NULL},
-    {"step", "speed_up", AS_FACTOR, NULL},
-    {"with copies", "speed_up_with_copies", AS_FACTOR, NULL},
-    {"check", "check", AS_CHECK, NULL},
-    {NULL, NULL, AS_TEXT, NULL},
+    {.title = "Flynn class", .key = "flynn_class"},
+    {.key = "resource"},
+    {.title = "what makes it so", .key = "what"},
+    {.key = "variant"},
+    {.title = "instructions/element", .key = "instructions_per_element", .as = AS_NUMBER},
+    {.key = "kernel_s"},
+    {.key = "spread"},
+    {.key = "total_s"},
+    {.title = "step", .key = "speed_up", .as = AS_FACTOR},
+    {.key = "speed_up_with_copies"},
+    {.key = "check"},
+    {0},
 };
 
 /* A pair's difference, under the name of the other variant in each one's row. */
@@ -47,7 +47,7 @@ json_t *taxonomy_misd(const json_t *misd, column *columns)
     json_t *rows = json_new_list(), *answer, *pair;
     size_t i, count = 0;
 
-    columns[count++] = (column){"variant", "variant", AS_TEXT, NULL};
+    columns[count++] = (column){.key = "variant"};
     json_array_foreach(json_object_get(misd, "answers"), i, answer)
     {
         const char *variant = row_text(answer, "variant");
@@ -55,10 +55,10 @@ json_t *taxonomy_misd(const json_t *misd, column *columns)
         json_put(row, variant, json_text(""));
         json_append(rows, row);
         if (count < MISD_COLUMNS - 3)
-            columns[count++] = (column){variant, variant, AS_NUMBER, NULL};
+            columns[count++] = (column){.title = variant, .key = variant, .as = AS_NUMBER};
     }
-    columns[count++] = (column){"max error", "check.max_abs", AS_NUMBER, NULL};
-    columns[count++] = (column){"check", "check", AS_CHECK, NULL};
+    columns[count++] = (column){.key = "check.max_abs"};
+    columns[count++] = (column){.key = "check"};
     columns[count] = (column){.title = NULL};
     json_array_foreach(json_object_get(misd, "pairs"), i, pair) put_difference(rows, pair);
     return rows;

@@ -134,6 +134,48 @@ bool column_is_number(const column *c)
     return c->as != AS_TEXT && c->as != AS_BLOCK && c->as != AS_CHECK;
 }
 
+column_list columns_full(const column *columns)
+{
+    column_list full = {0};
+
+    for (int i = 0; i < LONGEST_LIST && (columns[i].title || columns[i].key); i++) {
+        const field *f = columns[i].title ? NULL : field_of(columns[i].key);
+        full.c[i] = f ? (column){f->title, f->key, f->as, NULL, f->drop} : columns[i];
+    }
+    return full;
+}
+
+static bool are_of_ranks(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) if (json_object_get(row, "ranks")) return true;
+    return false;
+}
+
+static bool differs(const char *key, const json_t *rows)
+{
+    json_t *groups = rows_grouped(rows, (const char *const[]){key, NULL});
+    const bool several = json_object_size(groups) > 1;
+
+    json_decref(groups);
+    return several;
+}
+
+const column *columns_of(unsigned in, const json_t *rows)
+{
+    static column columns[LONGEST_LIST + 1];
+    const bool ranks = are_of_ranks(rows);
+    int count = 0;
+
+    for (const field *f = fields; f->key && count < LONGEST_LIST; f++)
+        if (f->in & in && (f->shown == ALWAYS || (f->shown == ON_RANKS ? ranks : differs(f->key, rows))))
+            columns[count++] = (column){.key = f->key};
+    columns[count] = (column){0};
+    return columns;
+}
+
 static void print_markdown(const column *columns, const json_t *rows, FILE *stream)
 {
     const json_t *row;
@@ -176,19 +218,6 @@ void columns_choose(bool all, const char *titles)
     chosen.all = all;
     chosen.titles = titles;
 }
-
-enum { MOST_COLUMNS = 32 };
-
-/* The titles that are left out, the least important first; what is not among them stays. */
-static const char *const dispensable[] = {
-    "open",        "GFLOP/s",     "place",         "registers",      "occupancy", "class",
-    "cold",        "relative",    "GB/s",          "max error",      "device",    "h2d",
-    "d2h",         "row bytes",   "pack",          "host",           "overlap",   "ceiling",
-    "copy",        "with copies", "copy GB/s",     "block",          "dtype",     "limit",
-    "reached",     "spread",      "link limit",    "samples",        "of n",      "kept",
-    "Gustafson",   "Amdahl",      "deviation",     "images at most", "factors",   "chunks",
-    "computed on", "for copies",  "matrices each", "dtypes",
-};
 
 /* Is the title in "backend,kernel"? */
 static bool is_listed(const char *titles, const char *title)
@@ -242,12 +271,16 @@ static int drop_until_it_fits(const column *columns, const json_t *rows, bool *s
 
     for (size_t c = 0; columns[c].title; c++)
         width += shown[c] ? width_of(&columns[c], rows) + 1 : 0;
-    for (size_t d = 0; d < sizeof dispensable / sizeof *dispensable; d++)
-        for (size_t c = 0; columns[c].title && width > most; c++)
-            if (shown[c] && strcmp(columns[c].title, dispensable[d]) == 0) {
-                shown[c] = false;
-                width -= width_of(&columns[c], rows) + 1;
-            }
+    while (width > most) {
+        size_t next = LONGEST_LIST;
+        for (size_t c = 0; columns[c].title; c++)
+            if (shown[c] && columns[c].drop > 0 && (next == LONGEST_LIST || columns[c].drop < columns[next].drop))
+                next = c;
+        if (next == LONGEST_LIST)
+            break;
+        shown[next] = false;
+        width -= width_of(&columns[next], rows) + 1;
+    }
     return width;
 }
 
@@ -365,7 +398,7 @@ static const char *colour_of(const column *c, const json_t *row, bool ranked)
 static void print_text(const column *columns, const json_t *rows, FILE *stream)
 {
     struct libscols_table *table = scols_new_table();
-    bool shown[MOST_COLUMNS] = {false};
+    bool shown[LONGEST_LIST] = {false};
     const json_t *row;
     size_t i;
 
@@ -400,6 +433,8 @@ static void print_text(const column *columns, const json_t *rows, FILE *stream)
 
 void columns_print(const column *columns, const json_t *rows, table_style style, FILE *stream)
 {
+    const column_list full = columns_full(columns);
+
     if (json_array_size(rows) > 0)
-        (style == TABLE_MARKDOWN ? print_markdown : print_text)(columns, rows, stream);
+        (style == TABLE_MARKDOWN ? print_markdown : print_text)(full.c, rows, stream);
 }

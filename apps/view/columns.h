@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * columns.h - tables as views of JSON rows: a column names a key of the row, the title above it and the form of its
- * cells. One list of columns makes the table, its Markdown and the page's HTML.
+ * cells. One list of columns makes the table, its Markdown and the page's HTML. A column without a title is the
+ * quantity of that key, which fields.h describes; one with neither ends a list.
  *
  * The room view/ shows results: rows of JSON as tables, Markdown, CSV and cells of a page.
  */
 #pragma once
 
+#include "fields.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
-
-/* How a value is written. null, a missing key and a number that is not finite are "-" in every form. */
-typedef enum cell_form {
-    AS_TEXT,       /* a string; any other value in short: "16x16x1", "serial simd", "1.5e-05", "yes" */
-    AS_SECONDS,    /* 0.0202: "20.2 ms" */
-    AS_BYTES,      /* 67108864: "64.0 MiB" */
-    AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
-    AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
-    AS_NUMBER,     /* three digits: "5.96e-08"; an integer or a string in full */
-    AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997"; of a list, how many elements it has */
-    AS_FACTOR,     /* 27.9: "27.9x" */
-    AS_PART,       /* 0.926: "92.6 %" */
-    AS_PERCENTAGE, /* 92.6: "92.6 %" */
-    AS_BLOCK,      /* [16, 16, 1]: "16x16"; a block of zeros: "-" */
-    AS_CHECK,      /* of a row's "check": "ok", "ok (emulation)", "WRONG at [3, 4]" */
-} cell_form;
 
 typedef struct cell {
     char text[128];
@@ -35,11 +22,24 @@ typedef struct cell {
 cell cell_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef struct column {
-    const char *title; /* NULL ends a list */
-    const char *key;   /* "total_s"; "check.max_abs" goes into the object "check" */
+    const char *title;
+    const char *key; /* "total_s"; "check.max_abs" goes into the object "check" */
     cell_form as;
     cell (*make)(const json_t *row); /* makes the text in place of `key` and `as`; NULL: those */
+    int drop; /* a table that is too wide for the terminal is shown without the column of 1, then of 2 ...; 0: it stays
+               */
 } column;
+
+enum { LONGEST_LIST = 32 };
+
+/* The list with the title, form and drop of each quantity; at most LONGEST_LIST of them are used. */
+typedef struct column_list {
+    column c[LONGEST_LIST + 1];
+} column_list;
+column_list columns_full(const column *columns);
+
+/* The columns of a table of `fields`, for these rows. Valid until the next call. */
+const column *columns_of(unsigned in, const json_t *rows);
 
 /* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
 cell cell_value(const json_t *value);

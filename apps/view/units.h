@@ -4,6 +4,22 @@
  */
 #pragma once
 
+/* How a value is written. null, a missing key and a number that is not finite are "-" in every form. */
+typedef enum cell_form {
+    AS_TEXT,       /* a string; any other value in short: "16x16x1", "serial simd", "1.5e-05", "yes" */
+    AS_SECONDS,    /* 0.0202: "20.2 ms" */
+    AS_BYTES,      /* 67108864: "64.0 MiB" */
+    AS_BYTE_RATE,  /* 1.64e10: "16.4 GB/s" */
+    AS_FLOP_RATE,  /* 1.64e10: "16.4 GFLOP/s" */
+    AS_NUMBER,     /* three digits: "5.96e-08"; an integer or a string in full */
+    AS_COUNT,      /* three digits, whole from 1000 on: "48930", "0.997"; of a list, how many elements it has */
+    AS_FACTOR,     /* 27.9: "27.9x" */
+    AS_PART,       /* 0.926: "92.6 %" */
+    AS_PERCENTAGE, /* 92.6: "92.6 %" */
+    AS_BLOCK,      /* [16, 16, 1]: "16x16"; a block of zeros: "-" */
+    AS_CHECK,      /* of a row's "check": "ok", "ok (emulation)", "WRONG at [3, 4]" */
+} cell_form;
+
 /* Three significant digits; "-" for a number that is not finite. */
 typedef struct quantity {
     char text[32];

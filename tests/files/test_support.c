@@ -234,34 +234,34 @@ Test(columns, every_form)
         const char *text;
         bool number;
     } cases[] = {
-        {{"", "name", AS_TEXT, NULL}, "sort", false},
-        {{"", "shape", AS_TEXT, NULL}, "4x3", false},
-        {{"", "yes", AS_TEXT, NULL}, "yes", false},
-        {{"", "a", AS_TEXT, NULL}, "0.0202", false},
-        {{"", "large", AS_TEXT, NULL}, "1048576", false},
-        {{"", "none", AS_TEXT, NULL}, "-", false},
-        {{"", "missing", AS_TEXT, NULL}, "-", false},
-        {{"", "check", AS_TEXT, NULL}, "-", false},
-        {{"", "a", AS_SECONDS, NULL}, "20.2 ms", true},
-        {{"", "none", AS_SECONDS, NULL}, "-", true},
-        {{"", "name", AS_SECONDS, NULL}, "-", true},
-        {{"", "name", AS_NUMBER, NULL}, "sort", true},
-        {{"", "name.a", AS_SECONDS, NULL}, "-", true},
-        {{"", "large", AS_BYTES, NULL}, "1.00 MiB", true},
-        {{"", "large", AS_BYTE_RATE, NULL}, "1.05 MB/s", true},
-        {{"", "large", AS_FLOP_RATE, NULL}, "1.05 MFLOP/s", true},
-        {{"", "large", AS_NUMBER, NULL}, "1048576", true},
-        {{"", "check.max_abs", AS_NUMBER, NULL}, "1.23e-08", true},
-        {{"", "rate", AS_COUNT, NULL}, "1235", true},
-        {{"", "shape", AS_COUNT, NULL}, "2", true},
-        {{"", "rate", AS_FACTOR, NULL}, "1235x", true},
-        {{"", "a", AS_PART, NULL}, "2.02 %", true},
-        {{"", "a", AS_PERCENTAGE, NULL}, "0.0202 %", true},
-        {{"", "rate", AS_PERCENTAGE, NULL}, "1235 %", true},
-        {{"", "block", AS_BLOCK, NULL}, "16x8", false},
-        {{"", "missing", AS_BLOCK, NULL}, "-", false},
-        {{"", "check", AS_CHECK, NULL}, "WRONG at [3, 4]", false},
-        {{"", NULL, AS_NUMBER, product}, "0.0404", true},
+        {{.title = "", .key = "name"}, "sort", false},
+        {{.title = "", .key = "shape"}, "4x3", false},
+        {{.title = "", .key = "yes"}, "yes", false},
+        {{.title = "", .key = "a"}, "0.0202", false},
+        {{.title = "", .key = "large"}, "1048576", false},
+        {{.title = "", .key = "none"}, "-", false},
+        {{.title = "", .key = "missing"}, "-", false},
+        {{.title = "", .key = "check"}, "-", false},
+        {{.title = "", .key = "a", .as = AS_SECONDS}, "20.2 ms", true},
+        {{.title = "", .key = "none", .as = AS_SECONDS}, "-", true},
+        {{.title = "", .key = "name", .as = AS_SECONDS}, "-", true},
+        {{.title = "", .key = "name", .as = AS_NUMBER}, "sort", true},
+        {{.title = "", .key = "name.a", .as = AS_SECONDS}, "-", true},
+        {{.title = "", .key = "large", .as = AS_BYTES}, "1.00 MiB", true},
+        {{.title = "", .key = "large", .as = AS_BYTE_RATE}, "1.05 MB/s", true},
+        {{.title = "", .key = "large", .as = AS_FLOP_RATE}, "1.05 MFLOP/s", true},
+        {{.title = "", .key = "large", .as = AS_NUMBER}, "1048576", true},
+        {{.title = "", .key = "check.max_abs", .as = AS_NUMBER}, "1.23e-08", true},
+        {{.title = "", .key = "rate", .as = AS_COUNT}, "1235", true},
+        {{.title = "", .key = "shape", .as = AS_COUNT}, "2", true},
+        {{.title = "", .key = "rate", .as = AS_FACTOR}, "1235x", true},
+        {{.title = "", .key = "a", .as = AS_PART}, "2.02 %", true},
+        {{.title = "", .key = "a", .as = AS_PERCENTAGE}, "0.0202 %", true},
+        {{.title = "", .key = "rate", .as = AS_PERCENTAGE}, "1235 %", true},
+        {{.title = "", .key = "block", .as = AS_BLOCK}, "16x8", false},
+        {{.title = "", .key = "missing", .as = AS_BLOCK}, "-", false},
+        {{.title = "", .key = "check", .as = AS_CHECK}, "WRONG at [3, 4]", false},
+        {{.title = "", .as = AS_NUMBER, .make = product}, "0.0404", true},
     };
     json_t *row = json_pack("{s:s, s:[i,i], s:b, s:f, s:i, s:n, s:f, s:[i,i,i], s:{s:b, s:f, s:[i,i]}}", "name", "sort",
                             "shape", 4, 3, "yes", 1, "a", 0.0202, "large", 1 << 20, "none", "rate", 1234.56, "block",
@@ -271,7 +271,7 @@ Test(columns, every_form)
         cr_expect(eq(str, (char *)column_text(&cases[i].column, row, &room), (char *)cases[i].text), "case %zu", i);
         cr_expect(eq(int, column_is_number(&cases[i].column), cases[i].number), "case %zu", i);
     }
-    const column check = {"check", "check", AS_CHECK, NULL};
+    const column check = {.title = "check", .key = "check", .as = AS_CHECK};
     json_object_set_new(json_object_get(row, "check"), "worst_index", json_null());
     cr_expect(eq(str, (char *)column_text(&check, row, &room), "WRONG"));
     json_object_set_new(json_object_get(row, "check"), "ok", json_true());
@@ -283,7 +283,8 @@ Test(columns, every_form)
 
 static void print_columns(void *style)
 {
-    static const column columns[] = {{"backend", "resource", AS_TEXT, NULL}, {"time", "t.s", AS_SECONDS, NULL}, {0}};
+    static const column columns[] = {
+        {.title = "backend", .key = "resource"}, {.title = "time", .key = "t.s", .as = AS_SECONDS}, {0}};
     json_t *rows = json_pack("[{s:s, s:{s:f}}, {s:s}]", "resource", "serial", "t", "s", 1.4, "resource",
                              "a text of any length is printed in full: it comes from the row itself, not out of a cell "
                              "of one hundred and twenty-eight bytes");

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "fields.h"
+#include "json.h"
+#include "row.h"
+
+#include "support/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+const field fields[] = {
+    {"exercise", "exercise", .in = IN_COMPARE, .about = "the exercise"},
+    {"resource", "backend", .in = IN_RUN | IN_COMPARE,
+     .about =
+         "the device, in a form that `--backend` accepts (`omp:2:v3`); JSON also has `backend`, the plugin's name, and "
+         "`backend_requested`, the value given"},
+    {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE, .about = "its place in Flynn's taxonomy"},
+    {"variant", "variant", .in = IN_RUN | IN_COMPARE,
+     .about = "the variant that ran, for example the choice of `auto`"},
+    {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "of the result"},
+    {"singular_values", "singular values", AS_COUNT, .in = IN_RUN, .shown = WHERE_IT_DIFFERS,
+     .about = "of `svd` and `reconstruct`: how many were kept or used. A table shows them where rows differ in it "
+              "(`--keep=5,20`); such rows are not compared with each other"},
+    {"block", "block", AS_BLOCK, .drop = 22, .in = IN_RUN,
+     .about =
+         "threads of a block (x, y, z); on a CPU the edges of the cache tile; 0 or `-` if the variant has no blocks"},
+    {"open_s", "open", AS_SECONDS, .drop = 1, .in = IN_RUN,
+     .about = "opening the device: on a GPU the context and the canary kernel"},
+    {"cold_s", "cold", AS_SECONDS, .drop = 7, .in = IN_RUN | IN_COMPARE,
+     .about =
+         "the first pass after that, from host arrays to host arrays, including allocations, loading of kernels and "
+         "copies"},
+    {"h2d_s", "h2d", AS_SECONDS, .drop = 12, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "h2d",
+     .about = "copies to the device, between events; 0 if the arrays are in host memory"},
+    {"kernel_s", "kernel", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "kernel",
+     .about = "the operation, between events. An operation shorter than 200 us is queued several times between two "
+              "events, and a sample is the mean"},
+    {"ranks", "ranks", AS_COUNT, .in = IN_RUN, .shown = ON_RANKS,
+     .about = "of several processes: how many. Their times are those of the slowest one, from the moment at which all "
+              "begin"},
+    {"link.link_s", "link", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS,
+     .about = "a part of kernel: exchanging data with other ranks, the copies for that included"},
+    {"link.percent_of_ceiling", "of link", AS_PERCENTAGE, .in = IN_RUN, .shown = ON_RANKS,
+     .about = "the time that `flynn ceiling` measured for an exchange of as many bytes between as many ranks, over "
+              "`link.link_s`; null or `-` before that"},
+    {"link.wait_s", "wait", AS_SECONDS, .in = IN_RUN, .shown = ON_RANKS,
+     .about = "a part of kernel: waiting for ranks that are not ready yet"},
+    {"imbalance", "imbalance", AS_FACTOR, .in = IN_RUN, .shown = ON_RANKS,
+     .about = "the longest time that a rank computes, over the mean"},
+    {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h",
+     .about = "copies from the device, between events; 0 if the arrays are in host memory"},
+    {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",
+     .about =
+         "a warm pass by the wall clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
+    {"call_s", NULL, AS_SECONDS, .from = MEDIAN_OF, .of = "call",
+     .about =
+         "with `--wrong-timing`, the time until the call returned, without waiting for the work: on a GPU the time to "
+         "queue it, which a clock shows if it is stopped too early; else null"},
+    {"times_s", NULL,
+     .about =
+         "every single sample, `{\"h2d\": [...], \"kernel\": [...], \"d2h\": [...], \"total\": [...]}`, without the "
+         "cold pass and the warm-ups; `warmup`: the number of these warm-ups"},
+    {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
+     .about = "the interquartile range of the totals over their median, in sweep of the kernel's times"},
+    {"bytes", NULL, AS_BYTES, .about = "compulsory: each input read once and each output written once"},
+    {"bytes_requested", NULL, AS_BYTES,
+     .about = "by the loads and stores as the variant issues them, before any cache"},
+    {"flops", NULL, AS_NUMBER, .about = "the operations of this variant; a multiply-add counts as two"},
+    {"gbytes_per_s", "GB/s", AS_COUNT, .drop = 9, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "bytes",
+     .about = "`bytes / kernel_s`, in 10^9 bytes"},
+    {"gflops", "GFLOP/s", AS_COUNT, .drop = 2, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "flops",
+     .about = "`flops / kernel_s`, in 10^9 operations"},
+    {"percent_of_ceiling", "ceiling", AS_PERCENTAGE, .drop = 18, .in = IN_RUN | IN_COMPARE,
+     .about =
+         "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
+         "`flynn ceiling`; null or `-` before that measurement. Above 100 if caches hold the data"},
+    {"registers", "registers", AS_COUNT, .drop = 4,
+     .about =
+         "of a thread, as the GPU's runtime reports it for the last kernel with the block shown; null on a CPU, for "
+         "an emulation and for a library's kernels"},
+    {"local_bytes", NULL, AS_BYTES,
+     .about = "of a thread: spilled registers, and arrays outside registers; known as `registers`"},
+    {"occupancy", "occupancy", AS_PART, .drop = 5,
+     .about = "the threads that a multiprocessor can hold at that block and shared memory, over its maximum; known as "
+              "`registers`"},
+    {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE,
+     .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
+              "results and emulations have none"},
+    {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE,
+     .about = "the same for `total_s`"},
+    {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE,
+     .about = "`total_s` over the smallest of the exercise; null for results without a place"},
+    {"place", "place", AS_COUNT, .drop = 3, .in = IN_RUN,
+     .about = "the place by `total_s`; wrong results and emulations have none"},
+    {"check.max_abs", "max error", AS_NUMBER, .drop = 10, .in = IN_RUN,
+     .about = "the largest difference from the expected values"},
+    {"check", "check", AS_CHECK, .in = IN_RUN | IN_COMPARE,
+     .about =
+         "`ok`, the place of a wrong element, or `not checked` where nothing says what is right: this is no failure, "
+         "and the row has no place"},
+    {NULL},
+};
+
+const field *field_of(const char *key)
+{
+    for (const field *f = fields; key && f->key; f++)
+        if (strcmp(f->key, key) == 0)
+            return f;
+    return NULL;
+}
+
+/* A new reference; NULL: it is not given. */
+static json_t *value_of(const field *f, const json_t *given)
+{
+    const json_t *samples = json_object_get(json_object_get(given, "times_s"), f->of ? f->of : "");
+    const statistics s = row_statistics(samples);
+
+    switch (f->from) {
+    case MEDIAN_OF: return json_number(s.median);
+    case MINIMUM_OF: return json_number(s.minimum);
+    case COUNT_OF: return json_whole((int64_t)json_array_size(samples));
+    case RATE_OF: return json_number(row_number(given, f->of) / row_times(given, "kernel").median / 1e9);
+    case GIVEN: break;
+    }
+    return json_incref(json_object_get(given, f->key));
+}
+
+void fields_put(json_t *row, const json_t *given)
+{
+    for (const field *f = fields; f->key; f++) {
+        json_t *value = value_of(f, given);
+        if (value)
+            json_put(row, f->key, value);
+    }
+}
+
+/* Of the value in JSON. */
+static const char *unit_of(cell_form as)
+{
+    switch (as) {
+    case AS_SECONDS: return "s";
+    case AS_BYTES: return "bytes";
+    case AS_PERCENTAGE: return "percent";
+    case AS_NUMBER:
+    case AS_COUNT:
+    case AS_FACTOR:
+    case AS_PART: return "1";
+    default: return NULL;
+    }
+}
+
+json_t *fields_describe(void)
+{
+    json_t *list = json_new_list();
+
+    for (const field *f = fields; f->key; f++) {
+        json_t *entry = json_new_object();
+        json_put(entry, "key", json_text(f->key));
+        json_put(entry, "title", json_text(f->title));
+        json_put(entry, "unit", json_text(unit_of(f->as)));
+        json_put(entry, "of_some", json_boolean(f->shown == WHERE_IT_DIFFERS));
+        json_put(entry, "whole", json_boolean(f->as == AS_COUNT && f->from != RATE_OF));
+        json_put(entry, "about", json_text(f->about));
+        json_append(list, entry);
+    }
+    return list;
+}

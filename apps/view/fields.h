@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.h - the quantities of an exercise's result, each described in one row. The tables of a run and of compare (as
+ * text, Markdown and HTML), the JSON with its CSV, the schema's texts and the tables of docs/commands/output.md come
+ * from these rows; other tables take title, form and order of leaving out from them where they name a key alone.
+ */
+#pragma once
+
+#include "units.h"
+
+#include <jansson.h>
+
+/* Where a value comes from. */
+typedef enum field_source {
+    GIVEN,     /* from what was measured */
+    MEDIAN_OF, /* of the samples `of` in times_s */
+    MINIMUM_OF,
+    COUNT_OF,
+    RATE_OF, /* 1e-9 of the value `of` over kernel_s */
+} field_source;
+
+/* The tables in which it is a column. */
+enum { IN_RUN = 1, IN_COMPARE = 2 };
+
+/* When a table in which it is shows it. */
+typedef enum field_shown { ALWAYS, WHERE_IT_DIFFERS, ON_RANKS } field_shown;
+
+typedef struct field {
+    const char *key;   /* in the result; NULL ends the list */
+    const char *title; /* above the column; NULL: no table has it */
+    cell_form as;
+    int drop; /* as in `column` */
+    unsigned in;
+    field_shown shown;
+    field_source from;
+    const char *of;
+    const char *about; /* what it is, for the schema and the pages; plain text with `code` */
+} field;
+
+extern const field fields[];
+
+/* NULL: it is not among them. */
+const field *field_of(const char *key);
+
+/* Adds the quantities to a row in the order of `fields`: from `given`, which has those that are given and times_s, or
+ * computed from it. */
+void fields_put(json_t *row, const json_t *given);
+
+/* Of each quantity its key, title, unit and what it is, and whether only some exercises have it: for the tests of the
+ * schema and the pages. */
+json_t *fields_describe(void);

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""quantities.py [--write]: whether docs/schema and docs/commands/output.md have the quantities of a result as
+apps/view/fields.c describes them, which `flynn --quantities` lists. With --write they get what it lists.
+
+For ctest: FLYNN names the command, FLYNN_SOURCE the source folder.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+SCHEMA = SOURCE / "docs/schema/flynn-2.schema.json"
+PAGE = SOURCE / "docs/commands/output.md"
+
+
+def in_schema(quantities):
+    """The numbers of each result itself; others, and texts, are described where the schema has them."""
+    lines = []
+    for q in quantities:
+        if q["unit"] and "." not in q["key"] and not q["of_some"]:
+            kind = {"$ref": "#/$defs/seconds"} if q["unit"] == "s" else {
+                "type": ["integer" if q["whole"] else "number", "null"], "minimum": 0}
+            description = q["about"].replace("`", "")
+            lines.append(f'        {json.dumps(q["key"])}: {json.dumps({"description": description, **kind})}')
+    return ",\n".join(lines) + "\n"
+
+
+def in_page(quantities, with_title):
+    head = "| column | JSON key | meaning |\n|---|---|---|\n" if with_title else "| JSON key | meaning |\n|---|---|\n"
+    return head + "".join(("| " + q["title"] + " " if with_title else "") + f'| `{q["key"]}` | {q["about"]} |\n'
+                          for q in quantities if bool(q["title"]) == with_title)
+
+
+def main():
+    shown = subprocess.run([os.environ["FLYNN"], "--quantities"], check=True, capture_output=True, text=True).stdout
+    quantities = json.loads(shown)["quantities"]
+    assert len(quantities) > 20
+    parts = [
+        (SCHEMA, r'(    "quantities": \{\n.*?"properties": \{\n)(.*?)(      \}\n    \})', in_schema(quantities)),
+        (PAGE, r"(<!-- columns [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, True)),
+        (PAGE, r"(<!-- other [^\n]*-->\n)(.*?)(<!-- end -->\n)", in_page(quantities, False)),
+    ]
+    wrong = 0
+    for path, pattern, wanted in parts:
+        text = path.read_text(encoding="utf-8")
+        found = re.search(pattern, text, re.DOTALL)
+        assert found, f"{path.name} has no place for the quantities"
+        if found[2] == wanted:
+            continue
+        if sys.argv[1:] == ["--write"]:
+            path.write_text(text[:found.start(2)] + wanted + text[found.end(2):], encoding="utf-8")
+            continue
+        wrong += 1
+        for line in sorted(set(found[2].splitlines()) ^ set(wanted.splitlines())):
+            print(f"{path.name}: {'not of' if line in found[2] else 'lacks what is in'} apps/view/fields.c: {line}",
+                  file=sys.stderr)
+    print(f"{len(quantities)} quantities, {wrong} of {len(parts)} places differ; tests/docs/quantities.py --write renews them")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
