@@ -62,6 +62,8 @@ const field fields[] = {
          "cold pass and the warm-ups; `warmup`: the number of these warm-ups"},
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times"},
+    {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE, .from = COUNT_OF, .of = "total",
+     .about = "how many samples the total has"},
     {"bytes", NULL, AS_BYTES, .about = "compulsory: each input read once and each output written once"},
     {"bytes_requested", NULL, AS_BYTES,
      .about = "by the loads and stores as the variant issues them, before any cache"},
