@@ -47,6 +47,8 @@ const field fields[] = {
      .about = "a part of kernel: waiting for ranks that are not ready yet"},
     {"imbalance", "imbalance", AS_FACTOR, .in = IN_RUN, .shown = ON_RANKS,
      .about = "the longest time that a rank computes, over the mean"},
+    {"minimum_s", "minimum", AS_SECONDS, .drop = 27, .in = IN_COMPARE, .from = MINIMUM_OF, .of = "kernel",
+     .about = "the least sample of the kernel, which other programs disturbed least"},
     {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h",
      .about = "copies from the device, between events; 0 if the arrays are in host memory"},
     {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",

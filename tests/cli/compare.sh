@@ -27,7 +27,7 @@ for r in d["results"]:
     assert close(r["relative"], r["total_s"] / min(o["total_s"] for o in mine))
     assert close(r["speed_up"], base["kernel_s"] / r["kernel_s"])
     assert close(r["speed_up_with_copies"], base["total_s"] / r["total_s"])
-    assert close(r["spread"], (middle(t, .75) - middle(t, .25)) / middle(t, .5)) and r["n"] == len(t)
+    assert close(r["spread"], (middle(t, .75) - middle(t, .25)) / middle(t, .5)) and r["n"] == len(t) and r["minimum_s"] == min(r["times_s"]["kernel"])
     assert close(r["gbytes_per_s"], r["bytes"] / r["kernel_s"] / 1e9)
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
