@@ -4,6 +4,7 @@
 #include "files/file_bytes.h"
 #include "files/files.h"
 #include "files/output.h"
+#include "harness/inputs.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"

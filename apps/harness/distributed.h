@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * distributed.h - an exercise on several ranks (group.h): what is not taken there, what each rank's part cost, and the check
- * of the whole.
+ * distributed.h - an exercise on several ranks (group.h): what is not taken there, what each rank's part cost, and the
+ * check of the whole.
  */
 #pragma once
 
-#include "exercise.h"
+#include "kind.h"
 
 /* Ends the command where an option or argument is given that several ranks do not take. */
 void distributed_refuse(const common_options *common);

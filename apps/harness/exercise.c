@@ -3,6 +3,7 @@
 
 #include "distributed.h"
 #include "launch.h"
+#include "measure.h"
 #include "reference.h"
 #include "tuned.h"
 
@@ -95,7 +96,8 @@ static void refuse(exercise *e)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
     if (c->output && keeps_of(e)->count > 1)
-        fail(EXIT_BAD_INPUT, "--output: it is the result of one number of singular values, and --keep names %d; expected one",
+        fail(EXIT_BAD_INPUT,
+             "--output: it is the result of one number of singular values, and --keep names %d; expected one",
              keeps_of(e)->count);
     if (group_is_distributed())
         distributed_refuse(c);
@@ -125,16 +127,6 @@ static void check_outputs(const exercise *e)
         if (path)
             must_do(file_check_writable(path, &why), &why);
     }
-}
-
-void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape)
-{
-    output_spec *o = &e->outputs[e->output_count++];
-
-    o->dtype = dtype;
-    o->ndim = ndim;
-    for (int d = 0; d < FL_MAX_DIMS; d++)
-        o->shape[d] = d < ndim ? shape[d] : 1;
 }
 
 void exercise_title(exercise *e, const char *format, ...)
@@ -182,18 +174,6 @@ static void prepare(exercise *e, bool random)
     for (int i = 0; i < e->input_count; i++)
         e->input_rows[i] = e->distributed & 1u << i ? group_count(e->inputs[i].shape[0]) : e->inputs[i].shape[0];
     prepare_keep(e, 0);
-}
-
-void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole)
-{
-    for (int d = 0; d < ndim; d++)
-        whole[d] = d == 0 ? rows : share[d];
-}
-
-int exercise_whole_input(const exercise *e, int i, int64_t whole[FL_MAX_DIMS])
-{
-    exercise_whole(e->input_rows[i], FL_MAX_DIMS, e->inputs[i].shape, whole);
-    return e->inputs[i].ndim;
 }
 
 void exercise_prepare(exercise *e, const exercise_kind *kind, const common_options *common)
@@ -430,7 +410,8 @@ static int passes_of(const result_list *results)
     return passes;
 }
 
-/* Runs all choices with the prepared number of singular values and adds their results. Returns whether they are right. */
+/* Runs all choices with the prepared number of singular values and adds their results. Returns whether they are right.
+ */
 static bool run_keep(exercise *e, choice_list choices, result_list *results)
 {
     const int first = results->count;

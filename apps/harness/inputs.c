@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "exercise.h"
+#include "inputs.h"
+#include "shape.h"
 
 #include "files/files.h"
 #include "support/fail.h"

@@ -5,20 +5,7 @@
  */
 #pragma once
 
-#include "measure.h"
-
-/* An input: a file, or what `make` makes. */
-typedef struct input_kind {
-    const char *role; /* for messages: "image" */
-    int least_ndim, most_ndim;
-    bool may_be_empty;
-} input_kind;
-
-enum {
-    DTYPES_FLOAT = 1u << FL_F32 | 1u << FL_F64,
-    DTYPES_SIGNED = DTYPES_FLOAT | 1u << FL_I32 | 1u << FL_I64,
-    DTYPES_ALL = DTYPES_SIGNED | 1u << FL_U8,
-};
+#include "kind.h"
 
 /* "f32, f64 and i32", of bits 1 << FL_... */
 typedef struct dtypes_list {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "exercise.h"
+#include "measure.h"
 #include "distributed.h"
 #include "host_memory.h"
+#include "shape.h"
 
 #include "support/fail.h"
 #include "support/memory.h"
@@ -43,29 +44,6 @@ struct measuring {
     fl_event *event[4]; /* around the copies and the kernel */
     fl_run run;
 };
-
-int64_t output_size(const output_spec *o)
-{
-    int64_t size;
-
-    shape_bytes(o->ndim, o->shape, 1, &size);
-    return size;
-}
-
-int64_t exercise_elements(const exercise *e)
-{
-    int64_t most = 0;
-
-    for (int i = 0; i < e->input_count; i++) {
-        int64_t size = host_array_size(&e->inputs[i]);
-        most = size > most ? size : most;
-    }
-    for (int i = 0; i < e->output_count; i++) {
-        int64_t size = output_size(&e->outputs[i]);
-        most = size > most ? size : most;
-    }
-    return most;
-}
 
 /* Host arrays in the memory that the plan asks for, and the results. */
 static void prepare_host(measuring *s)
@@ -340,12 +318,6 @@ static void show_pass(measuring *s, bool timed)
         progress("%s: pass %d of %d", s->found.requested, pass, s->plan->repeat);
     else
         progress("%s: pass %d", s->found.requested, pass);
-}
-
-void samples_add(samples *list, double seconds)
-{
-    list->s = memory_regrown(list->s, (size_t)(list->count + 1), sizeof *list->s);
-    list->s[list->count++] = seconds;
 }
 
 bool measure_more(const measure_plan *plan, int count, double spent)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference.h"
+#include "shape.h"
 
 #include "backends.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "exercise.h"
+#include "kind.h"
 
 /* Opens the plainest device of this machine that offers this variant of the operation (NULL: any); ends the command
  * with exit code 3 when there is none. Close it with fl_device_close. */

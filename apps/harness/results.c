@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "exercise.h"
+#include "results.h"
 #include "ceilings.h"
 #include "distributed.h"
 #include "group.h"
 #include "machine.h"
+#include "measure.h"
+#include "shape.h"
 
 #include "files/output.h"
 #include "support/fail.h"

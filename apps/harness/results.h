@@ -5,16 +5,7 @@
  */
 #pragma once
 
-#include "backends.h"
-#include "measure.h"
-
-typedef struct result_list {
-    const common_options *common;
-    const backend_list *backends;
-    int count;
-    measurement *list;
-    json_t *rows; /* in JSON, of the measurements that results_add_rows was given */
-} result_list;
+#include "kind.h"
 
 /* The plan that the common options ask for. */
 measure_plan measure_plan_of(const common_options *common);

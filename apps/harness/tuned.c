@@ -145,7 +145,8 @@ bool tuned_find(const tuned_work *work, tuned_choice *choice)
     json_array_foreach(json_object_get(kept, cache_key(work->resource, work->name)), i, entry)
     {
         double of = log2((double)elements_of(entry));
-        if (!same_kind(entry, work) || floor(of) != floor(size) || fabs(of - size) >= nearest || !read_choice(entry, &one))
+        if (!same_kind(entry, work) || floor(of) != floor(size) || fabs(of - size) >= nearest ||
+            !read_choice(entry, &one))
             continue;
         nearest = fabs(of - size);
         *choice = one;

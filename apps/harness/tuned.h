@@ -27,8 +27,8 @@ typedef struct tuned_work {
 /* Saves the choice; replaces one for the same number of elements. */
 bool tuned_save(const tuned_work *work, const tuned_choice *choice, problem *why);
 
-/* The saved choice for this work: of those whose number of elements lies between the same two powers of two, the nearest
- * in size. false if there is none or the file cannot be read. */
+/* The saved choice for this work: of those whose number of elements lies between the same two powers of two, the
+ * nearest in size. false if there is none or the file cannot be read. */
 bool tuned_find(const tuned_work *work, tuned_choice *choice);
 
 /* Removes the choices saved on this host for the exercise (NULL: for all); `count`: how many. */

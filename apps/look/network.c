@@ -8,6 +8,7 @@
 #include "harness/ceilings.h"
 #include "harness/machine.h"
 #include "harness/distributed.h"
+#include "harness/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"

@@ -2,8 +2,7 @@
 """The sources keep the project's order: includes run down, files are short, nothing is said twice.
 
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
-- Following the includes of a header and of the .c file of its name leads back to none. CIRCLES are those that are left: the list may only
-  become shorter.
+- Following the includes of a header and of the .c file of its name leads back to none.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files, apart from LARGE, which are
   to be divided.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
@@ -24,10 +23,6 @@ LARGE = {"harness"}
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu.h"}
 FIXED = {"apps/options/help.c", "apps/support/print.c", "apps/main.c", "apps/options/options.c"}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
-CIRCLES = {
-    ("batch/batch", "batch/ranks"),
-    ("harness/distributed", "harness/exercise", "harness/inputs", "harness/measure", "harness/reference", "harness/results"),
-}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -65,8 +60,7 @@ def rooms():
 
 def circles():
     """A header and the .c file of its name are one module. Each set of modules that include each other, by whatever way."""
-    left = set(CIRCLES)
-    for folder in (SOURCE / "core/src", SOURCE / "apps"):
+    for folder in (SOURCE / "core/src", SOURCE / "core/dist", SOURCE / "apps"):
         below = collections.defaultdict(set)
         for path in sources(name(folder)):
             for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
@@ -84,11 +78,8 @@ def circles():
                 modules |= more
         found = {tuple(sorted(str(other.relative_to(folder)) for other in modules if module in reached.get(other, ()) and other in reached[module]))
                  for module, modules in reached.items() if any(module in reached.get(other, ()) for other in modules - {module})}
-        for circle in sorted(found - CIRCLES):
+        for circle in sorted(found):
             yield f"{name(folder)}: {', '.join(circle)} include each other in a circle"
-        left -= found
-    for circle in sorted(left):
-        yield f"{', '.join(circle)} are no circle any more: take it out of CIRCLES"
 
 
 def lengths():
