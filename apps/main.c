@@ -4,11 +4,11 @@
  */
 #include "commands.h"
 
-#include "exercises/registry.h"
+#include "run/registry.h"
 #include "files/output.h"
-#include "harness/ceilings.h"
-#include "harness/group.h"
-#include "harness/tuned.h"
+#include "kept/ceilings.h"
+#include "ranks/group.h"
+#include "kept/tuned.h"
 #include "options/help.h"
 #include "options/paths.h"
 #include "support/fail.h"

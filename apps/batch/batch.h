@@ -12,8 +12,8 @@
 #include "columns.h"
 #include "device.h"
 
-#include "harness/backends.h"
-#include "harness/measure.h"
+#include "run/backends.h"
+#include "run/measure.h"
 #include "options/options.h"
 
 typedef enum pipeline_mode {

@@ -7,11 +7,12 @@
  */
 #include "batch.h"
 #include "commands.h"
-#include "ranks.h"
+#include "distributed.h"
 
-#include "harness/exercise.h"
-#include "harness/launch.h"
-#include "harness/machine.h"
+#include "run/exercise.h"
+#include "ranks/launch.h"
+#include "kept/machine.h"
+#include "support/processors.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -105,7 +106,7 @@ static const char summary_text[] =
 
 static int threads_for(const batch_command *c, const fl_device_info *info)
 {
-    const int machine = machine_threads();
+    const int machine = processors_count();
 
     if (c->own->threads > 0)
         return (int)c->own->threads;

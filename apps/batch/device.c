@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "device.h"
 
-#include "harness/host_memory.h"
-#include "harness/reference.h"
+#include "run/host_memory.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 

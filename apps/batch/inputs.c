@@ -2,8 +2,8 @@
 #include "batch.h"
 
 #include "files/files.h"
-#include "harness/group.h"
-#include "harness/reference.h"
+#include "ranks/group.h"
+#include "run/reference.h"
 #include "options/paths.h"
 #include "support/fail.h"
 #include "support/memory.h"

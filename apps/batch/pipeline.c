@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 #include "queue.h"
-#include "ranks.h"
+#include "distributed.h"
 
-#include "harness/results.h"
+#include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"

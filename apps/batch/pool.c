@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 
-#include "harness/host_memory.h"
+#include "run/host_memory.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"

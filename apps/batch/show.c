@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "ranks.h"
+#include "distributed.h"
 
-#include "harness/group.h"
-#include "harness/results.h"
+#include "ranks/group.h"
+#include "run/results.h"
 #include "support/print.h"
 #include "support/statistics.h"
 #include "view/json.h"

@@ -6,7 +6,7 @@
 
 #include "checks/factors.h"
 #include "files/npy.h"
-#include "harness/backends.h"
+#include "run/backends.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"

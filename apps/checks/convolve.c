@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convolve.h"
 
-#include "harness/reference.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/random.h"

@@ -2,7 +2,7 @@
 #include "factors.h"
 #include "reconstruct.h"
 
-#include "harness/reference.h"
+#include "run/reference.h"
 #include "support/memory.h"
 #include "support/random.h"
 

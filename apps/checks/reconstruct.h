@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "harness/verdict.h"
+#include "run/verdict.h"
 #include "options/options.h"
 #include "support/host_array.h"
 

@@ -7,7 +7,7 @@
  */
 #include "sort.h"
 
-#include "harness/group.h"
+#include "ranks/group.h"
 #include "support/memory.h"
 #include "support/random.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "harness/verdict.h"
+#include "run/verdict.h"
 
 /* The sum of a 64-bit mix of each element's bits, whatever their order. */
 uint64_t sort_checksum(const host_array *array);

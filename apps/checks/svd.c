@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "svd.h"
 
-#include "harness/group.h"
-#include "harness/reference.h"
+#include "ranks/group.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/statistics.h"

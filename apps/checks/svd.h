@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "harness/verdict.h"
+#include "run/verdict.h"
 #include "support/host_array.h"
 
 #include <flynn/flynn.h>

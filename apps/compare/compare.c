@@ -5,9 +5,9 @@
 #include "compare.h"
 #include "commands.h"
 
-#include "exercises/registry.h"
-#include "harness/child.h"
-#include "harness/results.h"
+#include "run/registry.h"
+#include "ranks/child.h"
+#include "run/results.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "support/fail.h"

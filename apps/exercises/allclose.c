@@ -2,9 +2,9 @@
  *
  * flynn allclose: compare two arrays within a tolerance.
  */
-#include "registry.h"
+#include "run/registry.h"
 
-#include "harness/reference.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"

@@ -4,7 +4,7 @@
 #include "course.h"
 
 #include "checks/convolve.h"
-#include "harness/reference.h"
+#include "run/reference.h"
 
 const char *const convolution_modes[] = {[FL_FULL] = "full", [FL_SAME] = "same", [FL_VALID] = "valid", NULL};
 const char *const convolution_gaussians[] = {[GAUSSIAN_WIDE] = "wide", [GAUSSIAN_NARROW] = "narrow", NULL};

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "registry.h"
+#include "run/registry.h"
 
 /* The first member of the exercises' own options. */
 typedef struct convolution_options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "course.h"
 
-#include "harness/exercise.h"
+#include "run/exercise.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "registry.h"
+#include "run/registry.h"
 
 /* The i-th input: random numbers in 0..1 (integers: 0..99) of `ndim` dimensions, each --size long. */
 host_array elementwise_random(const exercise *e, int ndim, int i);

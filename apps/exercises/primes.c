@@ -2,7 +2,7 @@
  *
  * flynn primes: the primes below a number, by trial division or by a sieve, number by number or all at once.
  */
-#include "registry.h"
+#include "run/registry.h"
 
 #include "support/fail.h"
 #include "support/memory.h"
@@ -102,7 +102,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
     (void)in;
     return group_is_distributed() ? fl_group_primes(group_of_all(), device, upto, out[0], out[1], run, group_cost())
-                             : fl_primes(device, upto, out[0], out[1], run);
+                                  : fl_primes(device, upto, out[0], out[1], run);
 }
 
 /* An independent sieve, plain and in segments: the odd numbers, struck out by every odd prime up to the root. */

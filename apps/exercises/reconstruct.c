@@ -2,7 +2,7 @@
  *
  * flynn reconstruct: a matrix from its leading singular values and vectors.
  */
-#include "registry.h"
+#include "run/registry.h"
 
 #include "checks/reconstruct.h"
 #include "support/fail.h"

@@ -2,7 +2,7 @@
  *
  * flynn select: the elements of an array that are not zero, in their order.
  */
-#include "registry.h"
+#include "run/registry.h"
 
 #include "support/memory.h"
 #include "support/print.h"
@@ -47,7 +47,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 {
     (void)e;
     return group_is_distributed() ? fl_group_select(group_of_all(), device, in[0], out[0], out[1], run, group_cost())
-                             : fl_select(device, in[0], out[0], out[1], run);
+                                  : fl_select(device, in[0], out[0], out[1], run);
 }
 
 #define WHILE_ZERO(type) \

@@ -2,7 +2,7 @@
  *
  * flynn sort: the sorting exercise.
  */
-#include "registry.h"
+#include "run/registry.h"
 
 #include "checks/sort.h"
 
@@ -46,14 +46,14 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 {
     (void)e;
     return group_is_distributed() ? fl_group_sort(group_of_all(), device, in[0], out[0], run, group_cost())
-                             : fl_sort(device, in[0], out[0], run);
+                                  : fl_sort(device, in[0], out[0], run);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     snprintf(method, size, "order, and a checksum of all elements");
     return group_is_distributed() ? sort_compare_distributed(&m->results[0], sort_checksum(&e->inputs[0]))
-                             : sort_compare(&m->results[0], sort_checksum(&e->inputs[0]));
+                                  : sort_compare(&m->results[0], sort_checksum(&e->inputs[0]));
 }
 
 const exercise_kind sort_exercise = {

@@ -3,11 +3,11 @@
  * flynn svd: the singular value decomposition of an image, and the image as a low rank describes it.
  */
 #include "course.h"
-#include "registry.h"
+#include "run/registry.h"
 
 #include "checks/svd.h"
 #include "files/files.h"
-#include "harness/distributed.h"
+#include "run/distributed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"

@@ -6,12 +6,13 @@
 #include "commands.h"
 #include "show.h"
 
-#include "exercises/registry.h"
-#include "harness/backends.h"
-#include "harness/child.h"
-#include "harness/launch.h"
-#include "harness/machine.h"
+#include "run/registry.h"
+#include "run/backends.h"
+#include "ranks/child.h"
+#include "ranks/launch.h"
+#include "kept/machine.h"
 #include "options/options.h"
+#include "support/processors.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -175,13 +176,13 @@ static void settle_ranks(laws_options *own)
     most = own->n[own->count - 1];
     snprintf(own->of_rank, sizeof own->of_rank, "%s", own->spec);
     if (strcmp(own->device.flynn_class, "MIMD") == 0 && !has_number(own->isa)) {
-        threads = allocated ? (of_task ? atoi(of_task) : 1) : machine_threads() / most;
+        threads = allocated ? (of_task ? atoi(of_task) : 1) : processors_count() / most;
         threads = threads > 1 ? threads : 1;
         snprintf(own->of_rank, sizeof own->of_rank, "%s:%" PRId64 "%s", own->name, threads, own->isa);
     }
     if (allocated)
         return;
-    own->room = is_gpu(own) ? gpus(own->device.backend) : machine_threads() / threads;
+    own->room = is_gpu(own) ? gpus(own->device.backend) : processors_count() / threads;
     if (most > own->room && !is_gpu(own))
         launch_note_shared(most * threads);
 }

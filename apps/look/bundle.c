@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle.h"
 
-#include "harness/child.h"
-#include "harness/machine.h"
+#include "ranks/child.h"
+#include "kept/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "view/json.h"

@@ -6,12 +6,13 @@
 #include "bundle.h"
 #include "commands.h"
 
-#include "harness/backends.h"
-#include "harness/ceilings.h"
-#include "harness/child.h"
-#include "harness/machine.h"
-#include "harness/results.h"
+#include "run/backends.h"
+#include "kept/ceilings.h"
+#include "ranks/child.h"
+#include "kept/machine.h"
+#include "run/results.h"
 #include "options/paths.h"
+#include "support/processors.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -173,7 +174,7 @@ static bool look_at_vendor(diagnosis *d, const struct vendor *v)
 static void look_at_threads(diagnosis *d, const fl_device_info *info)
 {
     const char *asked = getenv("OMP_NUM_THREADS"), *plural = info->threads == 1 ? "" : "s";
-    int cores = machine_threads();
+    int cores = processors_count();
 
     if (info->threads > cores)
         found(d, STATE_ADVICE, info->backend, "unset OMP_NUM_THREADS, or set it to the number of processors",

@@ -4,8 +4,8 @@
  */
 #include "commands.h"
 
-#include "harness/backends.h"
-#include "harness/results.h"
+#include "run/backends.h"
+#include "run/results.h"
 #include "support/fail.h"
 #include "view/columns.h"
 #include "view/json.h"

@@ -4,11 +4,11 @@
  */
 #include "ceiling.h"
 
-#include "harness/backends.h"
-#include "harness/ceilings.h"
-#include "harness/machine.h"
-#include "harness/distributed.h"
-#include "harness/results.h"
+#include "run/backends.h"
+#include "kept/ceilings.h"
+#include "kept/machine.h"
+#include "run/distributed.h"
+#include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"

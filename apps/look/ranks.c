@@ -2,8 +2,8 @@
 #define _GNU_SOURCE 1
 #include "ranks.h"
 
-#include "harness/group.h"
-#include "harness/machine.h"
+#include "ranks/group.h"
+#include "kept/machine.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 #include "html.h"
 
-#include "harness/child.h"
+#include "ranks/child.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/text.h"

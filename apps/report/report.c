@@ -8,7 +8,7 @@
 #include "files/files.h"
 #include "files/output.h"
 #include "files/png_file.h"
-#include "harness/child.h"
+#include "ranks/child.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "support/fail.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "slice.h"
 
-#include "harness/host_memory.h"
-#include "harness/results.h"
+#include "run/host_memory.h"
+#include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -182,7 +182,7 @@ static json_t *json_check(const slice_session *s)
     c = compare_allclose(&got, &expected, 0, 0);
     if (c.ok && memcmp(expected.data, got.data, host_array_bytes(&expected)) != 0)
         compare_add(&c, -1, 1, 0, 0); /* other bits of equal values: -0, NaN, an i64 beyond 2^53 */
-    c.ok = c.failed == 0; /* also where there is nothing to compare */
+    c.ok = c.failed == 0;             /* also where there is nothing to compare */
     check = results_check(&c, "every element of the array", got.ndim, got.shape);
     host_array_free(&expected);
     return check;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slice.h"
 
-#include "harness/results.h"
+#include "run/results.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"

@@ -7,8 +7,8 @@
 #include "slice.h"
 
 #include "files/files.h"
-#include "harness/exercise.h"
-#include "harness/results.h"
+#include "run/exercise.h"
+#include "run/results.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "view/json.h"
@@ -139,8 +139,8 @@ static bool is_over(const json_t *rows)
     return json_array_size(rows) > 0 && progress_is_late();
 }
 
-/* Every slice in every choice on one device, until the time is over. Adds rows, the lines that explain them, and to `done`
- * how many slices were measured in all choices. Are all rows right? */
+/* Every slice in every choice on one device, until the time is over. Adds rows, the lines that explain them, and to
+ * `done` how many slices were measured in all choices. Are all rows right? */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
                            json_t *lines, int *done)
 {

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "harness/backends.h"
-#include "harness/measure.h"
+#include "run/backends.h"
+#include "run/measure.h"
 
 /* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy the
  * view, row by row if its rows lie apart; packed: gather the view's rows on the device and copy one block. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "misd.h"
 
-#include "harness/backends.h"
-#include "harness/reference.h"
+#include "run/backends.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "view/json.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "harness/exercise.h"
+#include "run/exercise.h"
 
 /* The operation's arrays on a device. */
 typedef struct placed {

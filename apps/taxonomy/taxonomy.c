@@ -8,9 +8,9 @@
 #include "misd.h"
 #include "show.h"
 
-#include "exercises/registry.h"
-#include "harness/backends.h"
-#include "harness/child.h"
+#include "run/registry.h"
+#include "run/backends.h"
+#include "ranks/child.h"
 #include "options/options.h"
 #include "support/fail.h"
 #include "support/progress.h"

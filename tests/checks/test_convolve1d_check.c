@@ -5,7 +5,7 @@
  */
 #include "checks/convolve.h"
 
-#include "harness/exercise.h"
+#include "run/exercise.h"
 #include "support/fail.h"
 
 #include <criterion/criterion.h>

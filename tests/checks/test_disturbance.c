@@ -2,7 +2,7 @@
  *
  * When times are not to be trusted, and the reason that is given.
  */
-#include "harness/disturbance.h"
+#include "run/disturbance.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * them.
  */
 #define _GNU_SOURCE 1
-#include "harness/machine.h"
+#include "kept/machine.h"
 #include "look/ranks.h"
 
 #include <criterion/criterion.h>

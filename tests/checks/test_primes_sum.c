@@ -2,7 +2,7 @@
  *
  * The sum that `flynn primes` shows, of results as large as no test computes: exact beyond 64 bits.
  */
-#include "exercises/registry.h"
+#include "run/registry.h"
 #include "view/json.h"
 #include "view/row.h"
 

@@ -6,10 +6,10 @@ source=$FLYNN_SOURCE build=$FLYNN_BUILD # which the harness unsets
 . "$(dirname "$0")/harness.sh"
 quick=(--backend=serial --repeat=1 --warmup=0)
 
-sed 's/^    use(sqrt)/    use(twice) &/' "$source/apps/exercises/registry.c" >registry.c
+sed 's/^    use(sqrt)/    use(twice) &/' "$source/apps/registry.c" >registry.c
 check "the line is there" grep -q 'use(twice)' registry.c
 # What is linked before the archive takes the place of the archive's own registry.
-check "it builds" cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$source/apps" -I"$source/apps/exercises" \
+check "it builds" cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$source/apps" \
     -I"$source/core/include" "$source/apps/main.c" registry.c "$here/add_exercise/twice.c" \
     "$build/apps/libflynn_apps.a" -L"$build/lib" -Wl,-rpath,"$build/lib" -lflynn-dist -lflynn -ljansson -lpng \
     -lsmartcols -lpthread -lm -o flynn

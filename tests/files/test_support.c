@@ -3,13 +3,13 @@
  * The smaller parts that commands share: comparing, the course's inputs, statistics, quantities as text, JSON, CSV.
  */
 #define _GNU_SOURCE 1
-#include "harness/verdict.h"
+#include "run/verdict.h"
 #include "exercises/course.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "support/fail.h"
 #include "view/json.h"
-#include "harness/machine.h"
+#include "kept/machine.h"
 #include "scratch.h"
 #include "support/print.h"
 #include "support/statistics.h"

@@ -4,9 +4,9 @@
  */
 #define _GNU_SOURCE 1
 #include "scratch.h"
-#include "harness/cache.h"
-#include "harness/ceilings.h"
-#include "harness/tuned.h"
+#include "kept/folder.h"
+#include "kept/ceilings.h"
+#include "kept/tuned.h"
 #include "files/output.h"
 #include "view/json.h"
 

@@ -11,8 +11,8 @@
 
 #include "commands.h"
 #include "files/output.h"
-#include "harness/ceilings.h"
-#include "harness/tuned.h"
+#include "kept/ceilings.h"
+#include "kept/tuned.h"
 #include "report/plot.h"
 #include "view/json.h"
 
@@ -111,8 +111,8 @@ static int read_caches(void *nothing)
 
     (void)nothing;
     if (tuned_find(&work, &choice))
-        fuzz_demand(*choice.variant && choice.block[0] >= 0 && choice.block[1] >= 0 && choice.block[2] >= 0, "a kept choice is '%s'",
-                    choice.variant);
+        fuzz_demand(*choice.variant && choice.block[0] >= 0 && choice.block[1] >= 0 && choice.block[2] >= 0,
+                    "a kept choice is '%s'", choice.variant);
     const ceilings c = ceilings_load(&device);
     fuzz_demand(!(c.copy_bytes_per_s <= 0 || c.f32_flops_per_s <= 0 || c.f64_flops_per_s <= 0), "a ceiling below 0");
     const double least = ceilings_least_s(&c, FL_F32, 1e6, 1e6);

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #include "commands.h"
-#include "exercises/registry.h"
+#include "run/registry.h"
 #include "options/options.h"
 #include "support/problem.h"
 

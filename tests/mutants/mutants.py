@@ -54,7 +54,7 @@ sys.path.insert(0, HERE)
 import operators  # noqa: E402
 
 LEAST = 200
-FAMILIES = {"checks": "apps/checks/", "harness": "apps/harness/", "cpu": "backends/cpu/", "hip": "backends/hip/", "shared": "backends/shared/",
+FAMILIES = {"checks": "apps/checks/", "run": "apps/run/", "cpu": "backends/cpu/", "hip": "backends/hip/", "shared": "backends/shared/",
             "core": "core/", "mpi": "backends/mpi/"}
 SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
@@ -62,7 +62,7 @@ SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
     ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu*.h", 150),
-    ("apps/checks/*.c", 25), ("apps/harness/verdict.c", 25), ("core/src/ops/*.c", 45),
+    ("apps/checks/*.c", 25), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/lanes*.c", 150), ("core/src/link.c", 120), ("backends/mpi/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
@@ -271,7 +271,7 @@ class Planner:
                         "hip-cpu,serial" if of_memory else "serial,omp", None)
         if mutant.file.startswith("backends/hip"):
             if not any(o.startswith(f"plugins/{self.plugin}/") for o in self.build.compile):
-                fail(f"the build has no plugin {self.plugin}; --family=checks,harness,cpu,shared,core leaves backends/hip out", 2)
+                fail(f"the build has no plugin {self.plugin}; --family=checks,run,cpu,shared,core leaves backends/hip out", 2)
             objects = [o for o in objects if o.startswith(f"plugins/{self.plugin}/")]
             chosen = self.some([o for o in objects if o not in self.build.texts], mutant, source)
             chosen += [o for o in objects if o in self.build.texts]

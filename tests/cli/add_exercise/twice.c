@@ -3,7 +3,7 @@
  * An exercise that the command does not have: two is added to each element. For the test that one file and one line in
  * the registry are all that it takes.
  */
-#include "exercises/registry.h"
+#include "run/registry.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "results.h"
-#include "ceilings.h"
+#include "kept/ceilings.h"
 #include "distributed.h"
-#include "group.h"
-#include "machine.h"
+#include "ranks/group.h"
+#include "kept/machine.h"
 #include "measure.h"
 #include "shape.h"
 

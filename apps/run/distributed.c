@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "distributed.h"
-#include "ceilings.h"
+#include "kept/ceilings.h"
 
 #include "files/files.h"
 #include "files/png_file.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "ranks.h"
+#include "distributed.h"
 
-#include "harness/distributed.h"
-#include "harness/reference.h"
+#include "run/distributed.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "view/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tuned.h"
-#include "cache.h"
+#include "folder.h"
 
 #include "view/json.h"
 

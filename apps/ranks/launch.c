@@ -3,10 +3,10 @@
 
 #include "child.h"
 #include "group.h"
-#include "machine.h"
 
 #include "files/output.h"
 #include "options/paths.h"
+#include "support/processors.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -96,7 +96,7 @@ void launch_refuse_nested(void)
 
 void launch_note_shared(int64_t count)
 {
-    const int processors = machine_threads();
+    const int processors = processors_count();
 
     if (count > processors)
         note("--ranks: %lld processes share %d processors: their times say little", (long long)count, processors);
@@ -106,7 +106,7 @@ void launch_note_shared(int64_t count)
  * them to each. */
 static void share_processors(int64_t ranks)
 {
-    const int64_t threads = machine_threads() / ranks;
+    const int64_t threads = processors_count() / ranks;
     char text[24];
 
     snprintf(text, sizeof text, "%lld", (long long)(threads > 1 ? threads : 1));

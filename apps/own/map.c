@@ -2,10 +2,10 @@
  *
  * flynn map: the user's function for each element.
  */
-#include "registry.h"
+#include "run/registry.h"
 #include "map_inputs.h"
 
-#include "harness/reference.h"
+#include "run/reference.h"
 #include "options/options.h"
 #include "support/fail.h"
 #include "view/json.h"

@@ -2,10 +2,10 @@
 #include "exercise.h"
 
 #include "distributed.h"
-#include "launch.h"
+#include "ranks/launch.h"
 #include "measure.h"
 #include "reference.h"
-#include "tuned.h"
+#include "kept/tuned.h"
 
 #include "files/files.h"
 #include "files/output.h"

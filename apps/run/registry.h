@@ -2,11 +2,11 @@
  *
  * registry.h - all exercises by name. Commands of many runs ask it, and name no exercise themselves.
  *
- * This room has one file an exercise: its table (harness/exercise.h) and the functions in it.
+ * exercises/ and own/ have one file an exercise: its table (kind.h) and the functions in it.
  */
 #pragma once
 
-#include "harness/exercise.h"
+#include "exercise.h"
 
 /* In the order in which `flynn --help` lists them; NULL ends them. */
 extern const exercise_kind *const exercises[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ranks.h - a batch on several ranks (harness/group.h): rank 0 lists the images, each rank takes the next ones that no
+ * distributed.h - a batch on several ranks (ranks/group.h): rank 0 lists the images, each rank takes the next ones that no
  * other has and runs its own pipeline, and the reports of all become one.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - files with measurements of devices: JSON, an object with a key for each device. They are in the folder of
+ * folder.h - files with measurements of devices: JSON, an object with a key for each device. They are in the folder of
  * fl_cache_folder; FLYNN_CACHE=off: nothing is saved.
  */
 #pragma once

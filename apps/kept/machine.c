@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include "support/memory.h"
+#include "support/processors.h"
 #include "view/json.h"
 
 #include <flynn/flynn.h>
@@ -48,22 +49,6 @@ static json_t *value_from(const char *path, const char *key, char separator)
     }
     fclose(file);
     return found != NULL ? found : json_null();
-}
-
-int machine_threads(void)
-{
-    for (int most = 1024; most <= 1 << 20; most *= 2) {
-        size_t bytes = CPU_ALLOC_SIZE(most);
-        cpu_set_t *set = memory_zeroed(1, bytes);
-        int error = sched_getaffinity(0, bytes, set) == 0 ? 0 : errno;
-        int count = error == 0 ? CPU_COUNT_S(bytes, set) : 0;
-        free(set);
-        if (error == 0)
-            return count;
-        if (error != EINVAL) /* EINVAL: the kernel's set is larger */
-            break;
-    }
-    return 0;
 }
 
 /* The first line of a file below `sys`; "" if there is none. */
@@ -154,7 +139,7 @@ json_t *machine_describe(void)
     json_put(machine, "host", json_text(names.nodename));
     json_put(machine, "date", date_now());
     json_put(machine, "processor", processor(&names));
-    json_put(machine, "threads", machine_threads() > 0 ? json_whole(machine_threads()) : json_null());
+    json_put(machine, "threads", processors_count() > 0 ? json_whole(processors_count()) : json_null());
     json_put(machine, "memory_bytes", memory_bytes());
     json_put(machine, "os", value_from("/etc/os-release", "PRETTY_NAME", '='));
     json_put(machine, "kernel", json_text(names.release));

@@ -6,7 +6,7 @@
 
 #include "backends.h"
 #include "disturbance.h"
-#include "group.h"
+#include "ranks/group.h"
 #include "samples.h"
 #include "verdict.h"
 #include "watch.h"

@@ -2,7 +2,7 @@
  *
  * backends.h - opens the devices that --backend names.
  *
- * The room harness/ opens devices and runs, measures and checks an exercise on them.
+ * The room run/ opens devices and runs, measures and checks an exercise on them.
  */
 #pragma once
 

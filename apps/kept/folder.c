@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache.h"
+#include "folder.h"
 
 #include "files/file_bytes.h"
 #include "support/fail.h"

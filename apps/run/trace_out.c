@@ -4,7 +4,7 @@
  * a thread is one of its lanes. Both are numbers, and events of their own give them names.
  */
 #include "trace_out.h"
-#include "group.h"
+#include "ranks/group.h"
 
 #include "files/files.h"
 #include "support/fail.h"

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "registry.h"
-#include "user_function.h"
+#include "run/registry.h"
+#include "function.h"
 
 typedef struct map_options {
     const char *word;          /* what names the function: an expression, or a file */

@@ -3,10 +3,10 @@
  * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
-#include "user_function.h"
+#include "function.h"
 
 #include "files/files.h"
-#include "harness/reference.h"
+#include "run/reference.h"
 #include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ceilings.h"
-#include "cache.h"
-#include "group.h"
+#include "folder.h"
+#include "ranks/group.h"
 
 #include "view/json.h"
 

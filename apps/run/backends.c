@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backends.h"
-#include "group.h"
+#include "ranks/group.h"
 #include "trace_out.h"
 
 #include "support/fail.h"

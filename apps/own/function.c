@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "user_function.h"
+#include "function.h"
 
 #include "files/file_bytes.h"
 #include "files/files.h"
 #include "files/output.h"
-#include "harness/inputs.h"
+#include "run/inputs.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"

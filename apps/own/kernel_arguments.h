@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "registry.h"
-#include "user_function.h"
+#include "run/registry.h"
+#include "function.h"
 
 enum { MOST_DEFINES = 32, MOST_CONSTANTS = 8 };
 

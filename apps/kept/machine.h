@@ -7,14 +7,11 @@
 #include <jansson.h>
 #include <sched.h>
 
-/* Threads that this process may use (its affinity: taskset, cpusets, Slurm); 0: unknown. */
-int machine_threads(void);
-
 /* The NUMA node of the device with this PCI bus id ("0000:3b:00.0"), and the node's processors; -1, and none: not
  * known, such as where a machine has one node. `sys` is "/sys", but for tests. */
 int machine_node_of(const char *sys, const char *bus_id, cpu_set_t *processors);
 
-/* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (machine_threads),
+/* The JSON object "machine" (a new reference): host, date (ISO 8601, UTC), processor, threads (processors_count),
  * memory_bytes, os, kernel, gpu, driver, runtime (these three null: the caller sets them from its devices), compiler,
  * flags, commit, version, and slurm: null, or those of job_id, job_name, partition, nodelist, procid, ntasks,
  * cpus_per_task that Slurm set. Unknown values are null. Ends the command if memory runs out.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * user_function.h - a function that the user has written: its text, and its code on each device.
+ * function.h - a function that the user has written: its text, and its code on each device.
  */
 #pragma once
 
-#include "harness/reference.h"
+#include "run/reference.h"
 
 enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "registry.h"
+#include "run/registry.h"
 
 #include "support/fail.h"
 
