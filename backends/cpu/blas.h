@@ -14,7 +14,7 @@ extern "C" {
 /* OpenBLAS, which has LAPACK too. */
 #define CPU_OPENBLAS_FILES "libopenblasp.so.0 libopenblaso.so.0 libopenblas.so.0"
 
-/* True if a BLAS is there; else `why` states the unavailable variants and the cure. Loads nothing. */
+/* True if a BLAS is there; else `why` states the unavailable variants and the fix. Loads nothing. */
 bool cpu_blas_found(char *why, size_t size);
 
 /* fl_row.available of the rows that call it: loads it. */

@@ -34,7 +34,7 @@ typedef struct cpu_operation {
     const fl_row *rows; /* the preferred ones first */
     size_t count;
     /* True if the library that they need is there, which this does not load (their `available` does); else `why` states
-     * the reason and the cure. NULL: they need none. */
+     * the reason and the fix. NULL: they need none. */
     bool (*found)(char *why, size_t size);
 } cpu_operation;
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Lists the GPUs of this machine for which this plugin has code; else states cause and cure. */
+/* Lists the GPUs of this machine for which this plugin has code; else states cause and fix. */
 void hip_probe(fl_probe *probe);
 
 /* Opens the GPU of index request->number (-1: 0) and runs a canary kernel on it.

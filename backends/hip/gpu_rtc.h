@@ -51,7 +51,7 @@ struct gpu_rtc {
     const char *(*error)(int code);
 };
 
-/* Loaded at the first call; nullptr: `why` has the reason and the cure. */
+/* Loaded at the first call; nullptr: `why` has the reason and the fix. */
 static inline const gpu_rtc *gpu_rtc_load(char *why, size_t size)
 {
     static gpu_rtc rtc;

@@ -2,7 +2,7 @@
  *
  * gpu_sort.h - the interface to the vendors' radix sorts: CUB with nvcc, rocPRIM with hipcc if installed. Slow to
  * compile, so few files should include it. GPU_SORT_LIBRARY is the library's name; if it is not defined, there is no
- * library, and GPU_SORT_LACKS states the cure (not for HIP-CPU, where there is none).
+ * library, and GPU_SORT_LACKS states the fix (not for HIP-CPU, where there is none).
  *
  * Both order numbers by their bits: -0 is 0 (or just below it), NaN without a sign comes last and with one first.
  */

@@ -90,7 +90,7 @@ void explain_code(const hipDeviceProp_t &properties, char (&cause)[256], char (&
 }
 
 /* Optional libraries, loaded at run time or used at build time: each function returns true if one is there, else false
- * with the reason and the cure. None loads one: the rows do at their first use. */
+ * with the reason and the fix. None loads one: the rows do at their first use. */
 bool (*const libraries[])(char *why, size_t size) = {
     hip_blas_found,
     hip_fft_found,

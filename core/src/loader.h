@@ -24,7 +24,7 @@ typedef struct core_plugin {
 } core_plugin;
 
 /* Loads and probes the file at info.path, or reads the note there. Fills `info` and, if the file is a plugin of this
- * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and cure. Called once for each. */
+ * ABI whose fields are sound, `plugin`; if it is not usable, info.probe states cause and fix. Called once for each. */
 void core_plugin_load(core_plugin *plugin);
 
 /* A shared object's exported data, which begins with its version. */

@@ -180,7 +180,7 @@ static fl_status unknown(const char *name)
                      core_suggest(suggestion, sizeof suggestion, name, names, count));
 }
 
-/* The error for a family (or "auto") without a usable plugin: lists the cause and cure of each. */
+/* The error for a family (or "auto") without a usable plugin: lists the cause and fix of each. */
 static fl_status none_usable(const char *name)
 {
     char causes[900] = "";

@@ -7,7 +7,7 @@
 
 /* The usable plugin for `name`: a plugin, a family (its usable plugin with the highest score that is not an emulation)
  * or "auto" (the same among all plugins). A plugin's name loads only that plugin. FL_E_UNKNOWN, FL_E_UNAVAILABLE with
- * cause and cure. */
+ * cause and fix. */
 fl_status core_registry_find(const char *name, const core_plugin **found);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wrong_memory [DEVICE]: an array of the host given to a device's operation, the other way round, and what mends it. */
+ * wrong_memory [DEVICE]: an array of the host given to a device's operation, the other way round, and what fixes it. */
 #include <flynn/flynn.h>
 
 #include <stdio.h>

@@ -19,7 +19,7 @@ cp "$work/out" broken.json
 # What the document calls the list of backends is found by what its entries have.
 entries='{b["name"]: b for v in d.values() if isinstance(v, list) for b in v if isinstance(b, dict) and "name" in b}'
 for name in other-abi short-size no-symbol no-device unresolved text empty left-out; do
-    check "$name cannot run, with cause and cure" json broken.json \
+    check "$name cannot run, with cause and fix" json broken.json \
         "(lambda b: b['usable'] is False and b['cause'] and b['cure'])(${entries}['$name'])"
 done
 check "the cause as the probe reported it" json broken.json \

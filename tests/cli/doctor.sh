@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# flynn doctor: each thing that a backend needs, really broken, with what would mend it.
+# flynn doctor: each thing that a backend needs, really broken, with what would fix it.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 
@@ -20,7 +20,7 @@ for name in serial simd omp; do
     check "$name is loaded" has ok $name "loaded from"
     check "$name was tried" has ok $name "opens as $name"
 done
-check "every broken thing has a cure" json "$work/out" \
+check "every broken thing has a fix" json "$work/out" \
     'all(f["cure"] for f in d["findings"] if f["state"] == "broken")'
 check "the exit code tells whether anything is broken" json "$work/out" \
     "($status == 3) == any(f['state'] == 'broken' for f in d['findings'])"
@@ -108,7 +108,7 @@ for compiler in "/bin/false it prints nothing" "/bin/true cannot be loaded" "/no
     check "${compiler%% *}" has advice compiler "${compiler#* }"
     check "${compiler%% *}: all else" still_all
 done
-check "and how to mend it" json "$work/out" 'all(f["cure"] or ";" in f["text"] for f in d["findings"] if f["state"] == "advice" and
+check "and how to fix it" json "$work/out" 'all(f["cure"] or ";" in f["text"] for f in d["findings"] if f["state"] == "advice" and
     f["subject"] == "compiler")'
 PATH=$(printf '/opt/modules/%04d/bin:' {1..1000})$PATH run doctor --root=bare --json
 check "a long PATH" has ok compiler "functions of your own are compiled here"

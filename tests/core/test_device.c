@@ -242,7 +242,7 @@ Test(device, family)
     }
 }
 
-/* A plugin that cannot run is refused with the cause and the cure that the list has. */
+/* A plugin that cannot run is refused with the cause and the fix that the list has. */
 Test(device, unusable)
 {
     for (size_t i = 0; i < fl_backend_count(); i++) {

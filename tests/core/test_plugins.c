@@ -434,7 +434,7 @@ static void *open_and_close(void *name)
     return NULL;
 }
 
-/* Threads that read the list, while others try again, and one file is mended. */
+/* Threads that read the list, while others try again, and one file is repaired. */
 Test(plugins, tried_again_by_many_threads)
 {
     pthread_t threads[8];

@@ -62,7 +62,7 @@ typedef enum fl_status {
     FL_E_UNKNOWN = 2,      /* no backend, variant or item has that name */
     FL_E_WRONG_DEVICE = 3, /* an array is on another device than the call */
     FL_E_UNSUPPORTED = 4,  /* the backend does not offer that operation, variant or dtype */
-    FL_E_UNAVAILABLE = 5,  /* the backend is known but cannot run here: the message states the cause and a cure */
+    FL_E_UNAVAILABLE = 5,  /* the backend is known but cannot run here: the message states the cause and a fix */
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
     FL_E_MEMORY = 7,       /* out of memory, on the host or the device; of processes, files or space on a disk */
     FL_E_DEVICE = 8,       /* the device or its driver failed, or a user's function or kernel did not return */
@@ -209,7 +209,7 @@ typedef struct fl_device_info {
  * hip, and "openmp" omp. An item is a number (the index of a GPU; CPU threads) or an instruction set (v2, v3, v4; on
  * Arm neon, sve). A GPU must run a canary kernel correctly before the function returns. FL_E_UNKNOWN (the message lists
  * the names and the nearest one), FL_E_ARGUMENT (an item that the backend does not take), FL_E_UNAVAILABLE (with cause
- * and cure), FL_E_DEVICE, FL_E_MEMORY. */
+ * and fix), FL_E_DEVICE, FL_E_MEMORY. */
 FL_API fl_status fl_device_open(const char *resource, fl_device **device);
 
 /* Waits for the device's work, then closes it. Its arrays, streams and events stay valid until they are freed. */

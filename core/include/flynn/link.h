@@ -68,7 +68,7 @@ extern FL_API const fl_link flynn_link;
 
 /* Opens the link of the launcher that began this process, or the link that FLYNN_LINK names. *link is NULL, with FL_OK,
  * if no launcher began this process, or if it began no other one. Call it once in a process. FL_E_UNAVAILABLE: none
- * fits, with causes and cures, or the link does not see as many ranks as the launcher began; FL_E_DEVICE, FL_E_MEMORY;
+ * fits, with causes and fixes, or the link does not see as many ranks as the launcher began; FL_E_DEVICE, FL_E_MEMORY;
  * FL_E_ARGUMENT: FLYNN_LINK_TIMEOUT is wrong: *link is set nevertheless, so that this rank can tell the others. */
 FL_API fl_status fl_link_open(const fl_link **link, fl_link_info *info);
 /* The names of the links that are there, loaded or not: the i-th of them; NULL: there are fewer. */

@@ -43,7 +43,7 @@ typedef struct fl_cache_entry {
     bool temporary;   /* the file is in a new folder in $TMPDIR, and cannot be kept */
     char path[4096];  /* absolute */
     int64_t bytes;    /* of the code, with which the file begins, if it was found; the key follows */
-    char remark[256]; /* why the code cannot be kept, with a cure; "" if it can be, or if it shall not be */
+    char remark[256]; /* why the code cannot be kept, with a fix; "" if it can be, or if it shall not be */
 } fl_cache_entry;
 
 /* The device and stream of a call. */
@@ -307,7 +307,7 @@ typedef struct fl_row {
      * not let it replace auto. Not for "reference". */
     bool restricted;
     /* NULL: the row can always run. Else called before each `plan`, to load what the row needs (a library) at its first
-     * use: FL_OK, FL_E_UNAVAILABLE or FL_E_MEMORY with the reason and the cure in `why`. Neither `open` nor `probe`
+     * use: FL_OK, FL_E_UNAVAILABLE or FL_E_MEMORY with the reason and the fix in `why`. Neither `open` nor `probe`
      * loads it. May be called by several threads at once; fast once the library is loaded, and tried again if it was
      * not. */
     fl_status (*available)(void *device, char *why, size_t size);
