@@ -3,7 +3,8 @@
 #
 #   make             build into build/ (the command is build/bin/flynn)
 #   make demo        install what is missing, build, run some of the exercises on every backend here
-#   make check       install what is missing, build with warnings as errors, run all tests
+#   make check       install what is missing, build with warnings as errors, run the tests but for the slow ones
+#   make check TESTS=all  the slow ones, too; TESTS=LABEL, such as leaks or 'cli|docs': those with this label of ctest
 #   make check-quick the unit tests on processors and those of the documents
 #   make check-deep  every call that fails once, sanitizers, analyzers, fuzzers, error bounds (half an hour on two cores)
 #   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
@@ -23,6 +24,9 @@ BUILD := build
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 # One more than processors: tests of several processes and of failures mostly wait.
 TEST_JOBS := $(shell expr $(JOBS) + 1)
+# check: the tests without the label all; all: every test; else a regular expression for labels.
+TESTS := check
+OF_TESTS = $(if $(filter check,$(TESTS)),--label-exclude '^all$$',$(if $(filter all,$(TESTS)),,--label-regex '^($(TESTS))$$'))
 GENERATOR := $(if $(shell command -v ninja),-G Ninja)
 DEMO := out/demo
 
@@ -52,7 +56,7 @@ tests: deps
 
 check: tests
 	@$(BUILD)/tests/list_skips
-	@cd $(BUILD) && python3 -B ../tests/slowest.py ctest --parallel $(TEST_JOBS) --output-on-failure
+	@cd $(BUILD) && python3 -B ../tests/slowest.py ctest --no-tests=error --parallel $(TEST_JOBS) --output-on-failure $(OF_TESTS)
 
 check-quick: tests
 	@cd $(BUILD) && FLYNN_TEST_FAMILY=cpu ctest --parallel $(JOBS) --output-on-failure --label-regex 'unit|docs'

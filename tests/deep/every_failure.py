@@ -5,7 +5,7 @@ A command runs once without a failure, which counts the calls, and then once for
 and the same result, or with exit code 4 and one line on stderr; output files are the old ones or whole, no unfinished
 file is left, and nothing crashes or hangs. Then the same under limits (memory, threads, open files, length of files).
 
-    every_failure.py            a spread of N over some commands, for `make check`
+    every_failure.py            a spread of N over some commands, for ctest
     every_failure.py --all      every command: every system call; of the allocations with one call stack the first and
                                 the last; every limit. Of slow commands a spread
     every_failure.py --every    every allocation, too: hours
@@ -361,7 +361,7 @@ def make_cases():
     return cases
 
 
-# For `make check`.
+# For ctest.
 QUICK = ("sort serial", "svd simd", "convolve omp", "increment hip-cpu", "trace serial", "slice serial", "batch serial", "png",
          "compare-saved", "taxonomy", "info", "list", "doctor")
 # Of these each call: the loader has many words for a lack of memory.
