@@ -645,7 +645,7 @@ def shown_by_report(option, name):
         if not shutil.which("gnuplot"):
             raise NotShown("gnuplot, which report needs, is not installed")
         Run(["report", SAVED, f"--{option}={name}{':seen' if option == 'picture' else ''}", "--quiet",
-             *(["--output=page-of-picture.html"] if option != "output" else [])]).must()
+             *([f"--output=page-of-{option}.html"] if option != "output" else [])]).must()
         if option == "picture":
             assert "seen" in pathlib.Path("page-of-picture.html").read_text(), "the caption is missing"
         else:
