@@ -5,7 +5,7 @@
 . "$(dirname "$0")/harness.sh"
 
 # Passes of more than a second are timed once. 10^11 divisions, which no processor does in half a second, and few minutes.
-ok "some passes within the time" sort --size=1k --backend=serial --repeat=1000000 --max-time=2 --json
+ok "some passes within the time" sort --size=1k --backend=serial --repeat=1000000 --max-time=1 --json
 check "are shown" json "$work/out" '0 < len(d["results"][0]["times_s"]["total"]) < 1000000 and d["results"][0]["check"]["ok"]'
 check "with a remark" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 1 rows" "$work/err"
 long=(primes --upto=5M --backend=serial)
@@ -20,21 +20,21 @@ done
 check "and no whole second: $least ms" test $least -lt 1000
 refused "with a file" 4 "--max-time" "${long[@]}" --max-time=0.3 -o primes.npy
 check "leaves no file" test -z "$(find . -name 'primes*' -o -name '*.part')"
-ok "two backends" sort --size=1k --backend=serial,simd --repeat=1000000 --max-time=2 --json
+ok "two backends" sort --size=1k --backend=serial,simd --repeat=1000000 --max-time=1 --json
 check "have passes" json "$work/out" 'len(d["results"]) == 2 and all(r["times_s"]["total"] and r["check"]["ok"] for r in d["results"])'
-ok "some exercises" compare --backend=serial --scale=0.001 --min-time=2 --max-time=4 --json
+ok "some exercises" compare --backend=serial --scale=0.001 --min-time=0.5 --max-time=1 --json
 check "of all" json "$work/out" '0 < len(d["results"]) < 11 and not d["failed"]'
 check "reported, too" grep -q -- "--max-time: the time was over after [0-9]* of [0-9]* exercises" "$work/err"
-ok "an exercise of compare that has passes" compare sort --size=1k --backend=serial --min-time=60 --max-time=2 --json
+ok "an exercise of compare that has passes" compare sort --size=1k --backend=serial --min-time=60 --max-time=1 --json
 check "is shown" json "$work/out" 'len(d["results"]) == 1 and not d["failed"]'
 refused "one that has none" 4 "--max-time" compare primes --size=5M --backend=serial --max-time=0.5
-ok "some combinations" sweep sort --size=1k,2k,3k,4k,5k,6k --backend=serial --min-time=2 --max-time=4 --json
+ok "some combinations" sweep sort --size=1k,2k,3k,4k,5k,6k --backend=serial --min-time=0.5 --max-time=1 --json
 check "of the sweep" json "$work/out" '0 < len(d["results"]) < 24'
 check "reported as well" grep -q -- "--max-time: the time was over after [0-9]* of 24 combinations" "$work/err"
-refused "no law without all points" 4 "a law needs all" laws sort --backend=omp --threads=1,2,3,4 --size=1k --min-time=2 --max-time=4
+refused "no law without all points" 4 "a law needs all" laws sort --backend=omp --threads=1,2,3,4 --size=1k --min-time=0.5 --max-time=1
 refused "no time" 2 --max-time sort --max-time=-1
 # Slices: some of them, on two backends.
-ok "some slices" slice --size=500 --backend=serial,simd --repeat=1000000 --max-time=2 --json
+ok "some slices" slice --size=500 --backend=serial,simd --repeat=1000000 --max-time=1 --json
 check "of 54 rows" json "$work/out" '0 < len(d["results"]) < 54 and all(r["check"]["ok"] and r["times_s"]["d2h"] and r["place"] for r in d["results"])'
 check "reported, too" grep -qE -- "--max-time: the time was over after [0-9]+ rows?; [0-9]+ of 18 slices are complete" "$work/err"
 check "explained once a slice is complete" json "$work/out" 'bool(d["explanations"]) == (len(d["results"]) >= 3)'
@@ -60,7 +60,7 @@ PY
 for pipeline in one-by-one full; do
     rm -rf done
     images=(batch noise --keep=10 --backend=serial --pipeline=$pipeline --output-dir=done)
-    ok "some images, $pipeline" "${images[@]}" --svd=jacobi --max-time=2 --json
+    ok "some images, $pipeline" "${images[@]}" --svd=jacobi --max-time=1 --json
     check "what is done, and why no more" json "$work/out" 'all(0 < r["done"] < 200 and r["done"] + r["dropped"] == 200 and
         r["failed"] == 0 and r["check"]["ok"] and not r["interrupted"] and r["ended_by"] == "--max-time: the time was over"
         for r in d["batch"]["runs"])'
