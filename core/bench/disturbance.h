@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * disturbance.h - counts what other programs and other virtual machines did to the processors during timed passes.
+ */
+#ifndef FLYNN_BENCH_DISTURBANCE_H
+#define FLYNN_BENCH_DISTURBANCE_H
+
+#include <stddef.h>
+
+/* Counters of the system, since it started. */
+typedef struct bench_counts {
+    double at_s;
+    double switches;      /* how often a thread of this process had to leave its processor */
+    double stolen, ticks; /* time of all processors: that other virtual machines had; in all */
+} bench_counts;
+
+/* Sums over the timed passes of a case. */
+typedef struct bench_disturbance {
+    double seconds, switches, stolen, ticks;
+    double load; /* programs that want to run, over the number of processors, at the end */
+} bench_disturbance;
+
+/* Allocates nothing. Counters that cannot be read are 0. */
+bench_counts bench_counts_now(void);
+/* Adds what happened between the two moments. */
+void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const bench_counts *to);
+
+double bench_switches_per_s(const bench_disturbance *d);
+double bench_stolen_part(const bench_disturbance *d);
+
+/* Writes the cause that disturbed the passes, "other programs took the processor 1200 times a second", or "" if no
+ * counter is above its limit. `throttled`: 1 if the GPU lowered its clock. */
+void bench_disturbance_say(const bench_disturbance *d, double throttled, char *text, size_t size);
+
+#endif

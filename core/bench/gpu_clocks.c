@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu_clocks.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* NVML's numbers: nvml.h. */
+enum {
+    NVML_CLOCK_SM = 1,
+    NVML_POWER_CAP = 0x4,
+    NVML_HARDWARE = 0x8,
+    NVML_HEAT = 0x20,
+    NVML_HARDWARE_HEAT = 0x40,
+    NVML_POWER_BRAKE = 0x80
+};
+
+/* The functions of the two libraries as they are called here. dlsym's pointer is copied, which ISO C does not convert.
+ */
+typedef int nvml_handle_of(const char *bus_id, void **device);
+typedef int nvml_clock_of(void *device, int domain, unsigned *mhz);
+typedef int nvml_reasons_of(void *device, unsigned long long *reasons);
+typedef int plain(void);
+typedef void symbol(void); /* any function */
+typedef int rsmi_init_of(uint64_t flags);
+typedef int rsmi_count_of(uint32_t *count);
+typedef int rsmi_place_of(uint32_t index, uint64_t *place);
+typedef int rsmi_clock_of(uint32_t index, int domain, void *frequencies);
+
+static symbol *find(void *library, const char *name)
+{
+    void *const address = dlsym(library, name);
+    symbol *function;
+
+    memcpy(&function, &address, sizeof function);
+    return function;
+}
+
+static bool open_nvidia(bench_gpu_clocks *c, const char *bus_id)
+{
+    symbol *const init = find(c->library, "nvmlInit_v2");
+    symbol *const handle = find(c->library, "nvmlDeviceGetHandleByPciBusId_v2");
+
+    c->clock = find(c->library, "nvmlDeviceGetClockInfo");
+    c->shut_down = (plain *)find(c->library, "nvmlShutdown");
+    c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    if (!c->reasons) /* its newer name */
+        c->reasons = find(c->library, "nvmlDeviceGetCurrentClocksEventReasons");
+    if (!init || !handle || !c->clock || !c->shut_down || ((plain *)init)() != 0)
+        return false;
+    if (((nvml_handle_of *)handle)(bus_id, &c->device) == 0)
+        return true;
+    c->shut_down();
+    return false;
+}
+
+static bool open_amd(bench_gpu_clocks *c, const char *bus_id)
+{
+    symbol *const init = find(c->library, "rsmi_init"), *const count_of = find(c->library, "rsmi_num_monitor_devices");
+    symbol *const place_of = find(c->library, "rsmi_dev_pci_id_get");
+    unsigned domain, bus, slot, function;
+    uint64_t place;
+    uint32_t count;
+
+    c->clock = find(c->library, "rsmi_dev_gpu_clk_freq_get");
+    c->shut_down = (plain *)find(c->library, "rsmi_shut_down");
+    if (!init || !count_of || !place_of || !c->clock || !c->shut_down ||
+        sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || ((rsmi_init_of *)init)(0) != 0)
+        return false;
+    if (((rsmi_count_of *)count_of)(&count) == 0)
+        for (c->index = 0; c->index < count; c->index++)
+            /* The upper half is the domain. Bits 28 to 31 number the partitions of one GPU. */
+            if (((rsmi_place_of *)place_of)(c->index, &place) == 0 && place >> 32 == domain &&
+                (place & 0xffff) == (bus << 8 | slot << 3 | function))
+                return true;
+    c->shut_down();
+    return false;
+}
+
+bench_gpu_clocks bench_gpu_clocks_open(bench_vendor vendor, const char *bus_id)
+{
+    static const char *const files[] = {
+        [BENCH_VENDOR_NVIDIA] = "libnvidia-ml.so.1", [BENCH_VENDOR_AMD] = "librocm_smi64.so"};
+    bench_gpu_clocks c = BENCH_GPU_CLOCKS_NONE;
+
+    if (vendor == BENCH_VENDOR_NONE || !*bus_id)
+        return c;
+    c.library = dlopen(files[vendor], RTLD_NOW | RTLD_LOCAL);
+    if (!c.library)
+        return c;
+    if (vendor == BENCH_VENDOR_NVIDIA ? open_nvidia(&c, bus_id) : open_amd(&c, bus_id)) {
+        c.vendor = vendor;
+        return c;
+    }
+    dlclose(c.library);
+    return BENCH_GPU_CLOCKS_NONE;
+}
+
+/* Returns rocm-smi's current clock in MHz, or NaN. Its struct has the number of clocks, the number of the current one,
+ * and the clocks in Hz; since ROCm 6 a bool comes first. A GPU with one clock has current 0, so that a second word of
+ * at least 1 after a first one of at most 1 is the newer struct. */
+static double amd_clock(const bench_gpu_clocks *c)
+{
+    uint64_t memory[64] = {0}; /* more than either struct */
+    uint32_t word[4];
+    bool newer;
+
+    if (((rsmi_clock_of *)c->clock)(c->index, 0, memory) != 0)
+        return NAN;
+    memcpy(word, memory, sizeof word);
+    newer = word[0] <= 1 && word[1] >= 1;
+    const uint32_t current = newer ? word[2] : word[1];
+    const uint64_t *const clocks = memory + (newer ? 2 : 1);
+    return current < 33 && clocks[current] > 0 ? 1e-6 * (double)clocks[current] : NAN;
+}
+
+static double nvidia_clock(const bench_gpu_clocks *c)
+{
+    unsigned mhz;
+
+    return ((nvml_clock_of *)c->clock)(c->device, NVML_CLOCK_SM, &mhz) == 0 ? mhz : NAN;
+}
+
+void bench_gpu_clocks_sample(bench_gpu_clocks *c)
+{
+    const unsigned long long lowered =
+        NVML_POWER_CAP | NVML_HARDWARE | NVML_HEAT | NVML_HARDWARE_HEAT | NVML_POWER_BRAKE;
+    unsigned long long reasons;
+    double mhz;
+
+    if (c->vendor == BENCH_VENDOR_NONE)
+        return;
+    mhz = c->vendor == BENCH_VENDOR_NVIDIA ? nvidia_clock(c) : amd_clock(c);
+    c->low = fmin(c->low, mhz); /* the other one where one is NaN */
+    c->high = fmax(c->high, mhz);
+    if (c->vendor == BENCH_VENDOR_NVIDIA && c->reasons && ((nvml_reasons_of *)c->reasons)(c->device, &reasons) == 0)
+        c->throttled = fmax(c->throttled, (reasons & lowered) != 0);
+}
+
+void bench_gpu_clocks_close(bench_gpu_clocks *c)
+{
+    if (c->vendor == BENCH_VENDOR_NONE)
+        return;
+    c->shut_down();
+    dlclose(c->library);
+    c->vendor = BENCH_VENDOR_NONE;
+}

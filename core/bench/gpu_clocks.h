@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_clocks.h - the clock of a GPU and whether it throttles, by the vendor's library for management, loaded at run
+ * time: NVML (libnvidia-ml.so.1) or rocm-smi (librocm_smi64.so).
+ */
+#ifndef FLYNN_BENCH_GPU_CLOCKS_H
+#define FLYNN_BENCH_GPU_CLOCKS_H
+
+#include <math.h>
+#include <stdint.h>
+
+typedef enum bench_vendor { BENCH_VENDOR_NONE, BENCH_VENDOR_NVIDIA, BENCH_VENDOR_AMD } bench_vendor;
+
+typedef struct bench_gpu_clocks {
+    bench_vendor vendor; /* NONE: nothing can be read */
+    void *library;
+    void *device;          /* NVML's handle */
+    uint32_t index;        /* of rocm-smi's device */
+    void (*clock)(void);   /* functions of the library, whose types gpu_clocks.c has */
+    void (*reasons)(void); /* NULL: no cause can be read */
+    int (*shut_down)(void);
+    double throttled, low, high; /* of the samples; NaN: none */
+} bench_gpu_clocks;
+
+#define BENCH_GPU_CLOCKS_NONE ((bench_gpu_clocks){.throttled = NAN, .low = NAN, .high = NAN})
+
+/* Loads the library and finds the GPU by its place on PCI, "0000:3b:00.0". Where that fails nothing is read, which is
+ * no error. */
+bench_gpu_clocks bench_gpu_clocks_open(bench_vendor vendor, const char *bus_id);
+/* Reads the clock once, and adds it to low and high. */
+void bench_gpu_clocks_sample(bench_gpu_clocks *c);
+/* Unloads the library; what was read stays. */
+void bench_gpu_clocks_close(bench_gpu_clocks *c);
+
+#endif
