@@ -199,6 +199,19 @@ static fl_status warm_up(fl_bench *b, bench_work *w)
     return FL_OK;
 }
 
+/* The only timed pass of a case that takes seconds. */
+static fl_status one_long_pass(fl_bench *b, bench_work *w)
+{
+    const bench_counts before = bench_counts_now();
+
+    w->complete = true;
+    BENCH_TRY(timed_pass(b, w));
+    bench_gpu_clocks_sample(&w->clocks);
+    const bench_counts after = bench_counts_now();
+    bench_disturbance_add(&w->disturbed, &before, &after);
+    return FL_OK;
+}
+
 /* Runs all of a case that comes before its rounds. */
 static fl_status start(fl_bench *b, bench_work *w)
 {
@@ -221,11 +234,7 @@ static fl_status start(fl_bench *b, bench_work *w)
     if (counted || w->first_s <= long_s)
         return warm_up(b, w);
     BENCH_TRY(decide(b, w, FL_BENCH_TIMED, 1, 0, &more));
-    if (more) {
-        w->complete = true;
-        return timed_pass(b, w);
-    }
-    return FL_OK;
+    return more ? one_long_pass(b, w) : FL_OK;
 }
 
 /* Times one part of the passes that a case wants. */

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libflynn-bench: times of callbacks that wait for a known time, how many passes there are, and what is shown of them.
+ */
+#include "harness.h"
+
+#include <flynn/bench.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The parts of a case wait for so many seconds; the counts say how often each was called. */
+struct waits {
+    double copy_in, call, between, copy_out, finish, begin;
+    int calls, restored, took, ended;
+    double wrong_launches; /* the sum of `launches` that `took` got */
+    char *order;           /* gets `letter` for each call */
+    char letter;
+};
+
+static void wait_s(double seconds)
+{
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))}, NULL);
+}
+
+static fl_status waits_call(void *user, const fl_run *run)
+{
+    struct waits *w = user;
+
+    (void)run;
+    w->calls++;
+    if (w->order)
+        w->order[strlen(w->order)] = w->letter;
+    if (w->call > 0)
+        wait_s(w->call);
+    return FL_OK;
+}
+
+#define WAIT_IN(name) \
+    static fl_status waits_##name(void *user, fl_stream *stream) \
+    { \
+        (void)stream; \
+        wait_s(((struct waits *)user)->name); \
+        return FL_OK; \
+    }
+WAIT_IN(copy_in)
+WAIT_IN(between)
+WAIT_IN(copy_out)
+WAIT_IN(finish)
+WAIT_IN(begin)
+
+static fl_status count_restored(void *user, fl_stream *stream)
+{
+    (void)stream;
+    ((struct waits *)user)->restored++;
+    return FL_OK;
+}
+
+static fl_status count_ended(void *user, fl_stream *stream)
+{
+    (void)stream;
+    ((struct waits *)user)->ended++;
+    return FL_OK;
+}
+
+static fl_status count_took(void *user, double seconds, int launches)
+{
+    struct waits *w = user;
+
+    cr_expect(seconds >= 0.9 * w->call, "%g", seconds);
+    w->took++;
+    w->wrong_launches += launches;
+    return FL_OK;
+}
+
+/* The list of a quantity, which has `expected` samples. */
+static const double *samples_of(const fl_bench *bench, size_t i, fl_bench_quantity quantity, int expected)
+{
+    const double *list = NULL;
+    int count = -1;
+
+    must(fl_bench_samples(bench, i, quantity, &list, &count));
+    cr_assert_eq(count, expected, "quantity %d: %d samples, expected %d", (int)quantity, count, expected);
+    return list;
+}
+
+/* Each sample is at least the time that was waited, and the least of them not much above. */
+static void expect_waited(const fl_bench *bench, fl_bench_quantity quantity, int count, double seconds)
+{
+    const double *list = samples_of(bench, 0, quantity, count);
+    double least = INFINITY;
+
+    for (int i = 0; i < count; i++) {
+        cr_expect_geq(list[i], 0.999 * seconds, "quantity %d: %g s, waited %g s", (int)quantity, list[i], seconds);
+        least = fmin(least, list[i]);
+    }
+    cr_expect_lt(least, seconds + 3e-3, "quantity %d: %g s, waited %g s", (int)quantity, least, seconds);
+}
+
+/* In host memory each kernel is a part of its pass. */
+static void expect_parts(const fl_bench *bench, size_t i, int count)
+{
+    const double *kernel = samples_of(bench, i, FL_BENCH_KERNEL, count);
+    const double *total = samples_of(bench, i, FL_BENCH_TOTAL, count);
+
+    for (int pass = 0; pass < count; pass++)
+        cr_assert(kernel[pass] >= 0 && kernel[pass] <= total[pass], "pass %d: kernel %g, total %g", pass, kernel[pass],
+                  total[pass]);
+}
+
+static void times_known_waits(fl_device *device)
+{
+    enum { PASSES = 8 };
+    struct waits w = {.copy_in = 3e-3, .call = 4e-3, .between = 2e-3, .copy_out = 1e-3, .finish = 5e-3, .begin = 40e-3};
+    fl_bench_result r;
+    fl_bench *bench;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = PASSES, .warmup = 2, .time_call = true}, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
+                                              .device = device,
+                                              .call = waits_call,
+                                              .copy_in = waits_copy_in,
+                                              .between = waits_between,
+                                              .copy_out = waits_copy_out,
+                                              .finish = waits_finish,
+                                              .begin = waits_begin,
+                                              .restore = count_restored,
+                                              .end = count_ended,
+                                              .took = count_took,
+                                              .user = &w}));
+    must(fl_bench_run(bench));
+    expect_waited(bench, FL_BENCH_COPY_IN, PASSES, w.copy_in);
+    expect_waited(bench, FL_BENCH_KERNEL, PASSES, w.call);
+    expect_waited(bench, FL_BENCH_BETWEEN, PASSES, w.between);
+    expect_waited(bench, FL_BENCH_COPY_OUT, PASSES, w.copy_out);
+    expect_waited(bench, FL_BENCH_FINISH, PASSES, w.finish);
+    expect_waited(bench, FL_BENCH_CALL, PASSES, w.call);
+    expect_waited(bench, FL_BENCH_TOTAL, PASSES, 15e-3);
+    expect_parts(bench, 0, PASSES);
+    must(fl_bench_result_get(bench, 0, &r));
+    cr_expect(r.status == FL_OK && r.passes == PASSES && r.launches == 1 && !r.first_counts && !r.checked);
+    cr_expect(r.first_s >= 54e-3 && r.first_s < 0.5, "%g", r.first_s);
+    cr_expect(r.kernel_s >= 4e-3 && r.total_s >= 15e-3 && isnan(r.clock_low) && isnan(r.throttled));
+    cr_expect_eq(w.ended, 1);
+    /* First pass, two warm-ups, one that finds `launches`, a warm-up for each round, and the timed ones. */
+    cr_expect_eq(w.calls, 1 + 2 + 1 + 3 + PASSES, "%d", w.calls);
+    cr_expect_eq(w.restored, w.calls - 1);
+    cr_expect(w.took == PASSES + 1 && w.wrong_launches == w.took);
+    fl_bench_free(bench);
+}
+
+Test(bench, parts_take_what_they_wait, .timeout = 60)
+{
+    fl_device *device = open_device("serial");
+
+    times_known_waits(device);
+    fl_device_close(device);
+}
+
+Test(bench, a_function_of_the_host_has_no_device, .timeout = 60)
+{
+    times_known_waits(NULL);
+}
+
+Test(bench, a_device_has_two_clocks, .timeout = 120)
+{
+    static const fl_bench_clock clocks[] = {FL_BENCH_BOTH, FL_BENCH_EVENTS, FL_BENCH_HOST};
+    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3};
+    const struct on *all;
+    const size_t count = every_backend(&all);
+
+    for (size_t i = 0; i < count; i++) {
+        fl_device *device = open_device(all[i].resource);
+        for (size_t k = 0; !fl_device_describe(device)->host_memory && k < COUNT(clocks); k++) {
+            const int events = clocks[k] != FL_BENCH_HOST ? 5 : 0, host = clocks[k] != FL_BENCH_EVENTS ? 5 : 0;
+            fl_bench *bench;
+            w.calls = w.took = 0;
+            must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
+            must(fl_bench_add(bench, &(fl_bench_case){.name = "waits",
+                                                      .device = device,
+                                                      .call = waits_call,
+                                                      .copy_in = waits_copy_in,
+                                                      .copy_out = waits_copy_out,
+                                                      .took = count_took,
+                                                      .user = &w,
+                                                      .by = clocks[k],
+                                                      .alone = true}));
+            must(fl_bench_run(bench));
+            /* The host waits while it queues: by the events of an emulation that is the device's time. */
+            samples_of(bench, 0, FL_BENCH_COPY_IN, events);
+            samples_of(bench, 0, FL_BENCH_KERNEL, events);
+            samples_of(bench, 0, FL_BENCH_COPY_OUT, events);
+            if (host)
+                expect_waited(bench, FL_BENCH_TOTAL, host, 7e-3);
+            else
+                samples_of(bench, 0, FL_BENCH_TOTAL, 0);
+            samples_of(bench, 0, FL_BENCH_CALL, 0);
+            cr_expect_eq(w.calls, 2 + (events + host + (events > 0) + (host > 0)), "%s, clocks %d: %d calls",
+                         all[i].resource, (int)clocks[k], w.calls);
+            fl_bench_free(bench);
+        }
+        fl_device_close(device);
+    }
+}
+
+/* A call too short for the clock is repeated within the pass. */
+Test(bench, short_calls_are_repeated, .timeout = 60)
+{
+    struct waits quick = {0}, alone = {0}, three = {0};
+    fl_bench_result r;
+    fl_bench *bench;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 20, .batch_s = 100e-6}, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "quick", .call = waits_call, .user = &quick}));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "alone", .call = waits_call, .user = &alone, .alone = true}));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "three", .call = waits_call, .user = &three, .launches = 3}));
+    must(fl_bench_run(bench));
+    must(fl_bench_result_get(bench, 0, &r));
+    cr_expect(r.launches > 100 && r.launches <= 1000, "%d", r.launches);
+    cr_expect_eq(quick.calls, 6 + 20 * r.launches, "%d calls, %d launches", quick.calls, r.launches);
+    cr_expect_lt(r.kernel_s, 1e-6, "%g s for an empty call", r.kernel_s);
+    must(fl_bench_result_get(bench, 1, &r));
+    cr_expect(r.launches == 1 && alone.calls == 6 + 20, "%d calls", alone.calls);
+    must(fl_bench_result_get(bench, 2, &r));
+    cr_expect(r.launches == 3 && three.calls == 6 + 60, "%d calls", three.calls);
+    for (size_t i = 0; i < 3; i++)
+        expect_parts(bench, i, 20);
+    fl_bench_free(bench);
+}
+
+Test(bench, a_hundred_thousand_passes, .timeout = 120)
+{
+    enum { PASSES = 100000 };
+    struct waits w = {0};
+    fl_device *device = open_device("serial");
+    fl_bench *bench;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = PASSES}, &bench));
+    must(fl_bench_add(
+        bench, &(fl_bench_case){.name = "many", .device = device, .call = waits_call, .user = &w, .launches = 1}));
+    must(fl_bench_run(bench));
+    expect_parts(bench, 0, PASSES);
+    cr_expect_eq(w.calls, PASSES + 6, "%d", w.calls);
+    fl_bench_free(bench);
+    fl_device_close(device);
+}
+
+Test(bench, cases_take_turns, .timeout = 60)
+{
+    char order[200] = "";
+    struct waits a = {.order = order, .letter = 'a'}, b = {.order = order, .letter = 'b'};
+
+    for (int rounds = 1; rounds <= 2; rounds++) {
+        fl_bench *bench;
+        memset(order, 0, sizeof order);
+        must(fl_bench_create(&(fl_bench_plan){.repeat = 4, .rounds = rounds, .warmup = -1}, &bench));
+        must(fl_bench_add(bench, &(fl_bench_case){.name = "a", .call = waits_call, .user = &a, .launches = 1}));
+        must(fl_bench_add(bench, &(fl_bench_case){.name = "b", .call = waits_call, .user = &b, .launches = 1}));
+        must(fl_bench_run(bench));
+        /* The first pass and the one that finds `launches`; then the rounds, after the first with a warm-up each. */
+        cr_expect_str_eq(order, rounds == 1 ? "aaaaaabbbbbb" : "aabbaabbaaabbb");
+        fl_bench_free(bench);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ how many ---- */
+
+static int passes_with(const fl_bench_plan *plan, double call_s)
+{
+    struct waits w = {.call = call_s};
+    fl_bench_result r;
+    fl_bench *bench;
+
+    must(fl_bench_create(plan, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "w", .call = waits_call, .user = &w, .launches = 1}));
+    must(fl_bench_run(bench));
+    must(fl_bench_result_get(bench, 0, &r));
+    expect_parts(bench, 0, r.first_counts ? 1 : r.passes);
+    fl_bench_free(bench);
+    return r.passes;
+}
+
+Test(bench, passes_fill_the_time, .timeout = 60)
+{
+    const int slow = passes_with(&(fl_bench_plan){.min_time_s = 0.1}, 10e-3);
+
+    cr_expect(slow >= 4 && slow <= 14, "%d passes of 10 ms in 0.1 s", slow);
+    cr_expect_eq(passes_with(&(fl_bench_plan){.min_time_s = 1e-6}, 1e-3), 3);
+    cr_expect_eq(passes_with(&(fl_bench_plan){.min_time_s = 1e-6, .fewest = 7}, 1e-3), 7);
+    cr_expect_eq(passes_with(&(fl_bench_plan){.min_time_s = 10}, 0), 1000);
+}
+
+Test(bench, precision_goes_on, .timeout = 60)
+{
+    const int without = passes_with(&(fl_bench_plan){.min_time_s = 1e-3}, 1e-3);
+    const int never = passes_with(&(fl_bench_plan){.min_time_s = 1e-3, .precision = 1e-12}, 1e-3);
+    const int soon = passes_with(&(fl_bench_plan){.min_time_s = 1e-3, .precision = 1e6}, 1e-3);
+
+    cr_expect_eq(without, 3, "%d", without);
+    cr_expect(never >= 30 && never <= 101, "%d passes of 1 ms in 100 times 1 ms", never);
+    cr_expect(soon >= 6 && soon < 12, "an interval needs six samples: %d", soon);
+}
+
+static bool stop_at(void *user, const fl_bench_step *step)
+{
+    int *left = user;
+
+    cr_expect(step->pass >= 1 && step->done >= 0 && step->done <= 1 && *step->name && *step->resource);
+    return (*left)-- > 0;
+}
+
+Test(bench, the_caller_and_the_time_end_a_run, .timeout = 60)
+{
+    for (int passes = 0; passes < 8; passes++) {
+        struct waits w = {0};
+        int left = passes;
+        fl_bench_result r;
+        fl_bench *bench;
+        must(fl_bench_create(&(fl_bench_plan){.repeat = 100, .step = stop_at, .user = &left}, &bench));
+        must(fl_bench_add(bench, &(fl_bench_case){.name = "w", .call = waits_call, .user = &w, .end = count_ended}));
+        must(fl_bench_run(bench));
+        must(fl_bench_result_get(bench, 0, &r));
+        cr_expect_eq(r.status, passes == 0 ? FL_E_UNAVAILABLE : FL_OK);
+        cr_expect_eq(*r.message != '\0', passes == 0);
+        cr_expect_eq(r.first_counts, passes == 1 || passes == 2, "%d", passes); /* the first pass and a warm-up */
+        cr_expect_eq(r.passes, passes > 2 ? passes - 2 : 0, "%d passes, %d", r.passes, passes);
+        cr_expect_eq(w.ended, passes > 0);
+        fl_bench_free(bench);
+    }
+    const int passes = passes_with(&(fl_bench_plan){.repeat = 1000, .max_time_s = 0.1}, 10e-3);
+    cr_expect(passes >= 2 && passes <= 9, "%d passes of 10 ms in 0.1 s", passes);
+}
+
+/* ---------------------------------------------------------------------------------------------------- team ---- */
+
+struct team {
+    int waited, most, decided;
+};
+
+static fl_status team_wait(void *user)
+{
+    ((struct team *)user)->waited++;
+    return FL_OK;
+}
+
+static fl_status team_most(void *user, double *seconds)
+{
+    ((struct team *)user)->most++;
+    *seconds += 1; /* of a slower process */
+    return FL_OK;
+}
+
+static fl_status team_decides(void *user, bool *more)
+{
+    ((struct team *)user)->decided++;
+    (void)more;
+    return FL_OK;
+}
+
+Test(bench, a_team_waits_and_takes_the_slowest, .timeout = 60)
+{
+    struct waits w = {.call = 1e-3};
+    struct team team = {0};
+    fl_bench_result r;
+    fl_bench *bench;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 5, .rounds = 1}, &bench));
+    must(fl_bench_join(bench, &(fl_bench_team){team_wait, team_most, team_decides, &team}));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "w", .call = waits_call, .took = count_took, .user = &w}));
+    must(fl_bench_run(bench));
+    must(fl_bench_result_get(bench, 0, &r));
+    cr_expect(r.passes == 5 && r.kernel_s > 1 && r.kernel_s < 1.5 && r.total_s > 1 && r.first_s > 1, "%g", r.kernel_s);
+    cr_expect_eq(team.waited, 1 + 1 + 1 + 5, "%d", team.waited); /* each pass, the first one too */
+    cr_expect(team.most > 5 && team.decided > 5);
+    fl_bench_free(bench);
+}
+
+/* --------------------------------------------------------------------------------------------------- flush ---- */
+
+/* A chain of lines in random order: each step waits for the memory, unless a cache has it. */
+enum { LINES = 8192, STEP = 8 };
+
+static fl_status chase(void *user, const fl_run *run)
+{
+    const int64_t *chain = user;
+    int64_t at = 0;
+
+    (void)run;
+    for (int i = 0; i < LINES; i++)
+        at = chain[at];
+    return at >= 0 ? FL_OK : FL_E_DEVICE; /* never: the chain must be walked to know */
+}
+
+Test(bench, flush_empties_the_cache, .timeout = 120)
+{
+    int64_t *chain = malloc(sizeof(int64_t) * LINES * STEP), order[LINES];
+    double least[2];
+    fl_device *device = open_device("serial");
+
+    srand(1);
+    for (int i = 0; i < LINES; i++)
+        order[i] = i;
+    for (int i = LINES - 1; i > 0; i--) {
+        const int other = rand() % (i + 1);
+        const int64_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (int i = 0; i < LINES; i++)
+        chain[order[i] * STEP] = order[(i + 1) % LINES] * STEP;
+    for (int of_device = 0; of_device < 2; of_device++) {
+        for (int flush = 0; flush < 2; flush++) {
+            fl_bench_statistics s;
+            fl_bench *bench;
+            must(fl_bench_create(&(fl_bench_plan){.repeat = 15, .flush = flush}, &bench));
+            must(fl_bench_add(
+                bench,
+                &(fl_bench_case){.name = "chase", .device = of_device ? device : NULL, .call = chase, .user = chain}));
+            must(fl_bench_run(bench));
+            must(fl_bench_statistics_of(samples_of(bench, 0, FL_BENCH_KERNEL, 15), 15, &s));
+            least[flush] = s.minimum;
+            fl_bench_free(bench);
+        }
+        cr_expect_gt(least[1], 2 * least[0], "%g s with flush, %g s without", least[1], least[0]);
+    }
+    fl_device_close(device);
+    free(chain);
+}
+
+/* -------------------------------------------------------------------------------------------------- arrays ---- */
+
+enum { SIZE = 3000 };
+
+struct increments {
+    float from[SIZE], to[SIZE];
+    bool in_place;
+    double add;
+};
+
+static fl_status increment(void *user, fl_array *const *arrays, const fl_run *run)
+{
+    struct increments *s = user;
+
+    if (arrays)
+        return fl_increment(fl_array_device(arrays[0]), arrays[0], arrays[s->in_place ? 0 : 1], run);
+    for (int i = 0; i < SIZE; i++)
+        s->to[i] = s->from[i] + 1;
+    return FL_OK;
+}
+
+static fl_status is_incremented(void *user, bool *right)
+{
+    const struct increments *s = user;
+
+    *right = true;
+    for (int i = 0; i < SIZE; i++)
+        *right = *right && s->to[i] == s->from[i] + (float)s->add;
+    return FL_OK;
+}
+
+static void call_on(fl_device *device, bool in_place, bool pageable, double add)
+{
+    static struct increments s;
+    const fl_bench_array two[] = {{FL_F32, 1, {SIZE}, .from = s.from}, {FL_F32, 1, {SIZE}, .to = s.to}};
+    const fl_bench_array one[] = {{FL_F32, 1, {SIZE}, .from = s.from, .to = s.to}};
+    fl_bench_result r;
+    fl_bench *bench;
+    char text[2000];
+
+    for (int i = 0; i < SIZE; i++)
+        s.from[i] = (float)i;
+    memset(s.to, 0, sizeof s.to);
+    s.in_place = in_place;
+    s.add = add;
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 5}, &bench));
+    must(fl_bench_add_call(bench, &(fl_bench_call){.name = "increment",
+                                                   .device = device,
+                                                   .call = increment,
+                                                   .user = &s,
+                                                   .count = in_place ? 1 : 2,
+                                                   .arrays = in_place ? one : two,
+                                                   .pageable = pageable,
+                                                   .check = is_incremented}));
+    must(fl_bench_run(bench));
+    must(fl_bench_result_get(bench, 0, &r));
+    cr_expect(r.checked && r.right == (add == 1), "%s: the check says %d", r.resource, r.right);
+    cr_expect(r.passes == 5 && r.total_s > 0 && r.kernel_s > 0 && r.kernel_s < 1);
+    if (device) {
+        cr_expect_float_eq(r.first->bytes, 8.0 * SIZE, 0.5, "%g", r.first->bytes);
+        cr_expect_str_eq(r.resource, fl_device_describe(device)->resource);
+        cr_expect_eq(r.copy_in_s > 0, !fl_device_describe(device)->host_memory);
+    }
+    if (!device || fl_device_describe(device)->host_memory)
+        expect_parts(bench, 0, 5);
+    fl_bench_table(bench, text, sizeof text);
+    cr_expect(strstr(text, add == 1 ? " right\n" : " WRONG\n") && strstr(text, r.resource), "%s", text);
+    fl_bench_free(bench);
+}
+
+ON_EVERY_BACKEND(bench, arrays_go_there_and_back)
+{
+    fl_device *device = open_device(on->resource);
+
+    call_on(device, false, false, 1);
+    call_on(device, false, true, 1);
+    call_on(device, true, false, 1); /* each pass starts from the input again */
+    call_on(device, false, false, 2);
+    fl_device_close(device);
+}
+
+Test(bench, arrays_of_the_host, .timeout = 60)
+{
+    call_on(NULL, false, false, 1);
+    call_on(NULL, false, false, 2);
+}
+
+/* --------------------------------------------------------------------------------------------- what is shown ---- */
+
+Test(bench, statistics_of_a_list)
+{
+    const double six[] = {6, 1, 5, 2, 4, 3};
+    double hundred[100];
+    fl_bench_statistics s;
+
+    must(fl_bench_statistics_of(six, 6, &s));
+    cr_expect(s.count == 6 && s.median == 3.5 && s.minimum == 1 && s.maximum == 6);
+    cr_expect(s.first_quartile == 2.25 && s.third_quartile == 4.75 && s.low == 1 && s.high == 6); /* numpy.quantile */
+    must(fl_bench_statistics_of(six, 5, &s));
+    cr_expect(s.median == 4 && isnan(s.low) && isnan(s.high));
+    for (int i = 0; i < 100; i++)
+        hundred[i] = (i * 37) % 100 + 1;
+    must(fl_bench_statistics_of(hundred, 100, &s));
+    cr_expect(s.median == 50.5 && s.low == 40 && s.high == 61, "%g %g %g", s.low, s.median, s.high);
+    must(fl_bench_statistics_of(NULL, 0, &s));
+    cr_expect(s.count == 0 && isnan(s.median) && isnan(s.maximum));
+    expect_argument_error(fl_bench_statistics_of(NULL, 1, &s), "seconds is NULL");
+    expect_argument_error(fl_bench_statistics_of((double[]){NAN}, 1, &s), "seconds[0]");
+}
+
+/* The interval holds the true median of a skewed distribution as often as it promises. */
+Test(bench, the_interval_holds_the_median)
+{
+    int held = 0, lists = 4000;
+    double list[40];
+    fl_bench_statistics s;
+
+    srand(5);
+    for (int k = 0; k < lists; k++) {
+        for (int i = 0; i < 40; i++)
+            list[i] = -log((rand() + 1.0) / (RAND_MAX + 2.0));
+        must(fl_bench_statistics_of(list, 40, &s));
+        held += s.low <= log(2) && log(2) <= s.high;
+    }
+    cr_expect(held >= 0.95 * lists && held < 0.995 * lists, "%d of %d", held, lists);
+}
+
+Test(bench, json_is_a_row, .timeout = 60)
+{
+    struct waits w = {.call = 1e-4};
+    char text[4000], cut[40];
+    json_error_t error;
+    fl_bench *bench;
+    json_t *row;
+
+    must(fl_bench_create(&(fl_bench_plan){.repeat = 6}, &bench));
+    must(fl_bench_add(bench,
+                      &(fl_bench_case){.name = "a \"quoted\"\n\\name", .call = waits_call, .user = &w, .bytes = 7}));
+    must(fl_bench_run(bench));
+    const size_t length = fl_bench_json(bench, 0, text, sizeof text);
+    cr_assert_eq(length, strlen(text));
+    row = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    cr_assert(row, "%s: %s", error.text, text);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "schema")), "flynn/2");
+    cr_expect_str_eq(json_string_value(json_object_get(row, "exercise")), "a \"quoted\"\n\\name");
+    cr_expect_str_eq(json_string_value(json_object_get(row, "resource")), "host");
+    cr_expect_eq(json_number_value(json_object_get(row, "bytes")), 7);
+    cr_expect_eq(json_array_size(json_object_get(json_object_get(row, "times_s"), "kernel")), 6);
+    cr_expect_eq(json_array_size(json_object_get(row, "kernel_interval_s")), 2);
+    cr_expect(json_is_null(json_object_get(row, "check")) && json_is_null(json_object_get(row, "clock_low_mhz")));
+    json_decref(row);
+    memset(cut, 'x', sizeof cut);
+    cr_expect_eq(fl_bench_json(bench, 0, cut, 20), length);
+    cr_expect(strlen(cut) == 19 && strncmp(cut, text, 19) == 0 && cut[20] == 'x');
+    cr_expect_eq(fl_bench_json(bench, 0, NULL, 0), length);
+    cr_expect_eq(fl_bench_table(bench, cut, 20), fl_bench_table(bench, NULL, 0));
+    fl_bench_table(bench, text, sizeof text);
+    cr_expect(strstr(text, " not checked\n"), "%s", text);
+    fl_bench_free(bench);
+}

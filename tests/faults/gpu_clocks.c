@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_clocks.c - false libraries of GPU vendors: NVML, and with ROCM_SMI rocm-smi, of which OLDER has the struct of
+ * clocks before ROCm 6. They know one GPU, 0000:3b:00.0, whose clock falls with each reading.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool is_open;
+static unsigned mhz = 1980;
+
+#ifdef ROCM_SMI
+EXPORT int rsmi_init(uint64_t flags)
+{
+    is_open = flags == 0;
+    return 0;
+}
+
+EXPORT int rsmi_shut_down(void)
+{
+    is_open = false;
+    return 0;
+}
+
+EXPORT int rsmi_num_monitor_devices(uint32_t *count)
+{
+    *count = 3;
+    return 0;
+}
+
+EXPORT int rsmi_dev_pci_id_get(uint32_t index, uint64_t *place)
+{
+    *place = index == 2 ? 0x3bu << 8 | 1u << 28 : 0x10u << 8; /* the GPU's second partition */
+    return 0;
+}
+
+EXPORT int rsmi_dev_gpu_clk_freq_get(uint32_t index, int domain, void *frequencies)
+{
+    struct {
+#ifndef OLDER
+        bool has_deep_sleep;
+#endif
+        uint32_t supported, current;
+        uint64_t hz[33];
+    } answer;
+
+    if (!is_open || index != 2 || domain != 0)
+        return 1;
+    memset(&answer, 0, sizeof answer);
+    answer.supported = 3;
+    answer.current = 1;
+    answer.hz[0] = 500000000;
+    answer.hz[1] = 1000000ull * mhz;
+    mhz -= 100;
+#ifdef OLDER
+    memcpy(frequencies, &answer, sizeof answer - sizeof *answer.hz); /* 32 clocks */
+#else
+    memcpy(frequencies, &answer, sizeof answer);
+#endif
+    return 0;
+}
+#else
+static int gpu;
+
+EXPORT int nvmlInit_v2(void)
+{
+    is_open = true;
+    return 0;
+}
+
+EXPORT int nvmlShutdown(void)
+{
+    is_open = false;
+    return 0;
+}
+
+EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
+{
+    *device = &gpu;
+    return is_open && strcmp(bus_id, "0000:3b:00.0") == 0 ? 0 : 6;
+}
+
+EXPORT int nvmlDeviceGetClockInfo(void *device, int domain, unsigned *clock)
+{
+    if (!is_open || device != &gpu || domain != 1)
+        return 2;
+    *clock = mhz;
+    mhz -= 100;
+    return 0;
+}
+
+/* Below 1850 MHz it is the heat; before, the GPU waits for work, which is no throttling. */
+EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+    *reasons = mhz < 1850 ? 0x40 : 0x1;
+    return is_open && device == &gpu ? 0 : 2;
+}
+#endif
