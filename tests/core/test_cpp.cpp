@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The public interface from C++: it compiles, links with C's names, and convolves.
+#include <flynn/bench.h>
 #include <flynn/flynn.h>
 #include <flynn/plugin.h>
 
@@ -67,10 +68,33 @@ void convolve_on(const char *resource)
     expect(timing.variant != nullptr && timing.kernel_s >= 0, "fl_timing");
 }
 
+/* Times a function without a device. */
+void bench_counts_calls()
+{
+    int calls = 0;
+    fl_bench *bench = nullptr;
+    fl_bench_plan plan{};
+    fl_bench_case work{};
+    fl_bench_result result{};
+    plan.repeat = 3;
+    work.name = "count";
+    work.launches = 1;
+    work.user = &calls;
+    work.call = [](void *user, const fl_run *) {
+        ++*static_cast<int *>(user);
+        return FL_OK;
+    };
+    expect(fl_bench_create(&plan, &bench) == FL_OK && fl_bench_add(bench, &work) == FL_OK, "fl_bench_add");
+    expect(fl_bench_run(bench) == FL_OK && fl_bench_result_get(bench, 0, &result) == FL_OK, "fl_bench_run");
+    expect(result.passes == 3 && calls > 3 && result.kernel_s <= result.total_s, "three passes");
+    fl_bench_free(bench);
+}
+
 } // namespace
 
 int main()
 {
+    bench_counts_calls();
     static_assert(sizeof(fl_plugin) > 0 && FL_PLUGIN_ABI >= 1, "plugin.h is for C++ as well");
     std::size_t usable = 0;
     for (std::size_t i = 0; i < fl_backend_count(); i++)

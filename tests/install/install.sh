@@ -32,8 +32,10 @@ expect_inside() {
 expect_whole() {
     local prefix=$1 libdir
     libdir=$(dirname "$(find "$prefix" -name libflynn.so)")
-    [ -e "$libdir/libflynn.so.0" ] || die "no soname"
-    for header in flynn plugin; do
+    for name in flynn flynn-dist flynn-bench; do
+        [ -e "$libdir/lib$name.so.0" ] || die "no soname of lib$name"
+    done
+    for header in flynn plugin dist bench; do
         [ -f "$prefix/include/flynn/$header.h" ] || die "no header $header.h"
     done
     for name in serial simd omp; do
@@ -44,12 +46,17 @@ expect_whole() {
     quietly "$CMAKE" --build cmake-build
     expect_inside "$prefix" cmake-build/program
     expect_inside "$prefix" cmake-build/program omp:1
+    quietly cmake-build/timed
 
     export PKG_CONFIG_PATH=$libdir/pkgconfig
     # shellcheck disable=SC2046 # flags are words
     quietly "${CC:-cc}" -std=c11 -Wall -Werror -o by-pkg-config "$outside/program.c" \
         $(pkg-config --cflags --libs flynn)
     expect_inside "$prefix" ./by-pkg-config
+    # shellcheck disable=SC2046
+    quietly "${CC:-cc}" -std=c11 -Wall -Werror -o timed-by-pkg-config "$outside/timed.c" \
+        $(pkg-config --cflags --libs flynn-bench)
+    quietly ./timed-by-pkg-config
     for page in flynn flynn-sort flynn-batch; do
         [ -f "$prefix/share/man/man1/$page.1" ] || die "no man page $page"
     done
@@ -63,7 +70,7 @@ expect_whole() {
     grep -q serial "$work/out" || die "the installed command finds no plugin"
     "$prefix/bin/flynn" convolve --size=64 --repeat=1 --backend=serial,simd,omp >"$work/out" ||
         die "the installed exercise"
-    rm -rf cmake-build by-pkg-config
+    rm -rf cmake-build by-pkg-config timed-by-pkg-config
 }
 
 quietly "$CMAKE" --install "$FLYNN_BUILD" --prefix "$work/first"
