@@ -209,6 +209,8 @@ fl_status fl_bench_add_call_sized(fl_bench *bench, const fl_bench_call *work, si
         return status;
     }
     added->own = c;
+    added->arrays = c->arrays;
+    added->array_count = copy.count;
     added->free_own = free;
     added->release_own = release;
     return FL_OK;

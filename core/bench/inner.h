@@ -37,8 +37,10 @@ typedef struct bench_flush {
 typedef struct bench_work {
     fl_bench_case what;
     char *name;
-    fl_device_info info; /* of the device; of a function of the host only `resource` and host_memory count */
-    void *own;           /* of fl_bench_add_call */
+    fl_device_info info;          /* of the device; of a function of the host only `resource` and host_memory count */
+    void *own;                    /* of fl_bench_add_call */
+    const fl_bench_array *arrays; /* in `own`; NULL: what the case works on is not known */
+    int array_count;
     void (*free_own)(void *own);
     void (*release_own)(void *own); /* frees what it created on the device */
     fl_stream *stream;

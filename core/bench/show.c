@@ -297,6 +297,48 @@ static void put_device(bounded_text *t, const bench_work *w)
     put_key_text(t, "host_memory", w->info.host_memory ? "in place" : "pinned");
 }
 
+static void put_shape(bounded_text *t, const fl_bench_array *a)
+{
+    put_text(t, "[");
+    for (int d = 0; d < a->ndim; d++) {
+        if (d > 0)
+            put_text(t, ", ");
+        put_number(t, (double)a->shape[d]);
+    }
+    put_text(t, "]");
+}
+
+/* The dtype and shape of the first result, and the shapes of all inputs; null where they are not known. */
+static void put_arrays(bounded_text *t, const bench_work *w)
+{
+    const fl_bench_array *result = NULL;
+    bool first = true;
+
+    for (int i = w->array_count; i-- > 0;)
+        if (w->arrays[i].to)
+            result = &w->arrays[i];
+    put_key(t, "dtype");
+    if (result)
+        put_string(t, fl_dtype_name(result->dtype));
+    else
+        put_text(t, "null");
+    put_key(t, "shape");
+    if (result)
+        put_shape(t, result);
+    else
+        put_text(t, "null");
+    put_key(t, "input_shapes");
+    put_text(t, "[");
+    for (int i = 0; i < w->array_count; i++)
+        if (w->arrays[i].from) {
+            if (!first)
+                put_text(t, ", ");
+            put_shape(t, &w->arrays[i]);
+            first = false;
+        }
+    put_text(t, "]");
+}
+
 static void put_work(bounded_text *t, const bench_work *w, const fl_bench_result *r)
 {
     const fl_timing *f = &w->first;
@@ -345,6 +387,7 @@ size_t fl_bench_json(const fl_bench *bench, size_t i, char *text, size_t size)
     put_key_text(&t, "schema", "flynn/2");
     put_key_text(&t, "exercise", w->name);
     put_device(&t, w);
+    put_arrays(&t, w);
     put_work(&t, w, &r);
     put_outside(&t, w, &r);
     put_key(&t, "place");
@@ -352,7 +395,7 @@ size_t fl_bench_json(const fl_bench *bench, size_t i, char *text, size_t size)
     put_key_text(&t, "status", fl_status_name(w->status));
     put_key_text(&t, "message", w->message);
     put_key(&t, "check");
-    put_text(&t, !w->checked ? "null" : w->right ? "{\"ok\": true}" : "{\"ok\": false}");
+    put_text(&t, !w->checked ? "{\"ok\": null}" : w->right ? "{\"ok\": true}" : "{\"ok\": false}");
     put_text(&t, "}");
     return t.length;
 }

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: MIT
 """libflynn-bench from Python by ctypes: a case is a prefix of the struct in flynn/bench.h, with its size.
 
-For ctest: FLYNN_LIBRARY names libflynn, FLYNN_BENCH_LIBRARY libflynn-bench. Exits with 1 at the first thing that is wrong.
+A row of fl_bench_json is what docs/schema says (with Debian's python3-jsonschema), and the command reads it.
+
+For ctest: FLYNN_LIBRARY names libflynn, FLYNN_BENCH_LIBRARY libflynn-bench, FLYNN the command, FLYNN_SOURCE the source
+folder. Exits with 1 at the first thing that is wrong.
 """
 import ctypes
 import json
 import os
+import pathlib
+import subprocess
+import tempfile
 import time
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 flynn = ctypes.CDLL(os.environ["FLYNN_LIBRARY"], mode=ctypes.RTLD_GLOBAL)
 bench = ctypes.CDLL(os.environ["FLYNN_BENCH_LIBRARY"])
@@ -56,6 +67,75 @@ def row(made, i):
     return json.loads(text.value)
 
 
+class Array(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_int), ("ndim", ctypes.c_int), ("shape", ctypes.c_int64 * 4), ("source", ctypes.c_void_p),
+                ("to", ctypes.c_void_p)]
+
+
+class ArrayCall(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("device", ctypes.c_void_p), ("variant", ctypes.c_char_p), ("block", ctypes.c_int * 3),
+                ("count", ctypes.c_int), ("call", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
+                ("user", ctypes.c_void_p), ("arrays", ctypes.POINTER(Array)),
+                ("check", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_bool)))]
+
+
+def command(*words):
+    done = subprocess.run([os.environ["FLYNN"], *words], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, (words, done.returncode, done.stderr)
+    return done.stdout
+
+
+def rows_are_documents():
+    given, result = (ctypes.c_float * 6)(3, 1, 2, 6, 5, 4), (ctypes.c_float * 6)()
+    arrays = (Array * 2)(Array(3, 2, (2, 3), ctypes.addressof(given), None), Array(3, 2, (2, 3), None, ctypes.addressof(result)))
+
+    def copy(user, there, run):
+        result[:] = given[:]
+        return OK
+
+    def check(user, right):
+        right[0] = list(result) == list(given)
+        return OK
+
+    call = ArrayCall(name=b"increment", count=2, arrays=arrays)
+    call.call, call.check = dict(ArrayCall._fields_)["call"](copy), dict(ArrayCall._fields_)["check"](check)
+    status, made = create(Plan(repeat=8))
+    assert status == OK
+    assert bench.fl_bench_add_call_sized(made, ctypes.byref(call), ctypes.c_size_t(ctypes.sizeof(call)),
+                                         ctypes.c_size_t(ctypes.sizeof(Array))) == OK, flynn.fl_last_error()
+    unchecked = Case(name=b"not Flynn's", call=Call(lambda user, run: OK))
+    add(made, unchecked)
+    assert bench.fl_bench_run(made) == OK, flynn.fl_last_error()
+    rows = [row(made, 0), row(made, 1)]
+    bench.fl_bench_free(made)
+    assert rows[0]["shape"] == [2, 3] and rows[0]["dtype"] == "f32" and rows[0]["input_shapes"] == [[2, 3]]
+    assert rows[0]["check"] == {"ok": True} and rows[1]["check"] == {"ok": None} and rows[1]["shape"] is None
+    document = {"schema": "flynn/2", "machine": {}, "results": rows, "skipped": []}
+    if jsonschema:
+        schema = json.loads((pathlib.Path(os.environ["FLYNN_SOURCE"]) / "docs/schema/flynn-2.schema.json").read_text(encoding="utf-8"))
+        row_schema = {"$schema": schema["$schema"], "$defs": schema["$defs"], "$ref": "#/$defs/timed"}
+        for each in rows:
+            jsonschema.validate(each, row_schema)
+        listed = {"$schema": schema["$schema"], "$defs": schema["$defs"], **schema["dependentSchemas"]["results"]["properties"]["results"]}
+        jsonschema.validate(rows, listed)
+        for wrong in ({**rows[0], "kernel_s": -1}, {**rows[0], "schema": "flynn/1"}, {**rows[0], "more": 0}):
+            try:
+                jsonschema.validate([wrong], listed)
+            except jsonschema.ValidationError:
+                continue
+            raise AssertionError("the schema takes a wrong row")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        compared = command("compare", "--against=" + path, path)
+        assert "increment" in compared and "host" in compared and "only in" not in compared.split("\n")[0], compared
+        assert not any(line.startswith("only in the newer run: increment") for line in compared.split("\n")), compared
+        command("report", path, "-o", os.path.join(folder, "page.html"))
+        page = pathlib.Path(folder, "page.html").read_text(encoding="utf-8")
+        assert "not Flynn&#39;s" in page or "not Flynn's" in page
+
+
 def times_a_function_of_python():
     calls = []
 
@@ -78,7 +158,7 @@ def times_a_function_of_python():
     for i, resource in enumerate(("host", "serial")):
         assert bench.fl_bench_samples(made, ctypes.c_size_t(i), TOTAL, ctypes.byref(samples), ctypes.byref(count)) == OK
         found = row(made, i)
-        assert found["schema"] == "flynn/2" and found["resource"] == resource and found["check"] is None
+        assert found["schema"] == "flynn/2" and found["resource"] == resource and found["check"] == {"ok": None}
         assert found["times_s"]["total"] == samples[:count.value] and count.value == 7
         assert all(2e-3 <= kernel <= total for kernel, total in zip(found["times_s"]["kernel"], found["times_s"]["total"]))
     result = Result(name=b"?", resource=b"?", message=b"?")
@@ -107,4 +187,5 @@ def fails():
 
 times_a_function_of_python()
 fails()
+rows_are_documents()
 print("Python times its own functions by libflynn-bench, on the host and on serial")
