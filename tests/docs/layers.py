@@ -58,7 +58,7 @@ def rooms():
 
 def circles():
     """A header and the .c file of its name are one module. Each set of modules that include each other, by whatever way."""
-    for folder in (SOURCE / "core/src", SOURCE / "core/dist", SOURCE / "apps"):
+    for folder in (SOURCE / "core/src", SOURCE / "core/dist", SOURCE / "core/bench", SOURCE / "apps"):
         below = collections.defaultdict(set)
         for path in sources(name(folder)):
             for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
