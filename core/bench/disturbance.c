@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "disturbance.h"
-#include "inner.h"
+#include "clock.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #ifndef FLYNN_BENCH_INNER_H
 #define FLYNN_BENCH_INNER_H
 
+#include "clock.h"
 #include "disturbance.h"
 #include "gpu_clocks.h"
 
@@ -85,7 +86,6 @@ fl_status bench_copy_sized(void *to, size_t known, const void *from, size_t size
 fl_status bench_add(fl_bench *bench, const fl_bench_case *what, bench_work **work);
 
 /* statistics.c */
-double bench_now(void); /* monotonic time in seconds */
 void bench_sort(double *values, int count);
 fl_bench_statistics bench_statistics_of_sorted(const double *sorted, int count);
 /* The median; NaN for an empty list. `room` has place for all values. */
