@@ -109,7 +109,7 @@ x86_64)
     check_objects
     ;;
 esac
-for file in "$build/bin/flynn" "$build/lib/libflynn.so" "$build"/lib/flynn-*.so; do
+for file in "$build/bin/flynn" "$build/lib/libflynn.so" "$build/lib/libflynn-dist.so" "$build/lib/libflynn-bench.so" "$build"/lib/flynn-*.so; do
     name=$(basename "$file")
     check_headers "$file" "$name"
     check_functions "$file" "$name"

@@ -46,7 +46,7 @@ static void expect_falling(bench_vendor vendor, bool says_why)
     bench_gpu_clocks_close(&c);
     cr_expect(c.low == 1780 && c.vendor == BENCH_VENDOR_NONE, "what was read stays");
     c = bench_gpu_clocks_open(vendor, "0000:3c:00.0");
-    cr_expect_eq(c.vendor, BENCH_VENDOR_NONE, "another GPU");
+    cr_expect(c.vendor == BENCH_VENDOR_NONE, "another GPU");
     bench_gpu_clocks_sample(&c);
     cr_expect(isnan(c.low));
 }
@@ -92,7 +92,7 @@ Test(disturbance_counts, causes)
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .switches = 500, .ticks = 400}, NAN, text, sizeof text);
     cr_expect_str_eq(text, "other programs took the processor 250 times a second");
     bench_disturbance_say(&(bench_disturbance){.seconds = 0.01, .switches = 5}, NAN, text, sizeof text);
-    cr_expect_str_eq(text, "", "a few switches are chance");
+    cr_expect(strcmp(text, "") == 0, "a few switches are chance");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .stolen = 100, .ticks = 400}, 0, text, sizeof text);
     cr_expect_str_eq(text, "other virtual machines took 25 % of the processors' time");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .load = 3}, 0, text, sizeof text);
