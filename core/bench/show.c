@@ -61,7 +61,7 @@ static void show_rate(char *cell, double amount, double seconds)
         snprintf(cell, CELL, "-");
 }
 
-/* Half of the distance between the quartiles of the total, or of the kernel where there is none. */
+/* The distance between the quartiles of the total over its median; of the kernel where there is no total. */
 static void show_spread(char *cell, const bench_work *w)
 {
     const bench_samples *total = &w->samples[FL_BENCH_TOTAL];
@@ -73,7 +73,7 @@ static void show_spread(char *cell, const bench_work *w)
         return;
     s = bench_statistics(list->s, list->count, w->sorted);
     if (s.median > 0)
-        snprintf(cell, CELL, "%.2g %%", 50 * (s.third_quartile - s.first_quartile) / s.median);
+        snprintf(cell, CELL, "%.2g %%", 100 * (s.third_quartile - s.first_quartile) / s.median);
 }
 
 static void fill_row(const fl_bench *b, size_t i, char row[COLUMNS][CELL])

@@ -41,7 +41,7 @@ def levels():
 
 def rooms():
     level = levels()
-    folders = {path.name for path in (SOURCE / "apps").iterdir() if path.is_dir()}
+    folders = {path.name for path in (SOURCE / "apps").iterdir() if path.is_dir() and any(path.iterdir())}
     for room in sorted(folders ^ set(level)):
         yield f"apps/ROOMS.md has no line for the room '{room}'" if room in folders else f"apps/ROOMS.md: there is no room '{room}'"
     for path in sources("apps"):

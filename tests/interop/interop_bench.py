@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -131,9 +132,10 @@ def rows_are_documents():
         compared = command("compare", "--against=" + path, path)
         assert "increment" in compared and "host" in compared and "only in" not in compared.split("\n")[0], compared
         assert not any(line.startswith("only in the newer run: increment") for line in compared.split("\n")), compared
-        command("report", path, "-o", os.path.join(folder, "page.html"))
-        page = pathlib.Path(folder, "page.html").read_text(encoding="utf-8")
-        assert "not Flynn&#39;s" in page or "not Flynn's" in page
+        if shutil.which("gnuplot"):  # which draws the page's plots
+            command("report", path, "-o", os.path.join(folder, "page.html"))
+            page = pathlib.Path(folder, "page.html").read_text(encoding="utf-8")
+            assert "not Flynn&#39;s" in page or "not Flynn's" in page
 
 
 def times_a_function_of_python():
