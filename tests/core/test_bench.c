@@ -595,5 +595,13 @@ Test(bench, json_is_a_row, .timeout = 60)
     cr_expect_eq(fl_bench_table(bench, cut, 20), fl_bench_table(bench, NULL, 0));
     fl_bench_table(bench, text, sizeof text);
     cr_expect(strstr(text, " not checked\n"), "%s", text);
+
+    fl_bench_statistics total;
+    const double *samples;
+    int count;
+    must(fl_bench_samples(bench, 0, FL_BENCH_TOTAL, &samples, &count));
+    must(fl_bench_statistics_of(samples, count, &total));
+    snprintf(cut, sizeof cut, "  %.2g %%  ", 100 * (total.third_quartile - total.first_quartile) / total.median);
+    cr_expect(strstr(text, cut), "the spread is not '%s': %s", cut, text);
     fl_bench_free(bench);
 }
