@@ -53,6 +53,7 @@ typedef struct bench_work {
     int launches, most; /* the latter: room for samples */
     double first_s, spent;
     bench_samples samples[BENCH_QUANTITIES];
+    double *room;   /* for the samples and `sorted`, of which it is the memory */
     double *sorted; /* room for the statistics of `precision` */
     int judged;     /* samples when precision was looked at */
     bool precise;

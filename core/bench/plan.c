@@ -133,9 +133,7 @@ static void work_free(bench_work *w)
     fl_stream_free(w->stream);
     bench_flush_free(&w->flush);
     bench_gpu_clocks_close(&w->clocks);
-    for (int i = 0; i < BENCH_QUANTITIES; i++)
-        free(w->samples[i].s);
-    free(w->sorted);
+    free(w->room);
     free(w->name);
     free(w);
 }

@@ -109,17 +109,17 @@ static fl_status make_room(const fl_bench *b, bench_work *w)
                                            [FL_BENCH_FINISH] = w->what.finish != NULL,
                                            [FL_BENCH_CALL] = p->time_call,
                                            [FL_BENCH_BETWEEN] = w->what.between != NULL};
-    bool whole;
+    double *room;
 
     w->most = p->repeat > 0 ? p->repeat : p->fewest > free_running ? p->fewest : free_running;
-    w->sorted = calloc((size_t)w->most, sizeof *w->sorted);
-    whole = w->sorted != NULL;
+    room = w->room = calloc((size_t)w->most * (BENCH_QUANTITIES + 1), sizeof *room);
+    if (!room)
+        return bench_fail(FL_E_MEMORY, "fl_bench_run: no memory for %d samples of '%s'", w->most, w->name);
+    w->sorted = room;
     for (int i = 0; i < BENCH_QUANTITIES; i++)
-        if (wanted[i]) {
-            w->samples[i].s = calloc((size_t)w->most, sizeof(double));
-            whole = whole && w->samples[i].s;
-        }
-    return whole ? FL_OK : bench_fail(FL_E_MEMORY, "fl_bench_run: no memory for %d samples of '%s'", w->most, w->name);
+        if (wanted[i])
+            w->samples[i].s = room += w->most;
+    return FL_OK;
 }
 
 static bench_vendor vendor_of(const fl_device_info *info)
