@@ -80,6 +80,8 @@ typedef struct bench_times {
 
 /* plan.c */
 fl_status bench_fail(fl_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A call of it as an expression, so that compilers and analyzers see which status comes back. */
+#define bench_fail(status, ...) ((void)bench_fail(status, __VA_ARGS__), (status))
 /* Copies `size` bytes of a program's struct into one of `known` bytes: missing members are 0, and bytes that this
  * library does not know must be 0. */
 fl_status bench_copy_sized(void *to, size_t known, const void *from, size_t size, const char *what);

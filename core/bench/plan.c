@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-fl_status bench_fail(fl_status status, const char *format, ...)
+fl_status(bench_fail)(fl_status status, const char *format, ...)
 {
     char message[800];
     va_list arguments;
@@ -134,41 +134,41 @@ static void work_free(bench_work *w)
     bench_flush_free(&w->flush);
     bench_gpu_clocks_close(&w->clocks);
     free(w->room);
-    free(w->name);
     free(w);
+}
+
+/* A copy of the case; NULL: out of memory. */
+static bench_work *work_create(const fl_bench_case *what)
+{
+    static const fl_device_info host = {
+        .resource = "host", .backend = "host", .family = "cpu", .flynn_class = "", .name = "host", .host_memory = true};
+    const size_t length = strlen(what->name) + 1;
+    bench_work *w = calloc(1, sizeof *w + length);
+
+    if (!w)
+        return NULL;
+    w->name = memcpy(w + 1, what->name, length);
+    w->what = *what;
+    w->what.name = w->name;
+    w->info = what->device ? *fl_device_describe(what->device) : host;
+    w->clocks = BENCH_GPU_CLOCKS_NONE;
+    w->first.variant = w->variant;
+    w->launches = 1;
+    return w;
 }
 
 fl_status bench_add(fl_bench *bench, const fl_bench_case *what, bench_work **work)
 {
-    bench_work **grown, *w;
+    bench_work **grown;
 
     BENCH_TRY(check_case(bench, what));
-    grown = realloc(bench->works, (bench->count + 1) * sizeof(bench_work *));
+    grown = realloc(bench->works, (bench->count + 1) * sizeof *grown);
     if (grown)
         bench->works = grown;
-    w = grown ? calloc(1, sizeof *w) : NULL;
-    if (w)
-        w->name = strdup(what->name);
-    if (!w || !w->name) {
-        work_free(w);
+    *work = grown ? work_create(what) : NULL;
+    if (!*work)
         return bench_fail(FL_E_MEMORY, "fl_bench_add: out of memory");
-    }
-    w->what = *what;
-    w->what.name = w->name;
-    if (what->device)
-        w->info = *fl_device_describe(what->device);
-    else
-        w->info = (fl_device_info){.resource = "host",
-                                   .backend = "host",
-                                   .family = "cpu",
-                                   .flynn_class = "",
-                                   .name = "host",
-                                   .host_memory = true};
-    w->clocks = BENCH_GPU_CLOCKS_NONE;
-    w->first.variant = w->variant;
-    w->launches = 1;
-    bench->works[bench->count++] = w;
-    *work = w;
+    bench->works[bench->count++] = *work;
     return FL_OK;
 }
 
