@@ -102,7 +102,7 @@ const field fields[] = {
      .about =
          "`ok`, the place of a wrong element, or `not checked` where nothing says what is right: this is no failure, "
          "and the row has no place"},
-    {NULL},
+    {.key = NULL},
 };
 
 const field *field_of(const char *key)
