@@ -13,7 +13,7 @@
 #include "device.h"
 
 #include "run/backends.h"
-#include "run/measure.h"
+#include "run/passes.h"
 #include "options/options.h"
 
 typedef enum pipeline_mode {

@@ -1,6 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "batch.h"
-#include "queue.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * pipeline.c - one pass of a batch through the stages, by one thread or by crews of them.
+ */
+#include "pipeline.h"
 #include "distributed.h"
 
 #include "run/results.h"
@@ -17,7 +19,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum {
     SAMPLES = 8,         /* elements of a ready item's result that are checked */
@@ -26,22 +27,7 @@ enum {
 
 const char *const pipeline_mode_names[] = {"one-by-one", "pinned", "streams", "full", NULL};
 
-typedef struct pipeline {
-    const pipeline_plan *plan;
-    const batch_source *source;
-    pipeline_report report;
-    batch_device *device;
-    decomposer *decomposer; /* of modes with one thread */
-    queue *finished;        /* items that the device is done with; NULL: modes with one thread */
-    pthread_mutex_t lock;   /* of `report` */
-    atomic_bool stopped;    /* nothing is begun any more */
-    atomic_bool has_result; /* an item has ended or will shortly: something is shown when --max-time is over */
-    atomic_bool broken;     /* nothing is finished either */
-    bool first_pass;        /* results are checked more thoroughly, and written */
-    uint64_t *known;        /* of each ready item: a hash of its result, once that was found right; 0: not yet */
-} pipeline;
-
-static bool is_stopped(pipeline *p)
+bool pipeline_is_stopped(pipeline *p)
 {
     return signals_caught() || atomic_load(&p->stopped) || group_deal_ended() ||
            (atomic_load(&p->has_result) && progress_is_late());
@@ -56,7 +42,7 @@ static void have_result(pipeline *p)
 /* The next item of the batch; of several ranks, for this one. -1: none is left, or no rank begins any more. */
 static int64_t next_index(pipeline *p)
 {
-    if (is_stopped(p))
+    if (pipeline_is_stopped(p))
         group_deal_end();
     return group_next();
 }
@@ -169,7 +155,7 @@ static void do_stage(pipeline *p, batch_stage stage, batch_item *item, decompose
     const double start = seconds_now();
     fl_trace_mark mark;
 
-    if (item->state == ITEM_GOES_ON && (stage <= STAGE_DECOMPOSE ? is_stopped(p) : atomic_load(&p->broken)))
+    if (item->state == ITEM_GOES_ON && (stage <= STAGE_DECOMPOSE ? pipeline_is_stopped(p) : atomic_load(&p->broken)))
         item->state = ITEM_DROPPED;
     if (item->state != ITEM_GOES_ON)
         return;
@@ -228,8 +214,7 @@ static void check_in_place(pipeline *p, batch_item *item, const void *y)
         item->state = ITEM_FAILED;
 }
 
-/* device_plan.back */
-static void come_back(void *user, batch_item *item, int64_t first, int64_t count, const void *y)
+void pipeline_come_back(void *user, batch_item *item, int64_t first, int64_t count, const void *y)
 {
     pipeline *p = user;
     const size_t bytes = bytes_of_array(&item->shape, RESULT);
@@ -247,8 +232,7 @@ static void come_back(void *user, batch_item *item, int64_t first, int64_t count
         do_back(p, item, NULL);
 }
 
-/* device_plan.lost */
-static void be_lost(void *user, batch_item *item, int64_t count)
+void pipeline_be_lost(void *user, batch_item *item, int64_t count)
 {
     item->left -= count;
     if (item->left > 0)
@@ -377,124 +361,24 @@ static void pass_of_all_threads(pipeline *p)
     free(threads);
 }
 
-/* One pass over the batch, in seconds. Its stages and counts replace those of the pass before. */
-static double run_pass(pipeline *p)
+void pipeline_pass(pipeline *p)
 {
     pipeline_report *r = &p->report;
     const bool threads = p->plan->mode == PIPELINE_FULL && !p->source->ready;
-    fl_trace_mark mark;
 
-    group_deal(p->source->count);
-    double start = seconds_now();
     memset(r->stages, 0, sizeof r->stages);
     for (int stage = 0; stage < STAGES; stage++)
         r->stages[stage].threads = 1;
     r->queued = 1;
     r->done = r->already_there = 0;
-    must(fl_trace_begin("batch", &mark));
     batch_device_begin(p->device);
     if (threads)
         pass_of_all_threads(p);
     else
         pass_of_one_thread(p);
-    start = seconds_now() - start;
-    fl_trace_end(mark);
     r->device = batch_device_report(p->device);
     for (int e = 0; e < ENGINES; e++)
         r->stages[STAGE_ENGINES + e] = (stage_report){0, r->device.busy_s[e], r->device.matrices, r->device.bytes[e]};
     if (p->plan->mode > PIPELINE_PINNED) /* items in chunks, and items that wait for the next one */
         r->queued += (r->device.slots + WAITING_SHAPES) * r->device.chunk;
-    return start;
-}
-
-/* Another pass, in seconds. One that a signal cut short returns NaN and is not reported: the first pass did all items.
- */
-static double run_again(pipeline *p)
-{
-    pipeline_report *r = &p->report;
-    const pipeline_report before = *r;
-    const double wall = run_pass(p);
-
-    if (r->broken || r->done + r->failed + r->already_there == p->source->count)
-        return wall;
-    memcpy(r->stages, before.stages, sizeof r->stages);
-    r->device = before.device;
-    r->done = before.done;
-    r->already_there = before.already_there;
-    return NAN;
-}
-
-/* The first pass; then, if the factors are ready and no result was wrong, timed ones. */
-static void run_passes(pipeline *p)
-{
-    pipeline_report *r = &p->report;
-    const measure_plan timing = measure_plan_of(p->plan->command->common);
-    double spent = 0, first;
-
-    p->first_pass = true;
-    first = run_pass(p);
-    p->first_pass = false;
-    r->cold_s = p->source->ready ? first : (double)NAN;
-    for (int i = 0; p->source->ready && r->wrong == 0 && !is_stopped(p); i++) {
-        const bool timed = i >= timing.warmup;
-        if (timed && !measure_more(&timing, r->wall.count, spent))
-            break;
-        const double wall = run_again(p);
-        if (timed && isfinite(wall))
-            samples_add(&r->wall, wall);
-        spent += timed ? wall : 0;
-    }
-    if (r->wall.count == 0)
-        samples_add(&r->wall, first);
-}
-
-static int64_t peak_bytes(void)
-{
-    struct rusage usage;
-
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
-}
-
-pipeline_report pipeline_run(const pipeline_plan *plan)
-{
-    const batch_command *command = plan->command;
-    pipeline p = {.plan = plan, .source = &command->source, .has_result = command->count > 1 || group_is_distributed()};
-    device_plan device = *plan->device;
-
-    p.report.mode = plan->mode;
-    p.report.check = compare_start();
-    p.report.failures = json_new_list();
-    pthread_mutex_init(&p.lock, NULL);
-    p.known = memory_zeroed((size_t)p.source->distinct, sizeof *p.known);
-    device.back = come_back;
-    device.lost = be_lost;
-    device.user = &p;
-    if (plan->mode <= PIPELINE_PINNED) {
-        device.slots = 1;
-        device.chunk = MOST_CHANNELS; /* of one image */
-        device.chunk_bytes = INT64_MAX;
-    }
-    p.device = batch_device_create(&device);
-    if (command->decompose_on && plan->mode != PIPELINE_FULL)
-        p.decomposer = decomposer_create(command->decompose_on, command->own->svd, command->common->seed);
-    run_passes(&p);
-    progress_end();
-    decomposer_free(p.decomposer);
-    batch_device_free(p.device);
-    free(p.known);
-    pthread_mutex_destroy(&p.lock);
-    p.report.interrupted = signals_caught() != 0;
-    p.report.late = progress_is_late();
-    p.report.peak_bytes = peak_bytes();
-    ranks_merge(&p.report, fl_device_describe(plan->device->device)->resource);
-    p.report.dropped = p.source->count - p.report.done - p.report.failed - p.report.already_there;
-    p.report.late = p.report.late && p.report.dropped > 0 && !p.report.interrupted && !p.report.broken;
-    return p.report;
-}
-
-void pipeline_report_free(pipeline_report *report)
-{
-    json_decref(report->failures);
-    free(report->wall.s);
-    free(report->parts);
 }

@@ -35,14 +35,6 @@ void distributed_take_variant(const common_options *c, const char *only)
         note("several ranks take the variant %s", only);
 }
 
-void distributed_settle(fl_stream *stream)
-{
-    if (!group_is_distributed())
-        return;
-    must(fl_stream_wait(stream));
-    group_wait();
-}
-
 void distributed_take(measurement *m, double kernel, int launches)
 {
     m->cost = group_take_cost();

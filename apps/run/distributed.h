@@ -14,10 +14,6 @@ void distributed_refuse(const common_options *common);
  * another one was. */
 void distributed_take_variant(const common_options *common, const char *only);
 
-/* Where there are several ranks, waits for this one's copies and for the others, so that the time of an exchange does
- * not contain these. */
-void distributed_settle(fl_stream *stream);
-
 /* Keeps what this rank's clock shows of a pass: `kernel` seconds, in which the operation ran `launches` times. */
 void distributed_take(measurement *m, double kernel, int launches);
 

@@ -3,7 +3,7 @@
 
 #include "distributed.h"
 #include "ranks/launch.h"
-#include "measure.h"
+#include "passes.h"
 #include "reference.h"
 #include "kept/tuned.h"
 
@@ -209,66 +209,21 @@ static bool fit_together(const exercise *e, int choices)
     return bytes * choices < memory / 4;
 }
 
-/* What is measured: a variant on a backend. */
-typedef struct choice {
-    const open_backend *on;
-    measure_plan plan;
-} choice;
-
 typedef struct choice_list {
     int count;
     choice *list;
 } choice_list;
 
-static void add_choice(choice_list *choices, const open_backend *on, const measure_plan *plan)
+static void add_choice(choice_list *choices, const choice *one)
 {
     choices->list = memory_regrown(choices->list, (size_t)choices->count + 1, sizeof *choices->list);
-    choices->list[choices->count++] = (choice){on, *plan};
-}
-
-/* Adds the measurement, if the device could run it. */
-static void add_result(result_list *results, measuring *m)
-{
-    if (m)
-        results->list[results->count++] = measure_end(m);
-}
-
-/* Each choice in turn, from its first pass to its last. */
-static void run_in_turn(const exercise *e, const choice_list *choices, result_list *results)
-{
-    for (int i = 0; i < choices->count && !(results->count > 0 && progress_is_late()); i++) {
-        const choice *one = &choices->list[i];
-        measuring *m = measure_start(e, &one->plan, one->on->requested, one->on->device);
-        while (m && measure_round(m, 1))
-            ;
-        add_result(results, m);
-    }
-}
-
-/* All in rounds: a machine that slows down meanwhile slows all of them down. */
-static void run_interleaved(const exercise *e, const choice_list *choices, result_list *results)
-{
-    enum { ROUNDS = 4 };
-    measuring **under_way = memory_zeroed((size_t)choices->count, sizeof *under_way);
-    bool more = true;
-
-    for (int i = 0; i < choices->count && !(i > 0 && progress_is_late()); i++) {
-        const choice *one = &choices->list[i];
-        under_way[i] = measure_start(e, &one->plan, one->on->requested, one->on->device);
-    }
-    while (more) {
-        more = false;
-        for (int i = 0; i < choices->count; i++)
-            more = (under_way[i] && measure_round(under_way[i], ROUNDS)) || more;
-    }
-    for (int i = 0; i < choices->count; i++)
-        add_result(results, under_way[i]);
-    free(under_way);
+    choices->list[choices->count++] = *one;
 }
 
 /* The variant that a saved sweep found best on the device, where neither an option nor a variable names one. */
-static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
+static void take_saved(const exercise *e, choice *one)
 {
+    fl_device *const device = one->on->device;
     const fl_device_info *info = fl_device_describe(device);
     const char *name = e->kind->name;
     fl_dtype dtype = e->outputs[0].dtype;
@@ -282,9 +237,9 @@ static void take_saved(const exercise *e, fl_device *device, measure_plan *plan)
         if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 || !(v.dtypes & 1u << dtype) ||
             fl_variant_ready(device, i) != FL_OK)
             continue;
-        plan->variant = v.variant;
-        memcpy(plan->block, saved.block, sizeof plan->block);
-        plan->tuned = true;
+        one->variant = v.variant;
+        memcpy(one->block, saved.block, sizeof one->block);
+        one->tuned = true;
         return;
     }
     note("%s no longer has the variant '%s', which a saved sweep found best; auto runs instead (`flynn sweep --forget "
@@ -298,22 +253,31 @@ static const char *name_at(const common_options *common, int i)
     return i < common->variant_count ? common->variants[i] : NULL;
 }
 
+/* As the options say. */
+static choice choice_of(const common_options *common, const open_backend *on)
+{
+    choice one = {.on = on, .variant = common->variant};
+
+    memcpy(one.block, common->block, sizeof one.block);
+    return one;
+}
+
 /* Adds a choice for each variant in the list, or for all, that the backend has. */
 static void add_variants(const exercise *e, const open_backend *on, choice_list *choices)
 {
     const bool all = strcmp(name_at(&e->common, 0), "all") == 0;
-    measure_plan plan = measure_plan_of(&e->common);
+    choice one = choice_of(&e->common, on);
     fl_variant_info v;
 
-    plan.optional = true;
+    one.optional = true;
     for (int n = 0; all ? n == 0 : n < e->common.variant_count; n++)
         for (size_t i = 0; fl_variant_get(on->device, i, &v) == FL_OK; i++) {
             const bool named = all ? strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0
                                    : strcmp(v.variant, name_at(&e->common, n)) == 0;
             if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << e->outputs[0].dtype))
                 continue;
-            plan.variant = v.variant;
-            add_choice(choices, on, &plan);
+            one.variant = v.variant;
+            add_choice(choices, &one);
         }
 }
 
@@ -324,19 +288,19 @@ static choice_list choices_for(const exercise *e)
     choice_list choices = {0, NULL};
 
     for (int i = 0; i < e->backends->count; i++) {
-        measure_plan plan = measure_plan_of(common);
+        choice one = choice_of(common, &e->backends->open[i]);
         if (name_at(common, 1) || (name_at(common, 0) && strcmp(name_at(common, 0), "all") == 0)) {
             add_variants(e, &e->backends->open[i], &choices);
             continue;
         }
         if (!common->has_variant && common->block[0] == 0 && !group_is_distributed())
-            take_saved(e, e->backends->open[i].device, &plan);
-        add_choice(&choices, &e->backends->open[i], &plan);
+            take_saved(e, &one);
+        add_choice(&choices, &one);
     }
     for (int n = 0; n < common->variant_count && strcmp(name_at(common, n), "all") != 0; n++) {
         bool found = !name_at(common, 1);
         for (int i = 0; i < choices.count; i++)
-            found = found || strcmp(choices.list[i].plan.variant, name_at(common, n)) == 0;
+            found = found || strcmp(choices.list[i].variant, name_at(common, n)) == 0;
         if (!found)
             option_fail("variant", "no backend named here has the variant '%s' of %s; `flynn list` shows them",
                         name_at(common, n), e->kind->name);
@@ -416,7 +380,7 @@ static bool run_keep(exercise *e, choice_list choices, result_list *results)
 {
     const int first = results->count;
 
-    (choices.count > 1 && fit_together(e, choices.count) ? run_interleaved : run_in_turn)(e, &choices, results);
+    passes_run(e, choices.list, choices.count, choices.count > 1 && fit_together(e, choices.count), results);
     const bool ok = check_all(e, results, first);
     results_add_rows(results, e, first);
     free(choices.list);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "backends.h"
-#include "disturbance.h"
 #include "ranks/group.h"
 #include "samples.h"
 #include "verdict.h"
@@ -51,18 +50,6 @@ typedef struct exercise {
     void *expected;                               /* what results are compared with; the kind's */
 } exercise;
 
-typedef struct measure_plan {
-    const char *variant; /* NULL: auto */
-    int block[3];
-    bool optional; /* one of a list of variants: left out, with a remark, where it cannot run */
-    bool tuned;    /* variant and block are a saved sweep's: where they cannot run, auto does */
-    int repeat;    /* timed passes of each kind; 0: as many as min_time_s asks for */
-    int warmup;    /* passes between the cold one and the timed ones */
-    double min_time_s;
-    bool pageable;     /* host arrays are ordinary memory instead of pinned */
-    bool wrong_timing; /* also time the call alone, without waiting for the work */
-} measure_plan;
-
 /* What one of several ranks did, in medians of its passes. */
 typedef struct rank_facts {
     char host[64], resource[48];
@@ -75,12 +62,13 @@ typedef struct rank_facts {
 struct measurement {
     const char *requested; /* the backend as the user named it */
     fl_device_info device;
-    fl_timing timing; /* of the cold pass: variant, block, bytes, flops; kernel_s is the median of `kernel` */
+    fl_timing timing; /* of the first pass: block, bytes, flops; kernel_s is the median of `kernel` */
+    char variant[64]; /* to which timing.variant points */
     double cold_s;    /* the first pass from host arrays to host arrays: allocations, module load and all */
     samples h2d, kernel, d2h, total;
     samples call;                     /* until the call returned; none unless wrong_timing */
     host_array results[MOST_OUTPUTS]; /* as many as the exercise has outputs; the first is cut to its count */
-    disturbance disturbed;            /* while it was timed */
+    char disturbed[200];              /* what disturbed the timed passes; "": nothing was found */
     bool first_counts;                /* only the first pass was timed: it is a sample of kernel and total */
     bool tuned;                       /* a saved sweep found variant and block */
     watched watched;                  /* where exercise.begins is not NULL */

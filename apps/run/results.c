@@ -4,7 +4,7 @@
 #include "distributed.h"
 #include "ranks/group.h"
 #include "kept/machine.h"
-#include "measure.h"
+#include "passes.h"
 #include "shape.h"
 
 #include "files/output.h"
@@ -29,19 +29,6 @@ void result_list_free(result_list *results)
         measurement_free(&results->list[i]);
     free(results->list);
     json_decref(results->rows);
-}
-
-measure_plan measure_plan_of(const common_options *common)
-{
-    measure_plan plan = {.variant = common->variant,
-                         .repeat = common->repeat,
-                         .warmup = common->warmup,
-                         .min_time_s = common->min_time_s,
-                         .pageable = common->pageable,
-                         .wrong_timing = common->wrong_timing};
-
-    memcpy(plan.block, common->block, sizeof plan.block);
-    return plan;
 }
 
 static json_t *json_times(const measurement *m)
@@ -123,15 +110,19 @@ static void put_kernel(json_t *row, const fl_timing *t)
     json_put(row, "occupancy", t->occupancy > 0 ? json_number(t->occupancy) : json_null());
 }
 
-/* Why the times say little; "" where they do not. An emulation's never say anything. */
+/* Why the times say little; "" where nothing was found. An emulation's never say anything. */
 static void say_disturbed(const measurement *m, char *text, size_t size)
 {
+    const double most_spread = 0.5;
     const statistics kernel = statistics_of(m->kernel.s, m->kernel.count);
-    const double total = m->device.host_memory ? median(m->total.s, m->total.count) : 0;
+    const double spread = m->kernel.count > 2 ? kernel.spread / kernel.median : 0;
+    const char *const advice = "do not trust its times; measure again on a quiet machine, or for longer (--min-time=2)";
 
     *text = '\0';
-    if (!m->device.emulation && m->kernel.count > 2)
-        disturbance_say(text, size, m->disturbed, kernel.spread / kernel.median, kernel.median, total);
+    if (*m->disturbed)
+        snprintf(text, size, "%s: %s", m->disturbed, advice);
+    else if (spread > most_spread && !m->device.emulation)
+        snprintf(text, size, "its times vary by %.0f %%, and no cause shows: %s", 100 * spread, advice);
 }
 
 static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
@@ -310,7 +301,7 @@ static void show_table(const result_list *results, const exercise *e, const json
                        m->device.emulation ? " (an emulation: its times mean nothing)" : "");
         explain_ceiling(m, row);
         if (json_is_string(row_value(row, "disturbed")))
-            note("%s %s: %s", m->device.resource, m->timing.variant, row_text(row, "disturbed"));
+            text_print("%s %s: %s\n", m->device.resource, m->timing.variant, row_text(row, "disturbed"));
         if (m->first_counts)
             text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)

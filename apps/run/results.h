@@ -7,9 +7,6 @@
 
 #include "kind.h"
 
-/* The plan that the common options ask for. */
-measure_plan measure_plan_of(const common_options *common);
-
 /* Adds the rows of the results from the `first` one on, which are those of `e` as it is now. */
 void results_add_rows(result_list *results, const exercise *e, int first);
 

@@ -2,6 +2,7 @@
 #include "slice.h"
 
 #include "run/host_memory.h"
+#include "run/passes.h"
 #include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -14,49 +15,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* KERNEL, D2H: packing on the device and the copy, between events. HOST: slicing on the host; TOTAL: from the array on
- * the device to the packed slice on the host; both by the wall clock. */
-enum { KERNEL, D2H, HOST, TOTAL, QUANTITIES };
-
 struct slice_session {
     const open_backend *backend;
     fl_device *device;
     const host_array *source;
-    const measure_plan *plan;
+    const common_options *common;
     fl_array *array;
     void *host_whole, *host_part;
-    fl_stream *stream;
-    fl_event *event[3]; /* around the packing and the copy */
 
     /* The slice that is measured. */
     const slice_part *part;
     slice_choice choice;
     fl_array *view, *packed;
-    samples times[QUANTITIES];
 };
 
-slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan)
+slice_session *slice_session_open(const open_backend *backend, const host_array *array, const common_options *common)
 {
     slice_session *s = memory_zeroed(1, sizeof *s);
     size_t bytes = host_array_bytes(array);
 
-    *s = (slice_session){.backend = backend, .device = backend->device, .source = array, .plan = plan};
+    *s = (slice_session){.backend = backend, .device = backend->device, .source = array, .common = common};
     must(fl_array_from_host(s->device, array->dtype, array->ndim, array->shape, array->data, &s->array));
-    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_whole));
-    must(host_memory_create(s->device, !plan->pageable, bytes, &s->host_part));
-    must(fl_stream_create(s->device, &s->stream));
-    for (int i = 0; i < 3; i++)
-        must(fl_event_create(s->device, &s->event[i]));
+    must(host_memory_create(s->device, !common->pageable, bytes, &s->host_whole));
+    must(host_memory_create(s->device, !common->pageable, bytes, &s->host_part));
     return s;
 }
 
 void slice_session_close(slice_session *s)
 {
-    for (int i = 0; i < 3; i++)
-        fl_event_free(s->event[i]);
-    fl_stream_free(s->stream);
-    host_memory_free(s->device, !s->plan->pageable, s->host_whole);
-    host_memory_free(s->device, !s->plan->pageable, s->host_part);
+    host_memory_free(s->device, !s->common->pageable, s->host_whole);
+    host_memory_free(s->device, !s->common->pageable, s->host_part);
     fl_array_free(s->array);
     free(s);
 }
@@ -105,68 +93,75 @@ static char *slice_on_host(const host_array *a, const slice_part *part, int d, c
     return to;
 }
 
-/* Queues the device's work, with events around its two steps if `events`. */
-static void queue(const slice_session *s, bool events)
+/* The steps of a pass: packing on the device, the copy to the host, and slicing there. */
+static fl_status pack(void *user, const fl_run *run)
 {
+    const slice_session *s = user;
+
+    return s->choice == SLICE_PACKED ? fl_convert(s->device, s->view, s->packed, run) : FL_OK;
+}
+
+static fl_status copy(void *user, fl_stream *stream)
+{
+    const slice_session *s = user;
     fl_array *const sources[] = {[SLICE_WHOLE] = s->array, [SLICE_VIEW] = s->view, [SLICE_PACKED] = s->packed};
 
-    if (events)
-        must(fl_event_record(s->event[0], s->stream));
-    if (s->choice == SLICE_PACKED)
-        must(fl_convert(s->device, s->view, s->packed, &(fl_run){.stream = s->stream}));
-    if (events)
-        must(fl_event_record(s->event[1], s->stream));
-    must(fl_array_read(sources[s->choice], s->choice == SLICE_WHOLE ? s->host_whole : s->host_part, s->stream));
-    if (events)
-        must(fl_event_record(s->event[2], s->stream));
+    return fl_array_read(sources[s->choice], s->choice == SLICE_WHOLE ? s->host_whole : s->host_part, stream);
 }
 
-/* One pass by the wall clock; `host_s`: the part of it that slices on the host. */
-static double total_pass(const slice_session *s, double *host_s)
+static fl_status slice_there(void *user, fl_stream *stream)
 {
-    double start = seconds_now(), copied;
+    const slice_session *s = user;
 
-    queue(s, false);
-    must(fl_stream_wait(s->stream));
-    copied = seconds_now();
+    (void)stream;
     if (s->choice == SLICE_WHOLE)
         slice_on_host(s->source, s->part, 0, s->host_whole, s->host_part);
-    *host_s = s->choice == SLICE_WHOLE ? seconds_now() - copied : 0;
-    return seconds_now() - start;
+    return FL_OK;
 }
 
-static void time_passes(slice_session *s)
+/* Overwrites the memory that the timed passes must fill. */
+static fl_status poison(void *user, fl_stream *stream)
 {
-    double start, host_s, kernel_s, d2h_s;
+    const slice_session *s = user;
 
-    total_pass(s, &host_s); /* the cold pass */
-    progress_has_result();
-    for (int i = 0; i < s->plan->warmup && !progress_is_late(); i++)
-        total_pass(s, &host_s);
-    for (start = seconds_now(); measure_more(s->plan, s->times[TOTAL].count, seconds_now() - start);) {
-        samples_add(&s->times[TOTAL], total_pass(s, &host_s));
-        samples_add(&s->times[HOST], host_s);
-    }
-    for (start = seconds_now(); measure_more(s->plan, s->times[D2H].count, seconds_now() - start);) {
-        queue(s, true);
-        must(fl_stream_wait(s->stream));
-        must(fl_event_elapsed(s->event[0], s->event[1], &kernel_s));
-        must(fl_event_elapsed(s->event[1], s->event[2], &d2h_s));
-        samples_add(&s->times[KERNEL], s->choice == SLICE_PACKED ? kernel_s : 0);
-        samples_add(&s->times[D2H], d2h_s);
-    }
-}
-
-/* Overwrites the memory that the passes must fill. */
-static void poison(const slice_session *s)
-{
     memset(s->host_part, 0xff, bytes_from(s->source, s->part->shape, 0));
     if (s->choice == SLICE_WHOLE)
         memset(s->host_whole, 0xff, host_array_bytes(s->source));
-    if (s->choice == SLICE_PACKED) {
-        must(fl_array_write(s->packed, s->host_part, s->stream));
-        must(fl_stream_wait(s->stream));
-    }
+    if (s->choice != SLICE_PACKED)
+        return FL_OK;
+    must(fl_array_write(s->packed, s->host_part, stream));
+    return fl_stream_wait(stream);
+}
+
+/* From --max-time on no pass follows the first timed one, which there is of each row. */
+static bool goes_on(void *user, const fl_bench_step *step)
+{
+    (void)user;
+    if (step->phase != FL_BENCH_FIRST)
+        progress_has_result();
+    return step->phase != FL_BENCH_TIMED || step->pass == 1 || !progress_ends();
+}
+
+static fl_bench *time_passes(slice_session *s)
+{
+    fl_bench_plan plan = passes_plan(s->common);
+    fl_bench *bench;
+
+    plan.min_time_s /= 4; /* there are many slices, with three ways each */
+    plan.fewest = 3;
+    plan.rounds = 1;
+    plan.step = goes_on;
+    must(fl_bench_create(&plan, &bench));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = "slice",
+                                              .device = s->device,
+                                              .call = pack,
+                                              .copy_out = copy,
+                                              .finish = slice_there,
+                                              .after_first = poison,
+                                              .launches = s->choice == SLICE_PACKED ? 0 : 1,
+                                              .user = s}));
+    must(fl_bench_run(bench));
+    return bench;
 }
 
 /* Compares all bytes; if they differ, all elements. */
@@ -205,25 +200,39 @@ static json_t *json_part(const host_array *a, const slice_part *p)
     return json_text(text);
 }
 
-static void put_times(json_t *row, const samples *lists)
+/* The median of a step's samples, and the samples; those of a step that the choice does not have are 0. */
+static void put_times(json_t *row, json_t *times, const char *name, const fl_bench *bench, fl_bench_quantity quantity,
+                      bool has)
 {
-    static const char *const names[QUANTITIES] = {"kernel", "d2h", "host", "total"};
-    json_t *times = json_new_object();
+    samples list = passes_samples(bench, 0, quantity);
     char key[16];
 
-    for (int i = 0; i < QUANTITIES; i++) {
-        snprintf(key, sizeof key, "%s_s", names[i]);
-        json_put(row, key, json_number(median(lists[i].s, lists[i].count)));
-        json_put(times, names[i], json_numbers(lists[i].s, lists[i].count));
-    }
+    if (!has)
+        memset(list.s, 0, (size_t)list.count * sizeof *list.s);
+    snprintf(key, sizeof key, "%s_s", name);
+    json_put(row, key, json_number(median(list.s, list.count)));
+    json_put(times, name, json_numbers(list.s, list.count));
+    free(list.s);
+}
+
+/* kernel, d2h: packing on the device and the copy. host: slicing on the host; total: from the array on the device to
+ * the packed slice on the host. */
+static void put_all_times(json_t *row, const slice_session *s, const fl_bench *bench)
+{
+    json_t *times = json_new_object();
+
+    put_times(row, times, "kernel", bench, FL_BENCH_KERNEL, s->choice == SLICE_PACKED);
+    put_times(row, times, "d2h", bench, FL_BENCH_COPY_OUT, true);
+    put_times(row, times, "host", bench, FL_BENCH_FINISH, s->choice == SLICE_WHOLE);
+    put_times(row, times, "total", bench, FL_BENCH_TOTAL, true);
     json_put(row, "times_s", times);
 }
 
-static json_t *json_row(const slice_session *s)
+static json_t *json_row(const slice_session *s, const fl_bench *bench)
 {
     static const char *const choices[SLICE_CHOICES] = {"whole", "view", "packed"};
     const fl_device_info *device = fl_device_describe(s->device);
-    const char *memory = device->host_memory ? "in place" : s->plan->pageable ? "pageable" : "pinned";
+    const char *memory = device->host_memory ? "in place" : s->common->pageable ? "pageable" : "pinned";
     const slice_part *part = s->part;
     const host_array *a = s->source;
     const double bytes = (double)bytes_from(a, part->shape, 0);
@@ -241,7 +250,7 @@ static json_t *json_row(const slice_session *s)
     json_put(row, "array_shape", json_wholes(a->shape, a->ndim));
     json_put(row, "host_memory", json_text(memory));
     json_put(row, "open_s", json_number(device->open_s));
-    put_times(row, s->times);
+    put_all_times(row, s, bench);
     json_put(row, "bytes", json_number(bytes));
     json_put(row, "bytes_copied", json_number(copied));
     json_put(row, "row_bytes", json_number((double)bytes_from(a, part->shape, row_dimension(a, part))));
@@ -263,6 +272,7 @@ bool slice_can_pack(const slice_session *s)
 
 json_t *slice_measure(slice_session *s, const slice_part *part, slice_choice choice)
 {
+    fl_bench *bench;
     json_t *row;
 
     s->part = part;
@@ -270,14 +280,11 @@ json_t *slice_measure(slice_session *s, const slice_part *part, slice_choice cho
     must(fl_array_view(s->array, part->start, part->shape, &s->view));
     if (choice == SLICE_PACKED)
         must(fl_array_create(s->device, s->source->dtype, s->source->ndim, part->shape, &s->packed));
-    poison(s);
-    time_passes(s);
-    row = json_row(s);
+    bench = time_passes(s);
+    row = json_row(s, bench);
+    fl_bench_free(bench);
     fl_array_free(s->view);
     fl_array_free(s->packed);
     s->view = s->packed = NULL;
-    for (int i = 0; i < QUANTITIES; i++)
-        free(s->times[i].s);
-    memset(s->times, 0, sizeof s->times);
     return row;
 }

@@ -218,11 +218,9 @@ int command_slice(int argc, char **argv)
     backend_list backends = backends_open(&common); /* before any work: one that cannot run ends the command */
     host_array array = make_array(file, &common);
     part_list parts = make_parts(slice, &array);
-    measure_plan plan = measure_plan_of(&common);
-    plan.min_time_s /= 4; /* many slices, three ways each */
 
     for (int i = 0; i < backends.count && !is_over(rows); i++) {
-        slice_session *session = slice_session_open(&backends.open[i], &array, &plan);
+        slice_session *session = slice_session_open(&backends.open[i], &array, &common);
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines, &done);
         host_array result = slice_result(session);
         if (i == 0 && output && fine)

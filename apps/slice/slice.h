@@ -5,7 +5,9 @@
 #pragma once
 
 #include "run/backends.h"
-#include "run/measure.h"
+#include "support/host_array.h"
+
+#include <jansson.h>
 
 /* whole: copy the whole array and slice it on the host; view: slice on the device, which copies nothing, and copy the
  * view, row by row if its rows lie apart; packed: gather the view's rows on the device and copy one block. */
@@ -21,7 +23,7 @@ typedef struct slice_part {
 typedef struct slice_session slice_session;
 
 /* Copies `array` to the device. Ends the command if anything fails, like the other functions here. */
-slice_session *slice_session_open(const open_backend *backend, const host_array *array, const measure_plan *plan);
+slice_session *slice_session_open(const open_backend *backend, const host_array *array, const common_options *common);
 
 /* Can the device pack this dtype? It has the other ways in any case. */
 bool slice_can_pack(const slice_session *session);

@@ -227,3 +227,11 @@ bool progress_is_late(void)
 {
     return progress_left() <= 0;
 }
+
+bool progress_ends(void)
+{
+    pthread_mutex_lock(&state.lock);
+    const bool has_result = !state.give_up;
+    pthread_mutex_unlock(&state.lock);
+    return has_result && progress_is_late();
+}

@@ -28,6 +28,8 @@ void progress_has_result(void);
 
 /* Is a limit set, and the time over? */
 bool progress_is_late(void);
+/* The same, and is there something to show? */
+bool progress_ends(void);
 
 /* Seconds that are left; a large number without a limit. */
 double progress_left(void);

@@ -33,8 +33,9 @@ const field fields[] = {
     {"h2d_s", "h2d", AS_SECONDS, .drop = 12, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "h2d",
      .about = "copies to the device, between events; 0 if the arrays are in host memory"},
     {"kernel_s", "kernel", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "kernel",
-     .about = "the operation, between events. An operation shorter than 200 us is queued several times between two "
-              "events, and a sample is the mean"},
+     .about =
+         "the operation, between events; in host memory by the host's clock, within the pass of `total`. An operation "
+         "shorter than 200 us (in host memory 10 us) is queued several times, and a sample is the mean"},
     {"ranks", "ranks", AS_COUNT, .in = IN_RUN, .shown = ON_RANKS,
      .about = "of several processes: how many. Their times are those of the slowest one, from the moment at which all "
               "begin"},
@@ -53,7 +54,7 @@ const field fields[] = {
      .about = "copies from the device, between events; 0 if the arrays are in host memory"},
     {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",
      .about =
-         "a warm pass by the wall clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
+         "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
     {"call_s", NULL, AS_SECONDS, .from = MEDIAN_OF, .of = "call",
      .about =
          "with `--wrong-timing`, the time until the call returned, without waiting for the work: on a GPU the time to "
@@ -61,7 +62,7 @@ const field fields[] = {
     {"times_s", NULL,
      .about =
          "every single sample, `{\"h2d\": [...], \"kernel\": [...], \"d2h\": [...], \"total\": [...]}`, without the "
-         "cold pass and the warm-ups; `warmup`: the number of these warm-ups"},
+         "first pass and the warm-ups; `warmup`: the number of these warm-ups"},
     {"spread", "spread", AS_PART, .drop = 26, .in = IN_COMPARE,
      .about = "the interquartile range of the totals over their median, in sweep of the kernel's times"},
     {"n", "n", AS_COUNT, .drop = 27, .in = IN_COMPARE, .from = COUNT_OF, .of = "total",

@@ -83,7 +83,7 @@ void bench_disturbance_say(const bench_disturbance *d, double throttled, char *t
     if (throttled > 0)
         snprintf(text, size, "the GPU lowered its clock for power or heat");
     else if (switches > limit_switches_per_s && d->switches >= fewest_switches)
-        snprintf(text, size, "other programs took the processor %.0f times a second", switches);
+        snprintf(text, size, "other programs or threads took the processor %.0f times a second", switches);
     else if (stolen > limit_stolen && d->ticks >= fewest_ticks)
         snprintf(text, size, "other virtual machines took %.0f %% of the processors' time", 100 * stolen);
     else if (d->load > limit_load)

@@ -28,8 +28,8 @@ void bench_disturbance_add(bench_disturbance *d, const bench_counts *from, const
 double bench_switches_per_s(const bench_disturbance *d);
 double bench_stolen_part(const bench_disturbance *d);
 
-/* Writes the cause that disturbed the passes, "other programs took the processor 1200 times a second", or "" if no
- * counter is above its limit. `throttled`: 1 if the GPU lowered its clock. */
+/* Writes the cause that disturbed the passes, "other programs or threads took the processor 1200 times a second", or ""
+ * if no counter is above its limit. `throttled`: 1 if the GPU lowered its clock. */
 void bench_disturbance_say(const bench_disturbance *d, double throttled, char *text, size_t size);
 
 #endif

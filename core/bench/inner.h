@@ -49,6 +49,7 @@ typedef struct bench_work {
     fl_timing first;
     char variant[64];
     bool began, ran, complete; /* the first pass was started; it ended well; all that was asked for was timed */
+    bool apart;                /* a pass runs twice, by events and by the clock: some process's device has own memory */
     bool first_counts, checked, right;
     int launches, most; /* the latter: room for samples */
     double first_s, spent;
@@ -101,8 +102,8 @@ void bench_flush_free(bench_flush *flush);
 
 /* pass.c. Each function ends its mark in the trace also where a callback fails. */
 fl_status bench_first_pass(fl_bench *bench, bench_work *work);
-/* One pass, which `launches` calls share: by events and by the clock as the case asks for. */
-fl_status bench_pass(fl_bench *bench, bench_work *work, int launches, bench_times *times);
+/* One pass, which `launches` calls share: by events and by the clock as the case asks for. `timed`: it is a sample. */
+fl_status bench_pass(fl_bench *bench, bench_work *work, int launches, bool timed, bench_times *times);
 /* A pass that is not timed, such as one that warms up. */
 fl_status bench_warm_up(fl_bench *bench, bench_work *work);
 

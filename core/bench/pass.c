@@ -72,7 +72,7 @@ static fl_status clock_pass(bench_work *w, int launches, bench_times *t)
         t->s[FL_BENCH_FINISH] = bench_now() - done;
     if (w->what.between)
         t->s[FL_BENCH_BETWEEN] = known - returned;
-    if (w->info.host_memory) {
+    if (!w->apart) {
         t->s[FL_BENCH_KERNEL] = (returned - called) / launches;
         t->s[FL_BENCH_COPY_IN] = w->what.copy_in ? called - start : 0;
         t->s[FL_BENCH_COPY_OUT] = w->what.copy_out ? copied - known : 0;
@@ -136,9 +136,10 @@ static fl_status marked_clock_pass(fl_bench *b, bench_work *w, int launches, ben
     return maybe(w, w->what.after_pass);
 }
 
-static fl_status all_parts(fl_bench *b, bench_work *w, int launches, bench_times *t)
+static fl_status all_parts(fl_bench *b, bench_work *w, int launches, bool timed, bench_times *t)
 {
-    const bool host = w->info.host_memory;
+    const bool host = !w->apart;
+    fl_status (*const took)(void *, double, int) = timed ? w->what.took : NULL;
     fl_trace_mark mark;
     fl_status status;
 
@@ -148,8 +149,8 @@ static fl_status all_parts(fl_bench *b, bench_work *w, int launches, bench_times
         status = event_pass(b, w, launches, t);
         fl_trace_end(mark);
         BENCH_TRY(status);
-        if (w->what.took)
-            BENCH_TRY(w->what.took(w->what.user, t->s[FL_BENCH_KERNEL], launches));
+        if (took)
+            BENCH_TRY(took(w->what.user, t->s[FL_BENCH_KERNEL], launches));
     }
     if (b->plan.time_call && !host) {
         BENCH_TRY(before_pass(b, w));
@@ -160,16 +161,16 @@ static fl_status all_parts(fl_bench *b, bench_work *w, int launches, bench_times
         BENCH_TRY(marked_clock_pass(b, w, host ? launches : 1, t));
     if (host && b->plan.time_call)
         t->s[FL_BENCH_CALL] = t->s[FL_BENCH_KERNEL]; /* the call returns when its work is done */
-    if (host && w->what.took)
-        BENCH_TRY(w->what.took(w->what.user, t->s[FL_BENCH_KERNEL], launches));
+    if (host && took)
+        BENCH_TRY(took(w->what.user, t->s[FL_BENCH_KERNEL], launches));
     return FL_OK;
 }
 
-fl_status bench_pass(fl_bench *bench, bench_work *work, int launches, bench_times *times)
+fl_status bench_pass(fl_bench *bench, bench_work *work, int launches, bool timed, bench_times *times)
 {
     for (int i = 0; i < BENCH_QUANTITIES; i++)
         times->s[i] = NAN;
-    BENCH_TRY(all_parts(bench, work, launches, times));
+    BENCH_TRY(all_parts(bench, work, launches, timed, times));
     for (int i = 0; i < BENCH_QUANTITIES; i++)
         if (!isnan(times->s[i]))
             BENCH_TRY(team_most(bench, &times->s[i]));

@@ -130,12 +130,24 @@ static bench_vendor vendor_of(const fl_device_info *info)
                                                       : BENCH_VENDOR_NONE;
 }
 
+/* Processes of a team take the same passes, whatever their devices are. */
+static fl_status choose_passes(const fl_bench *b, bench_work *w)
+{
+    double apart = !w->info.host_memory;
+
+    if (b->joined && w->what.device)
+        BENCH_TRY(b->team.most(b->team.user, &apart));
+    w->apart = apart > 0;
+    return FL_OK;
+}
+
 static fl_status prepare(const fl_bench *b, bench_work *w)
 {
     BENCH_TRY(make_room(b, w));
+    BENCH_TRY(choose_passes(b, w));
     if (w->what.device) {
         BENCH_TRY(fl_stream_create(w->what.device, &w->stream));
-        for (int i = 0; i < BENCH_EVENTS && !w->info.host_memory; i++)
+        for (int i = 0; i < BENCH_EVENTS && w->apart; i++)
             BENCH_TRY(fl_event_create(w->what.device, &w->event[i]));
     }
     if (b->plan.flush)
@@ -156,7 +168,7 @@ static fl_status timed_pass(fl_bench *b, bench_work *w)
 {
     bench_times t;
 
-    BENCH_TRY(bench_pass(b, w, w->launches, &t));
+    BENCH_TRY(bench_pass(b, w, w->launches, true, &t));
     for (int i = 0; i < BENCH_QUANTITIES; i++)
         add_sample(w, (fl_bench_quantity)i, t.s[i]);
     return FL_OK;
@@ -174,28 +186,32 @@ static int launches_for(const fl_bench *b, const bench_work *w, double kernel)
 {
     const double batch = b->plan.batch_s;
 
-    if (w->what.alone || b->plan.flush)
-        return 1;
-    if (w->what.launches > 0)
-        return w->what.launches;
-    if (!(kernel < (w->info.host_memory ? short_for_clock_s : short_s)) || kernel >= batch)
+    if (!(kernel < (w->apart ? short_s : short_for_clock_s)) || kernel >= batch)
         return 1;
     return kernel > batch / MOST_LAUNCHES ? (int)(batch / kernel) : MOST_LAUNCHES;
 }
 
+/* The caller has decided that the first of these passes runs: where after_first overwrote the results, one must, since
+ * any later decision may end the run. */
 static fl_status warm_up(fl_bench *b, bench_work *w)
 {
+    const int given = w->what.alone || b->plan.flush ? 1 : w->what.launches;
     bench_times t;
     bool more = true;
 
     for (int i = 0; i < b->plan.warmup; i++) {
-        BENCH_TRY(decide(b, w, FL_BENCH_WARM_UP, i + 1, 0, &more));
+        if (i > 0)
+            BENCH_TRY(decide(b, w, FL_BENCH_WARM_UP, i + 1, 0, &more));
         if (!more)
             return FL_OK;
         BENCH_TRY(bench_warm_up(b, w));
     }
-    BENCH_TRY(bench_pass(b, w, 1, &t));
-    w->launches = launches_for(b, w, t.s[FL_BENCH_KERNEL]);
+    w->launches = given;
+    if (given > 0 && (b->plan.warmup > 0 || !w->what.after_first))
+        return FL_OK;
+    BENCH_TRY(bench_pass(b, w, 1, false, &t));
+    if (given == 0)
+        w->launches = launches_for(b, w, t.s[FL_BENCH_KERNEL]);
     return FL_OK;
 }
 
@@ -216,7 +232,7 @@ static fl_status one_long_pass(fl_bench *b, bench_work *w)
 static fl_status start(fl_bench *b, bench_work *w)
 {
     const bool counted = b->plan.repeat > 0 || b->plan.fewest > 0;
-    bool more = true;
+    bool more = true, warms_up;
 
     BENCH_TRY(decide(b, w, FL_BENCH_FIRST, 1, 0, &more));
     if (!more)
@@ -229,12 +245,13 @@ static fl_status start(fl_bench *b, bench_work *w)
         count_first_pass(w);
         return FL_OK;
     }
+    warms_up = counted || w->first_s <= long_s;
+    BENCH_TRY(decide(b, w, warms_up && b->plan.warmup > 0 ? FL_BENCH_WARM_UP : FL_BENCH_TIMED, 1, 0, &more));
+    if (!more)
+        return FL_OK; /* the first pass's results stay */
     if (w->what.after_first)
         BENCH_TRY(w->what.after_first(w->what.user, w->stream));
-    if (counted || w->first_s <= long_s)
-        return warm_up(b, w);
-    BENCH_TRY(decide(b, w, FL_BENCH_TIMED, 1, 0, &more));
-    return more ? one_long_pass(b, w) : FL_OK;
+    return warms_up ? warm_up(b, w) : one_long_pass(b, w);
 }
 
 /* Times one part of the passes that a case wants. */
@@ -337,12 +354,14 @@ static fl_status run_group(fl_bench *b, size_t first, size_t end)
 }
 
 /* What is not needed after the run goes back, also after a failure: a device's memory, and open libraries. */
-static void clean_up(bench_work *w)
+static void clean_up(const fl_bench *b, bench_work *w)
 {
     bench_gpu_clocks_close(&w->clocks);
     if (w->release_own)
         w->release_own(w->own);
     bench_flush_free(&w->flush);
+    if (b->joined)
+        w->disturbed.switches = 0; /* a process that waits for its team lets others have its processor */
     bench_disturbance_say(&w->disturbed, w->clocks.throttled, w->why_disturbed, sizeof w->why_disturbed);
     if (w->info.emulation)
         *w->why_disturbed = '\0'; /* its times say nothing, disturbed or not */
@@ -370,6 +389,6 @@ fl_status fl_bench_run(fl_bench *bench)
         status = run_group(bench, 0, bench->count);
     snprintf(message, sizeof message, "%s", fl_last_error());
     for (size_t i = 0; i < bench->count; i++)
-        clean_up(bench->works[i]);
+        clean_up(bench, bench->works[i]);
     return status == FL_OK ? FL_OK : fl_set_error(status, message);
 }

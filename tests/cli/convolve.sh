@@ -134,7 +134,7 @@ ok "a trace" convolve --size=64 --backend=serial,omp:2 --variant=tiled --trace=t
 check "host, copies and kernels, with the variant's name" json trace.json \
     '{e["args"]["name"] for e in d["traceEvents"] if e["ph"] == "M"} >= {"host", "serial", "thread 1", "stream 1, kernels",
      "stream 1, copies to device"} and {e["name"] for e in d["traceEvents"] if e["ph"] == "X"} >= {"open serial",
-     "cold pass", "pass", "check", "convolve tiled", "copy to device"} and
+     "first pass", "pass", "check", "convolve tiled", "copy to device"} and
      all(e["dur"] >= 0 and e["ts"] >= 0 for e in d["traceEvents"] if e["ph"] == "X")'
 refused "a trace that cannot be written" 4 no/such/folder convolve --trace=no/such/folder/trace.json
 refused "a trace without a name" 2 --trace convolve --trace=

@@ -92,7 +92,7 @@ for p in names:
     assert all(e["ts"] >= 0 and e["dur"] >= 0 and (p, e["tid"]) in lanes for e in spans[p])
     assert any(lane.endswith(", kernels") for (q, _), lane in lanes.items() if q == p), lanes
 passes = [[e for e in spans[p] if e["name"] == "pass"] for p in names]
-assert {len(all) for all in passes} == {2}, passes
+assert {len(all) for all in passes} == {3}, passes  # one that finds how often a kernel is queued, and two
 for together in zip(*passes) if waits else ():
     assert max(e["ts"] for e in together) < min(e["ts"] + e["dur"] for e in together) + 2e4, together
 END

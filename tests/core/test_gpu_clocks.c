@@ -90,7 +90,7 @@ Test(disturbance_counts, causes)
     char text[200];
 
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .switches = 500, .ticks = 400}, NAN, text, sizeof text);
-    cr_expect_str_eq(text, "other programs took the processor 250 times a second");
+    cr_expect_str_eq(text, "other programs or threads took the processor 250 times a second");
     bench_disturbance_say(&(bench_disturbance){.seconds = 0.01, .switches = 5}, NAN, text, sizeof text);
     cr_expect(strcmp(text, "") == 0, "a few switches are chance");
     bench_disturbance_say(&(bench_disturbance){.seconds = 2, .stolen = 100, .ticks = 400}, 0, text, sizeof text);
