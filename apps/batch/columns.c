@@ -146,8 +146,9 @@ void batch_add_derived(json_t *batch)
     json_array_foreach(json_object_get(batch, "runs"), i, run)
     {
         const json_t *times = json_object_get(run, "times_s");
-        const statistics wall = row_statistics(times);
-        json_put(run, "spread", json_array_size(times) > 1 ? json_number(wall.spread / wall.median) : json_null());
+        const fl_bench_statistics wall = row_statistics(times);
+        json_put(run, "spread",
+                 json_array_size(times) > 1 ? json_number(statistics_range(&wall) / wall.median) : json_null());
         json_array_foreach(json_object_get(run, "stages"), k, stage)
         {
             const double busy = row_number(stage, "busy_s"), bytes = row_number(stage, "bytes");

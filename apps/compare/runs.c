@@ -29,17 +29,18 @@ static const json_t *first_alike(const json_t *groups, const json_t *row, const 
     return found;
 }
 
-static const char *verdict_of(const statistics *older, const statistics *newer)
+static const char *verdict_of(const fl_bench_statistics *older, const fl_bench_statistics *newer)
 {
     const double ratio = older->median / newer->median;
 
     if (!(ratio > 0))
         return "unclear";
-    if (newer->third < older->first && ratio >= 1.02)
+    if (newer->third_quartile < older->first_quartile && ratio >= 1.02)
         return "faster";
-    if (newer->first > older->third && ratio <= 1 / 1.02)
+    if (newer->first_quartile > older->third_quartile && ratio <= 1 / 1.02)
         return "slower";
-    if (fabs(ratio - 1) < 0.05 && older->spread < 0.05 * older->median && newer->spread < 0.05 * newer->median)
+    if (fabs(ratio - 1) < 0.05 && statistics_range(older) < 0.05 * older->median &&
+        statistics_range(newer) < 0.05 * newer->median)
         return "same";
     return "unclear";
 }
@@ -51,7 +52,7 @@ static bool can_be_judged(const json_t *row, const char *quantity)
 
 static json_t *compare_times(const json_t *older, const json_t *newer, const char *key)
 {
-    const statistics a = row_times(older, key), b = row_times(newer, key);
+    const fl_bench_statistics a = row_times(older, key), b = row_times(newer, key);
     const bool judged = can_be_judged(older, key) && can_be_judged(newer, key);
     json_t *times = json_new_object();
 

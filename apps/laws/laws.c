@@ -290,14 +290,14 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
 static law_point point_of(const laws_run *run, int result, int64_t n, int64_t size, double work)
 {
     const json_t *row = json_array_get(run->rows, (size_t)result);
-    const statistics kernel = row_times(row, "kernel");
+    const fl_bench_statistics kernel = row_times(row, "kernel");
 
     return (law_point){.result = result,
                        .n = n,
                        .size = size,
                        .work = work,
                        .kernel_s = kernel.median,
-                       .spread_s = kernel.spread,
+                       .spread_s = statistics_range(&kernel),
                        .bytes_per_s = row_number(row, "bytes") / kernel.median,
                        .percent_of_ceiling = row_number(row, "percent_of_ceiling"),
                        .imbalance = row_number(row, "imbalance"),

@@ -180,12 +180,12 @@ static json_t *sample(bench *b, const quantity_kind *q, double amount, const cha
     begin = seconds_now();
     while (count < MOST_SAMPLES && (count < least || (!repeat && seconds_now() - begin < b->common->min_time_s)))
         times[count++] = q->seconds(b, q) / q->launches;
-    const statistics s = statistics_of(times, count);
+    const fl_bench_statistics s = statistics_of(times, count);
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
     json_put(entry, "variant", json_text(variant));
     json_put(entry, "seconds", json_number(s.median));
-    json_put(entry, "spread_s", json_number(s.spread));
+    json_put(entry, "spread_s", json_number(statistics_range(&s)));
     json_put(entry, "amount", json_number(amount));
     json_put(entry, "per_second", json_number(amount / s.median));
     json_put(entry, "unit", json_text(q->unit));

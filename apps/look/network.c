@@ -197,7 +197,7 @@ static bool is_within(const network *n, const work *w)
 
 static json_t *json_work(const network *n, const work *w, const double *times, int count)
 {
-    const statistics s = statistics_of(times, count);
+    const fl_bench_statistics s = statistics_of(times, count);
     const double rate = w->bytes > 0 ? (double)w->bytes / s.median : NAN;
     json_t *row = json_new_object();
     double least = times[0];
@@ -213,7 +213,7 @@ static json_t *json_work(const network *n, const work *w, const double *times, i
     json_put(row, "bytes", json_whole(w->bytes));
     json_put(row, "seconds", json_number(s.median));
     json_put(row, "least_s", json_number(least));
-    json_put(row, "spread_s", json_number(s.spread));
+    json_put(row, "spread_s", json_number(statistics_range(&s)));
     json_put(row, "algbw_bytes_per_s", json_number(rate));
     json_put(row, "busbw_bytes_per_s", json_number(w->bus * rate));
     json_put(row, "times_s", json_numbers(times, count));

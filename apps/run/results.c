@@ -114,8 +114,8 @@ static void put_kernel(json_t *row, const fl_timing *t)
 static void say_disturbed(const measurement *m, char *text, size_t size)
 {
     const double most_spread = 0.5;
-    const statistics kernel = statistics_of(m->kernel.s, m->kernel.count);
-    const double spread = m->kernel.count > 2 ? kernel.spread / kernel.median : 0;
+    const fl_bench_statistics kernel = statistics_of(m->kernel.s, m->kernel.count);
+    const double spread = m->kernel.count > 2 ? statistics_range(&kernel) / kernel.median : 0;
     const char *const advice = "do not trust its times; measure again on a quiet machine, or for longer (--min-time=2)";
 
     *text = '\0';

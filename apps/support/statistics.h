@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <flynn/bench.h>
 #include <stddef.h>
 
 /* Seconds on a clock that is never set (CLOCK_MONOTONIC), since an unspecified moment. */
@@ -15,11 +16,7 @@ void sort_numbers(double *values, size_t count);
 /* NaN for an empty list. Does not reorder the values. */
 double median(const double *values, int count);
 
-typedef struct statistics {
-    double median, minimum, maximum;
-    double first, third; /* quartiles */
-    double spread; /* interquartile range: robust against one interrupted run; quartiles as NumPy interpolates them */
-} statistics;
-
-/* All NaN for an empty list. */
-statistics statistics_of(const double *values, int count);
+/* All NaN for an empty list, and for one with a NaN. Does not reorder the values. */
+fl_bench_statistics statistics_of(const double *values, int count);
+/* The interquartile range: robust against one interrupted run. */
+double statistics_range(const fl_bench_statistics *s);

@@ -38,13 +38,13 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
     json_t *list = json_new_list(), *other;
-    double third = row_times(best, "kernel").third;
+    double third = row_times(best, "kernel").third_quartile;
     size_t i;
 
     json_array_foreach(rows, i, other)
     {
         if (other == best || !same_place(best, other) || !row_is_ranked(other) ||
-            !(row_times(other, "kernel").first <= third))
+            !(row_times(other, "kernel").first_quartile <= third))
             continue;
         json_t *entry = json_new_object();
         json_put(entry, "variant", json_incref(json_object_get(other, "variant")));

@@ -177,7 +177,7 @@ static json_t *json_what(const fl_device_info *d, int lanes, fl_dtype dtype)
 static json_t *json_step(const exercise *e, json_t *row, int place, instruction_counter *counter)
 {
     const fl_dtype dtype = e->outputs[0].dtype;
-    const statistics kernel = row_times(row, "kernel");
+    const fl_bench_statistics kernel = row_times(row, "kernel");
     json_t *step = json_new_object();
     const char *reason;
     fl_device *device;
@@ -200,8 +200,8 @@ static json_t *json_step(const exercise *e, json_t *row, int place, instruction_
     json_put(step, "instructions_per_element",
              reason ? json_null() : json_number((double)count / (double)output_size(&e->outputs[0])));
     json_put(step, "instructions_reason", json_text(reason));
-    json_put(step, "spread_s", json_number(kernel.spread));
-    json_put(step, "spread", json_number(kernel.spread / kernel.median));
+    json_put(step, "spread_s", json_number(statistics_range(&kernel)));
+    json_put(step, "spread", json_number(statistics_range(&kernel) / kernel.median));
     json_put(step, "ok", json_incref(row_value(row, "check.ok")));
     fl_device_close(device);
     return step;

@@ -118,7 +118,7 @@ const field *field_of(const char *key)
 static json_t *value_of(const field *f, const json_t *given)
 {
     const json_t *samples = json_object_get(json_object_get(given, "times_s"), f->of ? f->of : "");
-    const statistics s = row_statistics(samples);
+    const fl_bench_statistics s = row_statistics(samples);
 
     switch (f->from) {
     case MEDIAN_OF: return json_number(s.median);

@@ -64,10 +64,10 @@ bool row_is_ranked(const json_t *row)
     return row_is_right(row) && !json_is_true(json_object_get(row, "emulation"));
 }
 
-statistics row_statistics(const json_t *times)
+fl_bench_statistics row_statistics(const json_t *times)
 {
     double *s = memory_zeroed(json_array_size(times), sizeof *s);
-    statistics found;
+    fl_bench_statistics found;
     size_t i;
     json_t *value;
 
@@ -77,16 +77,16 @@ statistics row_statistics(const json_t *times)
     return found;
 }
 
-statistics row_times(const json_t *row, const char *quantity)
+fl_bench_statistics row_times(const json_t *row, const char *quantity)
 {
     return row_statistics(json_object_get(json_object_get(row, "times_s"), quantity));
 }
 
 double row_spread(const json_t *row, const char *quantity)
 {
-    statistics s = row_times(row, quantity);
+    const fl_bench_statistics s = row_times(row, quantity);
 
-    return s.spread / s.median;
+    return statistics_range(&s) / s.median;
 }
 
 char *row_key(const json_t *row, const char *const *keys)

@@ -27,8 +27,8 @@ bool row_is_ranked(const json_t *row);
 bool rows_have_wrong(const json_t *rows);
 
 /* Of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their median. */
-statistics row_statistics(const json_t *times);
-statistics row_times(const json_t *row, const char *quantity);
+fl_bench_statistics row_statistics(const json_t *times);
+fl_bench_statistics row_times(const json_t *row, const char *quantity);
 double row_spread(const json_t *row, const char *quantity);
 
 /* The values of the keys as JSON: equal for rows that have the same values, null for a missing one. Free it. */
