@@ -92,8 +92,8 @@ static const own_option own_options[] = {
 };
 
 static const unsigned taken = TAKES_BACKEND | TAKES_TRACE | TAKES_VARIANT | TAKES_BLOCK | TAKES_SIZE | TAKES_DTYPE |
-                              TAKES_SEED | TAKES_TIMING | TAKES_JSON | TAKES_TABLE | TAKES_FILES | TAKES_MAX_MEMORY |
-                              TAKES_RANKS;
+                              TAKES_SEED | (TAKES_TIMING & ~TAKES_FLUSH) | TAKES_JSON | TAKES_TABLE | TAKES_FILES |
+                              TAKES_MAX_MEMORY | TAKES_RANKS;
 
 static const char summary_text[] =
     "Reconstructs many images from their K leading singular values and vectors.\v"
@@ -272,7 +272,7 @@ static void refuse_void(const batch_command *c)
     for (int i = 0; i < own->pipeline_count; i++)
         most = own->pipelines[i].mode > most ? own->pipelines[i].mode : most;
     if (!c->source.in_memory)
-        option_refuse(o, o->given & (TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME),
+        option_refuse(o, o->given & (TAKES_REPEAT | TAKES_WARMUP | TAKES_MIN_TIME | TAKES_UNTIL),
                       "files that are read during the run go through once");
     if (!synthetic)
         option_refuse(o, o->given & (TAKES_SIZE | TAKES_DTYPE), "it is for random matrices");

@@ -33,7 +33,9 @@ enum {
     TAKES_FUNCTION = 1 << 20,
     TAKES_RANKS = 1 << 21,
     TAKES_PATH = 1 << 22,
-    TAKES_FILES = 1 << 23, /* no option: the arguments are files, which the command reads */
+    TAKES_UNTIL = 1 << 23,
+    TAKES_FLUSH = 1 << 24,
+    TAKES_FILES = 1 << 25, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -57,6 +59,8 @@ typedef struct common_options {
     int repeat;         /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
+    double until;         /* passes go on until the median is known to within this part of it; 0: not given */
+    bool flush;           /* the last-level cache is emptied before each pass */
     double max_time_s;    /* 0: not given */
     const char *function; /* NULL: not given */
     int64_t ranks;        /* processes; 0: not given */

@@ -479,7 +479,8 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->quiet = p.quiet;
     memory_limit(common->max_memory);
     if (common->repeat > 0)
-        option_refuse(common, TAKES_MIN_TIME, "--repeat says how many passes are timed");
+        option_refuse(common, common->given & (TAKES_MIN_TIME | TAKES_UNTIL),
+                      "--repeat says how many passes are timed");
     if (common->json && common->csv && !common->json_file && !common->csv_file)
         fail(EXIT_BAD_INPUT, "--csv: --json already goes to stdout; expected a FILE for one of the two");
     if (common->max_time_s > 0)

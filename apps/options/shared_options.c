@@ -55,6 +55,11 @@ static void parse_max_memory(const char *option, const char *value, void *common
     ((common_options *)common)->max_memory = option_bytes(option, value);
 }
 
+static void parse_until(const char *option, const char *value, void *common)
+{
+    ((common_options *)common)->until = option_percentage(option, value);
+}
+
 static void parse_dtype(const char *option, const char *value, void *common)
 {
     ((common_options *)common)->dtype = option_dtype(option, value);
@@ -67,6 +72,7 @@ static const char *const check_names[] = {
 
 /* What a shell completes; a user may write other names. */
 static const char *const backend_names[] = {"auto", "all", "serial", "simd", "omp", "hip", NULL};
+static const char *const until_examples[] = {"1%", "2%", "5%", NULL};
 static const char *const dtype_names[] = {"u8", "i32", "i64", "f32", "f64", NULL};
 
 /* The i-th one has bit 1 << i. Places are in common_options. */
@@ -128,6 +134,12 @@ const own_option shared_options[SHARED] = {
     {"path", OPTION_TEXT, COMMON(path), "PATH", .group = GROUP_SELDOM,
      .help = "Between ranks: host, staged, device, nccl\vHow elements get to other ranks; default: the best that their "
              "devices have."},
+    {"until", OPTION_CUSTOM, 0, "PERCENT", .group = GROUP_SELDOM, .parse = parse_until, .names = until_examples,
+     .help = "Go on until the median is known this well, as 2%\vPasses go on, for at most 100 times --min-time, until "
+             "the 95 % interval of the median, of kernel and of total, lies within this part of it."},
+    {"flush", OPTION_FLAG, COMMON(flush), .group = GROUP_SELDOM,
+     .help = "Empty the last-level cache before each pass\vAs a program finds it that reads new data each time. Short "
+             "kernels are then not queued several times."},
 };
 
 void shared_options_default(common_options *common)

@@ -181,6 +181,16 @@ double option_real(const char *option, const char *value, int64_t most)
     option_fail(option, "'%s' is not a number of at least 0 (example: --%s=1e-5)", value, option);
 }
 
+double option_percentage(const char *option, const char *value)
+{
+    char *end;
+    const double number = strtod(value, &end);
+
+    if (end != value && strcmp(end, "%") == 0 && !isspace((unsigned char)*value) && number > 0 && number <= 100)
+        return number / 100;
+    option_fail(option, "'%s' is not a percentage above 0 %% and at most 100 %% (example: --%s=2%%)", value, option);
+}
+
 void option_block(const char *option, const char *value, int *block)
 {
     int64_t edges[3];

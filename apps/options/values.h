@@ -17,6 +17,8 @@
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
 /* From 0 to `most`, or without limit if that is 0. */
 double option_real(const char *option, const char *value, int64_t most);
+/* "2%" is 0.02; above 0 and at most 100 %. */
+double option_percentage(const char *option, const char *value);
 /* The place of the value in `names`, which NULL ends; the message lists them, and the nearest one. */
 int option_choice(const char *option, const char *value, const char *const *names);
 enum { MOST_INTEGERS = 32 };

@@ -68,6 +68,10 @@ void child_words_common(child_words *w, unsigned takes, const common_options *co
         child_words_add(w, "--repeat=%d", common->repeat);
     else if (takes & TAKES_MIN_TIME)
         child_words_add(w, "--min-time=%.17g", common->min_time_s);
+    if (common->until > 0 && takes & TAKES_UNTIL)
+        child_words_add(w, "--until=%.17g%%", 100 * common->until);
+    if (common->flush && takes & TAKES_FLUSH)
+        child_words_add(w, "--flush");
     if (common->max_time_s > 0 && takes & TAKES_MAX_TIME)
         child_words_add(w, "--max-time=%.17g", fmax(0.001, progress_left()));
     if (takes & TAKES_WARMUP)

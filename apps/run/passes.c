@@ -44,7 +44,9 @@ fl_bench_plan passes_plan(const common_options *common)
     return (fl_bench_plan){.repeat = common->repeat,
                            .warmup = common->warmup > 0 ? common->warmup : -1,
                            .min_time_s = fmax(common->min_time_s, 1e-9), /* 0 would be the plan's default */
+                           .precision = common->until,
                            .time_call = common->wrong_timing,
+                           .flush = common->flush,
                            .step = step};
 }
 

@@ -170,6 +170,7 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
                        : results->common->pageable ? "pageable"
                                                    : "pinned"));
     json_put(row, "warmup", json_whole(results->common->warmup));
+    json_put(row, "flush", json_boolean(results->common->flush));
     put_times(row, m);
     if (m->ranks)
         distributed_put(row, m);
@@ -239,6 +240,26 @@ static void show_wrong_timing(const measurement *m)
                call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
 
+/* How well the median of the quantity is known, as a part of it. */
+static double precision_of(const samples *list)
+{
+    const fl_bench_statistics s = statistics_of(list->s, list->count);
+
+    return fmax(s.high - s.median, s.median - s.low) / s.median;
+}
+
+/* With --until: what was reached. */
+static void show_precision(const measurement *m, double until)
+{
+    const double kernel = precision_of(&m->kernel), total = precision_of(&m->total);
+
+    if (until == 0)
+        return;
+    text_print("%s %s: the medians of kernel and total are known to %.2g %% and %.2g %% (95 %%), of %d passes%s\n",
+               m->device.resource, m->timing.variant, 100 * kernel, 100 * total, m->total.count,
+               fmax(kernel, total) <= until ? "" : ": not as well as --until asks for");
+}
+
 /* More than the ceiling is expected in a cache; elsewhere the ceiling is wrong. */
 static void explain_ceiling(const measurement *m, const json_t *row)
 {
@@ -306,6 +327,7 @@ static void show_table(const result_list *results, const exercise *e, const json
             text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
         if (m->tuned)
             text_print("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
+        show_precision(m, results->common->until);
         show_wrong_timing(m);
     }
     results_print_skipped(results->backends);

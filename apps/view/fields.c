@@ -55,6 +55,9 @@ const field fields[] = {
     {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",
      .about =
          "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
+    {"kernel_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "kernel",
+     .about = "holds the median of all passes, of which `kernel_s` is an estimate, with 95 %; empty below six samples"},
+    {"total_interval_s", NULL, AS_SECONDS, .from = INTERVAL_OF, .of = "total", .about = "the same for `total_s`"},
     {"call_s", NULL, AS_SECONDS, .from = MEDIAN_OF, .of = "call",
      .about =
          "with `--wrong-timing`, the time until the call returned, without waiting for the work: on a GPU the time to "
@@ -124,6 +127,7 @@ static json_t *value_of(const field *f, const json_t *given)
     case MEDIAN_OF: return json_number(s.median);
     case MINIMUM_OF: return json_number(s.minimum);
     case COUNT_OF: return json_whole((int64_t)json_array_size(samples));
+    case INTERVAL_OF: return json_numbers((double[]){s.low, s.high}, isnan(s.low) ? 0 : 2);
     case RATE_OF: return json_number(row_number(given, f->of) / row_times(given, "kernel").median / 1e9);
     case GIVEN: break;
     }
@@ -165,6 +169,7 @@ json_t *fields_describe(void)
         json_put(entry, "unit", json_text(unit_of(f->as)));
         json_put(entry, "of_some", json_boolean(f->shown == WHERE_IT_DIFFERS));
         json_put(entry, "whole", json_boolean(f->as == AS_COUNT && f->from != RATE_OF));
+        json_put(entry, "interval", json_boolean(f->from == INTERVAL_OF));
         json_put(entry, "about", json_text(f->about));
         json_append(list, entry);
     }

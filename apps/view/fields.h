@@ -16,7 +16,8 @@ typedef enum field_source {
     MEDIAN_OF, /* of the samples `of` in times_s */
     MINIMUM_OF,
     COUNT_OF,
-    RATE_OF, /* 1e-9 of the value `of` over kernel_s */
+    INTERVAL_OF, /* [low, high] of fl_bench_statistics; [] below six samples */
+    RATE_OF,     /* 1e-9 of the value `of` over kernel_s */
 } field_source;
 
 /* The tables in which it is a column. */
@@ -46,6 +47,6 @@ const field *field_of(const char *key);
  * computed from it. */
 void fields_put(json_t *row, const json_t *given);
 
-/* Of each quantity its key, title, unit and what it is, and whether only some exercises have it: for the tests of the
- * schema and the pages. */
+/* Of each quantity its key, title, unit and what it is, whether only some exercises have it, and whether it is a whole
+ * number or an interval of two: for the tests of the schema and the pages. */
 json_t *fields_describe(void);

@@ -7,6 +7,7 @@ is an entry that no command lists. What cannot be shown on this machine is print
 """
 import concurrent.futures
 import csv
+import contextlib
 import functools
 import hashlib
 import io
@@ -289,6 +290,26 @@ def min_time(command):
     assert many > few, f"no effect: {few} samples without and {many} with it"
 
 
+def until(command):
+    size = ("--size=700",) if command == "slice" else ()  # else the times are single ticks of the clock, all alike
+    few, many = (samples(command, "--min-time=0.002", *size, *more, without="--repeat")
+                 for more in ((), ("--until=0.00001%",)))
+    assert many > few, f"no effect: {few} samples without and {many} with it"
+    for wrong in ("2", "0%", "101%", "nan%", "-1%", "%", "2%%", " 2%", "2 %"):
+        refused = Run([*quick(command), f"--until={wrong}"]).must(2).err
+        assert f"'{wrong}' is not a percentage" in refused, refused
+
+
+def flush(command):
+    """The device increments an array that is larger than its cache."""
+    if command == "slice":
+        path = pathlib.Path("slice-flush.json")
+        Run([*quick(command), "--slice=0:2", "--flush", f"--trace={path}"]).must()
+        assert any(e["name"].startswith("increment") for e in json.loads(path.read_text())["traceEvents"]), "no pass is"
+        return
+    is_equal([row(command, *more)["flush"] for more in ((), ("--flush",))], [False, True], "flush")
+
+
 def seed(command):
     """Of random inputs, of the check's samples, or of a random algorithm."""
     seeds = [f"--seed={n}" for n in (3, 40)]
@@ -482,12 +503,12 @@ def path(command):
 
 EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
-    "repeat": repeat, "warmup": warmup, "min-time": min_time, "seed": seed, "pageable": pageable,
+    "repeat": repeat, "warmup": warmup, "min-time": min_time, "until": until, "flush": flush, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
     "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
-SELDOM = ("usage", "path")  # in the long help alone
+SELDOM = ("usage", "path", "until", "flush")  # in the long help alone
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 # --------------------------------------------------------------------------------------- options that one command has
@@ -655,7 +676,7 @@ def shown_by_report(option, name):
 
 # What `flynn report` without files gives to the `flynn compare` that it starts.
 PASSED_ON = ("--backend=serial", "--variant=naive", "--size=sort=100", "--scale=0.25", "--block=8x8x1", "--dtype=f32", "--repeat=2",
-             "--warmup=3", "--min-time=0.5", "--seed=7", "--check=sampled", "--pageable")
+             "--warmup=3", "--min-time=0.5", "--until=50%", "--flush", "--seed=7", "--check=sampled", "--pageable")
 
 
 def name_of(word):
@@ -677,7 +698,8 @@ def words_of_report(*words):
         for child in words_of(f"/proc/{process.pid}/task/{process.pid}/children", " "):
             seen = words_of(f"/proc/{child}/cmdline", "\0")
             found = seen if seen[1:2] == ["compare"] else found
-    os.killpg(process.pid, signal.SIGKILL)  # its child, and that one's, would run on
+    with contextlib.suppress(ProcessLookupError):  # it may have ended just now
+        os.killpg(process.pid, signal.SIGKILL)  # its child, and that one's, would run on
     process.wait()
     return found
 
@@ -691,7 +713,7 @@ def words_of(path, between):
 
 def passed_on(word):
     def show(_):
-        others = [w for w in PASSED_ON if w[:5] not in ("--rep", "--min")]
+        others = [w for w in PASSED_ON if w[:5] not in ("--rep", "--min", "--unt")]
         plain, asked = words_of_report("--size=sort=99"), words_of_report(word, *[w for w in others if w != word])
         assert plain and asked, "the child of report was not seen"
         assert word in asked and word not in plain, f"{word}: {plain} without, {asked} with it"

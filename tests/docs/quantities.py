@@ -21,7 +21,8 @@ def in_schema(quantities):
     lines = []
     for q in quantities:
         if q["unit"] and "." not in q["key"] and not q["of_some"]:
-            kind = {"$ref": "#/$defs/seconds"} if q["unit"] == "s" else {
+            kind = {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 2} if q["interval"] else {
+                "$ref": "#/$defs/seconds"} if q["unit"] == "s" else {
                 "type": ["integer" if q["whole"] else "number", "null"], "minimum": 0}
             description = q["about"].replace("`", "")
             lines.append(f'        {json.dumps(q["key"])}: {json.dumps({"description": description, **kind})}')
