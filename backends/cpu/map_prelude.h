@@ -40,14 +40,17 @@ extern long double fabsl(long double);
 #define isinf(x) (__builtin_isinf(x) != 0)
 #define isfinite(x) __builtin_isfinite(x)
 #define signbit(x) (__builtin_signbit(x) != 0)
-/* abs, max and min for each of C's arithmetic types; C converts smaller ones to int. */
+/* abs, max and min for each of C's arithmetic types; C converts smaller ones to int. abs of the lowest integer is that
+ * integer. It is computed without a sign, since GCC takes the C library's abs, and x < 0 ? -x : x, for a number that is
+ * never negative: 5 > abs(INT_MIN) would be false. */
+#define FLYNN_ABS(T, t) static inline T flynn_abs_##t(T x) { return (T)(x < 0 ? 0 - (unsigned T)x : (unsigned T)x); }
 #define FLYNN_SAME(T, t) static inline T flynn_abs_##t(T x) { return x; }
 #define FLYNN_LARGER(T, t) static inline T flynn_max_##t(T x, T y) { const T larger = x > y ? x : y; return x != x ? x : larger; }
 #define FLYNN_SMALLER(T, t) static inline T flynn_min_##t(T x, T y) { const T smaller = x < y ? x : y; return x != x ? x : smaller; }
 #define FLYNN_UNSIGNED(F) F(unsigned int, u) F(unsigned long, ul) F(unsigned long long, ull)
 #define FLYNN_ANY(F) F(int, i) F(long, l) F(long long, ll) F(float, f) F(double, d) F(long double, ld) FLYNN_UNSIGNED(F)
-FLYNN_UNSIGNED(FLYNN_SAME) FLYNN_ANY(FLYNN_LARGER) FLYNN_ANY(FLYNN_SMALLER)
-#define abs(x) _Generic(+(x), int: abs, long: labs, long long: llabs, float: fabsf, double: fabs, long double: fabsl, unsigned int: flynn_abs_u, unsigned long: flynn_abs_ul, unsigned long long: flynn_abs_ull)(x)
+FLYNN_ABS(int, i) FLYNN_ABS(long, l) FLYNN_ABS(long long, ll) FLYNN_UNSIGNED(FLYNN_SAME) FLYNN_ANY(FLYNN_LARGER) FLYNN_ANY(FLYNN_SMALLER)
+#define abs(x) _Generic(+(x), int: flynn_abs_i, long: flynn_abs_l, long long: flynn_abs_ll, float: fabsf, double: fabs, long double: fabsl, unsigned int: flynn_abs_u, unsigned long: flynn_abs_ul, unsigned long long: flynn_abs_ull)(x)
 #define FLYNN_PICK(name, sum) _Generic(sum, int: name##_i, long: name##_l, long long: name##_ll, float: name##_f, double: name##_d, long double: name##_ld, unsigned int: name##_u, unsigned long: name##_ul, unsigned long long: name##_ull)
 #define max(x, y) FLYNN_PICK(flynn_max, (x) + (y))(x, y)
 #define min(x, y) FLYNN_PICK(flynn_min, (x) + (y))(x, y)

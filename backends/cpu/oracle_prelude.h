@@ -47,11 +47,15 @@ typedef __SIZE_TYPE__ size_t;
     int: name##_int, unsigned: name##_unsigned, long: name##_long, unsigned long: name##_unsigned_long, \
     long long: name##_long_long, unsigned long long: name##_unsigned_long_long, \
     float: name##_float, double: name##_double, long double: name##_long_double)
-static int oracle_abs_int(int x) { return x < 0 ? -x : x; }
+/* Without a sign: GCC takes x < 0 ? -x : x for a number that is never negative. */
+static int oracle_abs_int(int x) { return (int)(x < 0 ? 0 - (unsigned)x : (unsigned)x); }
 static unsigned oracle_abs_unsigned(unsigned x) { return x; }
-static long oracle_abs_long(long x) { return x < 0 ? -x : x; }
+static long oracle_abs_long(long x) { return (long)(x < 0 ? 0 - (unsigned long)x : (unsigned long)x); }
 static unsigned long oracle_abs_unsigned_long(unsigned long x) { return x; }
-static long long oracle_abs_long_long(long long x) { return x < 0 ? -x : x; }
+static long long oracle_abs_long_long(long long x)
+{
+    return (long long)(x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x);
+}
 static unsigned long long oracle_abs_unsigned_long_long(unsigned long long x) { return x; }
 static float oracle_abs_float(float x) { return fabsf(x); }
 static double oracle_abs_double(double x) { return fabs(x); }

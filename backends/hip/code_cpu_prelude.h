@@ -229,17 +229,18 @@ FLYNN_INLINE T __ldg(const T *at)
 {
     return *at;
 }
+/* Without a sign: GCC takes x < 0 ? -x : x for a number that is never negative. */
 FLYNN_INLINE int abs(int x)
 {
-    return x < 0 ? -x : x;
+    return (int)(x < 0 ? 0 - (unsigned)x : (unsigned)x);
 }
 FLYNN_INLINE long abs(long x)
 {
-    return x < 0 ? -x : x;
+    return (long)(x < 0 ? 0 - (unsigned long)x : (unsigned long)x);
 }
 FLYNN_INLINE long long abs(long long x)
 {
-    return x < 0 ? -x : x;
+    return (long long)(x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x);
 }
 FLYNN_INLINE float abs(float x)
 {

@@ -15,10 +15,11 @@
 
 enum { ELEMENTS = 512, INPUTS = 4 };
 
-/* Definitions before each text that this test compiles itself. A statement expression has the type of its value. */
+/* Definitions before each text that this test compiles itself. A statement expression has the type of its value;
+ * volatile, since GCC takes a <= 0 ? 0 - a : a for a number that is never negative. */
 static const char before_text[] =
     "#include <limits.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <tgmath.h>\n"
-    "#define abs(x) ({ __typeof__(+(x)) a_ = (x); a_ <= 0 ? 0 - a_ : a_; })\n"
+    "#define abs(x) ({ __typeof__(+(x)) volatile a_ = (x), b_ = 0 - a_; a_ <= 0 ? b_ : a_; })\n"
     "#define max(x, y) ({ __typeof__((x) + (y)) a_ = (x), b_ = (y); a_ != a_ ? a_ : a_ > b_ ? a_ : b_; })\n"
     "#define min(x, y) ({ __typeof__((x) + (y)) a_ = (x), b_ = (y); a_ != a_ ? a_ : a_ < b_ ? a_ : b_; })\n";
 

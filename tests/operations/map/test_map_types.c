@@ -119,13 +119,61 @@ ON_EVERY_BACKEND(map_types, abs_max_and_min)
     fl_device_close(device);
 }
 
+/* abs of the lowest integer is that integer, also where it is compared: compilers may take abs for never negative. */
+ON_EVERY_BACKEND(map_types, abs_is_compared)
+{
+    enum { COMPARED = 9, VALUES = 6, ELEMENTS = COMPARED * VALUES };
+    static const char text[] = "int f(int which, long a)\n{\n    switch (which) {\n"
+                               "    case 0: return 2147483645L > abs(a);\n    case 1: return abs(a) < 0;\n"
+                               "    case 2: return abs(a) >= 1;\n    case 3: return 5 > abs((int)a);\n"
+                               "    case 4: return abs((int)a) < 0;\n    case 5: return abs((int)a) >= 1;\n"
+                               "    case 6: return 2147483645LL > abs((long long)a);\n"
+                               "    case 7: return abs((long long)a) < 0;\n"
+                               "    case 8: return abs((long long)a) >= 1;\n    }\n    return 0;\n}\n";
+    static const int64_t values[VALUES] = {INT64_MIN, INT64_MAX, INT32_MIN, -1, 0, 7};
+    static const struct type of[3] = {{"long", 64, true}, {"int", 32, true}, {"long long", 64, true}};
+    int32_t which[ELEMENTS], got[ELEMENTS];
+    int64_t a[ELEMENTS];
+    const int64_t count = ELEMENTS;
+    fl_device *device = open_device(on->resource);
+    fl_array *in[2], *out;
+    fl_function *f = NULL;
+    const char *variant;
+    for (int i = 0; i < ELEMENTS; i++) {
+        which[i] = i / VALUES;
+        a[i] = values[i % VALUES];
+    }
+    must(fl_array_from_host(device, FL_I32, 1, &count, which, &in[0]));
+    must(fl_array_from_host(device, FL_I64, 1, &count, a, &in[1]));
+    must(fl_array_create(device, FL_I32, 1, &count, &out));
+    fl_status status = fl_function_create(device, text, "text.c", NULL, 0, NULL, 0, &f);
+    cr_assert(status == FL_OK || (is_gpu(device) && status == FL_E_UNSUPPORTED), "%s", fl_last_error());
+    for (size_t v = 0; f && (variant = variant_of(device, "map", FL_I32, v)) != NULL; v++) {
+        must(fl_map(device, f, (const fl_array *const *)in, 2, out, &(fl_run){.variant = variant}));
+        must(fl_array_to_host(out, got));
+        for (int i = 0; i < ELEMENTS; i++) {
+            const struct type t = of[which[i] / 3];
+            const wide_int x = converted(t, a[i]), abs_of = converted(t, x < 0 ? -x : x);
+            const bool right = which[i] % 3 == 0   ? abs_of < (t.bits == 32 ? 5 : 2147483645)
+                               : which[i] % 3 == 1 ? abs_of < 0
+                                                   : abs_of >= 1;
+            cr_assert(got[i] == right, "%s %s: case %d of %lld is %d, expected %d", on->resource, variant, which[i],
+                      (long long)a[i], got[i], right);
+        }
+    }
+    fl_function_free(f);
+    free_arrays(in[0], in[1], out);
+    fl_device_close(device);
+}
+
 /* ---------------------------------------------------------------------------------------------------- math.h ---- */
 
 #define ONE(F) \
     F(acos) \
     F(acosh) \
-    F(asin) F(asinh) F(atan) F(atanh) F(cbrt) F(ceil) F(cos) F(cosh) F(erf) F(erfc) F(exp) F(exp2) F(expm1) F(fabs) \
-        F(floor) F(ilogb) F(lgamma) F(llrint) F(llround) F(log) F(log10) F(log1p) F(log2) F(logb) F(lrint) F(lround) \
+    F(asin) \
+    F(asinh) F(atan) F(atanh) F(cbrt) F(ceil) F(cos) F(cosh) F(erf) F(erfc) F(exp) F(exp2) F(expm1) F(fabs) F(floor) \
+        F(ilogb) F(lgamma) F(llrint) F(llround) F(log) F(log10) F(log1p) F(log2) F(logb) F(lrint) F(lround) \
             F(nearbyint) F(rint) F(round) F(sin) F(sinh) F(sqrt) F(tan) F(tanh) F(tgamma) F(trunc)
 #define TWO(F) F(atan2) F(copysign) F(fdim) F(fmax) F(fmin) F(fmod) F(hypot) F(nextafter) F(pow) F(remainder)
 
