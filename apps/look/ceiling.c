@@ -8,6 +8,7 @@
 #include "commands.h"
 
 #include "run/backends.h"
+#include "run/passes.h"
 #include "kept/ceilings.h"
 #include "ranks/group.h"
 #include "ranks/launch.h"
@@ -26,236 +27,264 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5 };
+enum { FEWEST_PASSES = 6 }; /* which an interval of the median needs */
 
 /* The ways of a copy between the host's memory and a device's own. */
 enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
 
+typedef struct quantity_kind quantity_kind;
+
 /* What the measurements of one device share. */
-typedef struct bench {
+typedef struct measured_device {
     fl_device *device;
     const fl_device_info *info;
     const common_options *common;
-    int64_t bytes; /* of each of the following arrays and buffers */
-    fl_stream *stream, *other;
-    fl_event *start, *stop;
+    int64_t bytes;       /* of each of the following arrays and buffers */
+    fl_stream *other;    /* in which copies to the host are queued, beside the stream of the copies to the device */
     fl_array *from, *to; /* of u8 */
     void *pinned[2], *pageable;
-    int link; /* TO_DEVICE ... */
+    const quantity_kind *quantity; /* the one that is measured */
     const char *variant;
     fl_array *elements;
     int64_t steps;
-} bench;
+} measured_device;
 
-typedef struct quantity_kind quantity_kind;
 struct quantity_kind {
     const char *key, *title;
-    const char *unit;                                    /* "byte", "flop"; NULL: the time itself is the result */
-    double (*prepare)(bench *b, const quantity_kind *q); /* returns the bytes or the operations of the work */
-    void (*queue)(bench *b);                             /* the work, once, in b->stream */
-    double (*seconds)(bench *b, const quantity_kind *q); /* of q->launches of it */
-    int launches;
+    const char *unit;                                          /* "byte", "flop"; NULL: the time itself is the result */
+    double (*prepare)(measured_device *d);                     /* returns the bytes or the operations of the work */
+    fl_status (*queue)(measured_device *d, const fl_run *run); /* the work, once */
+    fl_bench_clock by;
+    int launches;          /* in a pass */
     const char *operation; /* whose fastest variant is kept; NULL: there is one way only */
     fl_dtype dtype;
     int link; /* TO_DEVICE ...; 0: within the device */
 };
 
-static void queue_copy(bench *b)
+static fl_status queue_copy(measured_device *d, const fl_run *run)
 {
-    must(fl_copy_array(b->device, b->from, b->to, &(fl_run){.variant = b->variant, .stream = b->stream}));
+    return fl_copy_array(d->device, d->from, d->to, run);
 }
 
-static double prepare_copy(bench *b, const quantity_kind *q)
+static double prepare_copy(measured_device *d)
 {
-    (void)q;
-    return 2 * (double)b->bytes; /* read and written */
+    return 2 * (double)d->bytes; /* read and written */
 }
 
-static void queue_link(bench *b)
+static fl_status queue_link(measured_device *d, const fl_run *run)
 {
-    if (b->link & TO_DEVICE)
-        must(fl_array_write(b->to, b->link & PAGEABLE ? b->pageable : b->pinned[0], b->stream));
-    if (b->link & TO_HOST)
-        must(fl_array_read(b->from, b->link & PAGEABLE ? b->pageable : b->pinned[1], b->other));
+    const int link = d->quantity->link;
+    fl_status status = FL_OK;
+
+    if (link & TO_DEVICE)
+        status = fl_array_write(d->to, link & PAGEABLE ? d->pageable : d->pinned[0], run->stream);
+    if (link & TO_HOST && status == FL_OK)
+        status = fl_array_read(d->from, link & PAGEABLE ? d->pageable : d->pinned[1], d->other);
+    return status;
 }
 
-static double prepare_link(bench *b, const quantity_kind *q)
+static double prepare_link(measured_device *d)
 {
-    b->link = q->link;
-    if (b->link & PAGEABLE && !b->pageable) {
-        b->pageable = memory_zeroed(1, (size_t)b->bytes);
-        memset(b->pageable, 1, (size_t)b->bytes);
+    if (d->quantity->link & PAGEABLE && !d->pageable) {
+        d->pageable = memory_zeroed(1, (size_t)d->bytes);
+        memset(d->pageable, 1, (size_t)d->bytes);
     }
-    return (double)b->bytes * (b->link == BOTH ? 2 : 1);
+    return (double)d->bytes * (d->quantity->link == BOTH ? 2 : 1);
 }
 
-static void queue_steps(bench *b)
+static fl_status queue_steps(measured_device *d, const fl_run *run)
 {
     /* The values stay near 1, whatever the steps: no infinities, no denormals, which cost more on some processors. */
-    must(fl_multiply_add(b->device, b->elements, 0.5, 0.5, b->steps, b->elements,
-                         &(fl_run){.variant = b->variant, .stream = b->stream}));
+    return fl_multiply_add(d->device, d->elements, 0.5, 0.5, d->steps, d->elements, run);
 }
 
-static void make_elements(bench *b, fl_dtype dtype, int64_t count)
+static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
 {
     double *zeros = memory_zeroed((size_t)count, sizeof *zeros); /* of either dtype */
 
-    must(fl_array_from_host(b->device, dtype, 1, &count, zeros, &b->elements));
+    must(fl_array_from_host(d->device, dtype, 1, &count, zeros, &d->elements));
     free(zeros);
 }
 
-static double by_events(bench *b, const quantity_kind *q)
-{
-    double seconds;
-
-    must(fl_event_record(b->start, b->stream));
-    for (int i = 0; i < q->launches; i++)
-        q->queue(b);
-    must(fl_event_record(b->stop, b->stream));
-    must(fl_event_elapsed(b->start, b->stop, &seconds));
-    return seconds;
-}
-
-static double by_clock(bench *b, const quantity_kind *q)
-{
-    double start = seconds_now();
-
-    for (int i = 0; i < q->launches; i++)
-        q->queue(b);
-    must(fl_stream_wait(b->stream));
-    must(fl_stream_wait(b->other));
-    return seconds_now() - start;
-}
-
 /* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
-static double prepare_steps(bench *b, const quantity_kind *q)
+static double prepare_steps(measured_device *d)
 {
-    const int64_t count = b->info->host_memory ? 1 << 15 : 1 << 22;
-    double least = 0;
+    const int64_t count = d->info->host_memory ? 1 << 15 : 1 << 22;
+    double least = 0, start;
 
-    make_elements(b, q->dtype, count);
-    for (b->steps = 32; least < 5e-3 && b->steps < (int64_t)1 << 40;) {
-        b->steps *= 2;
+    make_elements(d, d->quantity->dtype, count);
+    for (d->steps = 32; least < 5e-3 && d->steps < (int64_t)1 << 40;) {
+        d->steps *= 2;
         least = INFINITY;
-        for (int i = 0; i < 3; i++)
-            least = fmin(least, by_events(b, q));
+        for (int i = 0; i < 3; i++) {
+            start = seconds_now();
+            must(queue_steps(d, NULL));
+            must(fl_device_wait(d->device));
+            least = fmin(least, seconds_now() - start);
+        }
     }
-    return 2 * (double)count * (double)b->steps;
+    return 2 * (double)count * (double)d->steps;
 }
 
 /* A kernel for one element and no steps is all launch; this variant's is the smallest. */
-static double prepare_launch(bench *b, const quantity_kind *q)
+static double prepare_launch(measured_device *d)
 {
-    make_elements(b, q->dtype, 1);
-    b->variant = "naive";
-    b->steps = 0;
+    make_elements(d, d->quantity->dtype, 1);
+    d->variant = "naive";
+    d->steps = 0;
     return NAN;
 }
 
 static const quantity_kind kinds[] = {
-    {"copy", "copy on the device", "byte", prepare_copy, queue_copy, by_events, 1, "copy", FL_U8, 0},
-    {"h2d", "host to device, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, TO_DEVICE},
-    {"d2h", "device to host, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, TO_HOST},
-    {"both", "both ways at once, pinned", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8, BOTH},
-    {"h2d_pageable", "host to device, pageable", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8,
+    {"copy", "copy on the device", "byte", prepare_copy, queue_copy, FL_BENCH_EVENTS, 1, "copy", FL_U8, 0},
+    {"h2d", "host to device, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, TO_DEVICE},
+    {"d2h", "device to host, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, TO_HOST},
+    {"both", "both ways at once, pinned", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8, BOTH},
+    {"h2d_pageable", "host to device, pageable", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8,
      TO_DEVICE | PAGEABLE},
-    {"d2h_pageable", "device to host, pageable", "byte", prepare_link, queue_link, by_clock, 1, NULL, FL_U8,
+    {"d2h_pageable", "device to host, pageable", "byte", prepare_link, queue_link, FL_BENCH_HOST, 1, NULL, FL_U8,
      TO_HOST | PAGEABLE},
-    {"f32", "multiply-add, f32", "flop", prepare_steps, queue_steps, by_events, 1, "multiply_add", FL_F32, 0},
-    {"f64", "multiply-add, f64", "flop", prepare_steps, queue_steps, by_events, 1, "multiply_add", FL_F64, 0},
-    {"launch", "launch, one after the other", NULL, prepare_launch, queue_steps, by_events, 1000, NULL, FL_F32, 0},
-    {"launch_and_wait", "launch, and wait for it", NULL, prepare_launch, queue_steps, by_clock, 1, NULL, FL_F32, 0},
+    {"f32", "multiply-add, f32", "flop", prepare_steps, queue_steps, FL_BENCH_EVENTS, 1, "multiply_add", FL_F32, 0},
+    {"f64", "multiply-add, f64", "flop", prepare_steps, queue_steps, FL_BENCH_EVENTS, 1, "multiply_add", FL_F64, 0},
+    {"launch", "launch, one after the other", NULL, prepare_launch, queue_steps, FL_BENCH_EVENTS, 1000, NULL, FL_F32,
+     0},
+    {"launch_and_wait", "launch, and wait for it", NULL, prepare_launch, queue_steps, FL_BENCH_HOST, 1, NULL, FL_F32,
+     0},
 };
 
-/* The first time is not counted. `variant` is null where there is one way only. */
-static json_t *sample(bench *b, const quantity_kind *q, double amount, const char *variant)
+/* fl_bench_case.call and .between. */
+static fl_status call(void *user, const fl_run *run)
 {
-    json_t *entry = json_new_object();
-    const int repeat = b->common->repeat, least = repeat ? repeat : FEWEST_SAMPLES;
-    double begin, times[MOST_SAMPLES];
-    int count = 0;
+    measured_device *d = user;
 
-    q->queue(b);
-    must(fl_device_wait(b->device));
-    begin = seconds_now();
-    while (count < MOST_SAMPLES && (count < least || (!repeat && seconds_now() - begin < b->common->min_time_s)))
-        times[count++] = q->seconds(b, q) / q->launches;
-    const fl_bench_statistics s = statistics_of(times, count);
+    return d->quantity->queue(d, run);
+}
+
+static fl_status wait_for_other(void *user, fl_stream *stream)
+{
+    const measured_device *d = user;
+
+    (void)stream;
+    return fl_stream_wait(d->other);
+}
+
+static void add_variant(fl_bench *bench, measured_device *d, const char *variant)
+{
+    const quantity_kind *q = d->quantity;
+
+    must(fl_bench_add(bench, &(fl_bench_case){.name = q->title,
+                                              .device = d->device,
+                                              .variant = variant,
+                                              .by = q->by,
+                                              .call = call,
+                                              .between = q->link ? wait_for_other : NULL,
+                                              .user = d,
+                                              .launches = q->launches}));
+}
+
+bool ceiling_is_known(const fl_bench_statistics *s)
+{
+    const double known_to = 0.25, width = isnan(s->low) ? s->maximum - s->minimum : s->high - s->low;
+
+    return width <= known_to * s->median;
+}
+
+json_t *ceiling_interval(const fl_bench_statistics *s)
+{
+    return json_numbers((double[]){s->low, s->high}, isnan(s->low) ? 0 : 2);
+}
+
+/* The i-th case of the bench as an entry of "quantities". A GPU that lowers its clock for its own work is no
+ * disturbance. */
+static json_t *json_quantity(const fl_bench *bench, size_t i, const quantity_kind *q, double amount)
+{
+    const samples times = passes_samples(bench, i, q->by == FL_BENCH_HOST ? FL_BENCH_TOTAL : FL_BENCH_KERNEL);
+    const fl_bench_statistics s = statistics_of(times.s, times.count);
+    json_t *entry = json_new_object();
+    fl_bench_result r;
+
+    must(fl_bench_result_get(bench, i, &r));
+    const bool disturbed = *r.disturbed && !(r.throttled > 0);
     json_put(entry, "key", json_text(q->key));
     json_put(entry, "what", json_text(q->title));
-    json_put(entry, "variant", json_text(variant));
+    json_put(entry, "variant", json_text(q->operation ? r.first->variant : NULL));
     json_put(entry, "seconds", json_number(s.median));
+    json_put(entry, "interval_s", ceiling_interval(&s));
     json_put(entry, "spread_s", json_number(statistics_range(&s)));
+    json_put(entry, "disturbed", json_text(*r.disturbed ? r.disturbed : NULL));
+    json_put(entry, "steady", json_boolean(ceiling_is_known(&s) && !disturbed));
     json_put(entry, "amount", json_number(amount));
     json_put(entry, "per_second", json_number(amount / s.median));
     json_put(entry, "unit", json_text(q->unit));
-    json_put(entry, "times_s", json_numbers(times, count));
+    json_put(entry, "times_s", json_numbers(times.s, times.count));
+    free(times.s);
     return entry;
 }
 
-static json_t *sample_variants(bench *b, const quantity_kind *q, double amount)
+/* Times the quantity, all variants of its operation in turns; of these the fastest. */
+static json_t *sample(measured_device *d, double amount)
 {
+    const quantity_kind *q = d->quantity;
+    const fl_bench_plan plan = {
+        .repeat = d->common->repeat, .fewest = FEWEST_PASSES, .min_time_s = fmax(d->common->min_time_s, 1e-9)};
     json_t *fastest = NULL;
     fl_variant_info v;
+    fl_bench *bench;
 
-    for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, q->operation) != 0 || !(v.dtypes & 1u << q->dtype) ||
-            fl_variant_ready(b->device, i) != FL_OK)
-            continue;
-        b->variant = v.variant;
-        json_t *tried = sample(b, q, amount, v.variant);
-        if (fastest && row_number(fastest, "seconds") <= row_number(tried, "seconds")) {
-            json_decref(tried);
-            continue;
-        }
-        json_decref(fastest);
-        fastest = tried;
+    must(fl_bench_create(&plan, &bench));
+    for (size_t i = 0; q->operation && fl_variant_get(d->device, i, &v) == FL_OK; i++)
+        if (strcmp(v.operation, q->operation) == 0 && v.dtypes & 1u << q->dtype &&
+            fl_variant_ready(d->device, i) == FL_OK)
+            add_variant(bench, d, v.variant);
+    if (!q->operation)
+        add_variant(bench, d, d->variant);
+    must(fl_bench_run(bench));
+    for (size_t i = 0; i < fl_bench_count(bench); i++) {
+        json_t *tried = json_quantity(bench, i, q, amount);
+        const bool faster = !fastest || row_number(tried, "seconds") < row_number(fastest, "seconds");
+        json_decref(faster ? fastest : tried);
+        fastest = faster ? tried : fastest;
     }
+    fl_bench_free(bench);
     return fastest;
 }
 
-static json_t *measure_quantity(bench *b, const quantity_kind *q)
+static json_t *measure_quantity(measured_device *d, const quantity_kind *q)
 {
-    progress("%s: %s", b->info->resource, q->title);
-    b->variant = NULL;
-    const double amount = q->prepare(b, q);
-    json_t *found = q->operation ? sample_variants(b, q, amount) : sample(b, q, amount, NULL);
-    fl_array_free(b->elements);
-    b->elements = NULL;
+    progress("%s: %s", d->info->resource, q->title);
+    d->quantity = q;
+    d->variant = NULL;
+    json_t *found = sample(d, q->prepare(d));
+    fl_array_free(d->elements);
+    d->elements = NULL;
     return found;
 }
 
-static void bench_start(bench *b, fl_device *device, const common_options *common)
+static void start(measured_device *d, fl_device *device, const common_options *common)
 {
     const fl_device_info *info = fl_device_describe(device);
     const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
 
-    *b = (bench){.device = device, .info = info, .common = common, .bytes = common->size};
+    *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
     if (!common->size) /* far larger than any cache, and small beside the memory */
-        b->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
-    must(fl_stream_create(device, &b->stream));
-    must(fl_stream_create(device, &b->other));
-    must(fl_event_create(device, &b->start));
-    must(fl_event_create(device, &b->stop));
+        d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
+    must(fl_stream_create(device, &d->other));
     for (int i = 0; i < 2; i++) {
-        must(fl_host_alloc(device, (size_t)b->bytes, &b->pinned[i]));
-        memset(b->pinned[i], 1, (size_t)b->bytes); /* untouched pages are all read from one page of zeros */
+        must(fl_host_alloc(device, (size_t)d->bytes, &d->pinned[i]));
+        memset(d->pinned[i], 1, (size_t)d->bytes); /* untouched pages are all read from one page of zeros */
     }
-    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->pinned[0], &b->from));
-    must(fl_array_from_host(device, FL_U8, 1, &b->bytes, b->pinned[0], &b->to));
+    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->from));
+    must(fl_array_from_host(device, FL_U8, 1, &d->bytes, d->pinned[0], &d->to));
 }
 
-static void bench_end(bench *b)
+static void end(measured_device *d)
 {
-    fl_array_free(b->from);
-    fl_array_free(b->to);
+    fl_array_free(d->from);
+    fl_array_free(d->to);
     for (int i = 0; i < 2; i++)
-        fl_host_free(b->device, b->pinned[i]);
-    free(b->pageable);
-    fl_event_free(b->start);
-    fl_event_free(b->stop);
-    fl_stream_free(b->stream);
-    fl_stream_free(b->other);
+        fl_host_free(d->device, d->pinned[i]);
+    free(d->pageable);
+    fl_stream_free(d->other);
 }
 
 double ceiling_rate(const json_t *device, const char *key)
@@ -269,23 +298,25 @@ double ceiling_rate(const json_t *device, const char *key)
     return rate;
 }
 
-/* Of a rate that was measured on a quiet machine the times are alike. */
-static const double steady = 0.25;
-
-enum { MOST_TRIES = 3 };
-
-bool ceiling_is_steady(const json_t *quantity)
+static bool is_steady(const json_t *quantity)
 {
-    return row_number(quantity, "spread_s") <= steady * row_number(quantity, "seconds");
+    return json_is_true(json_object_get(quantity, "steady"));
 }
 
-/* Again where the times vary, since other programs ran meanwhile; the try whose times vary least. */
-static json_t *measure_steadily(bench *b, const quantity_kind *q)
+static bool is_disturbed(const json_t *quantity)
 {
-    json_t *found = measure_quantity(b, q);
+    return json_is_string(json_object_get(quantity, "disturbed"));
+}
 
-    for (int i = 1; i < MOST_TRIES && q->unit && !b->info->emulation && found && !ceiling_is_steady(found); i++) {
-        json_t *again = measure_quantity(b, q);
+/* Again where the times vary; the try whose times vary least. What disturbs them will go on. */
+static json_t *measure_steadily(measured_device *d, const quantity_kind *q)
+{
+    enum { MOST_TRIES = 3 };
+    json_t *found = measure_quantity(d, q);
+
+    for (int i = 1;
+         i < MOST_TRIES && q->unit && !d->info->emulation && found && !is_steady(found) && !is_disturbed(found); i++) {
+        json_t *again = measure_quantity(d, q);
         const bool better = row_number(again, "spread_s") / row_number(again, "seconds") <
                             row_number(found, "spread_s") / row_number(found, "seconds");
         json_decref(better ? found : again);
@@ -297,20 +328,18 @@ static json_t *measure_steadily(bench *b, const quantity_kind *q)
 /* NaN, with a note, where the times do not show the device's speed. */
 static double kept_rate(const json_t *device, const char *key)
 {
-    const double rate = ceiling_rate(device, key);
     json_t *q;
     size_t i;
 
-    json_array_foreach(json_object_get(device, "quantities"), i,
-                       q) if (strcmp(row_text(q, "key"), key) == 0 && !ceiling_is_steady(q))
+    json_array_foreach(json_object_get(device, "quantities"), i, q)
     {
-        note("%s: %s: its times vary by %.0f %%, since other programs run here: it is not kept; measure it again on a "
-             "quiet machine",
-             row_text(device, "resource"), row_text(q, "what"),
-             100 * row_number(q, "spread_s") / row_number(q, "seconds"));
+        if (strcmp(row_text(q, "key"), key) != 0 || is_steady(q))
+            continue;
+        note("%s: %s: %s: it is not kept; measure it again on a quiet machine", row_text(device, "resource"),
+             row_text(q, "what"), is_disturbed(q) ? row_text(q, "disturbed") : "its times vary by more than a quarter");
         return NAN;
     }
-    return rate;
+    return ceiling_rate(device, key);
 }
 
 /* What is kept: no rate that is not steady, and none of two that contradict each other. */
@@ -335,14 +364,14 @@ static json_t *measure_device(fl_device *device, const common_options *common)
     const fl_device_info *info = fl_device_describe(device);
     json_t *row = json_new_object(), *quantities = json_new_list();
     problem why;
-    bench b;
+    measured_device d;
 
-    bench_start(&b, device, common);
+    start(&d, device, common);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!kinds[i].link || !info->host_memory)
-            json_append(quantities, measure_steadily(&b, &kinds[i]));
+            json_append(quantities, measure_steadily(&d, &kinds[i]));
     progress_end();
-    bench_end(&b);
+    end(&d);
     json_put(row, "backend", json_text(info->backend));
     json_put(row, "resource", json_text(info->resource));
     json_put(row, "device", json_text(info->name));

@@ -7,14 +7,18 @@
 #include "options/options.h"
 #include "view/columns.h"
 
+#include <flynn/bench.h>
+
 /* Of rows_within(ceilings, "quantities"). */
 extern const column ceiling_columns[];
 
 /* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
 double ceiling_rate(const json_t *device, const char *key);
 
-/* Are the times of a quantity alike, as on a quiet machine? */
-bool ceiling_is_steady(const json_t *quantity);
+/* Whether the median is known to within a quarter: by the interval that holds it, below six samples by all of them. */
+bool ceiling_is_known(const fl_bench_statistics *s);
+/* [low, high] of that interval; [] below six samples. */
+json_t *ceiling_interval(const fl_bench_statistics *s);
 
 /* The command on several ranks: what the link between them moves. Returns the exit code. */
 int ceiling_of_network(const common_options *common);

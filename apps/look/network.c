@@ -8,6 +8,7 @@
 #include "kept/ceilings.h"
 #include "kept/machine.h"
 #include "run/distributed.h"
+#include "run/passes.h"
 #include "run/results.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 1000, FEWEST_SAMPLES = 5, MOST_SIZES = 24, USUAL_BYTES = 64 << 20, MOST_NUMBERS = INT32_MAX };
+enum { FEWEST_PASSES = 6, MOST_SIZES = 24, USUAL_BYTES = 64 << 20, MOST_NUMBERS = INT32_MAX };
 
 typedef char host_name[64];
 
@@ -46,11 +47,12 @@ typedef struct network {
 /* One quantity at one size. */
 typedef struct work {
     const char *key, *what;
-    int partner;                                      /* of rank 0; 0: all ranks take part */
-    int64_t bytes;                                    /* of a message, or of each rank's data */
-    int64_t share;                                    /* bytes from each rank to each other one, where all exchange */
-    double bus;                                       /* bytes that cross a rank's link, for a byte of `bytes` */
-    double (*pass)(network *n, const struct work *w); /* seconds by this rank's clock */
+    int partner;   /* of rank 0; 0: all ranks take part */
+    int64_t bytes; /* of a message, or of each rank's data */
+    int64_t share; /* bytes from each rank to each other one, where all exchange */
+    double bus;    /* bytes that cross a rank's link, for a byte of `bytes` */
+    void (*pass)(network *n, const struct work *w);
+    int ways; /* of `bytes` in a pass, one after the other */
     bool (*is_right)(const network *n, const struct work *w);
 } work;
 
@@ -101,37 +103,28 @@ static void send_to(network *n, int from, int to, int64_t bytes)
     move(n);
 }
 
-/* Half of the time until the answer is there. */
-static double ping_pong(network *n, const work *w)
+/* To the partner, and the answer. */
+static void ping_pong(network *n, const work *w)
 {
-    const double start = seconds_now();
-
     send_to(n, 0, w->partner, w->bytes);
     send_to(n, w->partner, 0, w->bytes);
-    return n->rank == 0 ? (seconds_now() - start) / 2 : 0;
 }
 
-static double exchange(network *n, const work *w)
+static void exchange(network *n, const work *w)
 {
-    const double start = seconds_now();
-
     for (int r = 0; r < n->ranks; r++) {
         n->to[r] = (fl_rows){n->device_out, r * w->share, w->share};
         n->from[r] = (fl_rows){n->device_in, r * w->share, w->share};
     }
     move(n);
-    return seconds_now() - start;
 }
 
 /* The sum of all ranks' data, by the link: in host memory, to which and from which a device's are copied. */
-static double all_reduce(network *n, const work *w)
+static void all_reduce(network *n, const work *w)
 {
-    const double start = seconds_now();
-
     copy_part(n, n->device_out, n->in, w->bytes, true);
     must(fl_group_reduce(group_of_all(), n->in, (int32_t)(w->bytes / (int64_t)sizeof(double)), FL_F64, FL_SUM));
     copy_part(n, n->device_in, n->in, w->bytes, false);
-    return seconds_now() - start;
 }
 
 /* ------------------------------------------------------------------------------------------- right data ---- */
@@ -195,15 +188,12 @@ static bool is_within(const network *n, const work *w)
     return true;
 }
 
-static json_t *json_work(const network *n, const work *w, const double *times, int count)
+static json_t *json_work(const network *n, const work *w, const samples *times)
 {
-    const fl_bench_statistics s = statistics_of(times, count);
+    const fl_bench_statistics s = statistics_of(times->s, times->count);
     const double rate = w->bytes > 0 ? (double)w->bytes / s.median : NAN;
     json_t *row = json_new_object();
-    double least = times[0];
 
-    for (int i = 1; i < count; i++)
-        least = fmin(least, times[i]);
     json_put(row, "key", json_text(w->key));
     json_put(row, "what", json_text(w->what));
     json_put(row, "partner", w->partner ? json_whole(w->partner) : json_null());
@@ -212,36 +202,83 @@ static json_t *json_work(const network *n, const work *w, const double *times, i
     json_put(row, "path", json_text(n->path));
     json_put(row, "bytes", json_whole(w->bytes));
     json_put(row, "seconds", json_number(s.median));
-    json_put(row, "least_s", json_number(least));
+    json_put(row, "interval_s", ceiling_interval(&s));
+    json_put(row, "least_s", json_number(s.minimum));
     json_put(row, "spread_s", json_number(statistics_range(&s)));
+    json_put(row, "steady", json_boolean(ceiling_is_known(&s)));
     json_put(row, "algbw_bytes_per_s", json_number(rate));
     json_put(row, "busbw_bytes_per_s", json_number(w->bus * rate));
-    json_put(row, "times_s", json_numbers(times, count));
+    json_put(row, "times_s", json_numbers(times->s, times->count));
     return row;
 }
 
-/* The first time is not counted; what it brought is compared. A pass takes as long as on the slowest rank. */
+/* What a case of libflynn-bench has to know. */
+typedef struct network_work {
+    network *n;
+    const work *w;
+} network_work;
+
+/* Before the first pass: no data from an earlier one are there. */
+static fl_status forget(void *user, fl_stream *stream)
+{
+    const network_work *u = user;
+
+    (void)stream;
+    memset(u->n->in, 0, (size_t)u->w->bytes);
+    copy_part(u->n, u->n->device_in, u->n->in, u->w->bytes, false);
+    return FL_OK;
+}
+
+static fl_status call(void *user, const fl_run *run)
+{
+    const network_work *u = user;
+
+    (void)run;
+    u->w->pass(u->n, u->w);
+    return FL_OK;
+}
+
+/* Compares what the first pass brought. */
+static fl_status compare_first(void *user, fl_stream *stream)
+{
+    const network_work *u = user;
+
+    (void)stream;
+    copy_part(u->n, u->n->device_in, u->n->in, u->w->bytes, true);
+    if (group_count(!u->w->is_right(u->n, u->w)) > 0)
+        fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", u->w->what,
+             (long long)u->w->bytes, u->n->path);
+    return FL_OK;
+}
+
+/* A pass takes as long as on the slowest rank. */
 static void measure_work(network *n, const work *w)
 {
-    const int repeat = n->common->repeat, least = repeat ? repeat : FEWEST_SAMPLES;
-    double begin, times[MOST_SAMPLES] = {0};
-    int count = 0;
+    const fl_bench_plan plan = {.repeat = n->common->repeat,
+                                .fewest = FEWEST_PASSES,
+                                .rounds = 1,
+                                .min_time_s = fmax(n->common->min_time_s, 1e-9)};
+    const fl_bench_team team = passes_team();
+    network_work user = {n, w};
+    fl_bench *bench;
+    samples times;
 
     progress("%s, %s: %s", w->what, n->path, format_bytes((double)w->bytes).text);
-    memset(n->in, 0, (size_t)w->bytes);
-    copy_part(n, n->device_in, n->in, w->bytes, false);
-    (void)w->pass(n, w);
-    copy_part(n, n->device_in, n->in, w->bytes, true);
-    if (group_count(!w->is_right(n, w)) > 0)
-        fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", w->what,
-             (long long)w->bytes, n->path);
-    begin = seconds_now();
-    while (group_decides(count < MOST_SAMPLES &&
-                         (count < least || (!repeat && seconds_now() - begin < n->common->min_time_s)))) {
-        group_wait();
-        times[count++] = group_most(w->pass(n, w));
-    }
-    json_append(n->rows, json_work(n, w, times, count));
+    must(fl_bench_create(&plan, &bench));
+    must(fl_bench_join(bench, &team));
+    must(fl_bench_add(bench, &(fl_bench_case){.name = w->what,
+                                              .call = call,
+                                              .prepare = forget,
+                                              .after_first = compare_first,
+                                              .user = &user,
+                                              .launches = 1}));
+    must(fl_bench_run(bench));
+    times = passes_samples(bench, 0, FL_BENCH_TOTAL);
+    for (int i = 0; i < times.count; i++)
+        times.s[i] /= w->ways;
+    json_append(n->rows, json_work(n, w, &times));
+    free(times.s);
+    fl_bench_free(bench);
 }
 
 /* 8, 64, 512 ... and the largest one. */
@@ -285,7 +322,7 @@ static void keep(const network *n)
         const double seconds = row_number(row, "seconds");
         if (strcmp(row_text(row, "key"), "exchange") != 0 || strcmp(row_text(row, "path"), n->path) != 0)
             continue;
-        last = ceiling_is_steady(row);
+        last = json_is_true(row_value(row, "steady"));
         if (last)
             times[count++] = (link_time){row_number(row, "busbw_bytes_per_s") * seconds, seconds};
         unsteady += !last;
@@ -302,8 +339,10 @@ static void keep(const network *n)
 static void measure_path(network *n, const char *path)
 {
     const double others = n->ranks - 1, all = n->ranks;
-    work answered = {.key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .is_right = is_answered};
-    const work exchanged = {"exchange", "exchange", .bus = others / all, .pass = exchange, .is_right = is_exchanged};
+    work answered = {
+        .key = "ping_pong", .what = "ping-pong", .bus = 1, .pass = ping_pong, .ways = 2, .is_right = is_answered};
+    const work exchanged = {"exchange",       "exchange", .bus = others / all,
+                            .pass = exchange, .ways = 1,  .is_right = is_exchanged};
 
     if (path)
         must(fl_group_path(group_of_all(), path));
@@ -326,7 +365,8 @@ static void measure_path(network *n, const char *path)
 static void measure_reduction(network *n)
 {
     const double others = n->ranks - 1, all = n->ranks;
-    const work reduced = {"all_reduce", "all-reduce", .bus = 2 * others / all, .pass = all_reduce, .is_right = is_sum};
+    const work reduced = {"all_reduce",       "all-reduce", .bus = 2 * others / all,
+                          .pass = all_reduce, .ways = 1,    .is_right = is_sum};
 
     fill(n, true);
     measure_sizes(n, reduced, 8, 1);

@@ -35,12 +35,18 @@ void distributed_take_variant(const common_options *c, const char *only)
         note("several ranks take the variant %s", only);
 }
 
+static void add_sample(samples *list, double seconds)
+{
+    list->s = memory_regrown(list->s, (size_t)(list->count + 1), sizeof *list->s);
+    list->s[list->count++] = seconds;
+}
+
 void distributed_take(measurement *m, double kernel, int launches)
 {
     m->cost = group_take_cost();
-    samples_add(&m->own, kernel);
-    samples_add(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
-    samples_add(&m->wait, m->cost.wait_s / launches);
+    add_sample(&m->own, kernel);
+    add_sample(&m->link, (m->cost.link_s + m->cost.stage_s) / launches);
+    add_sample(&m->wait, m->cost.wait_s / launches);
     m->cost.bytes /= launches;
 }
 

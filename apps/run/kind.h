@@ -6,7 +6,6 @@
 
 #include "backends.h"
 #include "ranks/group.h"
-#include "samples.h"
 #include "verdict.h"
 #include "watch.h"
 
@@ -16,6 +15,12 @@
 #include <jansson.h>
 
 enum { MOST_INPUTS = FL_MAX_INPUTS, MOST_OUTPUTS = 3 };
+
+/* The times of one quantity, in the order in which they were taken. */
+typedef struct samples {
+    double *s;
+    int count;
+} samples;
 
 typedef struct output_spec {
     fl_dtype dtype;

@@ -331,6 +331,11 @@ static fl_status team_decides(void *unused, bool *more)
     return FL_OK;
 }
 
+fl_bench_team passes_team(void)
+{
+    return (fl_bench_team){team_wait, team_most, team_decides, NULL};
+}
+
 /* Adds what the bench found of a choice, if that could run. */
 static void take_result(const fl_bench *bench, size_t i, work *w, result_list *results)
 {
@@ -368,7 +373,7 @@ static void take_result(const fl_bench *bench, size_t i, work *w, result_list *r
 
 void passes_run(const exercise *e, const choice *choices, int count, bool together, result_list *results)
 {
-    const fl_bench_team team = {team_wait, team_most, team_decides, NULL};
+    const fl_bench_team team = passes_team();
     fl_bench_plan plan = passes_plan(&e->common);
     work *works = memory_zeroed((size_t)count, sizeof *works);
     fl_bench *bench;

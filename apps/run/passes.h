@@ -21,6 +21,9 @@ typedef struct choice {
  * and there is something to show. */
 fl_bench_plan passes_plan(const common_options *common);
 
+/* The processes of the group as a team. */
+fl_bench_team passes_team(void);
+
 /* Keeps a quantity's samples of the i-th case beyond fl_bench_free. Free `s`. */
 samples passes_samples(const fl_bench *bench, size_t i, fl_bench_quantity quantity);
 
