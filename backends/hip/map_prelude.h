@@ -47,10 +47,19 @@ template <typename T> FLYNN_FUNCTION int flynn_signbit(T x) { return copysign(1.
 FLYNN_FUNCTION float flynn_abs(float x) { return fabsf(x); }
 FLYNN_FUNCTION double flynn_abs(double x) { return fabs(x); }
 FLYNN_FUNCTION long double flynn_abs(long double x) { return x < 0 ? -x : x + 0; }
+/* NVIDIA's compilers take the abs that they recognize for never negative: an empty instruction hides a negation. */
+#if defined(__CUDACC_RTC__)
+#define FLYNN_HIDDEN(T, kind) FLYNN_FUNCTION T flynn_hidden(T x) { asm volatile("" : "+" kind(x)); return x; }
+FLYNN_HIDDEN(int, "r") FLYNN_HIDDEN(unsigned, "r") FLYNN_HIDDEN(long, "l") FLYNN_HIDDEN(unsigned long, "l")
+FLYNN_HIDDEN(long long, "l") FLYNN_HIDDEN(unsigned long long, "l")
+#else
+#define flynn_hidden(x) (x)
+#endif
 /* abs for every integer type. abs of the lowest number is that number, as on a processor. */
 template <typename T> FLYNN_FUNCTION decltype(+T()) flynn_abs(T x)
 {
-    return x < T(0) ? (decltype(+T()))(0 - (unsigned long long)x) : (decltype(+T()))x;
+    const decltype(+T()) negated = flynn_hidden((decltype(+T()))(0 - (unsigned long long)x));
+    return x < T(0) ? negated : (decltype(+T()))x;
 }
 template <typename T, typename U> FLYNN_FUNCTION decltype(T() + U()) flynn_max(T a, U b)
 {

@@ -15,6 +15,7 @@
 struct waits {
     double copy_in, call, between, copy_out, finish, begin;
     int calls, restored, took, ended;
+    bool by_events; /* of a device, which may begin its work after the host has waited */
     double wrong_launches; /* the sum of `launches` that `took` got */
     char *order;           /* gets `letter` for each call */
     char letter;
@@ -69,7 +70,7 @@ static fl_status count_took(void *user, double seconds, int launches)
 {
     struct waits *w = user;
 
-    cr_expect(seconds >= 0.9 * w->call, "%g", seconds);
+    cr_expect(seconds >= 0.9 * w->call || w->by_events, "%g", seconds);
     w->took++;
     w->wrong_launches += launches;
     return FL_OK;
@@ -167,7 +168,7 @@ Test(bench, a_function_of_the_host_has_no_device, .timeout = 60)
 Test(bench, a_device_has_two_clocks, .timeout = 120)
 {
     static const fl_bench_clock clocks[] = {FL_BENCH_BOTH, FL_BENCH_EVENTS, FL_BENCH_HOST};
-    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3};
+    struct waits w = {.copy_in = 2e-3, .call = 4e-3, .copy_out = 1e-3, .by_events = true};
     const struct on *all;
     const size_t count = every_backend(&all);
 
