@@ -205,12 +205,17 @@ class Run:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+# What a command says of times that it measured beside the other runs here; on stdout a line below the table.
+BUSY = re.compile("again on a quiet machine")
+BUSY_ROW = re.compile(r"^[^\n]*do not trust its times;\s+measure\s+again on a quiet machine[^\n]*\n", re.MULTILINE)
+
+
 def shape_of(text):
     """What stays the same between two runs of a document or a table: not the times."""
     try:
         document = json.loads(text)
     except ValueError:
-        lines = text.decode(errors="replace").strip().splitlines()
+        lines = BUSY_ROW.sub("", text.decode(errors="replace")).strip().splitlines()
         # A backend that is loaded at the second try comes elsewhere; a variant whose library lacks memory is not listed; how
         # well a law fits is different each time; a failure of doctor's compiler, or of the folder in which it keeps what it
         # makes, is a line of doctor's, and changes the number of lines that are ok.
@@ -246,10 +251,6 @@ LEFT_OUT = re.compile("annot allocate memory|out of memory|failed to map|cannot 
 # A sweep lists a combination that could not run, with the reason, and goes on.
 CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|try again when more is free|Input/output error|No space left|File too large)",
                         re.MULTILINE)
-
-
-# What a command says of times that it measured beside the other runs here.
-BUSY = re.compile("again on a quiet machine")
 
 
 def judge(run, clean):
