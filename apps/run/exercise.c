@@ -253,6 +253,14 @@ static const char *name_at(const common_options *common, int i)
     return i < common->variant_count ? common->variants[i] : NULL;
 }
 
+/* --variant=all */
+static bool takes_all_variants(const common_options *common)
+{
+    const char *const first = name_at(common, 0);
+
+    return first && strcmp(first, "all") == 0;
+}
+
 /* As the options say. */
 static choice choice_of(const common_options *common, const open_backend *on)
 {
@@ -265,7 +273,7 @@ static choice choice_of(const common_options *common, const open_backend *on)
 /* Adds a choice for each variant in the list, or for all, that the backend has. */
 static void add_variants(const exercise *e, const open_backend *on, choice_list *choices)
 {
-    const bool all = strcmp(name_at(&e->common, 0), "all") == 0;
+    const bool all = takes_all_variants(&e->common);
     choice one = choice_of(&e->common, on);
     fl_variant_info v;
 
@@ -273,7 +281,7 @@ static void add_variants(const exercise *e, const open_backend *on, choice_list 
     for (int n = 0; all ? n == 0 : n < e->common.variant_count; n++)
         for (size_t i = 0; fl_variant_get(on->device, i, &v) == FL_OK; i++) {
             const bool named = all ? strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0
-                                   : strcmp(v.variant, name_at(&e->common, n)) == 0;
+                                   : strcmp(v.variant, e->common.variants[n]) == 0;
             if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << e->outputs[0].dtype))
                 continue;
             one.variant = v.variant;
@@ -289,7 +297,7 @@ static choice_list choices_for(const exercise *e)
 
     for (int i = 0; i < e->backends->count; i++) {
         choice one = choice_of(common, &e->backends->open[i]);
-        if (name_at(common, 1) || (name_at(common, 0) && strcmp(name_at(common, 0), "all") == 0)) {
+        if (name_at(common, 1) || takes_all_variants(common)) {
             add_variants(e, &e->backends->open[i], &choices);
             continue;
         }
@@ -297,13 +305,13 @@ static choice_list choices_for(const exercise *e)
             take_saved(e, &one);
         add_choice(&choices, &one);
     }
-    for (int n = 0; n < common->variant_count && strcmp(name_at(common, n), "all") != 0; n++) {
+    for (int n = 0; n < common->variant_count && !takes_all_variants(common); n++) {
         bool found = !name_at(common, 1);
         for (int i = 0; i < choices.count; i++)
-            found = found || strcmp(choices.list[i].variant, name_at(common, n)) == 0;
+            found = found || strcmp(choices.list[i].variant, common->variants[n]) == 0;
         if (!found)
             option_fail("variant", "no backend named here has the variant '%s' of %s; `flynn list` shows them",
-                        name_at(common, n), e->kind->name);
+                        common->variants[n], e->kind->name);
     }
     return choices;
 }
