@@ -81,39 +81,45 @@ typedef struct work {
     int compared;                           /* passes */
 } work;
 
-/* Host arrays in the memory that the options ask for, and the results. */
+static size_t output_bytes(const output_spec *o)
+{
+    return (size_t)output_size(o) * fl_dtype_size(o->dtype);
+}
+
+/* The host's side of the passes' copies, in the memory that the options ask for. Where no pass copies, it is the
+ * exercise's own inputs, and none for the outputs, so that no memory is taken. */
 static fl_status prepare(void *user, fl_stream *stream)
 {
     work *w = user;
     const exercise *e = w->exercise;
-    problem why;
 
     (void)stream;
     w->began = true;
     for (int i = 0; i < e->input_count; i++) {
         const size_t bytes = host_array_bytes(&e->inputs[i]);
+        w->host_in[i] = e->inputs[i].data;
+        if (!w->copies)
+            continue;
         must(host_memory_create(w->what.on->device, w->pinned, bytes, &w->host_in[i]));
         memcpy(w->host_in[i], e->inputs[i].data, bytes);
     }
-    for (int i = 0; i < e->output_count; i++) {
-        const output_spec *o = &e->outputs[i];
-        host_array *const result = &w->found.results[i];
-        must_do(host_array_create(result, o->dtype, o->ndim, o->shape, "the result", &why), &why);
-        must(host_memory_create(w->what.on->device, w->pinned, host_array_bytes(result), &w->host_out[i]));
-    }
+    for (int i = 0; w->copies && i < e->output_count; i++)
+        must(host_memory_create(w->what.on->device, w->pinned, output_bytes(&e->outputs[i]), &w->host_out[i]));
     return FL_OK;
 }
 
 static void release(work *w)
 {
     for (int i = 0; i < w->exercise->input_count; i++) {
-        host_memory_free(w->what.on->device, w->pinned, w->host_in[i]);
+        if (w->copies)
+            host_memory_free(w->what.on->device, w->pinned, w->host_in[i]);
         fl_array_free(w->inputs[i]);
         w->host_in[i] = NULL;
         w->inputs[i] = NULL;
     }
     for (int i = 0; i < w->exercise->output_count; i++) {
-        host_memory_free(w->what.on->device, w->pinned, w->host_out[i]);
+        if (w->copies)
+            host_memory_free(w->what.on->device, w->pinned, w->host_out[i]);
         if (!(w->exercise->in_place && i == 0))
             fl_array_free(w->outputs[i]);
         fl_array_free(w->whole[i]);
@@ -190,16 +196,23 @@ static fl_status call(void *user, const fl_run *run)
     return status;
 }
 
+/* A wrong count is the check's to find. */
+static int64_t possible(const work *w, int64_t count)
+{
+    const int64_t most = w->exercise->outputs[0].shape[0];
+
+    return count < 0 ? 0 : count > most ? most : count;
+}
+
 /* How many elements a counted result has is known once the work is done. */
 static fl_status read_count(void *user, fl_stream *stream)
 {
     work *w = user;
-    const int64_t most = w->exercise->outputs[0].shape[0];
 
     must(fl_array_read(w->outputs[1], w->host_out[1], stream));
     must(fl_stream_wait(stream));
     memcpy(&w->count, w->host_out[1], sizeof w->count);
-    w->count = w->count < 0 ? 0 : w->count > most ? most : w->count; /* a wrong one is the check's to find */
+    w->count = possible(w, w->count);
     return FL_OK;
 }
 
@@ -226,11 +239,16 @@ static fl_status after_first(void *user, fl_stream *stream)
     work *w = user;
 
     for (int i = 0; i < w->exercise->output_count; i++) {
-        memset(w->host_out[i], 0xff, host_array_bytes(&w->found.results[i]));
+        const size_t bytes = output_bytes(&w->exercise->outputs[i]);
+        void *const other = w->copies ? w->host_out[i] : memory_regrown(NULL, 1, bytes + 1);
+        memset(other, 0xff, bytes);
         if (!(w->exercise->in_place && i == 0))
-            must(fl_array_write(w->outputs[i], w->host_out[i], stream));
+            must(fl_array_write(w->outputs[i], other, stream));
+        must(fl_stream_wait(stream));
+        if (!w->copies)
+            free(other);
     }
-    return fl_stream_wait(stream);
+    return FL_OK;
 }
 
 /* Where the inputs are not copied in every pass, what works in place would see its own output. */
@@ -272,13 +290,17 @@ static fl_status end(void *user, fl_stream *stream)
 {
     work *w = user;
     const exercise *e = w->exercise;
+    host_array *const results = w->found.results;
+    problem why;
 
+    (void)stream;
+    for (int i = 0; i < e->output_count; i++) {
+        const output_spec *o = &e->outputs[i];
+        must_do(host_array_create(&results[i], o->dtype, o->ndim, o->shape, "the result", &why), &why);
+        must(fl_array_to_host(w->outputs[i], results[i].data));
+    }
     if (e->kind->counted)
-        read_count(w, stream);
-    for (int i = 0; i < e->output_count; i++)
-        must(fl_array_to_host(w->outputs[i], w->found.results[i].data));
-    if (e->kind->counted)
-        w->found.results[0].shape[0] = w->count;
+        results[0].shape[0] = possible(w, *(const int64_t *)results[1].data);
     for (int i = 0; i < e->output_count && e->guarded; i++)
         must(watch_guards(w->whole[i], i, &w->found.watched));
     release(w);
