@@ -62,12 +62,16 @@ void compare_add_equal(compare_result *found, int64_t index, double value, int64
 int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first)
 {
     enum { BLOCK = 256 };
+    int64_t end = first;
+
+    if (first % BLOCK != 0 || result->dtype != expected->dtype)
+        return first; /* before anything else, since each element asks */
+
     const int64_t size = host_array_size(expected);
     const size_t width = fl_dtype_size(expected->dtype);
     const char *a = result->data, *b = expected->data;
-    int64_t end = first;
 
-    if (first % BLOCK != 0 || result->dtype != expected->dtype || host_array_size(result) != size)
+    if (host_array_size(result) != size)
         return first;
     while (end + BLOCK <= size && memcmp(a + (size_t)end * width, b + (size_t)end * width, BLOCK * width) == 0)
         end += BLOCK;

@@ -28,10 +28,31 @@ void host_array_free(host_array *array);
 int64_t host_array_size(const host_array *array);
 size_t host_array_bytes(const host_array *array);
 
-/* Element i in row-major order, as a double: exact except for i64 beyond 2^53. */
-double host_array_get(const host_array *array, int64_t i);
+/* Element i in row-major order, as a double: exact except for i64 beyond 2^53. Inline, as host_array_set is, since
+ * loops over large arrays call them for each element. */
+static inline double host_array_get(const host_array *array, int64_t i)
+{
+    switch (array->dtype) {
+    case FL_U8: return ((const uint8_t *)array->data)[i];
+    case FL_I32: return ((const int32_t *)array->data)[i];
+    case FL_I64: return (double)((const int64_t *)array->data)[i];
+    case FL_F32: return (double)((const float *)array->data)[i];
+    case FL_F64: return ((const double *)array->data)[i];
+    }
+    return 0;
+}
+
 /* Sets element i, with C's conversion. */
-void host_array_set(host_array *array, int64_t i, double value);
+static inline void host_array_set(host_array *array, int64_t i, double value)
+{
+    switch (array->dtype) {
+    case FL_U8: ((uint8_t *)array->data)[i] = (uint8_t)value; break;
+    case FL_I32: ((int32_t *)array->data)[i] = (int32_t)value; break;
+    case FL_I64: ((int64_t *)array->data)[i] = (int64_t)value; break;
+    case FL_F32: ((float *)array->data)[i] = (float)value; break;
+    case FL_F64: ((double *)array->data)[i] = value; break;
+    }
+}
 
 /* A copy in another dtype, with C's conversion; fails as host_array_create does. */
 bool host_array_convert(const host_array *array, fl_dtype dtype, host_array *copy, const char *what, problem *why);

@@ -12,7 +12,20 @@ typedef struct random_state {
 } random_state;
 
 random_state random_start(uint64_t seed);
-uint64_t random_next(random_state *state);
+
+/* What the counter goes up by: 2^64 divided by the golden ratio. */
+static const uint64_t random_step = 0x9e3779b97f4a7c15u;
+
+/* Inline, since it fills large arrays. */
+static inline uint64_t random_next(random_state *state)
+{
+    uint64_t z = state->counter += random_step;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
 /* As after `count` calls of random_next. */
 void random_skip(random_state *state, uint64_t count);
 /* 0 to limit - 1 (limit > 0); probabilities differ by at most limit / 2^64. */

@@ -91,9 +91,14 @@ check "one processor, one thread" has ok omp "1 thread, one for each processor"
 # Ceilings.
 check "not measured yet" has advice serial "its ceiling was not measured"
 ok "measured" ceiling --backend=serial --size=100000 --repeat=1
-run doctor --root=bare --json
-check "measured" json "$work/out" \
-    'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
+if grep -q "copy on the device: .*it is not kept" "$work/err"; then # another program disturbed it
+    run doctor --root=bare --json
+    check "measured, not kept" has advice serial "its ceiling was not measured"
+else
+    run doctor --root=bare --json
+    check "measured" json "$work/out" \
+        'not any(f["subject"] == "serial" and "ceiling" in f["text"] for f in d["findings"])'
+fi
 
 # Compiled functions: doctor compiles one, which is a new one each time.
 rm -rf "$FLYNN_CACHE/code"
