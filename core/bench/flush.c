@@ -34,7 +34,7 @@ fl_status bench_flush_create(bench_flush *flush, fl_device *device, const fl_dev
     } else { /* an emulation's memory is the host's, and its own kernels are slow */
         flush->memory = calloc(flush->bytes, 1);
         if (!flush->memory)
-            return bench_fail(FL_E_MEMORY, "fl_bench_run: no memory of %zu bytes to empty the cache with",
+            return bench_fail(FL_E_MEMORY, "fl_bench_run: out of host memory: %zu bytes to empty the cache with",
                               flush->bytes);
     }
     return bench_flush_now(flush, device, NULL); /* its pages exist from here on */

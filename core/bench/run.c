@@ -114,7 +114,7 @@ static fl_status make_room(const fl_bench *b, bench_work *w)
     w->most = p->repeat > 0 ? p->repeat : p->fewest > free_running ? p->fewest : free_running;
     room = w->room = calloc((size_t)w->most * (BENCH_QUANTITIES + 1), sizeof *room);
     if (!room)
-        return bench_fail(FL_E_MEMORY, "fl_bench_run: no memory for %d samples of '%s'", w->most, w->name);
+        return bench_fail(FL_E_MEMORY, "fl_bench_run: out of host memory: %d samples of '%s'", w->most, w->name);
     w->sorted = room;
     for (int i = 0; i < BENCH_QUANTITIES; i++)
         if (wanted[i])
