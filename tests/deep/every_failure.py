@@ -275,6 +275,9 @@ def judge(run, clean):
         if not (data == clean.files[name] or is_whole(name, data, clean.files[name])) and (run.code == 0 or data != OLD):
             return f"exit code {run.code}, and {name} is {'the old one' if data == OLD else 'neither old nor whole'}"
     if run.code == 0 and shape_of(run.out) != shape_of(clean.out) and not LEFT_OUT.search(printed) and not listed:
+        was, now = clean.out.decode(errors="replace").splitlines(), printed.splitlines()
+        run.err = "\n".join([*(line for line in now if line.split()[:1] not in [other.split()[:1] for other in was]), "instead of",
+                             *(line for line in was if line.split()[:1] not in [other.split()[:1] for other in now]), run.err])
         return "exit code 0 with another result on stdout"
     return None
 
