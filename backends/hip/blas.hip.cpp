@@ -5,7 +5,7 @@
  * device.
  */
 #include "blas.hpp"
-#include "gpu_blas.h"
+#include "gpu/gpu_blas.h"
 #include "library_order.hpp"
 
 double hip_blas_worth(fl_dtype dtype)

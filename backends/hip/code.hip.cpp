@@ -8,5 +8,5 @@
 #if defined(__HIP_CPU_RT__)
 #include "gpu_code_cpu.h"
 #else
-#include "gpu_code_rtc.h"
+#include "gpu/gpu_code_rtc.h"
 #endif

@@ -8,7 +8,7 @@
  * cache are transformed at once, so that any signal is done in the same memory.
  */
 #include "convolve1d_kernels.h"
-#include "gpu_fft.h"
+#include "gpu/gpu_fft.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@
 #define FLYNN_HIP_CONVOLVE1D_KERNELS_H
 
 #include "device.hpp"
-#include "gpu_tiles.h"
+#include "gpu/gpu_tiles.h"
 #include "sliding.h"
 
 /* As fl_convolve1d_args has it: out[i] = sum of signal[i + origin - p] * kernel[p]. */

@@ -13,7 +13,7 @@
 #define FLYNN_HIP_CONVOLVE_KERNELS_H
 
 #include "device.hpp"
-#include "gpu_tiles.h"
+#include "gpu/gpu_tiles.h"
 #include "sliding.h"
 
 #include <cmath>

@@ -4,7 +4,7 @@
  * and opens GPUs.
  */
 #include "code.hpp"
-#include "gpu_range.h"
+#include "gpu/gpu_range.h"
 
 #include <new>
 

@@ -6,7 +6,7 @@
 #define FLYNN_HIP_DEVICE_HPP
 
 #include "device.h"
-#include "gpu_registers.h"
+#include "gpu/gpu_registers.h"
 
 #include <memory>
 #include <mutex>

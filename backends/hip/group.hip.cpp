@@ -4,7 +4,7 @@
  * fl_device_api. The library is loaded at the first call.
  */
 #include "device.hpp"
-#include "gpu_ccl.h"
+#include "gpu/gpu_ccl.h"
 
 #include <new>
 

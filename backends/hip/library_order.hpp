@@ -9,7 +9,7 @@
 #define FLYNN_HIP_LIBRARY_ORDER_HPP
 
 #include "device.hpp"
-#include "gpu_library.h"
+#include "gpu/gpu_library.h"
 
 /* Before a call on `queue`. *done is created at the first one. The caller holds the handle's lock. */
 inline fl_status hip_order_before(const hip_device *device, hipEvent_t *done, hipStream_t queue)

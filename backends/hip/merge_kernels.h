@@ -11,7 +11,7 @@
 #ifndef FLYNN_HIP_MERGE_KERNELS_H
 #define FLYNN_HIP_MERGE_KERNELS_H
 
-#include "gpu_registers.h"
+#include "gpu/gpu_registers.h"
 
 namespace
 {

@@ -11,8 +11,8 @@
 #define FLYNN_HIP_RECONSTRUCT_KERNELS_H
 
 #include "device.hpp"
-#include "gpu_matrix.h"
-#include "gpu_tiles.h"
+#include "gpu/gpu_matrix.h"
+#include "gpu/gpu_tiles.h"
 
 #include <type_traits>
 

@@ -3,7 +3,7 @@
  * select.hip.cpp - FL_OP_SELECT on a GPU: by a scan of our own (compact_kernels.h), or by CUB or rocPRIM.
  */
 #include "compact_kernels.h"
-#include "gpu_select.h"
+#include "gpu/gpu_select.h"
 
 namespace
 {

@@ -6,7 +6,7 @@
 #ifndef FLYNN_HIP_SLIDING_H
 #define FLYNN_HIP_SLIDING_H
 
-#include "gpu_registers.h"
+#include "gpu/gpu_registers.h"
 
 __host__ __device__ constexpr int round_up(int n, int multiple)
 {

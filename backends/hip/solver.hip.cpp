@@ -3,7 +3,7 @@
  * solver.hip.cpp - the vendor's solver: loaded at the first call, one handle per device, used by one thread at a time.
  */
 #include "solver.hpp"
-#include "gpu_solver.h"
+#include "gpu/gpu_solver.h"
 #include "library_order.hpp"
 
 #include "../cpu/lapack.h"

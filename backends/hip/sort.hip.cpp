@@ -4,7 +4,7 @@
  * in sort_kernels.h.
  */
 #include "device.hpp"
-#include "gpu_sort.h"
+#include "gpu/gpu_sort.h"
 #include "sort_kernels.h"
 
 #include <algorithm>

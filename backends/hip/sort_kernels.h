@@ -6,7 +6,7 @@
 #ifndef FLYNN_HIP_SORT_KERNELS_H
 #define FLYNN_HIP_SORT_KERNELS_H
 
-#include "gpu_registers.h"
+#include "gpu/gpu_registers.h"
 
 namespace
 {

@@ -61,7 +61,7 @@ SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
-    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu*.h", 150),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150),
     ("apps/checks/*.c", 25), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/lanes*.c", 150), ("core/src/link.c", 120), ("backends/mpi/*.c", 150),
 ]

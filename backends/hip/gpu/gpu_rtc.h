@@ -8,7 +8,7 @@
 #ifndef FLYNN_HIP_GPU_RTC_H
 #define FLYNN_HIP_GPU_RTC_H
 
-#include "../shared/process.h"
+#include "../../shared/process.h"
 #include "gpu_library.h"
 
 #include <dlfcn.h>

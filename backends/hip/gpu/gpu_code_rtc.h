@@ -5,7 +5,7 @@
 #ifndef FLYNN_HIP_GPU_CODE_RTC_H
 #define FLYNN_HIP_GPU_CODE_RTC_H
 
-#include "../shared/compiler.h"
+#include "../../shared/compiler.h"
 #include "code.hpp"
 #include "gpu_rtc.h"
 

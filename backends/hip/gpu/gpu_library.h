@@ -19,7 +19,7 @@
 
 #include "gpu.h"
 
-#include "../shared/library_runtime.h"
+#include "../../shared/library_runtime.h"
 
 #if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
 

@@ -9,7 +9,7 @@
 
 #include "gpu_library.h"
 
-#include "../cpu/blas.h"
+#include "../../cpu/blas.h"
 
 #include <cmath>
 
