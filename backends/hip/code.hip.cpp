@@ -6,7 +6,7 @@
 #include "code.hpp"
 
 #if defined(__HIP_CPU_RT__)
-#include "gpu_code_cpu.h"
+#include "../simt/code.h"
 #else
 #include "gpu/gpu_code_rtc.h"
 #endif

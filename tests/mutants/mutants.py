@@ -54,14 +54,14 @@ sys.path.insert(0, HERE)
 import operators  # noqa: E402
 
 LEAST = 200
-FAMILIES = {"checks": "apps/checks/", "run": "apps/run/", "cpu": "backends/cpu/", "hip": "backends/hip/", "shared": "backends/shared/",
+FAMILIES = {"checks": "apps/checks/", "run": "apps/run/", "cpu": "backends/cpu/", "hip": "backends/hip/", "simt": "backends/simt/", "shared": "backends/shared/",
             "core": "core/", "mpi": "backends/mpi/"}
 SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
 SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
-    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150),
+    ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/*_prelude.h", 200), ("backends/simt/*.h", 150),
     ("apps/checks/*.c", 25), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/lanes*.c", 150), ("core/src/link.c", 120), ("backends/mpi/*.c", 150),
 ]

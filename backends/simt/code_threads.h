@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The threads of a kernel that the processor runs: thread numbers, barriers, and the functions that the compiler calls
- * at memory accesses and atomics. These lines follow code_cpu_prelude.h.
+ * at memory accesses and atomics. These lines follow code_prelude.h.
  *
  * A block's threads are fibers of one thread of the processor, so a block's shared variables are thread_local. Fibers
  * switch at barriers, and at some memory accesses and atomics: with -fsanitize=thread the compiler calls a function
@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------------------- the thread, and the barrier ---- */
 
-/* State that gpu_code_cpu.h fills: the thread changes after `left` memory accesses or `atomics` atomics. `ended` names
+/* State that code.h fills: the thread changes after `left` memory accesses or `atomics` atomics. `ended` names
  * the function that the thread called to end the program. */
 enum { FLYNN_AT_ACCESS, FLYNN_AT_BARRIER, FLYNN_AT_END };
 struct flynn_place {

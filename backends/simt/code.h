@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_code_cpu.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text
- * (gpu_code_cpu_text.h), and a few threads of the processor run the blocks.
+ * code.h - code.hpp where the processor emulates a GPU: the system's `c++` compiles the text
+ * (code_text.h), and a few threads of the processor run the blocks.
  *
  * Each thread of a block is a fiber; one processor thread runs all fibers of a block. It switches to another fiber when
  * one ends or reaches a barrier, and at some memory accesses and atomics. The order of the threads, and the accesses at
@@ -17,7 +17,7 @@
 #include "../cpu/threads.h"
 #include "../shared/compiler.h"
 #include "code.hpp"
-#include "gpu_code_cpu_text.h"
+#include "code_text.h"
 
 #include <algorithm>
 #include <atomic>
