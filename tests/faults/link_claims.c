@@ -5,7 +5,7 @@
  * anything else it is right, for hip-cpu, whose memory is the host's.
  */
 #define flynn_link link_beneath
-#include "../../backends/mpi/link.c"
+#include "../../core/dist/links/link.c"
 #undef flynn_link
 
 static fl_status open_and_claim(const fl_host *host, double timeout_s, fl_link_info *info)
