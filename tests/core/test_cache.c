@@ -3,8 +3,8 @@
  * test_cache.c - where compiled code is kept: what is found, who must not be able to put it there, what processes do at
  * the same time, and the files that remain when one is killed or the disk is full.
  */
-#include "../../core/src/cache.h"
-#include "../../core/src/plugin_file.h"
+#include "../../core/src/cache/entries.h"
+#include "../../core/src/plugins/plugin_file.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * Arrays of another library and for one. The other library is this file: memory of the device under test, in a tensor
  * whose deleter counts.
  */
-#include "../../core/src/dlpack.h"
+#include "../../core/src/device/dlpack.h"
 #include "harness.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * test_lanes.c - functions with loops over the lanes of vectors: which texts are written so, and why others are not;
  * random functions, whose results on simd and omp have the same bits as on serial, which compiles the text as it is.
  */
-#include "../../core/src/lanes.h"
+#include "../../core/src/text/lanes/lanes.h"
 #include "harness.h"
 #include "random_function.h"
 

@@ -2,6 +2,7 @@
 """The sources keep the project's order: includes run down, files are short, nothing is said twice.
 
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
+- Of core/src/text the other folders of core include text.h alone.
 - Following the includes of a header and of the .c file of its name leads back to none.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
@@ -54,6 +55,16 @@ def rooms():
             other = pathlib.Path(inside).relative_to(SOURCE / "apps").parts[0] if "/" in included else room
             if other != room and other in level and level[other] >= level[room]:
                 yield f"{name(path)} includes {included}: '{other}' is not below '{room}'"
+
+
+def text_header():
+    """The other folders of core see the reader of the user's functions through one header."""
+    for path in sources("core"):
+        if SOURCE / "core/src/text" in path.parents:
+            continue
+        for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if included.startswith("text/") and included != "text/text.h":
+                yield f"{name(path)} includes {included}; text/text.h has what other folders may use"
 
 
 def circles():
@@ -132,7 +143,7 @@ def printing():
 
 
 def main():
-    checks = {"includes": rooms, "circles": circles, "lengths": lengths, "repeated lines": repeated, "printing": printing}
+    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "repeated lines": repeated, "printing": printing}
     count = len(sources("apps", "core", "backends"))
     assert count > 100, f"only {count} sources were found"
     failed = False

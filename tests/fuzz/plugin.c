@@ -9,8 +9,8 @@
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 
-#include "loader.h"
-#include "registry.h"
+#include "plugins/loader.h"
+#include "plugins/registry.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

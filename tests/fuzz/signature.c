@@ -8,11 +8,11 @@
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 
-#include "compiler_error.h"
-#include "expression.h"
-#include "functions.h"
-#include "kernel_signature.h"
-#include "lanes.h"
+#include "text/compiler_error.h"
+#include "text/expression.h"
+#include "text/math_functions.h"
+#include "text/kernel_signature.h"
+#include "text/lanes/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "../array.h"
-#include "../dispatch.h"
+#include "device/array.h"
+#include "device/dispatch.h"
 
 static const char *const name = "copy";
 

@@ -2,9 +2,9 @@
  *
  * elementwise.c - checks and runs increment, sqrt, maximum and log_of_sum.
  */
-#include "../array.h"
-#include "../dispatch.h"
-#include "../status.h"
+#include "device/array.h"
+#include "device/dispatch.h"
+#include "device/status.h"
 
 /* One call: `y` is NULL for an operation of one input. */
 typedef struct operands {

@@ -2,10 +2,10 @@
  *
  * kernel.c - checks and queues a launch of a kernel of the user's.
  */
-#include "../kernel.h"
-#include "../array.h"
-#include "../dispatch.h"
-#include "../status.h"
+#include "device/user_kernel.h"
+#include "device/array.h"
+#include "device/dispatch.h"
+#include "device/status.h"
 
 #include <inttypes.h>
 

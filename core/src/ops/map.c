@@ -2,10 +2,10 @@
  *
  * map.c - checks and runs a function of the user's, element by element.
  */
-#include "../array.h"
-#include "../dispatch.h"
-#include "../function.h"
-#include "../status.h"
+#include "device/array.h"
+#include "device/dispatch.h"
+#include "device/user_function.h"
+#include "device/status.h"
 
 #include <stdio.h>
 

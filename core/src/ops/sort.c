@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "../array.h"
-#include "../dispatch.h"
-#include "../status.h"
+#include "device/array.h"
+#include "device/dispatch.h"
+#include "device/status.h"
 
 static const char *const name = "sort";
 

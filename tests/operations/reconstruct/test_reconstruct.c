@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../../core/src/dlpack.h"
+#include "device/dlpack.h"
 #include "harness.h"
 
 #include <float.h>

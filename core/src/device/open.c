@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open.c - opens devices: reads a resource string such as "omp:8:v3", finds its plugin and lets it open the device.
+ */
+#include "device.h"
+#include "plugins/registry.h"
+#include "status.h"
+#include "trace.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------- resource strings ---- */
+
+enum { LONGEST_RESOURCE = 128, MOST_ROWS = 4096 };
+
+/* One of the plugin's, such as "sve"; or "v2", "v3" ...: named like an instruction set, even if the plugin lacks it. */
+static bool is_isa(const char *item, const fl_probe *probe)
+{
+    for (int i = 0; i < probe->isa_count; i++)
+        if (strcmp(item, probe->isa[i].name) == 0)
+            return true;
+    return item[0] == 'v' && item[1] != '\0' && strspn(item + 1, "0123456789") == strlen(item + 1);
+}
+
+static fl_status take_number(const char *resource, const char *item, const fl_backend_info *info,
+                             fl_open_request *request)
+{
+    const fl_probe *probe = &info->probe;
+    long number;
+
+    errno = 0;
+    number = strtol(item, NULL, 10);
+    if (request->number >= 0)
+        return core_fail(FL_E_ARGUMENT, "'%s' has two numbers; expected one", resource);
+    if (probe->max_threads > 0 && (errno || number < 1 || number > probe->max_threads))
+        return core_fail(FL_E_ARGUMENT, "'%s': %s is not a valid number of threads; %s takes %s%d", resource, item,
+                         info->name, probe->max_threads > 1 ? "1 to " : "", probe->max_threads);
+    if (probe->max_threads == 0 && (errno || number >= probe->device_count))
+        return core_fail(FL_E_UNAVAILABLE, "'%s': there is no device %s; %s has %d here, from index 0", resource, item,
+                         info->name, probe->device_count);
+    request->number = (int)number;
+    return FL_OK;
+}
+
+static fl_status take_isa(const char *resource, const char *item, const fl_backend_info *info, fl_open_request *request)
+{
+    const fl_probe *probe = &info->probe;
+    char list[64] = "";
+
+    if (request->isa)
+        return core_fail(FL_E_ARGUMENT, "'%s' has two instruction sets; expected one", resource);
+    for (int i = 0; i < probe->isa_count; i++) {
+        if (strcmp(item, probe->isa[i].name) == 0) {
+            if (*probe->isa[i].why_not)
+                return core_fail(FL_E_UNAVAILABLE, "'%s' cannot run here: %s; choose another instruction set, or none",
+                                 resource, probe->isa[i].why_not);
+            request->isa = probe->isa[i].name;
+            return FL_OK;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", probe->isa[i].name);
+    }
+    return core_fail(FL_E_UNKNOWN, "'%s': %s is not built for '%s'; expected %s", resource, info->name, item,
+                     probe->isa_count ? list : "no instruction set");
+}
+
+/* Splits "name[:item]...", finds the plugin, and checks the items with its probe. */
+static fl_status parse(const char *resource, const core_plugin **found, fl_open_request *request)
+{
+    char text[LONGEST_RESOURCE], *rest = text, *name, *item;
+    fl_status status;
+
+    if (strlen(resource) >= sizeof text)
+        return core_fail(FL_E_UNKNOWN, "the resource has %zu characters; expected at most %zu", strlen(resource),
+                         sizeof text - 1);
+    strcpy(text, resource);
+    name = strsep(&rest, ":");
+    status = core_registry_find(name, found);
+    while (status == FL_OK && (item = strsep(&rest, ":"))) {
+        if (*item && strspn(item, "0123456789") == strlen(item))
+            status = take_number(resource, item, &(*found)->info, request);
+        else if (is_isa(item, &(*found)->info.probe))
+            status = take_isa(resource, item, &(*found)->info, request);
+        else
+            status =
+                core_fail(FL_E_ARGUMENT, "'%s': '%s' is not a number (%s) or an instruction set such as v3", resource,
+                          item, (*found)->info.probe.max_threads ? "of threads" : "the index of a device");
+    }
+    return status;
+}
+
+/* The resource that opens the same device again. */
+static void name_resource(fl_device_info *info, const fl_probe *probe, const fl_open_request *request)
+{
+    char number[16] = "", isa[36] = "";
+
+    if (probe->max_threads == 0)
+        snprintf(number, sizeof number, ":%d", request->number);
+    else if (probe->max_threads > 1)
+        snprintf(number, sizeof number, ":%d", info->threads);
+    if (probe->isa_count > 0)
+        snprintf(isa, sizeof isa, ":%s", info->isa);
+    snprintf(info->resource, sizeof info->resource, "%.24s%s%.7s", info->backend, number, isa);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening ---- */
+
+static void find_rows(fl_device *device)
+{
+    for (size_t i = device->plugin.row_count; i-- > 0;) {
+        unsigned operation = device->plugin.rows[i].operation;
+        core_row_range *range = operation < FL_OP_COUNT ? &device->rows[operation] : NULL;
+        if (range) {
+            range->first = i;
+            range->end = range->end ? range->end : i + 1;
+        }
+    }
+}
+
+/* What the device lacks that core will use; NULL: nothing. */
+static const char *missing_in(const fl_plugin_device *d)
+{
+    const fl_device_api *api = d->api;
+    const fl_device_info *info = &d->info;
+
+    if (!api || api->size < offsetof(fl_device_api, range_push) || !api->close || !api->synchronize || !api->allocate ||
+        !api->release || !api->allocate_host || !api->release_host || !api->copy || !api->stream_create ||
+        !api->stream_free || !api->stream_wait || !api->stream_wait_event || !api->event_create || !api->event_free ||
+        !api->event_record || !api->event_wait || !api->event_elapsed)
+        return "lacks a function that every device has";
+    if (d->row_count > MOST_ROWS || (d->row_count > 0 && !d->rows))
+        return "has no table of rows";
+    for (size_t i = 0; i < d->row_count; i++)
+        if (!d->rows[i].variant || !d->rows[i].summary || !d->rows[i].plan || !d->rows[i].run)
+            return "has a row without a name, a summary or a function";
+    if (!memchr(info->name, 0, sizeof info->name) || !memchr(info->runtime, 0, sizeof info->runtime) ||
+        !memchr(info->driver, 0, sizeof info->driver) || !memchr(info->isa, 0, sizeof info->isa))
+        return "has a text without an end";
+    return NULL;
+}
+
+/* Copies the functions that the plugin has. */
+static fl_status take_device(const core_plugin *p, fl_device *device)
+{
+    const fl_device_api *api = device->plugin.api;
+    const char *missing = missing_in(&device->plugin);
+
+    if (missing)
+        return core_fail(FL_E_UNAVAILABLE,
+                         "%s cannot run here: the device that it opened %s; report this to the plugin's author",
+                         p->info.name, missing);
+    memcpy(&device->api, api, api->size < sizeof *api ? api->size : sizeof *api);
+    device->plugin.api = &device->api;
+    return FL_OK;
+}
+
+static fl_status open_plugin(const core_plugin *p, const fl_open_request *request, fl_device *device)
+{
+    fl_device_info *info = &device->plugin.info;
+    double start = core_now();
+    fl_status status = p->plugin->open(&core_host, request, &device->plugin);
+
+    if (status == FL_OK)
+        status = take_device(p, device);
+    if (status != FL_OK)
+        return status;
+    info->backend = p->info.name;
+    info->family = p->info.family;
+    info->flynn_class = p->info.flynn_class;
+    info->emulation = p->info.emulation;
+    info->remark = p->info.remark;
+    info->open_s = core_now() - start;
+    name_resource(info, &p->info.probe, request);
+    find_rows(device);
+    core_pool_init(&device->pool, &device->plugin);
+    status = core_stream_create(device, false, &device->default_stream);
+    if (status != FL_OK)
+        device->plugin.api->close(device->plugin.self);
+    return status;
+}
+
+fl_status fl_device_open(const char *resource, fl_device **out)
+{
+    fl_open_request request = {.number = -1};
+    const core_plugin *p;
+    fl_device *device;
+    core_span span;
+    fl_status status;
+
+    if (!resource || !out)
+        return core_fail(FL_E_ARGUMENT, "fl_device_open: %s is NULL", resource ? "device" : "resource");
+    *out = NULL;
+    status = parse(resource, &p, &request);
+    if (status != FL_OK)
+        return status;
+    if (request.number < 0 && p->info.probe.max_threads == 0)
+        request.number = 0;
+    device = calloc(1, sizeof *device);
+    if (!device)
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    atomic_init(&device->references, 1);
+    span = core_trace_begin(NULL, CORE_SPAN_HOST, "open", resource, 0);
+    status = open_plugin(p, &request, device);
+    core_trace_end(NULL, span, NULL);
+    if (status == FL_OK)
+        *out = device;
+    else
+        free(device);
+    return status;
+}
