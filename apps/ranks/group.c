@@ -157,7 +157,7 @@ static double reduced(double own, fl_reduction how)
 
 double group_most(double own)
 {
-    return reduced(own, FL_MOST);
+    return reduced(own, FL_MAXIMUM);
 }
 
 double group_sum(double own)

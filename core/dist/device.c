@@ -128,7 +128,7 @@ static fl_status try_device_memory(fl_group *group, bool *right)
             least = 0;
         for (int i = 0; i < WORDS; i++)
             least = least && words[i] == (int64_t)(last + 1) * 1000003 + i;
-        status = fl_group_reduce(group, &least, 1, FL_I64, FL_LEAST);
+        status = fl_group_reduce(group, &least, 1, FL_I64, FL_MINIMUM);
     }
     *right = least != 0;
     fl_array_free(sent);

@@ -219,7 +219,7 @@ fl_status fl_group_agree(fl_group *group, fl_status status, const char *message)
     group->failed = group->link ? FL_OK : status;
     if (!group->link)
         return status == FL_OK ? FL_OK : fl_set_error(status, message ? message : "");
-    linked = group->link->reduce(most, 3, FL_I64, FL_MOST);
+    linked = group->link->reduce(most, 3, FL_I64, FL_MAXIMUM);
     if (linked == FL_OK && most[0] == FL_OK && most[1] == -most[2])
         return FL_OK;
     if (linked == FL_OK)

@@ -122,7 +122,7 @@ static fl_status plan(staging *s)
             if (both[i]->of && row_bytes(both[i]->of) > widest)
                 widest = row_bytes(both[i]->of);
     }
-    status = group->link->reduce(&widest, 1, FL_I64, FL_MOST);
+    status = group->link->reduce(&widest, 1, FL_I64, FL_MAXIMUM);
     s->part = STAGED_BYTES / group->info.size / widest * widest;
     s->part = s->part > widest ? s->part : widest;
     for (int r = 0; r < group->info.size; r++) {
@@ -133,7 +133,7 @@ static fl_status plan(staging *s)
             s->rounds = rounds;
     }
     if (status == FL_OK)
-        status = group->link->reduce(&s->rounds, 1, FL_I64, FL_MOST);
+        status = group->link->reduce(&s->rounds, 1, FL_I64, FL_MAXIMUM);
     bytes = 2 * group->info.size * s->part;
     for (int i = 0; i < 2 && status == FL_OK && s->rounds > i; i++) {
         void *memory;

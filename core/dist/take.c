@@ -17,7 +17,7 @@ static fl_status agree_on_counter(fl_group *group, fl_status status)
     fl_status agreed = fl_group_agree(group, none ? FL_OK : status, fl_last_error());
 
     if (agreed == FL_OK)
-        agreed = group->link->reduce(&none, 1, FL_I64, FL_MOST);
+        agreed = group->link->reduce(&none, 1, FL_I64, FL_MAXIMUM);
     group->dealt.counted = !none;
     return agreed;
 }

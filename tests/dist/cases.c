@@ -82,10 +82,10 @@ static void try_numbers(void)
     check(fl_group_reduce(group, x, 3, FL_I64, FL_SUM) == FL_OK && x[0] == size * (size - 1) / 2 && x[1] == -x[0] &&
               x[2] == size,
           "fl_group_reduce", "sum", x[0]);
-    check(fl_group_reduce(group, most, 2, FL_F64, FL_MOST) == FL_OK && most[0] == size - 1 && most[1] == 0,
+    check(fl_group_reduce(group, most, 2, FL_F64, FL_MAXIMUM) == FL_OK && most[0] == size - 1 && most[1] == 0,
           "fl_group_reduce", "most", (int64_t)most[0]);
     most[0] = rank;
-    check(fl_group_reduce(group, most, 1, FL_F64, FL_LEAST) == FL_OK && most[0] == 0, "fl_group_reduce", "least", 0);
+    check(fl_group_reduce(group, most, 1, FL_F64, FL_MINIMUM) == FL_OK && most[0] == 0, "fl_group_reduce", "least", 0);
     check(fl_group_gather(group, &own, all, sizeof own) == FL_OK, "fl_group_gather", "", 0);
     for (int r = 0; r < size; r++)
         check(all[r] == 10 * r + 1, "fl_group_gather", "rank", r);

@@ -396,7 +396,7 @@ static void close_link(void)
 static fl_status reduce(void *x, int32_t count, fl_dtype dtype, fl_reduction reduction)
 {
     MPI_Datatype type = dtype == FL_I64 ? MPI_INT64_T : MPI_DOUBLE;
-    MPI_Op operation = reduction == FL_SUM ? MPI_SUM : reduction == FL_LEAST ? MPI_MIN : MPI_MAX;
+    MPI_Op operation = reduction == FL_SUM ? MPI_SUM : reduction == FL_MINIMUM ? MPI_MIN : MPI_MAX;
     MPI_Request request;
     const int error = MPI_Iallreduce(MPI_IN_PLACE, x, count, type, operation, mpi.work, &request);
 

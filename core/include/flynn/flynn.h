@@ -502,6 +502,80 @@ FL_API fl_status fl_primes_between(fl_device *device, int64_t first, int64_t upt
  * `upto` and below `first` (Rosser and Schoenfeld, theorem 2). */
 FL_API int64_t fl_primes_between_bound(int64_t first, int64_t upto);
 
+/* How elements are put together. */
+typedef enum fl_reduction { FL_SUM = 0, FL_MINIMUM = 1, FL_MAXIMUM = 2, FL_ARGMIN = 3, FL_ARGMAX = 4 } fl_reduction;
+
+/* In place of an axis: all elements, in row-major order. */
+#define FL_ALL_AXES (-1)
+
+/* out = the elements of `in` along `axis` put together: numpy.sum, min, max, argmin, argmax. `in` has any dtype and 1
+ * to FL_MAX_DIMS dimensions; `axis` is one of them (0: the outermost), and out has in's shape without it; of
+ * FL_ALL_AXES, or of a 1-D `in`, out has one element. No memory is shared.
+ *
+ * FL_SUM: out has fl_reduce_dtype's dtype (f32 and f64: in's own, integers: i64, which wraps), or f64, and then each
+ * element is converted first. Of no elements it is 0. Integers are exact. Error of a sum of n floats, with u a unit of
+ * rounding of out's dtype: naive at most (n - 1) u, every other variant at most (log2 n + 40) u times the sum of the
+ * absolute values (pairwise summation; Higham, "The accuracy of floating point summation", 1993).
+ * FL_MINIMUM, FL_MAXIMUM: in's dtype; NaN if an element is NaN. FL_ARGMIN, FL_ARGMAX: i64, the index of the first such
+ * element along the axis, or of the first NaN. Of no elements they are FL_E_ARGUMENT, as in NumPy.
+ *
+ * Every variant gives the same bits in each call on a device. Variants on a GPU: naive (one thread an output), shared
+ * (a tree in shared memory, a second launch for the blocks' results), atomic (the block that an atomic counter finds to
+ * be the last puts them together: Harris, "Optimizing parallel reduction in CUDA", 2007), warp (registers and
+ * shuffles), library (CUB, rocPRIM; all elements or the last axis); on a CPU naive, pairwise. Queued. Errors as
+ * fl_convolve1d. */
+FL_API fl_status fl_reduce(fl_device *device, const fl_array *in, fl_reduction reduction, int axis, fl_array *out,
+                           const fl_run *run);
+/* The dtype of the result that NumPy gives: for FL_SUM in's own or i64, for FL_ARGMIN and FL_ARGMAX i64, else in's. */
+FL_API fl_dtype fl_reduce_dtype(fl_dtype in, fl_reduction reduction);
+/* out = the sum of the products of the elements of x and y along `axis`: numpy.dot of two vectors, or of rows. y has
+ * x's dtype and shape. Otherwise as fl_reduce with FL_SUM, whose error bound is that of the sum of the products, with
+ * one u more. */
+FL_API fl_status fl_dot(fl_device *device, const fl_array *x, const fl_array *y, int axis, fl_array *out,
+                        const fl_run *run);
+
+/* out[i] = in[0] to in[i] put together, or, if `exclusive`, in[0] to in[i - 1], where out[0] is 0 or the lowest value
+ * (-infinity for floats): numpy.cumsum for FL_SUM, numpy.maximum.accumulate for FL_MAXIMUM; other reductions are
+ * FL_E_ARGUMENT. 1-D, any dtype, any length; out: as long as `in`, of fl_reduce_dtype's dtype; it is `in` itself (in
+ * place) or shares no memory with it. Integers wrap; after a NaN all is NaN.
+ *
+ * Error of the i-th sum of floats: at most (i + 1) u times the sum of the absolute values, as numpy.cumsum's. Every
+ * variant gives the same bits in each call on a device. Variants on a GPU: naive (Hillis and Steele, "Data parallel
+ * algorithms", 1986: log2 n passes over all elements), block (Blelloch, "Prefix sums and their applications", 1990:
+ * up and down a tree in shared memory, then the blocks' sums), look-back (one pass, in which a block waits for those
+ * before it: Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016), library (CUB,
+ * rocPRIM; integers and FL_MAXIMUM alone, since its sums of floats differ from call to call); on a CPU naive, blocked.
+ * Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_scan(fl_device *device, const fl_array *in, fl_reduction reduction, bool exclusive, fl_array *out,
+                         const fl_run *run);
+
+/* out[b] = how many elements x have edge(b) <= x < edge(b + 1), for the last bin <=: numpy.histogram(in, bins, (lo,
+ * hi)), where bins is the length of out, edge(b) = lo + b * ((hi - lo) / bins), and x is compared as f64. With lo = 0
+ * and hi = bins, integers are counted one by one (numpy.bincount). An element outside is not counted, or, if
+ * `clip`, counted in the first or last bin; NaN is not counted. in: 1-D, any dtype, any length; out: 1-D, i64, at least
+ * one element; no memory is shared. lo < hi, both finite, else FL_E_ARGUMENT. Variants on a GPU: naive (atomics in
+ * global memory), shared (a histogram of each block in shared memory), replicated (several of them a block, so that
+ * equal elements meet less often; Gomez-Luna et al., "An optimized approach to histogram computation on GPU", 2013),
+ * library (CUB; on NVIDIA's GPUs); on a CPU naive, replicated. Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_histogram(fl_device *device, const fl_array *in, double lo, double hi, bool clip, fl_array *out,
+                              const fl_run *run);
+
+/* out = `in` with its last two dimensions exchanged: numpy.swapaxes(in, -1, -2). in: 2 to FL_MAX_DIMS dimensions, of
+ * which the first ones are a batch, any dtype; out: the same dtype; no memory is shared. Variants: naive, tiled, on a
+ * GPU also padded (a tile whose columns lie in different banks of shared memory; Ruetsch and Micikevicius, "Optimizing
+ * matrix transpose in CUDA", 2009). Queued. Errors as fl_convolve1d. */
+FL_API fl_status fl_transpose(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
+
+/* c = a b, for each matrix of a batch: numpy.matmul. a: [batch x] m x k, or, if transpose_a, [batch x] k x m; b: [batch
+ * x] k x n, or [batch x] n x k; c: [batch x] m x n. A batch is a third dimension in front; a or b without it, or with a
+ * batch of 1, is used with all matrices of the other. Any dtype but u8; c: of fl_dtype_result's dtype, in which
+ * integers wrap. c shares no memory with a and b. If k is 0, c is 0. Error, with u a unit of rounding: at most (k + 1)
+ * u |a| |b| (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.5). Variants: naive, tiled, register,
+ * library (BLAS, cuBLAS, rocBLAS; f32 and f64); reference, the oracle, which only `serial` has. Queued. Errors as
+ * fl_convolve1d. */
+FL_API fl_status fl_matmul(fl_device *device, const fl_array *a, bool transpose_a, const fl_array *b, bool transpose_b,
+                           fl_array *c, const fl_run *run);
+
 /* Operations element by element, on arrays of the same shape, of up to FL_MAX_DIMS dimensions and any number of
  * elements; `out` is an input itself (in place) or shares no memory with it. Variants: naive (one element per thread in
  * a 1-D grid), naive-2d and naive-3d (in a 2-D and 3-D grid), uncoalesced (threadIdx.x along the slowest dimension, to

@@ -33,8 +33,6 @@ typedef struct fl_link_info {
     char remark[192];               /* such as: a rank that hangs is not found; "": none */
 } fl_link_info;
 
-typedef enum fl_reduction { FL_SUM = 0, FL_LEAST = 1, FL_MOST = 2 } fl_reduction;
-
 typedef struct fl_link {
     uint32_t abi;                 /* FL_LINK_ABI */
     uint32_t size;                /* sizeof(fl_link) */

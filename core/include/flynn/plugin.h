@@ -130,8 +130,13 @@ typedef enum fl_operation {
     FL_OP_MERGE = 17,
     FL_OP_SEARCH_SORTED = 18,
     FL_OP_QR = 19,
+    FL_OP_REDUCE = 20,
+    FL_OP_SCAN = 21,
+    FL_OP_HISTOGRAM = 22,
+    FL_OP_TRANSPOSE = 23,
+    FL_OP_MATMUL = 24,
 } fl_operation;
-#define FL_OP_COUNT 20
+#define FL_OP_COUNT 25
 
 /* An array as it is passed to a kernel. */
 typedef struct fl_buffer {
@@ -281,6 +286,54 @@ typedef struct fl_search_sorted_args {
 typedef struct fl_qr_args {
     fl_buffer a, qt, r;
 } fl_qr_args;
+
+/* FL_OP_REDUCE: out[i, j] = x[i, 0, j], x[i, 1, j] ... put together; x packed, of any dtype, with three dimensions
+ * (outer, length, inner), each at least 1; out packed (outer, inner).
+ *   FL_SUM             of out's dtype: in's own, or i64 if in has integers (which wrap), or f64 (each element
+ * converted) FL_MINIMUM, FL_MAXIMUM  in's dtype; NaN if an element is NaN FL_ARGMIN, FL_ARGMAX    i64: the index along
+ * `length` of the first such element, or of the first NaN y.data is NULL, or y is like x and x[i, p, j] * y[i, p, j]
+ * takes the place of x[i, p, j]; for FL_SUM alone. The same bits in each call with the same arguments. The row's dtype
+ * is x's. */
+typedef struct fl_reduce_args {
+    fl_buffer x, y, out;
+    fl_reduction reduction;
+} fl_reduce_args;
+
+/* FL_OP_SCAN: out[i] = in[0] to in[i] put together, or, if exclusive, to in[i - 1], where out[0] is 0 (FL_SUM) or the
+ * lowest value (FL_MAXIMUM: -infinity for floats). Integers wrap; NaN stays NaN. 1-D, packed, at least one element; out
+ * is in's dtype, or for FL_SUM of integers i64; out.data is in.data with the same dtype, or out and in share no memory.
+ * The same bits in each call with the same arguments. The row's dtype is in's (any). */
+typedef struct fl_scan_args {
+    fl_buffer in, out;
+    fl_reduction reduction; /* FL_SUM or FL_MAXIMUM */
+    int32_t exclusive;
+} fl_scan_args;
+
+/* FL_OP_HISTOGRAM: out[b] = how many elements x of `in` have edge(b) <= x < edge(b + 1), for the last bin <=, where
+ * edge(b) = lo + b * ((hi - lo) / bins), rounded to f64 after each operation, edge(bins) = hi, and x is converted to
+ * f64. Elements outside are not counted, or, if `clip`, in the first or last bin; NaN is not counted. in: 1-D, packed,
+ * any dtype, at least one element; out: i64, packed, bins >= 1 elements; lo < hi, both finite, so is hi - lo. The row's
+ * dtype is in's. */
+typedef struct fl_histogram_args {
+    fl_buffer in, out;
+    double lo, hi;
+    int32_t clip;
+} fl_histogram_args;
+
+/* FL_OP_TRANSPOSE: out[b, c, i, j] = in[b, c, j, i]; four dimensions, any dtype, the same for both, at least one
+ * element, no memory shared. The row's dtype is in's. */
+typedef struct fl_transpose_args {
+    fl_buffer in, out;
+} fl_transpose_args;
+
+/* FL_OP_MATMUL: c[b, i, j] = sum over p of a[b, i, p] * b[b, p, j], where a transposed input is stored with its last
+ * two dimensions exchanged (a[b, p, i]). The same dtype (f32, f64, i32, i64; integers wrap), three dimensions, of which
+ * a stride of 0 in the first one repeats a matrix for the whole batch; at least one element each; c shares no memory
+ * with a and b. */
+typedef struct fl_matmul_args {
+    fl_buffer a, b, c;
+    int32_t transpose_a, transpose_b;
+} fl_matmul_args;
 
 /* How a row will run. */
 typedef struct fl_launch {

@@ -325,49 +325,55 @@ static merged_dims merge_dims(const fl_buffer *b)
     return m;
 }
 
-/* Queues the copy of rows whose starts are `pitch` bytes apart on the device, from address `at` on. */
-static fl_status copy_rows(const fl_array *a, fl_copy_kind kind, char *at, char *host, size_t rows, size_t width,
-                           size_t pitch, fl_stream *stream)
+/* Queues the copy of rows whose starts are `pitch` bytes apart on the device, from address `at` on, to packed memory if
+ * `reads`, else from there. */
+static fl_status copy_rows(const fl_device *device, void *stream, fl_copy_kind kind, bool reads, char *at, char *packed,
+                           fl_copy rows, size_t pitch)
 {
-    bool to_host = kind == FL_COPY_TO_HOST;
-    fl_copy copy = {.kind = kind,
-                    .to = to_host ? host : at,
-                    .from = to_host ? at : host,
-                    .to_pitch = to_host ? width : pitch,
-                    .from_pitch = to_host ? pitch : width,
-                    .width = width,
-                    .rows = rows};
-
-    return a->device->plugin.api->copy(a->device->plugin.self, stream->handle, &copy);
+    rows.kind = kind;
+    rows.to = reads ? packed : at;
+    rows.from = reads ? at : packed;
+    rows.to_pitch = reads ? rows.width : pitch;
+    rows.from_pitch = reads ? pitch : rows.width;
+    return device->plugin.api->copy(device->plugin.self, stream, &rows);
 }
 
-/* Queues the copy between the array and packed host memory: in one piece, except for views of more than two dimensions.
- */
-static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_stream *stream)
+fl_status core_copy_packed(const fl_device *device, void *stream, fl_copy_kind kind, bool reads, const fl_buffer *b,
+                           void *packed)
 {
-    const fl_buffer *b = &a->buffer;
     const size_t size = fl_dtype_size(b->dtype);
     const merged_dims m = merge_dims(b);
     const int outer = m.count > 2 ? m.count - 2 : 0;
     const int64_t counts[2] = {outer > 0 ? m.shape[0] : 1, outer > 1 ? m.shape[1] : 1};
-    const size_t width = (size_t)m.shape[m.count - 1] * size;
-    const size_t rows = m.count > 1 ? (size_t)m.shape[m.count - 2] : 1;
-    const size_t pitch = m.count > 1 ? (size_t)m.stride[m.count - 2] * size : width;
+    const fl_copy rows = {.width = (size_t)m.shape[m.count - 1] * size,
+                          .rows = m.count > 1 ? (size_t)m.shape[m.count - 2] : 1};
+    const size_t pitch = m.count > 1 ? (size_t)m.stride[m.count - 2] * size : rows.width;
+    char *at = packed;
     fl_status status = FL_OK;
-    core_span span;
 
-    if (core_buffer_bytes(b) == 0)
-        return FL_OK;
-    pthread_mutex_lock(&stream->lock);
-    span = core_trace_begin(stream, kind == FL_COPY_TO_HOST ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
-                            kind == FL_COPY_TO_HOST ? "copy to host" : "copy to device", NULL, core_buffer_bytes(b));
     for (int64_t i = 0; i < counts[0] && status == FL_OK; i++) {
         for (int64_t j = 0; j < counts[1] && status == FL_OK; j++) {
             int64_t offset = (outer > 0 ? i * m.stride[0] : 0) + (outer > 1 ? j * m.stride[1] : 0);
-            status = copy_rows(a, kind, (char *)b->data + (size_t)offset * size, host, rows, width, pitch, stream);
-            host += rows * width;
+            status = copy_rows(device, stream, kind, reads, (char *)b->data + (size_t)offset * size, at, rows, pitch);
+            at += rows.rows * rows.width;
         }
     }
+    return status;
+}
+
+/* Queues the copy between the array and packed host memory. */
+static fl_status copy_all(const fl_array *a, fl_copy_kind kind, char *host, fl_stream *stream)
+{
+    const bool reads = kind == FL_COPY_TO_HOST;
+    fl_status status;
+    core_span span;
+
+    if (core_buffer_bytes(&a->buffer) == 0)
+        return FL_OK;
+    pthread_mutex_lock(&stream->lock);
+    span = core_trace_begin(stream, reads ? CORE_SPAN_TO_HOST : CORE_SPAN_TO_DEVICE,
+                            reads ? "copy to host" : "copy to device", NULL, core_buffer_bytes(&a->buffer));
+    status = core_copy_packed(a->device, stream->handle, kind, reads, &a->buffer, host);
     core_trace_end(stream, span, NULL);
     pthread_mutex_unlock(&stream->lock);
     return status;
