@@ -45,13 +45,6 @@ fl_status core_call_empty(const char *name, fl_device *device, const fl_run *run
 /* Queues the conversion of `buffer` to `dtype` into packed scratch memory, and changes `buffer` to that. */
 fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
 
-/* For rows that take packed arrays. `core_call_pack`: a buffer with gaps between its rows becomes a packed copy in
- * scratch memory, whose copying is queued. `core_call_room`: a buffer with gaps, an output, becomes packed scratch
- * memory. `core_call_unpack`: queues the copy of that to the output. */
-fl_status core_call_pack(core_call *call, fl_buffer *buffer);
-fl_status core_call_room(core_call *call, fl_buffer *buffer);
-fl_status core_call_unpack(core_call *call, const fl_buffer *packed, const fl_array *out);
-
 /* Ends a call whose steps returned `status`: if run->timing is not NULL, waits and fills it; frees scratch memory and
  * unlocks the stream. `last`: the step that `timing` describes; NULL: none. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sums, extremes and their places, of all elements or along one axis. */
 #include "device/array.h"
-#include "device/dispatch.h"
+#include "device/packed.h"
 #include "device/status.h"
 
 static const char *const name = "reduce";
