@@ -27,7 +27,7 @@ char *user_text_read(const char *path, const char *what)
     must_do(file_bytes_read(path, what, &bytes, &why), &why);
     if (memchr(bytes.data, '\0', bytes.size))
         fail(EXIT_BAD_INPUT, "%s: is not a text: it has a zero byte", path);
-    exercise_same(path, bytes.data, bytes.size);
+    group_same_file(path, bytes.data, bytes.size);
     text = memory_zeroed(bytes.size + 1, 1);
     memcpy(text, bytes.data, bytes.size);
     file_bytes_free(&bytes);

@@ -164,7 +164,8 @@ static host_array load(const exercise *e, int i, bool shared, const number_input
     if (number->is_number)
         return array_of(number, first, count, dtype, word);
     if (!whole->data)
-        array = exercise_read_share(word, &any_array, shared ? whole : NULL);
+        array = shared ? exercise_read_rows(word, whole->ndim, whole->shape, first, count)
+                       : exercise_read(word, &any_array);
     if (array.ndim == 0)
         array.ndim = 1;
     if (e->common.has_dtype)

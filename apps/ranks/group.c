@@ -102,6 +102,14 @@ void group_same(const void *facts, size_t bytes, const char *differs)
         must(fl_group_same(group, facts, (int64_t)bytes, differs));
 }
 
+void group_same_file(const char *path, const void *data, size_t bytes)
+{
+    char *differs = memory_print("%s: is not the file that rank 0 reads", path);
+
+    group_same(data, bytes, differs);
+    free(differs);
+}
+
 static void same_value(const char *name, const char *value)
 {
     char *fact = memory_print("%s=%s", name, value);

@@ -28,6 +28,8 @@ int64_t group_part(int ndim, int64_t *shape);
 
 void group_wait(void);                                                 /* for all */
 void group_same(const void *facts, size_t bytes, const char *differs); /* fl_group_same */
+/* Ends the command unless all ranks read the same data from `path`. */
+void group_same_file(const char *path, const void *data, size_t bytes);
 double group_most(double own);
 double group_sum(double own);
 void group_add(double *values, int64_t count); /* their sums over all */

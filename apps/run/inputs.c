@@ -109,6 +109,14 @@ static void check_shape(const host_array *array, const char *path, const input_k
         fail(EXIT_BAD_INPUT, "%s: the %s has no elements; expected at least one", path, input->role);
 }
 
+static void same_header(const char *path, const host_array *array)
+{
+    int64_t facts[2 + FL_MAX_DIMS] = {array->dtype, array->ndim};
+
+    memcpy(facts + 2, array->shape, sizeof array->shape);
+    group_same_file(path, facts, sizeof facts);
+}
+
 host_array exercise_read(const char *path, const input_kind *input)
 {
     host_array array;
@@ -116,23 +124,9 @@ host_array exercise_read(const char *path, const input_kind *input)
 
     must_do(file_read(path, &array, &why), &why);
     check_shape(&array, path, input);
+    same_header(path, &array);
+    group_same_file(path, array.data, host_array_bytes(&array));
     return array;
-}
-
-void exercise_same(const char *path, const void *data, size_t bytes)
-{
-    char *differs = memory_print("%s: is not the file that rank 0 reads", path);
-
-    group_same(data, bytes, differs);
-    free(differs);
-}
-
-static void same_header(const char *path, const host_array *array)
-{
-    int64_t facts[2 + FL_MAX_DIMS] = {array->dtype, array->ndim};
-
-    memcpy(facts + 2, array->shape, sizeof array->shape);
-    exercise_same(path, facts, sizeof facts);
 }
 
 host_array exercise_look(const char *path, const input_kind *input)
@@ -163,37 +157,22 @@ host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, 
     return array;
 }
 
-/* A file that each rank reads as a whole. */
-static host_array read_alike(const char *path, const input_kind *input)
-{
-    const host_array array = exercise_read(path, input);
-
-    same_header(path, &array);
-    exercise_same(path, array.data, host_array_bytes(&array));
-    return array;
-}
-
-host_array exercise_read_share(const char *path, const input_kind *input, const host_array *whole)
-{
-    int64_t first, rows;
-
-    if (!whole)
-        return read_alike(path, input);
-    fl_group_share(group_of_all(), whole->shape[0], group_info()->rank, &first, &rows);
-    return exercise_read_rows(path, whole->ndim, whole->shape, first, rows);
-}
-
 /* The i-th input from its file; on several ranks this rank's share of the rows, where they share it. */
 static host_array read_input(const exercise *e, int i)
 {
     const char *path = e->common.arguments[i];
     const input_kind *input = &e->kind->inputs[i];
     const bool shared = group_is_distributed() && e->distributed & 1u << i;
-    host_array array = shared ? exercise_look(path, input) : exercise_read_share(path, input, NULL);
+    host_array array = (shared ? exercise_look : exercise_read)(path, input);
+    int64_t rows, first;
 
     if (e->kind->flat)
         array = (host_array){array.dtype, 1, {host_array_size(&array), 1, 1, 1}, array.data};
-    return shared ? exercise_read_share(path, input, &array) : array;
+    if (!shared)
+        return array;
+    rows = array.shape[0];
+    first = group_part(1, &rows);
+    return exercise_read_rows(path, array.ndim, array.shape, first, rows);
 }
 
 static bool is_number(const exercise *e, const char *argument, double *value)

@@ -13,15 +13,12 @@ typedef struct dtypes_list {
 } dtypes_list;
 dtypes_list dtypes_text(unsigned dtypes);
 
-/* Reads an array in its own dtype; checks its dimensions. */
+/* Reads an array in its own dtype and checks its dimensions. Where several ranks run (group.h), all must read the same.
+ */
 host_array exercise_read(const char *path, const input_kind *input);
-/* The same of several ranks (group.h): dtype and whole shape, without data, which all ranks must see alike; and some of
- * its rows, taken as an array of the shape `whole`. */
+/* For ranks that share an array's rows: its dtype and whole shape without the data, which all ranks must see alike; and
+ * some of the rows of an array of the shape `whole`. */
 host_array exercise_look(const char *path, const input_kind *input);
-/* This rank's share of the rows; or, where `whole` is NULL, the whole array, which all ranks must read alike. */
-host_array exercise_read_share(const char *path, const input_kind *input, const host_array *whole);
-/* Ends the command unless all ranks read the same data from `path`. */
-void exercise_same(const char *path, const void *data, size_t bytes);
 host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows);
 /* Turns the array into another dtype, as C converts. */
 void exercise_convert(host_array *array, fl_dtype dtype);
