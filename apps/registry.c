@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * registry.c - the list of exercises, and how a name finds one.
+ */
 #include "run/registry.h"
 
 #include "support/fail.h"

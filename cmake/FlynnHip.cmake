@@ -24,9 +24,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPER
 flynn_embed_preludes(FLYNN_HIP_C_SOURCES
     shared/code_numbers shared/endings shared/map_math hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
 
-# flynn_describe_hip_plugin(<name> <text>): sets the plugin's built_with.
-function(flynn_describe_hip_plugin name text)
+# flynn_describe_hip_plugin(<name> <score> <text> [EMULATION]): as flynn_describe_plugin, and what the three have in common.
+function(flynn_describe_hip_plugin name score text)
     target_include_directories(plugin-${name} PRIVATE ${FLYNN_HIP_DIR})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
-    set_source_files_properties(plugin.c PROPERTIES COMPILE_DEFINITIONS "FLYNN_BUILT_WITH=\"${text}\"")
+    flynn_describe_plugin(${name} hip SIMT ${score} "${text}" ${ARGN})
 endfunction()

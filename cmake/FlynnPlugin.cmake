@@ -32,6 +32,20 @@ function(flynn_add_plugin name)
     install(TARGETS plugin-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/flynn ${optional})
 endfunction()
 
+# flynn_describe_plugin(<name> <family> <class> <score> <text> [EMULATION]): adds plugins/plugin.c to the target: the plugin's
+# family, whose functions <family>_probe and <family>_open it has, Flynn's class of it, how much it is preferred, with which
+# compiler and flags it was built, and whether it imitates a device.
+function(flynn_describe_plugin name family class score text)
+    set(source ${PROJECT_SOURCE_DIR}/plugins/plugin.c)
+    set(emulation 0)
+    if("EMULATION" IN_LIST ARGN)
+        set(emulation 1)
+    endif()
+    target_sources(plugin-${name} PRIVATE ${source})
+    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS
+        "PLUGIN_NAME=\"${name}\";PLUGIN_FAMILY=\"${family}\";PLUGIN_CLASS=\"${class}\";PLUGIN_SCORE=${score};PLUGIN_EMULATION=${emulation};PLUGIN_PROBE=${family}_probe;PLUGIN_OPEN=${family}_open;PLUGIN_BUILT_WITH=\"${text}\"")
+endfunction()
+
 # flynn_leave_out(<name> <cause> <cure>): reports that the plugin cannot be built here, and writes a note beside libflynn
 # (and into the installation) from which `flynn info` lists it.
 function(flynn_leave_out name cause cure)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * inputs.c - what a batch works on: image files, files of factors, or made ones.
+ */
 #include "batch.h"
 
 #include "files/files.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * pool.c - made inputs: a few items in memory, which take turns as if they were many.
+ */
 #include "batch.h"
 
 #include "run/host_memory.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * show.c - what a batch prints: one row for each pipeline, the stages, and the images that failed.
+ */
 #include "distributed.h"
 
 #include "ranks/group.h"

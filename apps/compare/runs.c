@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * runs.c - saved documents side by side: which results are of the same work, and how their times differ.
+ */
 #include "compare.h"
 
 #include "view/json.h"

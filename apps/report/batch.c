@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * batch.c - the report's part on batches: tables of pipelines and stages, and a plot of how busy each engine was.
+ */
 #include "page.h"
 #include "html.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * gnuplot.c - plots as SVG, drawn by the program gnuplot.
+ */
 #define _GNU_SOURCE 1
 #include "html.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * plots.c - the report's plots: times, rooflines, scaling with the fitted laws, and the steps of a taxonomy.
+ */
 #include "page.h"
 
 #include "look/ceiling.h"

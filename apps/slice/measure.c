@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * measure.c - times how one slice of an array reaches the host, by each way to copy it.
+ */
 #include "slice.h"
 
 #include "run/host_memory.h"

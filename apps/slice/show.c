@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * show.c - the table of slice: places by time, and the speed-up over copying the whole array.
+ */
 #include "slice.h"
 
 #include "run/results.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * memory_free.c - how much memory this process may still take: of the machine, and of its control group.
+ */
 #include "memory.h"
 
 #include <inttypes.h>

@@ -58,13 +58,14 @@ function(_flynn_cpu_table plugin isa bits)
     target_link_libraries(${plugin}-${isa} PRIVATE flynn_headers flynn_warnings)
 endfunction()
 
-# flynn_add_cpu_plugin(<name> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
+# flynn_add_cpu_plugin(<name> CLASS <class> SCORE <score> [LEVELS] [FLAGS <flag>...] [ISA_FLAGS <flag>...])
+#   CLASS, SCORE: as for flynn_describe_plugin
 #   FLAGS: for all files;  ISA_FLAGS: for the operations, and for functions of the user's
 #   LEVELS: builds the operations for x86-64-v2, v3 and v4, or on Arm for NEON and SVE, from which `open` chooses.
 #           Without LEVELS, or if the compiler cannot, builds them for the baseline
 function(flynn_add_cpu_plugin name)
     find_package(Threads REQUIRED)
-    cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "" "FLAGS;ISA_FLAGS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg LEVELS "CLASS;SCORE" "FLAGS;ISA_FLAGS")
     # Files for any instruction set: they run before one is chosen, or call libraries. The others are operations.
     set(any device.c threads.c blas.c lapack.c compile.c)
     list(TRANSFORM any PREPEND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/)
@@ -107,7 +108,7 @@ function(flynn_add_cpu_plugin name)
     list(JOIN flags " " flags_text)
     set(objects ${isas})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
-    flynn_add_plugin(${name} plugin.c ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
+    flynn_add_plugin(${name} ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c ${preludes} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
@@ -119,8 +120,8 @@ function(flynn_add_cpu_plugin name)
             target_compile_definitions(${name}-${isa} PRIVATE CPU_VECTOR_LOG)
         endforeach()
     endif()
-    target_compile_definitions(plugin-${name} PRIVATE
-        "CPU_BUILT_WITH=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}\"")
+    flynn_describe_plugin(${name} cpu ${arg_CLASS} ${arg_SCORE}
+        "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${flags_text}${levels}")
     if(levels)
         target_compile_definitions(plugin-${name} PRIVATE ${choice})
     endif()

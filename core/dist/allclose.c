@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * allclose.c - fl_group_allclose: each rank compares its share, and the findings are put together.
+ */
 #include "group.h"
 
 #include <stdlib.h>

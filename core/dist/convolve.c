@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve.c - convolutions of shared rows: each rank gets the rows above and below its own from its neighbours.
+ */
 #include "group.h"
 
 #include <stdio.h>

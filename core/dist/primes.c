@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * primes.c - fl_group_primes: each rank sieves an interval, then the primes go to the ranks in whose shares they are.
+ */
 #include "group.h"
 
 fl_status fl_group_primes(fl_group *group, fl_device *device, int64_t upto, fl_array *out, fl_array *count,

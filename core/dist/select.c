@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * select.c - fl_group_select: each rank selects, then the elements go to the ranks in whose shares they are.
+ */
 #include "group.h"
 
 #include <stdlib.h>

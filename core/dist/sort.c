@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * sort.c - fl_group_sort: each rank sorts, the ranks find exact cuts, exchange what lies between them, and merge.
+ */
 #include "group.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
 - Of core/src/text the other folders of core include text.h alone.
 - Following the includes of a header and of the .c file of its name leads back to none.
+- Each source file begins with what it is for, unless a header of its name does.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
 - No two places in apps, core, backends, plugins and tests have the same REPEATED lines, blank ones, comments, includes and lone braces
@@ -107,6 +108,17 @@ def lengths():
             yield f"apps/{room}: {lines[room]} lines in {files[room]} files, {ROOM_LINES} in {ROOM_FILES} allowed"
 
 
+def purposes():
+    """A first comment that says more than the licence."""
+    for path in sources("apps", "core", "backends", "plugins"):
+        if path.suffix not in (".c", ".h", ".cpp", ".hpp"):
+            continue
+        first = re.match(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.DOTALL)
+        header = path.suffix == ".c" and path.with_suffix(".h").exists()
+        if not header and (not first or not first[1].replace("SPDX-License-Identifier: MIT", "").strip(" *\n")):
+            yield f"{name(path)} does not begin with what it is for"
+
+
 def code_lines(path):
     """(line number, text without spaces at its ends), without what counts as no code."""
     text = path.read_text(encoding="utf-8")
@@ -143,7 +155,7 @@ def printing():
 
 
 def main():
-    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "repeated lines": repeated, "printing": printing}
+    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "purposes": purposes, "repeated lines": repeated, "printing": printing}
     count = len(sources("apps", "core", "backends"))
     assert count > 100, f"only {count} sources were found"
     failed = False

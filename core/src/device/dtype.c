@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * dtype.c - names and sizes of dtypes, and the dtype of a result.
+ */
 #include "plugins/spelling.h"
 #include "status.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * convolve1d.c - checks the arguments of fl_convolve1d and its window, and calls the row of the device.
+ */
 #include "device/array.h"
 #include "device/dispatch.h"
 #include "device/status.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * copy.c - checks the arguments of fl_copy_array, and calls the row of the device.
+ */
 #include "device/array.h"
 #include "device/dispatch.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * matmul.c - checks the arguments of fl_matmul, and calls the row of the device.
+ */
 #include "device/array.h"
 #include "device/dispatch.h"
 #include "device/status.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * multiply_add.c - checks the arguments of fl_multiply_add, and calls the row of the device.
+ */
 #include "device/array.h"
 #include "device/dispatch.h"
 #include "device/status.h"

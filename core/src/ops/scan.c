@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * scan.c - checks the arguments of fl_scan, and calls the row of the device.
+ */
 #include "device/array.h"
 #include "device/dispatch.h"
 #include "device/status.h"

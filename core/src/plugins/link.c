@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * link.c - finds and loads the link to the MPI with whose launcher this process was started.
+ */
 #include <flynn/link.h>
 
 #include "device/device.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * expression_messages.c - what is said of an expression that cannot be read.
+ */
 #include "expression_parser.h"
 #include "math_functions.h"
 

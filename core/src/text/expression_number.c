@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * expression_number.c - the numbers of an expression: which type a literal has, as in C.
+ */
 #include "expression_parser.h"
 
 #include <errno.h>
