@@ -165,6 +165,7 @@ const fl_device_api cpu_device_api = {
     .prepare_thread = prepare_thread,
     .compile = cpu_compile,
     .code_free = cpu_code_free,
+    .takes_lanes = 1,
 };
 
 /* ------------------------------------------------------------------------------------------------ probing ---- */

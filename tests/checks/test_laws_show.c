@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_laws_report.c - what is said of made points: which ones a law does not describe, and who is suspected.
+ * test_laws_show.c - what is said of made points: which ones a law does not describe, and who is suspected.
  */
 #include "laws/show.h"
 

@@ -4,7 +4,7 @@
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
 - Of core/src/text the other folders of core include text.h alone.
 - Following the includes of a header and of the .c file of its name leads back to none.
-- Each source file begins with what it is for, unless a header of its name does.
+- Each source file begins with what it is for, unless a header of its name does, and with its own name if with one.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
 - No two places in apps, core, backends, plugins and tests have the same REPEATED lines, blank ones, comments, includes and lone braces
@@ -117,6 +117,9 @@ def purposes():
         header = path.suffix == ".c" and path.with_suffix(".h").exists()
         if not header and (not first or not first[1].replace("SPDX-License-Identifier: MIT", "").strip(" *\n")):
             yield f"{name(path)} does not begin with what it is for"
+        named = first and re.search(r"^ \* ([\w.]+\.(?:c|h|cpp|hpp)) - ", first[1], re.MULTILINE)
+        if named and named[1] != path.name:
+            yield f"{name(path)} calls itself {named[1]}"
 
 
 def code_lines(path):

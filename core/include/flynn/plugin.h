@@ -100,7 +100,8 @@ typedef struct fl_source {
      * extern "C", so that its name is plain. */
     int32_t kernel;
     const char *const *defines; /* "NAME" or "NAME=VALUE": macros of a kernel's text; NULL ends them */
-    /* The function over the lanes of a vector, in terms of backends/cpu/lanes_prelude.h; NULL: it stays one of numbers.
+    /* The function over the lanes of a vector, in terms of backends/cpu/lanes_prelude.h; NULL: it stays one of numbers,
+     * or the device does not take lanes.
      * Its results have the same bits where no products are fused with sums. */
     const char *lanes;
     int32_t lane_bytes;  /* of the widest numbers of `lanes`: 4 or 8 */
@@ -235,6 +236,8 @@ typedef struct fl_device_api {
     void (*group_leave)(void *self, void *group);
     /* A stream whose work goes before that of others. NULL: the device knows no such. */
     fl_status (*stream_create_urgent)(void *self, void **stream);
+    /* Not 0: `compile` uses fl_source.lanes, which core writes for such devices alone. */
+    int32_t takes_lanes;
 } fl_device_api;
 
 /* The device that `open` returns. */

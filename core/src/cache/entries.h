@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - keeps compiled code for the next process: $FLYNN_CACHE/code, else $XDG_CACHE_HOME/flynn/code or
+ * entries.h - keeps compiled code for the next process: $FLYNN_CACHE/code, else $XDG_CACHE_HOME/flynn/code or
  * ~/.cache/flynn/code. FLYNN_CACHE=off keeps none.
  *
  * What is loaded from there runs with the user's rights, so the folder is used only if nobody else can have written to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache_folder.h - the folder of compiled code, and folders and files for code that is being compiled. */
+ * folder.h - the folder of compiled code, and folders and files for code that is being compiled. */
 #ifndef FLYNN_CORE_CACHE_FOLDER_H
 #define FLYNN_CORE_CACHE_FOLDER_H
 

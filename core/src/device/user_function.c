@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * function.c - functions of the user's: reads the text, lets the device compile it, and says where an error is.
+ * user_function.c - functions of the user's: reads the text, lets the device compile it, and says where an error is.
  */
 #include "user_function.h"
 
@@ -112,11 +112,11 @@ static fl_status compile(fl_function *f, fl_device *device, const char *clean, c
                            .loops = signature->loops,
                            .exact = !fl_dtype_is_float(signature->result)};
     char own[32];
-    core_lanes lanes;
+    core_lanes lanes = {.text = NULL};
     core_text_error why;
     fl_status status;
 
-    if (write_lanes(signature, clean, &lanes, &why) == FL_E_MEMORY)
+    if (device->plugin.api->takes_lanes && write_lanes(signature, clean, &lanes, &why) == FL_E_MEMORY)
         return FL_E_MEMORY;
     described.lanes = lanes.text;
     described.lane_bytes = lanes.bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel.c - kernels of the user's: reads the text, lets the device compile it, and fills its constants.
+ * user_kernel.c - kernels of the user's: reads the text, lets the device compile it, and fills its constants.
  */
 #include "user_kernel.h"
 

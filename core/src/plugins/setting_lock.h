@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * setting.h - coordinates the plugins and threads that use a setting of the whole process, such as the number of
+ * setting_lock.h - coordinates the plugins and threads that use a setting of the whole process, such as the number of
  * threads of a BLAS.
  */
 #ifndef FLYNN_CORE_SETTING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_read.c - reads the statements of a function that becomes one over lanes: a text with one function, of numbers,
+ * read.c - reads the statements of a function that becomes one over lanes: a text with one function, of numbers,
  * without goto, switch, arrays, pointers, and assignments within expressions.
  */
 #include "lanes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_value.c - reads the expressions of a function that becomes one over lanes, with the types that C gives them.
+ * value.c - reads the expressions of a function that becomes one over lanes, with the types that C gives them.
  */
 #include "lanes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_write.c - writes a function over lanes. `m` is the mask of the lanes that a statement is for:
+ * write.c - writes a function over lanes. `m` is the mask of the lanes that a statement is for:
  *
  *     if (c) A; else B;      s = m; m = s & c; A; t = m; m = s & ~c; B; m |= t;
  *     while (c) A;           for (;;) { if no lane: break; left |= m & ~c; m &= c; A; }  m = left;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_write_value.c - writes the values of a function over lanes. All lanes compute them: that does no harm but for
+ * write_value.c - writes the values of a function over lanes. All lanes compute them: that does no harm but for
  * an integer's division, which can fail, and gets the mask of the lanes that C computes it for.
  */
 #include "write.h"
