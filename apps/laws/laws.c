@@ -3,8 +3,8 @@
  * flynn laws: how an exercise scales over threads, over ranks, or over the batch on a GPU, and what the laws make of
  * it.
  */
+#include "batch.h"
 #include "commands.h"
-#include "show.h"
 
 #include "run/registry.h"
 #include "run/backends.h"
@@ -20,6 +20,7 @@
 #include "view/row.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +63,13 @@ static const char summary[] =
     "to it.\v"
     "Strong scaling: --size stays, and the numbers of threads take turns in one process. Weak scaling: the work grows "
     "with the threads, and is that of --size with the most of them. --size of primes is its --upto. On a GPU "
-    "(--backend=hip) reconstruct is measured, its batch in place of the threads. docs/commands/laws.md tells how the "
-    "laws are fitted.\v"
+    "(--backend=hip) reconstruct is measured, its batch in place of the threads. `batch` and images: the workers of "
+    "flynn batch's pipeline. docs/commands/laws.md tells how the laws are fitted.\v"
     "\tconvolve over threads\n"
     "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
     "-b hip\treconstruct over batches on a GPU\n"
-    "sort --ranks=1,2,4\tover processes\n";
+    "sort --ranks=1,2,4\tover processes\n"
+    "batch photos/ --keep=20\timages over the workers of a pipeline\n";
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)
@@ -233,6 +235,53 @@ static void settle(const common_options *common, laws_options *own)
         default_threads(own);
 }
 
+/* ------------------------------------------------------------------------------------------- flynn laws batch ---- */
+
+/* Which workers, and which images. The caller frees the images. */
+static laws_batch settle_batch(const common_options *common, laws_options *own)
+{
+    laws_batch b = {.common = common, .keep = own->keep};
+
+    look_at_backend(common, own);
+    option_refuse(common, TAKES_RUN & ~(LAWS_BATCH_TAKES | TAKES_BACKEND | TAKES_REPEAT | TAKES_MAX_TIME),
+                  "batch does not take it");
+    option_refuse_own(common, own_options, "batch", "the workers of the pipeline are measured: --threads");
+    option_refuse_own(common, own_options, "ranks", "the workers of the pipeline are measured: --threads");
+    own->device.threads = processors_count();
+    if (own->threads)
+        parse_list("threads", own->threads, MOST_THREADS, own);
+    else
+        default_threads(own);
+    b.backend = own->name;
+    b.isa = own->isa;
+    b.threaded = strcmp(own->device.flynn_class, "MIMD") == 0;
+    b.n = own->n;
+    b.count = own->count;
+    b.processors = processors_count();
+    laws_batch_find(&b);
+    return b;
+}
+
+/* The document with what was found. */
+static json_t *measure_batch(const common_options *common, laws_options *own, laws_found *found)
+{
+    laws_batch b = settle_batch(common, own);
+    json_t *document;
+
+    *found = (laws_found){.exercise = "batch",
+                          .backend = own->spec,
+                          .device = own->device.name,
+                          .emulation = own->device.emulation,
+                          .unit = "workers",
+                          .processors = b.processors,
+                          .kinds = 2};
+    document = laws_batch_measure(&b, found->points);
+    inputs_free(&b.source);
+    laws_fit_all(found);
+    json_put(document, "results", json_new_list());
+    return document;
+}
+
 /* What all processes of the command share. */
 typedef struct laws_run {
     const common_options *common;
@@ -387,24 +436,37 @@ static laws_found *measure_all(laws_run *run)
     return &found;
 }
 
+static json_t *measure_exercise(const common_options *common, laws_options *own, laws_found *found)
+{
+    settle(common, own);
+    laws_run run = {.common = common, .own = own, .rows = json_new_list()};
+    *found = *measure_all(&run);
+    json_put(run.document, "results", run.rows);
+    return run.document;
+}
+
 int command_laws(int argc, char **argv)
 {
     laws_options own = {.exercise = NULL};
-    const command_line line = {"flynn laws", "[EXERCISE]", 1, summary, TAKES_RUN | TAKES_JSON | TAKES_TABLE,
-                               own_options,  &own};
+    const command_line line = {"flynn laws", "[EXERCISE | batch IMAGE...]",        INT_MAX,
+                               summary,      TAKES_RUN | TAKES_JSON | TAKES_TABLE, own_options,
+                               &own};
+    static laws_found found;
     common_options common;
+    json_t *document;
 
     options_parse(&line, argc, argv, &common);
     option_one_variant(&common);
     own.exercise = common.argument_count ? common.arguments[0] : NULL;
-    settle(&common, &own);
-    laws_run run = {.common = &common, .own = &own, .rows = json_new_list()};
-    const laws_found *found = measure_all(&run);
-    json_put(run.document, "results", run.rows);
-    json_put(run.document, "laws", laws_json(found));
-    if (results_write(&common, run.document))
-        laws_show(found, json_object_get(run.document, "laws"));
-    json_decref(run.document);
+    const bool batch = own.exercise && strcmp(own.exercise, "batch") == 0;
+    if (common.argument_count > 1 && !batch)
+        fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected one exercise, or batch and images",
+             common.arguments[1]);
+    document = (batch ? measure_batch : measure_exercise)(&common, &own, &found);
+    json_put(document, "laws", laws_json(&found));
+    if (results_write(&common, document))
+        laws_show(&found, json_object_get(document, "laws"));
+    json_decref(document);
     options_free(&common);
     return EXIT_DONE;
 }

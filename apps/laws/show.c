@@ -157,7 +157,7 @@ static void say_suspects(words *w, const laws_found *found, const law_points *po
     if (s.crowded && is_by(found, "ranks"))
         say(w, " Ranks without processors or a GPU of their own take turns, which no serial fraction describes.");
     else if (s.crowded)
-        say(w, " More threads than the %d processors take turns on them, which no serial fraction describes.",
+        say(w, " More %s than the %d processors take turns on them, which no serial fraction describes.", found->unit,
             found->processors);
     if (s.linked)
         say(w, " At n = %" PRId64 " the link takes %.0f %% of the time.", points->list[s.linked].n,
@@ -216,7 +216,7 @@ static json_t *json_point(const laws_found *found, const law_points *points, int
 
     json_put(entry, "scaling", json_text(points->kind));
     json_put(entry, "n", json_whole(p->n));
-    json_put(entry, "result", json_whole(p->result));
+    json_put(entry, "result", p->result < 0 ? json_null() : json_whole(p->result));
     json_put(entry, "size", json_whole(p->size));
     json_put(entry, "work", json_number(p->work));
     json_put(entry, "kernel_s", json_number(p->kernel_s));
@@ -306,13 +306,13 @@ const column laws_columns[] = {
     {0},
 };
 
-enum { OF_N = 1, OF_RANKS = 8, FOR_RANKS = 2 };
+enum { OF_N = 1, OF_TIME = 3, OF_RANKS = 8, FOR_RANKS = 2 };
 
 static const column point_columns[] = {
     {.title = "scaling", .key = "scaling"},
     [OF_N] = {.title = "n", .key = "n", .as = AS_COUNT},
     {.title = "size", .key = "size", .as = AS_NUMBER},
-    {.key = "kernel_s"},
+    [OF_TIME] = {.key = "kernel_s"},
     {.key = "spread"},
     {.title = "GB/s", .key = "gbytes_per_s", .as = AS_NUMBER, .drop = 9},
     {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell},
@@ -338,6 +338,8 @@ const column *laws_point_columns(const json_t *laws)
         if (ranks || i < OF_RANKS || i >= OF_RANKS + FOR_RANKS)
             shown[count++] = point_columns[i];
     shown[OF_N].title = strcmp(unit, "-") == 0 ? "n" : unit;
+    if (strcmp(unit, "workers") == 0) /* from the first image to the last */
+        shown[OF_TIME] = (column){.title = "wall", .key = "kernel_s", .as = AS_SECONDS};
     return shown;
 }
 

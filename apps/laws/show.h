@@ -14,9 +14,9 @@ enum { MOST_POINTS = 64 };
 
 /* One measured point; `p` is set by laws_fit_all. */
 typedef struct law_point {
-    int result;      /* its place in "results" */
-    int64_t n;       /* threads, ranks, or the batch */
-    int64_t size;    /* as --size or --upto has it */
+    int result;      /* its place in "results"; -1: it has none */
+    int64_t n;       /* threads, ranks, workers, or the batch */
+    int64_t size;    /* as --size or --upto has it; images */
     double work;     /* over that of the first point */
     double kernel_s; /* median */
     double spread_s; /* interquartile range */
@@ -37,7 +37,7 @@ typedef struct law_points {
 } law_points;
 
 typedef struct laws_found {
-    const char *exercise, *backend, *device, *unit; /* unit: "threads", "ranks" or "batch" */
+    const char *exercise, *backend, *device, *unit; /* unit: "threads", "ranks", "workers" or "batch" */
     bool emulation;
     int processors; /* that the process may use; 0 on a GPU */
     int kinds;

@@ -24,8 +24,7 @@ void child_words_add(child_words *w, const char *format, ...)
 {
     va_list arguments;
 
-    if (w->count == MOST_WORDS)
-        fail(EXIT_BAD_INPUT, "too many options to pass on; at most %d are possible", MOST_WORDS);
+    w->words = memory_regrown(w->words, (size_t)w->count + 2, sizeof *w->words);
     va_start(arguments, format);
     w->words[w->count] = memory_vprint(format, arguments);
     va_end(arguments);
@@ -219,6 +218,7 @@ static void free_words(child_words *w)
 {
     for (int i = 0; i < w->count; i++)
         free(w->words[i]);
+    free(w->words);
     *w = (child_words){.count = 0};
 }
 
@@ -258,7 +258,7 @@ static int run(const child_words *w, char **out_text, char **err_text)
         forget_options();
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
-        execv("/proc/self/exe", (char *const *)w->words);
+        execv("/proc/self/exe", w->words);
         _exit(CHILD_NOT_STARTED);
     }
     status = child_wait(child);
@@ -269,7 +269,8 @@ static int run(const child_words *w, char **out_text, char **err_text)
 
 char *child_help(const char *command)
 {
-    const child_words w = {{"flynn", "help", "--words", (char *)command}, 4};
+    char *words[] = {"flynn", "help", "--words", (char *)command, NULL};
+    const child_words w = {words, 4};
     char *out, *err;
     const int status = run(&w, &out, &err);
 

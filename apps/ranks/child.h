@@ -10,11 +10,9 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-enum { MOST_WORDS = 64 };
-
 /* The words of a command line: "sort", "--size=1000". */
 typedef struct child_words {
-    char *words[MOST_WORDS + 1]; /* the first is the program's name; ended by NULL */
+    char **words; /* the first is the program's name; ended by NULL */
     int count;
 } child_words;
 

@@ -104,6 +104,25 @@ check "and no serial fraction is negative" test "$(grep -c 'f = -\|fraction woul
 refused "a rank for an exercise without" 2 "only svd and reconstruct have singular values" laws sort --keep=3 --threads=1,2
 refused "two ranks" 2 "is not a whole number" laws reconstruct --keep=3,4 --threads=1,2
 FLYNN_KEEP=3 ok "a variable for other exercises" laws sort --threads=1,2 --size=1000 "${quick[@]}"
+# The workers of a batch.
+mkdir im
+for i in 0 1 2 3 4 5; do cp grey8.png im/$i.png; done
+ok "a batch over its workers" laws batch im --keep=2 --threads=1,2,3 --repeat=3 --json
+check "its points" json "$work/out" '[(p["n"], p["size"], p["work"]) for kind in ("strong", "weak") for p in d["laws"][kind]] ==
+    [(1, 6, 1), (2, 6, 1), (3, 6, 1), (1, 2, 1), (2, 4, 2), (3, 6, 3)] and d["laws"]["unit"] == "workers" and d["results"] == [] and
+    all(p["result"] is None and p["kernel_s"] > 0 and p["gbytes_per_s"] is None for p in d["laws"]["strong"])'
+cp "$work/out" workers.json
+ok "files, and a backend without threads" laws batch im/*.png im/1.png --threads=1,7 --repeat=1 --backend=serial
+check "its table" grep -qE '^strong +7 +7 [0-9.]+ [mu]?s ' "$work/out"
+ok "the report of a batch's workers" report workers.json -o workers.html
+check "has its points" grep -q '<th[^>]*>workers' workers.html
+refused "no images" 2 "batch needs images" laws batch
+refused "fewer images than workers" 2 "6 images are too few for 7 workers" laws batch im --threads=1,7
+refused "an image that does not exist" 1 "nowhere.png" laws batch im nowhere.png --threads=1,2
+for option in --size=4 --dtype=f64 --batch=1,2 --ranks=1,2 --check=full; do
+    refused "a batch: $option" 2 "${option%%=*}" laws batch im "$option" --threads=1,2
+done
+
 refused "one point" 2 "at least two" laws sort --threads=1
 refused "not from one" 2 "the first of them 1" laws sort --threads=2,3,4,5
 refused "not ascending" 2 "ascending" laws sort --threads=1,3,2,4

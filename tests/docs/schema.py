@@ -277,6 +277,7 @@ def main():
     compared = good("compare", run("compare", "sort", "increment", "--size=1000", *QUICK), ceilings)
     good("sweep", run("sweep", "sort", "--size=1000,2000", "--variant=radix,bitonic", "--backend=serial", "--repeat=3"))
     good("laws", run("laws", "sort", "--size=2000", "--threads=1,2,3,4", "--repeat=3"))
+    good("laws of a batch", run("laws", "batch", str(SAVED.parent / "kept/batch/in"), "--keep=2", "--threads=1,2,3,4"))
     good("taxonomy", run("taxonomy", "--size=2000", "--repeat=3"))
     saved = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in SAVED.glob("*.json")}
     for name, document in saved.items():

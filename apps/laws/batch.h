@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * batch.h - how `flynn batch` scales over the workers of its pipeline `full`: what `flynn laws batch` measures.
+ */
+#pragma once
+
+#include "show.h"
+
+#include "batch/batch.h"
+
+/* The options of TAKES_RUN that `flynn laws batch` takes, besides --backend and --repeat. */
+enum { LAWS_BATCH_TAKES = TAKES_VARIANT | TAKES_BLOCK | TAKES_MAX_MEMORY };
+
+/* What is measured. */
+typedef struct laws_batch {
+    const common_options *common; /* its arguments: "batch", then images and folders */
+    batch_source source;          /* the images; laws_batch_find sets it */
+    const char *backend, *isa;    /* "omp" and ":v3", between which a number of threads may stand */
+    bool threaded;                /* `backend` has as many threads as there are workers */
+    int64_t keep;                 /* singular values; 0: not given */
+    const int64_t *n;             /* workers, ascending from 1 */
+    int count;
+    int processors; /* that the process may use */
+} laws_batch;
+
+/* Finds the images. Ends the command if there are none, or fewer than workers. Free the source with inputs_free. */
+void laws_batch_find(laws_batch *what);
+
+/* Measures strong scaling (all images, each number of workers in turns) into points[0], and weak scaling (images in
+ * proportion to the workers) into points[1]; each time is that of a process from its first image to its last. Ends the
+ * command if a batch fails. Returns the document of the first batch, without its results, to be freed. */
+json_t *laws_batch_measure(const laws_batch *what, law_points points[2]);
