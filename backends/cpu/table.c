@@ -14,6 +14,7 @@ extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_elementwise), CPU_NA
 extern const cpu_operation CPU_NAME(cpu_multiply_add);
 extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_library);
 extern const cpu_operation CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd), CPU_NAME(cpu_svd_library);
+extern const cpu_operation CPU_NAME(cpu_transpose);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
@@ -35,6 +36,7 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_sort),
     &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */
     &CPU_NAME(cpu_svd),
+    &CPU_NAME(cpu_transpose),
 };
 
 static const char *const flags[] = {CPU_FLAGS, NULL};

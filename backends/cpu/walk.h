@@ -6,22 +6,16 @@
 #ifndef FLYNN_CPU_WALK_H
 #define FLYNN_CPU_WALK_H
 
+#include "stream.h"
 #include "walk_loops.h"
 
 #include <string.h>
-#if defined(__SSE2__) && CPU_VECTOR_BITS > 64
-#include <emmintrin.h>
-#define WALK_STREAMS 1
-#else
-#define WALK_STREAMS 0
-#endif
 
 enum {
-    WALK_MOST = 9,                /* operands: eight inputs and the output */
-    WALK_PIECE = 16384,           /* elements of a row that a thread takes at a time */
-    WALK_SHORT_PIECE = 1024,      /* and where they do not take equally long, or one element is spread */
-    WALK_STREAM_BYTES = 32 << 20, /* results of this size are streamed: no cache keeps them until they are read again */
-    WALK_STREAM_PIECE = 512,      /* bytes that are computed in the first cache and streamed from there at a time */
+    WALK_MOST = 9,           /* operands: eight inputs and the output */
+    WALK_PIECE = 16384,      /* elements of a row that a thread takes at a time */
+    WALK_SHORT_PIECE = 1024, /* and where they do not take equally long, or one element is spread */
+    WALK_STREAM_PIECE = 512, /* bytes that are computed in the first cache and streamed from there at a time */
 };
 
 /* The operands as one walk, outermost dimension first. Dimensions of one element are left out, but for the last, in
@@ -121,30 +115,6 @@ static void CPU_NAME(walk_locate)(const walk *w, int from, int to, int64_t place
 
 /* ------------------------------------------------------------------------------------------- row by row ---- */
 
-/* Copies to memory past the caches: what is not to be read soon need not be fetched before it is overwritten, which is
- * a third of the traffic of x + y. (`#pragma omp simd nontemporal` says the same; gcc 12 takes it and does nothing.) */
-static inline void walk_stream(char *to, const char *from, int64_t bytes)
-{
-#if WALK_STREAMS
-    int64_t head = walk_smaller(bytes, (int64_t)(-(uintptr_t)to % sizeof(__m128i)));
-
-    memcpy(to, from, (size_t)head);
-    for (; head + (int64_t)sizeof(__m128i) <= bytes; head += (int64_t)sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(to + head), _mm_loadu_si128((const __m128i *)(from + head)));
-    memcpy(to + head, from + head, (size_t)(bytes - head));
-#else
-    memcpy(to, from, (size_t)bytes);
-#endif
-}
-
-/* What was streamed is there for other threads after this. */
-static inline void walk_stream_end(void)
-{
-#if WALK_STREAMS
-    _mm_sfence();
-#endif
-}
-
 /* A part of a row by way of the first cache. */
 static void CPU_NAME(walk_stream_row)(const walk *w, const walk_loops *loops, char *const *from, int64_t count)
 {
@@ -159,9 +129,9 @@ static void CPU_NAME(walk_stream_row)(const walk *w, const walk_loops *loops, ch
             at[k] = from[k] + i * w->size[k];
         at[out] = result;
         loops->row(at, part);
-        walk_stream(from[out] + i * w->size[out], result, part * w->size[out]);
+        cpu_stream(from[out] + i * w->size[out], result, part * w->size[out]);
     }
-    walk_stream_end();
+    cpu_stream_end();
 }
 
 /* The element at `from` `count` times. */
@@ -204,7 +174,7 @@ static walk_pieces CPU_NAME(walk_cut)(const walk *w)
         p.spreads = p.spreads || (w->stride[last][k] == 0 && p.width > 1);
     p.piece = p.spreads || w->uneven ? WALK_SHORT_PIECE : WALK_PIECE;
     p.streams =
-        WALK_STREAMS && !p.spreads && p.width * p.rows >= WALK_STREAM_BYTES / w->size[out] && p.width >= WALK_PIECE;
+        CPU_STREAMS && !p.spreads && p.width * p.rows >= CPU_STREAM_BYTES / w->size[out] && p.width >= WALK_PIECE;
     for (int k = 0; k < out; k++)
         p.streams = p.streams && w->data[k] != w->data[out];
     return p;
