@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+enum {
+    SEARCH_BATCH = 32,     /* searches that go on at a time */
+    SEARCH_SAMPLES = 4096, /* most elements with which they begin */
+    SEARCH_LEAST_STEP = 4, /* and how far apart these must be */
+};
+
 #define TYPED "merge_operations_typed.h"
 #include "sorted_dtypes.h"
 #undef TYPED
@@ -39,11 +45,14 @@ static void CPU_NAME(plan_search)(void *device, const void *args, fl_launch *lau
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 CPU_RUN_NUMBERS(merge, fl_merge_args, out)
+CPU_RUN_NUMBERS(batched, fl_search_sorted_args, sorted)
 CPU_RUN_NUMBERS(search, fl_search_sorted_args, sorted)
 
 static const fl_row rows[] = {
     {CPU_ROW(FL_OP_MERGE, "naive", CPU_NUMBERS, plan_merge, run_merge,
              "takes the smaller of the next two elements; threads have parts of the output")},
+    {CPU_ROW(FL_OP_SEARCH_SORTED, "batched", CPU_NUMBERS, plan_search, run_batched,
+             "binary searches without branches, a step of many of them at a time")},
     {CPU_ROW(FL_OP_SEARCH_SORTED, "naive", CPU_NUMBERS, plan_search, run_search, "a binary search for each value")},
 };
 

@@ -96,6 +96,7 @@ hip_rows hip_multiply_add_rows();
 hip_rows hip_map_rows();
 hip_rows hip_merge_rows();
 hip_rows hip_sort_rows();
+hip_rows hip_transpose_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */
 bool hip_sort_found(char *why, size_t size);
 
