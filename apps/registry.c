@@ -19,7 +19,9 @@
     use(map) \
     use(kernel) \
     use(sort) \
+    use(search_sorted) \
     use(select) \
+    use(transpose) \
     use(primes) \
     use(convolve1d) \
     use(convolve) \

@@ -126,11 +126,111 @@ fl_status run_search(const fl_context *context, const void *arguments, const fl_
     }
 }
 
+/* Levels in shared memory: as many as fit into what every block can have, but no more nodes than elements, or values.
+ */
+int levels_of(const fl_search_sorted_args *args)
+{
+    const int64_t most = search_tree_bytes / (int64_t)size_of(args->values.dtype),
+                  nodes = std::min({most, args->sorted.shape[0], args->values.shape[0]});
+    int levels = 0;
+    while ((int64_t)2 << levels <= nodes)
+        levels++;
+    return levels;
+}
+
+/* Blocks that go on until all values are found: the tree is loaded once for each. */
+void plan_shared(void *self, const void *arguments, fl_launch *launch)
+{
+    const hip_device *device = static_cast<hip_device *>(self);
+    const fl_search_sorted_args *args = static_cast<const fl_search_sorted_args *>(arguments);
+    if (!hip_block(device, 512, launch))
+        return;
+    const int threads = threads_of(launch), levels = levels_of(args);
+    const double bytes = size_of(args->values.dtype), count = (double)args->values.shape[0];
+    const int64_t blocks = blocks_for(args->values.shape[0], (int64_t)threads * search_items),
+                  resident = (int64_t)device->multiprocessors * std::max(1, device->resident_threads / threads);
+    launch->grid[0] = hip_grid(device, 0, std::min(blocks, resident), launch->block[0]);
+    launch->shared_bytes = (int64_t)bytes << levels;
+    int steps = 2; /* the value itself, and the last comparison */
+    for (int64_t left = blocks_for(std::max<int64_t>(args->sorted.shape[0], 1), (int64_t)1 << levels); left > 1;
+         left -= left / 2)
+        steps++;
+    launch->bytes_requested = (steps * bytes + sizeof(int64_t)) * count +
+                              (double)((int64_t)1 << levels) * bytes * (2 + (double)launch->grid[0]);
+}
+
+template <typename T>
+fl_status search_shared(const fl_context *context, const fl_search_sorted_args *args, const fl_launch *launch)
+{
+    const int levels = levels_of(args), nodes = 1 << levels;
+    const int64_t n = args->sorted.shape[0];
+    void *tree;
+    if (n == 0)
+        return search<T>(context, args, launch);
+    fl_status status = context->host->scratch(context, (size_t)nodes * sizeof(T), &tree);
+    if (status != FL_OK)
+        return status;
+    const searching<T> s = {static_cast<const T *>(args->sorted.data),
+                            n,
+                            blocks_for(n, nodes),
+                            levels,
+                            nodes,
+                            static_cast<const T *>(args->values.data),
+                            args->values.shape[0],
+                            static_cast<int64_t *>(args->out.data),
+                            static_cast<T *>(tree)};
+    const int64_t gathering =
+        hip_grid(hip_device_of(context), 0, blocks_for(nodes, threads_of(launch)), launch->block[0]);
+    status = hip_queue(context, tree_kernel<T>, dim3((unsigned)gathering), dim3_of(launch), 0, s);
+    if (status != FL_OK)
+        return status;
+    return hip_queue(context, shared_search_kernel<T>, dim3((unsigned)launch->grid[0]), dim3_of(launch),
+                     (size_t)launch->shared_bytes, s);
+}
+
+fl_status run_shared(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const fl_search_sorted_args *args = static_cast<const fl_search_sorted_args *>(arguments);
+    switch (args->values.dtype) {
+    case FL_F32: return search_shared<float>(context, args, launch);
+    case FL_F64: return search_shared<double>(context, args, launch);
+    case FL_I32: return search_shared<int32_t>(context, args, launch);
+    default: return search_shared<int64_t>(context, args, launch);
+    }
+}
+
+/* For few values a second launch takes longer than it saves. */
+bool are_few(const fl_search_sorted_args *args)
+{
+    return args->values.shape[0] < 1 << 16;
+}
+
+void plan_auto(void *self, const void *arguments, fl_launch *launch)
+{
+    (are_few(static_cast<const fl_search_sorted_args *>(arguments)) ? plan_search : plan_shared)(self, arguments,
+                                                                                                 launch);
+}
+
+fl_status run_auto(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const bool few = are_few(static_cast<const fl_search_sorted_args *>(arguments));
+    return (few ? run_search : run_shared)(context, arguments, launch);
+}
+
+const char *chosen(const fl_context *, const void *arguments, fl_launch *)
+{
+    return are_few(static_cast<const fl_search_sorted_args *>(arguments)) ? "naive" : "shared";
+}
+
 constexpr uint32_t dtypes = 1u << FL_F32 | 1u << FL_F64 | 1u << FL_I32 | 1u << FL_I64;
 
 const fl_row rows[] = {
     {FL_OP_MERGE, "naive", dtypes, "each block finds its part of the inputs, each thread its own in shared memory",
      plan_merge, run_merge, nullptr, false, nullptr},
+    {FL_OP_SEARCH_SORTED, "auto", dtypes, "naive for few values, else shared", plan_auto, run_auto, chosen, false,
+     nullptr},
+    {FL_OP_SEARCH_SORTED, "shared", dtypes, "the first levels of the searches in shared memory, as a tree", plan_shared,
+     run_shared, nullptr, false, nullptr},
     {FL_OP_SEARCH_SORTED, "naive", dtypes, "a binary search for each value, a thread each", plan_search, run_search,
      nullptr, false, nullptr},
 };

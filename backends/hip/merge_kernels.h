@@ -12,6 +12,7 @@
 #define FLYNN_HIP_MERGE_KERNELS_H
 
 #include "gpu/gpu_registers.h"
+#include "gpu/gpu_tiles.h"
 
 namespace
 {
@@ -140,6 +141,86 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void search_kernel(const T *sorted, int64_
                 high = middle;
         }
         places[i] = low;
+    }
+}
+
+/* ------------------------------------------------------------------------------------ search in shared memory ---- */
+
+/* `nodes` - 1 elements of `sorted`, the last ones of all parts of `step` elements but one, as a binary search tree: the
+ * middle one is node 1, and below node k are 2 k and 2 k + 1 (Eytzinger's order; Khuong and Morin, "Array layouts for
+ * comparison-based searching", 2017). The nodes that searches meet at a time are side by side: those of the first six
+ * levels lie in different banks of shared memory. */
+template <typename T>
+struct searching {
+    const T *sorted;
+    int64_t n, step;   /* at least 1, and ceil(n / nodes) */
+    int levels, nodes; /* 2 ^ levels */
+    const T *values;
+    int64_t count;
+    int64_t *places;
+    T *tree; /* [nodes]; the first one is not used */
+};
+
+/* Gathers the tree, so that blocks load it as a whole. Parts beyond the end have the last element. */
+template <typename T>
+__global__ GPU_LAUNCH_BOUNDS(1024, 1) void tree_kernel(searching<T> s)
+{
+    const int threads = gpu_block_threads();
+    for (int64_t k = 1 + (int64_t)blockIdx.x * threads + merge_thread(); k < s.nodes;
+         k += (int64_t)gridDim.x * threads) {
+        int level = 0;
+        while (k >> (level + 1) != 0)
+            level++;
+        const int64_t part = ((2 * (k - ((int64_t)1 << level)) + 1) << (s.levels - 1 - level)) * s.step;
+        s.tree[k] = s.sorted[(part < s.n ? part : s.n) - 1];
+    }
+}
+
+/* A thread's values: their loads are on their way at a time. */
+constexpr int search_items = 4;
+
+/* The first levels of all searches are in shared memory, the others in the part of `sorted` that these lead to; all
+ * have as many steps, and no branch. If the last part is shorter, the search begins before it, with elements that are
+ * less. */
+template <typename T>
+__global__ GPU_LAUNCH_BOUNDS(1024, 1) void shared_search_kernel(searching<T> s)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    T *const tree = reinterpret_cast<T *>(memory);
+    const int threads = gpu_block_threads(), me = merge_thread();
+    for (int k = 1 + me; k < s.nodes; k += threads)
+        tree[k] = s.tree[k];
+    __syncthreads();
+    const int64_t next = (int64_t)gridDim.x * threads;
+    for (int64_t first = (int64_t)blockIdx.x * threads + me; first < s.count; first += search_items * next) {
+        T value[search_items];
+        int node[search_items];
+        const T *at[search_items];
+        GPU_UNROLL
+        for (int r = 0; r < search_items; r++) {
+            value[r] = s.values[first + r * next < s.count ? first + r * next : first];
+            node[r] = 1;
+        }
+        for (int level = 0; level < s.levels; level++) {
+            GPU_UNROLL
+            for (int r = 0; r < search_items; r++)
+                node[r] = 2 * node[r] + (merge_less(tree[node[r]], value[r]) ? 1 : 0);
+        }
+        GPU_UNROLL
+        for (int r = 0; r < search_items; r++) {
+            const int64_t start = (node[r] - s.nodes) * s.step;
+            at[r] = s.sorted + (start < s.n - s.step ? start : s.n - s.step);
+        }
+        for (int64_t left = s.step, half; left > 1; left -= half) {
+            half = left / 2;
+            GPU_UNROLL
+            for (int r = 0; r < search_items; r++)
+                at[r] += merge_less(at[r][half - 1], value[r]) ? half : 0;
+        }
+        GPU_UNROLL
+        for (int r = 0; r < search_items; r++)
+            if (first + r * next < s.count)
+                s.places[first + r * next] = at[r] - s.sorted + (merge_less(*at[r], value[r]) ? 1 : 0);
     }
 }
 

@@ -94,4 +94,9 @@ constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blo
 template <typename T>
 constexpr int transpose_edge = sizeof(T) == 1 ? 128 : sizeof(T) == 4 ? 64 : 32;
 
+/* --------------------------------------------------------------------------------------------- search_sorted ---- */
+
+/* Of the tree in shared memory: four blocks of 512 threads leave half of an H200's first cache to what is below it. */
+constexpr int search_tree_bytes = 32 << 10;
+
 #endif

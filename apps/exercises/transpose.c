@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * flynn transpose: the last two dimensions exchanged.
+ */
+#include "run/registry.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct transpose_options {
+    int64_t shape[FL_MAX_DIMS]; /* zeros: not given */
+} transpose_options;
+
+static const own_option options[] = {
+    {"shape", OPTION_NUMBERS, offsetof(transpose_options, shape), "HxW",
+     .help = "Random numbers in this shape, such as 3x1M (2 to 4 numbers)", .least = 2, .most = FL_MAX_DIMS,
+     .void_with = 1},
+    {0},
+};
+
+static void settle(exercise *e)
+{
+    const transpose_options *own = e->own;
+
+    if (own->shape[0])
+        option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
+}
+
+static host_array make(const exercise *e, int i)
+{
+    const transpose_options *own = e->own;
+    const int64_t edge = exercise_size(e), square[] = {edge, edge};
+    const fl_dtype dtype = exercise_dtype(e, FL_F32);
+    int ndim = 0;
+
+    (void)i;
+    while (ndim < FL_MAX_DIMS && own->shape[ndim])
+        ndim++;
+    return exercise_random(dtype, ndim ? ndim : 2, ndim ? own->shape : square, 0, fl_dtype_is_float(dtype) ? 1 : 100,
+                           e->common.seed);
+}
+
+static void plan(exercise *e)
+{
+    const host_array *in = &e->inputs[0];
+    int64_t shape[FL_MAX_DIMS];
+
+    memcpy(shape, in->shape, sizeof shape);
+    shape[in->ndim - 1] = in->shape[in->ndim - 2];
+    shape[in->ndim - 2] = in->shape[in->ndim - 1];
+    exercise_output(e, in->dtype, in->ndim, shape);
+    exercise_title(e, "transpose: %s %s", format_shape(in->ndim, in->shape).text, fl_dtype_name(in->dtype));
+}
+
+static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
+                      const fl_run *run)
+{
+    (void)e;
+    return fl_transpose(device, in[0], out[0], run);
+}
+
+/* Compares element (i, j) of the input's matrix at `first` with element (j, i) of the result's. */
+static void compare_one(compare_result *found, const host_array *in, const host_array *result, int64_t from, int64_t to)
+{
+    const size_t size = fl_dtype_size(in->dtype);
+    const double expected = host_array_get(in, from);
+    double got = host_array_get(result, to);
+
+    if (memcmp((const char *)in->data + (size_t)from * size, (const char *)result->data + (size_t)to * size, size) ==
+        0) {
+        compare_add_equal(found, to, expected, 1);
+        return;
+    }
+    if (got == expected || (isnan(got) && isnan(expected))) /* different bits, equal as doubles */
+        got = INFINITY;
+    compare_add(found, to, got, expected, 0);
+}
+
+/* In squares, which stay in the processor's cache. */
+static void compare_matrix(compare_result *found, const host_array *in, const host_array *result, int64_t first,
+                           int64_t height, int64_t width)
+{
+    enum { EDGE = 32 };
+
+    for (int64_t top = 0; top < height; top += EDGE)
+        for (int64_t left = 0; left < width; left += EDGE)
+            for (int64_t i = top; i < height && i < top + EDGE; i++)
+                for (int64_t j = left; j < width && j < left + EDGE; j++)
+                    compare_one(found, in, result, first + i * width + j, first + j * height + i);
+}
+
+static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
+{
+    const host_array *in = &e->inputs[0];
+    const int64_t height = in->shape[in->ndim - 2], width = in->shape[in->ndim - 1], all = host_array_size(in);
+    compare_result found = compare_start();
+
+    for (int64_t first = 0; first < all; first += height * width)
+        compare_matrix(&found, in, &m->results[0], first, height, width);
+    found.ok = found.failed == 0;
+    snprintf(method, size, "a loop on the host: each element bit for bit");
+    return found;
+}
+
+const exercise_kind transpose_exercise = {
+    .name = "transpose",
+    .summary = "exchange the rows and columns of a matrix",
+    .help = "Exchanges the last two dimensions of an array, as numpy.swapaxes(x, -1, -2) and a copy do.\v"
+            "FILE is a .npy file of two to four dimensions, of which the first ones are a batch, or a .png file (read "
+            "as grey, 0..1). Without it: a matrix of random numbers of --dtype (f32) from --seed with --size (4096) "
+            "rows and columns, or in --shape.\v"
+            "\ta random matrix on the best backend\n"
+            "-b hip --variant=all\tevery way to do it on a GPU\n"
+            "--shape=3x1M\tfew long rows\n"
+            "x.npy -o y.npy\tyour own array\n",
+    .arguments = "[FILE]",
+    .input_count = 1,
+    .inputs = {{"input", 2, FL_MAX_DIMS, true}},
+    .dtypes = DTYPES_ALL,
+    .lacks = TAKES_CHECK,
+    .options = options,
+    .own_size = sizeof(transpose_options),
+    .made = "the random numbers",
+    .size = 4096,
+    .largest = 1 << 20,
+    .laws = {4096, 2, NULL},
+    .settle = settle,
+    .steps = {make, plan, call, NULL, check, NULL},
+};
