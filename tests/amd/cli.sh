@@ -14,10 +14,11 @@ declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
     [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
-    [map]="map --size=500" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5"
+    [map]="map --size=500" [search_sorted]="search_sorted --size=5000 --sorted=3000" [transpose]="transpose --size=70"
+    [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5"
 )
 # They have no exercise; kernel has a test of its own.
-declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [search_sorted]=1 [qr]=1)
+declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [qr]=1)
 
 ok "list" list --json
 "$PYTHON" - "$work/out" >"$work/variants" <<'END'

@@ -39,12 +39,15 @@ for shape in "0 (0,)" "0x5 (0, 5)" "5x0 (5, 0)" "2x0x3 (2, 0, 3)"; do
         gives "${shape#* }" $exercise "$file" "$file"
     done
     gives "(0,)" select "$file"
+    [ "$file" = 0.npy ] || gives "$(sed 's/\(, \|(\)\([0-9]*\), \([0-9]*\))/\1\3, \2)/' <<<"${shape#* }")" transpose "$file"
     ok "allclose $file" allclose "$file" "$file" "${quick[@]}"
 done
 gives "(0,)" log_of_sum 0.npy 3
 gives "(0, 5)" sqrt bytes.npy
 gives "(0,)" sort 0.npy
 gives "(0,)" sort 0.npy --in-place
+gives "(0,)" search_sorted 3.npy 0.npy
+gives "(3,)" search_sorted 0.npy 3.npy
 for upto in 0 1 2; do
     gives "(0,)" primes --upto=$upto
 done

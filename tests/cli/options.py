@@ -252,7 +252,7 @@ def dtype(command):
     shown = [row(command, f"--dtype={d}") for d in ("f32", "f64")]
     if command == "batch":
         shown = [document(*quick("batch"), f"--dtype={d}")["batch"] for d in ("f32", "f64")]
-    if command == "allclose":  # its result is i64
+    if command in ("allclose", "search_sorted"):  # their result is i64
         differ(*(r["bytes"] for r in shown), "bytes")
     else:
         is_equal([r["dtype"] for r in shown], ["f32", "f64"], "dtype")
@@ -435,7 +435,8 @@ def version(command):
 
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
-          "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "select": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
+          "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
+          "select": "line.npy", "transpose": "image.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
           "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy",
           "batch": "images/0.png"}
 
@@ -772,6 +773,8 @@ OWN = {
     ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("increment", "in-place"): in_place,
     ("sort", "in-place"): in_place,
+    ("search_sorted", "sorted"): lambda c: in_row(c, "bytes_requested", "sorted", None, 100),
+    ("transpose", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
     ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
     ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
@@ -859,8 +862,15 @@ VOID = [
     ("kernel vector_add.hip 0:4 0:4 out 4 --seed=3", "seed"),
     ("sort line.npy --size=64", "size"),
     ("sort line.npy --seed=3", "seed"),
+    ("search_sorted sorted.npy line.npy --size=64", "size"),
+    ("search_sorted sorted.npy line.npy --seed=3", "seed"),
+    ("search_sorted sorted.npy line.npy --sorted=64", "sorted"),
     ("select line.npy --size=64", "size"),
     ("select line.npy --seed=3", "seed"),
+    ("transpose image.npy --size=64", "size"),
+    ("transpose image.npy --seed=3", "seed"),
+    ("transpose image.npy --shape=4x3", "shape"),
+    ("transpose --shape=4x3 --size=64", "size"),
     ("allclose near-a.npy near-b.npy --size=64", "size"),
     ("svd image.npy --size=64", "size"),
     ("reconstruct u.npy s.npy vt.npy --size=64", "size"),
@@ -920,7 +930,8 @@ def make_inputs():
               "line": ([3, 1, 2, 5], (4,)), "near-a": ([1.0, float("nan"), 2.0], (3,)),
               "near-b": ([1.5, float("nan"), 2.0], (3,)), "u": ([1, 2, 3, 4], (2, 2)), "s": ([2, 1], (2,)),
               "vt": ([1, 2, 3, 4], (2, 2)), "x": ([3, 1, 2, 5], (4,)), "y": ([1, 1, 2, 2], (4,)),
-              "a": ([1.0, 2.0], (2,)), "b": ([1.0, 2.0], (2,))}
+              "a": ([1.0, 2.0], (2,)), "b": ([1.0, 2.0], (2,)),
+              "sorted": ([1, 2, 3, 4], (4,)), "values": ([3, 0, 2], (3,))}
     for name, (values, shape) in arrays.items():
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(values, shape))
     pathlib.Path("prime.c").write_text("int prime(int n) { return n == 2; }\n")

@@ -37,5 +37,6 @@ for name in increment sqrt log_of_sum sort select allclose; do
     cost $name --size=50000 --size=100000 100000 50000 --variant=naive
 done
 cost maximum --size=37 --size=46 97336 46683 --variant=naive
+cost transpose --size=200 --size=280 78400 38400 --variant=naive
 cost primes --upto=100000 --upto=200000 200000 100000 --variant=sieve
 exit $failed

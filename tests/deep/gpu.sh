@@ -51,15 +51,16 @@ total=0
 # The command for an operation in small, in numbers that no block divides; what has no command of its own is run by `large`.
 program() {
     case $1 in
-    convolve | convolve1d | log_of_sum | sqrt | increment | sort | select | allclose | map | kernel)
+    convolve | convolve1d | log_of_sum | sqrt | increment | sort | search_sorted | select | transpose | allclose | map | kernel)
         local size=5003
         [ "$1" != convolve ] || size=45
+        [ "$1" != transpose ] || size=301
         echo "bin/flynn $1 --size=$size" ;;
     maximum) echo "bin/flynn $1 --size=17" ;;
     primes) echo "bin/flynn $1 --upto=3001" ;;
     reconstruct) echo "bin/flynn $1 --size=53 --keep=11" ;;
     svd) echo "bin/flynn $1 --size=41 --keep=7" ;;
-    convert | copy | multiply_add | merge | search_sorted | qr) echo "tests/large $plugin 10007 $1" ;;
+    convert | copy | multiply_add | merge | qr) echo "tests/large $plugin 10007 $1" ;;
     *) return 1 ;;
     esac
 }
@@ -111,7 +112,7 @@ fi
 import json, sys
 for row in json.load(open(sys.argv[1]))["variants"]:
     if sys.argv[2] in row["backends"] and row["variant"] != "reference":
-        all_at_once = row["operation"] in ("convert", "copy", "multiply_add", "merge", "search_sorted", "qr", "kernel")
+        all_at_once = row["operation"] in ("convert", "copy", "multiply_add", "merge", "qr", "kernel")
         for dtype in row["dtypes"][:1] if all_at_once else row["dtypes"]:
             print(row["operation"], "all" if all_at_once else row["variant"], "all" if all_at_once else dtype)
 END

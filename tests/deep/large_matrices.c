@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * large_matrices.c - the cases of large.c on matrices: qr, convolve, reconstruct and svd.
+ * large_matrices.c - the cases of large.c on matrices: transpose, qr, convolve, reconstruct and svd.
  */
 #include "large.h"
 
@@ -49,6 +49,40 @@ static void test_convolve(int64_t height, int64_t width)
     pattern_free(&image);
     pattern_free(&out);
     pattern_free(&kernel);
+}
+
+/* Rows repeat after ROWS, and columns after as many: so do those of the result. */
+static pattern checked(int64_t width)
+{
+    pattern p = pattern_create(FL_U8, ROWS, width);
+
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < width; j++)
+            ((uint8_t *)p.data)[i * width + j] = (uint8_t)value(i * 31 + j % ROWS * 57, 251);
+    return p;
+}
+
+static void test_transpose(int64_t height, int64_t width)
+{
+    pattern p = checked(width), turned = pattern_create(FL_U8, ROWS, height);
+    const char *variant;
+
+    for (int64_t j = 0; j < ROWS; j++)
+        for (int64_t i = 0; i < height; i++)
+            ((uint8_t *)turned.data)[j * height + i] = ((uint8_t *)p.data)[i % ROWS * width + j];
+    for (size_t v = 0; (variant = variant_of("transpose", FL_U8, v)) != NULL; v++) {
+        fl_array *in, *out;
+        case_begin();
+        in = repeat(&p, height);
+        out = create_array(FL_U8, width, height);
+        if (!problem[0] && done(fl_transpose(device, in, out, &(fl_run){.variant = variant})))
+            expect(out, &turned, 0);
+        case_end("transpose", variant, "u8", height * width);
+        fl_array_free(in);
+        fl_array_free(out);
+    }
+    pattern_free(&p);
+    pattern_free(&turned);
 }
 
 /* The factor r of a matrix with few columns, whose elements are as large as the matrix's: q has orthonormal columns. */
@@ -149,6 +183,8 @@ void test_matrices(void)
     const int64_t edge = (int64_t)sqrt((double)elements) + 2;
     product p;
 
+    if (wanted("transpose") && edge > ROWS)
+        test_transpose(edge + 1, edge);
     if (wanted("qr") && elements < INT32_MAX) /* whose rows are counted in 32 bits by LAPACK and the GPUs' solvers */
         test_qr();
     if (wanted("convolve"))

@@ -465,8 +465,9 @@ FL_API fl_status fl_merge(fl_device *device, const fl_array *x, const fl_array *
 
 /* out[i] = how many elements of `sorted`, which is in the order of fl_sort, come before values[i] and are not equal to
  * it: numpy.searchsorted(sorted, values). sorted, values: 1-D, of the same dtype (f32, f64, i32, i64), of any length;
- * out: i64, as long as values. The arrays share no memory. Variant: naive (a binary search for each value). Queued.
- * Errors as fl_convolve1d. */
+ * out: i64, as long as values. The arrays share no memory. Variants: naive (a binary search for each value), on a GPU
+ * shared (the first levels of all searches in shared memory), on a CPU batched (a step of many searches at a time).
+ * Queued. Errors as fl_convolve1d. */
 FL_API fl_status fl_search_sorted(fl_device *device, const fl_array *sorted, const fl_array *values, fl_array *out,
                                   const fl_run *run);
 

@@ -134,6 +134,17 @@ static fl_status run_search_sorted(fl_device *device, const struct arrays *a, co
     return fl_search_sorted(device, a->in[0], a->in[1], a->out[0], run);
 }
 
+/* Two batches of matrices with rows and columns that no tile divides. */
+static void make_transpose(struct arrays *a, fl_device *device, const struct call *call)
+{
+    a->in[0] = input(device, call->dtype, 3, (int64_t[]){2, ROWS, COLUMNS}, 1);
+    output(a, 0, device, call->dtype, 3, (int64_t[]){2, COLUMNS, ROWS});
+}
+static fl_status run_transpose(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_transpose(device, a->in[0], a->out[0], run);
+}
+
 static void make_primes(struct arrays *a, fl_device *device, const struct call *call)
 {
     (void)call;
@@ -310,6 +321,7 @@ static const struct operation {
     {"merge", NUMBERS, make_merge, run_merge},
     {"search_sorted", NUMBERS, make_search_sorted, run_search_sorted},
     {"select", NUMBERS | 1u << FL_U8, make_select, run_select},
+    {"transpose", NUMBERS | 1u << FL_U8, make_transpose, run_transpose},
     {"primes", 1u << FL_I64, make_primes, run_primes},
     {"increment", NUMBERS, make_unary, run_increment},
     {"sqrt", FLOATS, make_unary, run_sqrt},

@@ -119,8 +119,8 @@ ON_EVERY_BACKEND(determinism, blocks)
 /* Exact, or rounded once. sort's input here has zeros of both signs and NaN, whose order is open. */
 static bool is_exact(const struct call *call)
 {
-    static const char *const exact[] = {"convert", "select",  "primes", "increment",
-                                        "sqrt",    "maximum", "copy",   "allclose"};
+    static const char *const exact[] = {"convert", "select", "primes",   "increment",     "sqrt",
+                                        "maximum", "copy",   "allclose", "search_sorted", "transpose"};
     for (size_t i = 0; i < COUNT(exact); i++)
         if (strcmp(call->operation, exact[i]) == 0)
             return true;

@@ -58,22 +58,26 @@ static void call_without_elements(const char *resource, const fl_run *run,
     fl_device *device = open_device(resource);
     const int64_t none[] = {0}, one[] = {1};
     fl_closeness found;
-    fl_array *x, *y, *primes, *count;
+    fl_array *x, *y, *primes, *count, *tall, *wide;
     must(fl_array_create(device, FL_F32, 1, none, &x));
     must(fl_array_create(device, FL_F32, 1, none, &y));
     must(fl_array_create(device, FL_I64, 1, none, &primes));
     must(fl_array_create(device, FL_I64, 1, one, &count));
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){3, 0}, &tall));
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 3}, &wide));
     expect_it(fl_increment(device, x, y, run), run, "increment");
     expect_it(fl_maximum(device, x, x, y, run), run, "maximum");
     expect_it(fl_sort(device, x, y, run), run, "sort");
     expect_it(fl_merge(device, x, x, y, run), run, "merge");
+    expect_it(fl_search_sorted(device, x, y, primes, run), run, "search_sorted");
     expect_it(fl_select(device, x, y, count, run), run, "select");
+    expect_it(fl_transpose(device, tall, wide, run), run, "transpose");
     expect_it(fl_primes(device, 0, primes, count, run), run, "primes");
     expect_it(fl_allclose(device, x, y, 0, 0, false, &found, run), run, "allclose");
     expect_it(fl_convert(device, x, y, run), run, "convert");
     expect_it(fl_copy_array(device, x, y, run), run, "copy");
     expect_it(fl_multiply_add(device, x, 1, 1, 1, y, run), run, "multiply_add");
-    free_arrays(x, y, primes, count);
+    free_arrays(x, y, primes, count, tall, wide);
     fl_device_close(device);
 }
 

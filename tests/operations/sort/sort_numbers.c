@@ -233,3 +233,38 @@ void check_sort(fl_device *device, const struct numbers *input, const void *expe
     guarded_free(&in);
     guarded_free(&out);
 }
+
+const char *numbers_at(const struct numbers *numbers, int64_t i)
+{
+    return (const char *)numbers->data + (size_t)i * fl_dtype_size(numbers->dtype);
+}
+
+bool numbers_precede(fl_dtype dtype, const void *a, const void *b)
+{
+    switch (dtype) {
+    case FL_F32:
+        return *(const float *)a < *(const float *)b ||
+               (*(const float *)b != *(const float *)b && *(const float *)a == *(const float *)a);
+    case FL_F64:
+        return *(const double *)a < *(const double *)b ||
+               (*(const double *)b != *(const double *)b && *(const double *)a == *(const double *)a);
+    case FL_I32: return *(const int32_t *)a < *(const int32_t *)b;
+    default: return *(const int64_t *)a < *(const int64_t *)b;
+    }
+}
+
+struct numbers numbers_sorted(fl_dtype dtype, int64_t n, enum kind kind, uint64_t seed)
+{
+    struct numbers numbers = numbers_create(dtype, n, kind, seed);
+    void *sorted = sorted_of(&numbers);
+    free(numbers.data);
+    numbers.data = sorted;
+    return numbers;
+}
+
+fl_array *numbers_on(fl_device *device, const struct numbers *numbers)
+{
+    fl_array *array;
+    must(fl_array_from_host(device, numbers->dtype, 1, &numbers->n, numbers->data, &array));
+    return array;
+}

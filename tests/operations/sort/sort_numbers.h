@@ -26,6 +26,14 @@ void numbers_free(struct numbers *numbers);
 /* What is expected: the numbers in NumPy's order; freed by the caller. */
 void *sorted_of(const struct numbers *numbers);
 
+/* The same numbers in that order. */
+struct numbers numbers_sorted(fl_dtype dtype, int64_t n, enum kind kind, uint64_t seed);
+
+const char *numbers_at(const struct numbers *numbers, int64_t i);
+/* Whether a comes before b in the order and is not equal to it. */
+bool numbers_precede(fl_dtype dtype, const void *a, const void *b);
+fl_array *numbers_on(fl_device *device, const struct numbers *numbers);
+
 /* Whether element i is the same number in both, all NaN being the same. */
 bool is_same(fl_dtype dtype, const void *a, const void *b, int64_t i);
 

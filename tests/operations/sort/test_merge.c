@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_merge.c - merging sorted arrays and searching in one, against NumPy's results and the definition: the merged
- * elements are exact, bit for bit, since of equal ones those of the first array come first.
+ * test_merge.c - merging sorted arrays, against NumPy's results and the definition: the merged elements are exact, bit
+ * for bit, since of equal ones those of the first array come first.
  */
 #include "sort_numbers.h"
 
@@ -9,53 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *at(const struct numbers *numbers, int64_t i)
-{
-    return (const char *)numbers->data + (size_t)i * fl_dtype_size(numbers->dtype);
-}
-
-/* Whether a comes before b in the order and is not equal to it. */
-static bool precedes(fl_dtype dtype, const void *a, const void *b)
-{
-    switch (dtype) {
-    case FL_F32:
-        return *(const float *)a < *(const float *)b ||
-               (*(const float *)b != *(const float *)b && *(const float *)a == *(const float *)a);
-    case FL_F64:
-        return *(const double *)a < *(const double *)b ||
-               (*(const double *)b != *(const double *)b && *(const double *)a == *(const double *)a);
-    case FL_I32: return *(const int32_t *)a < *(const int32_t *)b;
-    default: return *(const int64_t *)a < *(const int64_t *)b;
-    }
-}
-
-static struct numbers sorted_numbers(fl_dtype dtype, int64_t n, enum kind kind, uint64_t seed)
-{
-    struct numbers numbers = numbers_create(dtype, n, kind, seed);
-    void *sorted = sorted_of(&numbers);
-    free(numbers.data);
-    numbers.data = sorted;
-    return numbers;
-}
-
 static void *merged_of(const struct numbers *x, const struct numbers *y)
 {
     const size_t size = fl_dtype_size(x->dtype);
     char *out = malloc((size_t)(x->n + y->n) * size + 1);
     for (int64_t i = 0, j = 0; i + j < x->n + y->n;) {
-        const bool second = j < y->n && (i == x->n || precedes(x->dtype, at(y, j), at(x, i)));
-        memcpy(out + (size_t)(i + j) * size, second ? at(y, j) : at(x, i), size);
+        const bool second = j < y->n && (i == x->n || numbers_precede(x->dtype, numbers_at(y, j), numbers_at(x, i)));
+        memcpy(out + (size_t)(i + j) * size, second ? numbers_at(y, j) : numbers_at(x, i), size);
         i += !second;
         j += second;
     }
     return out;
-}
-
-static fl_array *array_of(fl_device *device, const struct numbers *numbers)
-{
-    fl_array *array;
-    must(fl_array_from_host(device, numbers->dtype, 1, &numbers->n, numbers->data, &array));
-    return array;
 }
 
 static void check_merge(fl_device *device, const struct numbers *x, const struct numbers *y, const fl_run *run)
@@ -65,7 +29,7 @@ static void check_merge(fl_device *device, const struct numbers *x, const struct
     char what[128];
     snprintf(what, sizeof what, "%s %s, %lld and %lld elements, block %d", fl_device_describe(device)->resource,
              fl_dtype_name(x->dtype), (long long)x->n, (long long)y->n, run ? run->block[0] : 0);
-    fl_array *a = array_of(device, x), *b = array_of(device, y);
+    fl_array *a = numbers_on(device, x), *b = numbers_on(device, y);
     struct guarded out = guarded_create(device, x->dtype, 1, &n, 3);
     void *expected = merged_of(x, y), *got = malloc(bytes + 1);
     must(fl_merge(device, a, b, out.out, run));
@@ -87,8 +51,8 @@ ON_EVERY_BACKEND(merge, sizes)
         for (size_t j = 0; j < COUNT(sizes); j++) {
             const fl_dtype dtype = sort_dtypes[(i + j) % 4];
             const enum kind kind = (enum kind)((i + 2 * j) % ASCENDING);
-            struct numbers x = sorted_numbers(dtype, sizes[i], kind, seed++);
-            struct numbers y = sorted_numbers(dtype, sizes[j], i % 3 == 0 ? SPECIAL : kind, seed++);
+            struct numbers x = numbers_sorted(dtype, sizes[i], kind, seed++);
+            struct numbers y = numbers_sorted(dtype, sizes[j], i % 3 == 0 ? SPECIAL : kind, seed++);
             check_merge(device, &x, &y, NULL);
             numbers_free(&x);
             numbers_free(&y);
@@ -100,8 +64,8 @@ ON_EVERY_BACKEND(merge, one_before_the_other)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
-        struct numbers all = sorted_numbers(sort_dtypes[d], 20000, ANY_BITS, d);
-        struct numbers low = {all.dtype, 7000, all.data}, high = {all.dtype, 13000, (void *)at(&all, 7000)};
+        struct numbers all = numbers_sorted(sort_dtypes[d], 20000, ANY_BITS, d);
+        struct numbers low = {all.dtype, 7000, all.data}, high = {all.dtype, 13000, (void *)numbers_at(&all, 7000)};
         check_merge(device, &low, &high, NULL);
         check_merge(device, &high, &low, NULL);
         numbers_free(&all);
@@ -115,8 +79,8 @@ ON_EVERY_BACKEND(merge, blocks)
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < 2 && is_gpu(device); d++)
         for (size_t b = 0; b < COUNT(blocks); b++) {
-            struct numbers x = sorted_numbers(sort_dtypes[d], 9001, ANY_BITS, b);
-            struct numbers y = sorted_numbers(sort_dtypes[d], 4003, SPECIAL, b);
+            struct numbers x = numbers_sorted(sort_dtypes[d], 9001, ANY_BITS, b);
+            struct numbers y = numbers_sorted(sort_dtypes[d], 4003, SPECIAL, b);
             check_merge(device, &x, &y, &(fl_run){.block = {blocks[b][0], blocks[b][1], blocks[b][2]}});
             numbers_free(&x);
             numbers_free(&y);
@@ -131,7 +95,7 @@ ON_EVERY_BACKEND(merge, inputs_that_are_not_in_order)
     fl_device *device = open_device(on->resource);
     for (size_t kind = 0; kind < KINDS; kind++) {
         struct numbers x = numbers_create(FL_F32, n, (enum kind)kind, 1), y = numbers_create(FL_F32, n, PIPES, 2);
-        fl_array *a = array_of(device, &x), *b = array_of(device, &y);
+        fl_array *a = numbers_on(device, &x), *b = numbers_on(device, &y);
         struct guarded out = guarded_create(device, FL_F32, 1, &both, 3);
         float *got = malloc((size_t)both * sizeof *got);
         must(fl_merge(device, a, b, out.out, NULL));
@@ -146,29 +110,12 @@ ON_EVERY_BACKEND(merge, inputs_that_are_not_in_order)
     fl_device_close(device);
 }
 
-static void check_search(fl_device *device, const struct numbers *sorted, const struct numbers *values,
-                         const int64_t *expected, const fl_run *run)
-{
-    fl_array *a = array_of(device, sorted), *b = array_of(device, values);
-    struct guarded out = guarded_create(device, FL_I64, 1, &values->n, 3);
-    int64_t *got = malloc((size_t)(values->n + 1) * sizeof *got);
-    must(fl_search_sorted(device, a, b, out.out, run));
-    guarded_copy(&out, got, "search_sorted");
-    for (int64_t i = 0; i < values->n; i++)
-        cr_assert(got[i] == expected[i], "%s %s: value %lld belongs at %lld, got %lld",
-                  fl_device_describe(device)->resource, fl_dtype_name(values->dtype), (long long)i,
-                  (long long)expected[i], (long long)got[i]);
-    free(got);
-    guarded_free(&out);
-    free_arrays(a, b);
-}
-
 ON_EVERY_BACKEND(merge, golden_files)
 {
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(sort_dtypes); d++) {
-        struct matrix file[3];
-        static const char *const names[] = {"numbers", "sorted", "places"};
+        struct matrix file[2];
+        static const char *const names[] = {"numbers", "sorted"};
         for (size_t i = 0; i < COUNT(file); i++) {
             char name[32];
             snprintf(name, sizeof name, "%s.%s", fl_dtype_name(sort_dtypes[d]), names[i]);
@@ -176,12 +123,11 @@ ON_EVERY_BACKEND(merge, golden_files)
         }
         const int64_t n = file[0].shape[1], part = n / 3;
         const struct numbers values = {sort_dtypes[d], n, file[0].data}, sorted = {sort_dtypes[d], n, file[1].data};
-        check_search(device, &sorted, &values, file[2].data, NULL);
-        check_search(device, &sorted, &values, file[2].data, &(fl_run){.block = {33, 0, 0}});
-        struct numbers x = {values.dtype, part, values.data}, y = {values.dtype, n - part, (void *)at(&values, part)};
+        struct numbers x = {values.dtype, part, values.data},
+                       y = {values.dtype, n - part, (void *)numbers_at(&values, part)};
         x.data = sorted_of(&x);
         y.data = sorted_of(&y);
-        fl_array *a = array_of(device, &x), *b = array_of(device, &y), *out;
+        fl_array *a = numbers_on(device, &x), *b = numbers_on(device, &y), *out;
         struct numbers got = numbers_create(values.dtype, n, EQUAL, 0);
         must(fl_array_create(device, values.dtype, 1, &n, &out));
         must(fl_merge(device, a, b, out, NULL));
@@ -189,11 +135,9 @@ ON_EVERY_BACKEND(merge, golden_files)
         for (int64_t i = 0; i < n; i++)
             cr_assert(is_same(values.dtype, got.data, sorted.data, i), "%s: element %lld", fl_dtype_name(values.dtype),
                       (long long)i);
-        fl_array *arrays[] = {a, b, out};
-        for (size_t i = 0; i < COUNT(arrays); i++) {
-            fl_array_free(arrays[i]);
+        for (size_t i = 0; i < COUNT(file); i++)
             matrix_free(&file[i]);
-        }
+        free_arrays(a, b, out);
         numbers_free(&x);
         numbers_free(&y);
         numbers_free(&got);
@@ -201,38 +145,19 @@ ON_EVERY_BACKEND(merge, golden_files)
     fl_device_close(device);
 }
 
-ON_EVERY_BACKEND(merge, search_in_nothing)
-{
-    fl_device *device = open_device(on->resource);
-    struct numbers none = numbers_create(FL_I64, 0, UNIFORM, 1), some = numbers_create(FL_I64, 77, UNIFORM, 2);
-    const int64_t zeros[77] = {0};
-    check_search(device, &none, &some, zeros, NULL);
-    check_search(device, &some, &none, zeros, NULL);
-    numbers_free(&none);
-    numbers_free(&some);
-    fl_device_close(device);
-}
-
-/* A merge reads and writes each element; a search reads an element for each halving of what it searches. */
 ON_EVERY_BACKEND(merge, bytes_requested)
 {
-    enum { SORTED = 1000, VALUES = 77, STEPS = 11 };
+    enum { FIRST = 1000, SECOND = 77 };
     fl_device *device = open_device(on->resource);
-    const int64_t sorted_count = SORTED, count = VALUES, all = SORTED + VALUES;
-    fl_array *sorted, *values, *merged, *places;
+    const int64_t first = FIRST, second = SECOND, all = FIRST + SECOND;
+    fl_array *x, *y, *merged;
     fl_timing timing;
-    must(fl_array_from_host(device, FL_F32, 1, &sorted_count, (float[SORTED]){0}, &sorted));
-    must(fl_array_from_host(device, FL_F32, 1, &count, (float[VALUES]){0}, &values));
+    must(fl_array_from_host(device, FL_F32, 1, &first, (float[FIRST]){0}, &x));
+    must(fl_array_from_host(device, FL_F32, 1, &second, (float[SECOND]){0}, &y));
     must(fl_array_create(device, FL_F32, 1, &all, &merged));
-    must(fl_array_create(device, FL_I64, 1, &count, &places));
-    must(fl_merge(device, sorted, values, merged, &(fl_run){.timing = &timing}));
-    cr_expect(timing.bytes_requested >= 8.0 * (SORTED + VALUES), "%s: %g", on->resource, timing.bytes_requested);
-    must(fl_search_sorted(device, sorted, values, places, &(fl_run){.timing = &timing}));
-    cr_expect(timing.bytes_requested == (4.0 * STEPS + 8) * VALUES, "%s: %g", on->resource, timing.bytes_requested);
-    fl_array_free(sorted);
-    fl_array_free(values);
-    fl_array_free(merged);
-    fl_array_free(places);
+    must(fl_merge(device, x, y, merged, &(fl_run){.timing = &timing}));
+    cr_expect(timing.bytes_requested >= 8.0 * (FIRST + SECOND), "%s: %g", on->resource, timing.bytes_requested);
+    free_arrays(x, y, merged);
     fl_device_close(device);
 }
 
@@ -260,7 +185,6 @@ ON_EVERY_BACKEND(merge, wrong_arguments)
     must(fl_array_view(out, (int64_t[]){2}, &four, &x));
     must(fl_array_create(device, FL_F32, 1, &four, &y));
     expect_argument_error(fl_merge(device, x, y, out, NULL), "shares memory");
-    expect_argument_error(fl_search_sorted(device, x, y, out, NULL), "out");
     expect_argument_error(fl_merge(device, NULL, y, out, NULL), "x is NULL");
     free_arrays(x, y, out);
     fl_device_close(device);
