@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * reconstruct.c - y = u diag(s) vt: what each variant costs, its tiles, and the rows. The loops are in
- * reconstruct_typed.h.
+ * reconstruct.c - y = u diag(s) vt: what each variant costs, and the rows. The loops are in reconstruct_typed.h, those
+ * of the fast variants in matrix_product.c.
  */
 #include "blas.h"
-#include "operation.h"
-
-#include <string.h>
+#include "matrix_product.h"
 
 #define KERNEL static __attribute__((noinline))
 
-/* Elements of the processor's vectors: 1 where it is to have none. */
-#define LANES(type) (CPU_VECTOR_BITS > 64 ? CPU_VECTOR_BITS / 8 / (int)sizeof(type) : 1)
-
-enum {
-    DEPTH = 128,       /* terms of the sums that `tiled` adds while a tile of vt stays in the second cache */
-    TILED_WIDTH = 512, /* columns of that tile */
-    TILED_HEIGHT = 64, /* rows of y that meet it */
-    TERMS = 4,         /* rows of vt that `tiled` adds at a time */
-    PANEL_DEPTH = 192, /* terms that `register` adds while a panel of vt stays in the first cache */
-    PANEL_VECTORS = 2, /* vectors of columns that it keeps in registers, for each of */
-    PANEL_ROWS =
-        CPU_VECTOR_BITS == 512 ? 14 : 6, /* rows: 2 * 6 sums leave 4 of 16 registers for factors, 2 * 14 of 32 */
-    REGISTER_WIDTH = 8,                  /* panels of a tile of `register`, side by side */
-    REGISTER_HEIGHT = 96,                /* rows of one, about: what it needs of u stays in the second cache */
-    TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
-    STRIP = 256,          /* columns that `reference` sums at a time */
-    PACKED_BYTES = 64 << 20, /* of factors rearranged at a time: one pair of them, or as many of a batch as fit */
-};
-
-static inline int64_t blocks_of(int64_t n, int64_t size)
-{
-    return (n + size - 1) / size;
-}
-
-static inline int64_t round_up(int64_t n, int64_t multiple)
-{
-    return blocks_of(n, multiple) * multiple;
-}
+enum { STRIP = 256 }; /* columns that `reference` sums at a time */
 
 static inline int64_t batch_of(const fl_reconstruct_args *c)
 {
@@ -52,20 +23,6 @@ static inline int64_t rows_of(const fl_reconstruct_args *c)
 static inline int64_t columns_of(const fl_reconstruct_args *c)
 {
     return c->y.shape[2];
-}
-
-/* A part of the n-th result of the batch: rows i0 to i1 and columns j0 to j1, the ends excluded. */
-typedef struct tile {
-    int64_t n, i0, i1, j0, j1;
-} tile;
-
-/* The index-th tile, row by row, result by result. */
-static inline tile tile_of(const fl_reconstruct_args *c, const fl_launch *launch, int64_t index)
-{
-    int64_t across = launch->grid[0], down = launch->grid[1], n = index / (across * down);
-    int64_t i = index / across % down * launch->block[1], j = index % across * launch->block[0];
-
-    return (tile){n, i, min64(i + launch->block[1], rows_of(c)), j, min64(j + launch->block[0], columns_of(c))};
 }
 
 #define real float
@@ -83,125 +40,93 @@ static inline tile tile_of(const fl_reconstruct_args *c, const fl_launch *launch
 #undef wide
 #undef FN
 
-/* ------------------------------------------------------------------------------------------------- plans ---- */
+/* ------------------------------------------------------------------------------------- plans and products ---- */
 
-static inline double size_of(const fl_reconstruct_args *c)
+static matrix_product product_of(const void *args)
 {
-    return c->y.dtype == FL_F32 ? sizeof(float) : sizeof(double);
-}
+    const fl_reconstruct_args *c = args;
 
-/* Elements of all results. */
-static inline double outputs_of(const fl_reconstruct_args *c)
-{
-    return (double)batch_of(c) * (double)rows_of(c) * (double)columns_of(c);
-}
-
-/* Elements of all u that take part. */
-static inline double u_elements_of(const fl_reconstruct_args *c)
-{
-    return (double)batch_of(c) * (double)rows_of(c) * (double)c->rank;
-}
-
-static inline double vt_elements_of(const fl_reconstruct_args *c)
-{
-    return (double)batch_of(c) * (double)c->rank * (double)columns_of(c);
-}
-
-/* s is multiplied into u, once, and each output is then a sum of `rank` products. */
-static inline double flops_of(const fl_reconstruct_args *c)
-{
-    return u_elements_of(c) + 2 * outputs_of(c) * (double)c->rank;
+    return (matrix_product){.dtype = c->y.dtype,
+                            .a = c->u.data,
+                            .s = c->s.data,
+                            .b = c->vt.data,
+                            .c = c->y.data,
+                            .batch = batch_of(c),
+                            .rows = rows_of(c),
+                            .columns = columns_of(c),
+                            .terms = c->rank,
+                            .a_step = c->u.stride[0],
+                            .a_row = c->u.stride[1],
+                            .a_term = 1,
+                            .s_step = c->s.stride[0],
+                            .b_step = c->vt.stride[0],
+                            .b_term = c->vt.stride[1],
+                            .b_column = 1,
+                            .c_step = c->y.stride[0],
+                            .c_row = c->y.stride[1]};
 }
 
 /* Each multiply-add loads an element of vt and a sum, and stores the sum. */
 static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
 {
-    const fl_reconstruct_args *c = args;
+    const matrix_product m = product_of(args);
 
     (void)device;
-    memset(launch->block, 0, sizeof launch->block);
-    launch->flops = flops_of(c);
-    launch->bytes_requested = size_of(c) * (2 * u_elements_of(c) + 3 * outputs_of(c) * (double)c->rank);
+    product_unblocked(&m, 2 * product_a_elements(&m) + 3 * product_outputs(&m) * (double)m.terms, launch);
 }
 
 #ifdef CPU_REFERENCE
 /* The oracle multiplies three numbers for each term. */
 static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *launch)
 {
-    const fl_reconstruct_args *c = args;
+    const matrix_product m = product_of(args);
 
     (void)device;
-    memset(launch->block, 0, sizeof launch->block);
-    launch->flops = 3 * outputs_of(c) * (double)c->rank;
-    launch->bytes_requested = size_of(c) * outputs_of(c) * (3 * (double)c->rank + 1);
+    product_unblocked(&m, product_outputs(&m) * (3 * (double)m.terms + 1), launch);
+    launch->flops = 3 * product_outputs(&m) * (double)m.terms;
 }
 #endif
 
-/* Tiles of `width` x `height`, or the requested ones rounded to whole steps; lower for many threads. */
-static void CPU_NAME(plan_tiles)(const cpu_device *device, const fl_reconstruct_args *c, int64_t width, int64_t height,
-                                 int64_t step_x, int64_t step_y, fl_launch *launch)
-{
-    const int64_t rows = rows_of(c), columns = columns_of(c);
-
-    if (launch->block[0] > 0) {
-        width = launch->block[0];
-        height = launch->block[1];
-    } else {
-        double tiles = device->threads > 1 ? (double)device->threads * TILES_PER_THREAD : 1;
-        while (height > step_y &&
-               (double)batch_of(c) * (double)blocks_of(columns, width) * (double)blocks_of(rows, height) < tiles)
-            height = round_up(height / 2, step_y);
-    }
-    launch->block[0] = (int32_t)round_up(min64(width, columns), step_x);
-    launch->block[1] = (int32_t)round_up(min64(height, rows), step_y);
-    launch->block[2] = 1;
-    launch->grid[0] = blocks_of(columns, launch->block[0]);
-    launch->grid[1] = blocks_of(rows, launch->block[1]);
-    launch->grid[2] = batch_of(c);
-}
-
-/* An element of vt is loaded once for each row, a sum once for TERMS terms. */
 static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *launch)
 {
-    const fl_reconstruct_args *c = args;
+    const matrix_product m = product_of(args);
 
-    CPU_NAME(plan_tiles)(device, c, TILED_WIDTH, TILED_HEIGHT, 1, 1, launch);
-    launch->flops = u_elements_of(c) * (double)(launch->grid[0] - 1) + flops_of(c);
-    launch->bytes_requested = size_of(c) * (2 * u_elements_of(c) * (double)launch->grid[0] +
-                                            outputs_of(c) * (double)c->rank * (TERMS + 2) / TERMS);
+    CPU_NAME(plan_product_tiled)(device, &m, launch);
 }
 
-/* The factors are rearranged: loaded and stored. Then an element of u is loaded once for a panel's columns, one of vt
- * once for its rows; sums are loaded and stored once for PANEL_DEPTH terms. */
+static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const matrix_product m = product_of(args);
+
+    return CPU_NAME(product_tiled)(context, &m, launch);
+}
+
 static void CPU_NAME(plan_register)(void *device, const void *args, fl_launch *launch)
 {
-    const fl_reconstruct_args *c = args;
-    const int64_t width = PANEL_VECTORS * (c->y.dtype == FL_F32 ? LANES(float) : LANES(double));
-    const double passes = (double)blocks_of(c->rank, PANEL_DEPTH), terms = outputs_of(c) * (double)c->rank;
+    const matrix_product m = product_of(args);
 
-    CPU_NAME(plan_tiles)
-    (device, c, REGISTER_WIDTH * width, round_up(REGISTER_HEIGHT, PANEL_ROWS), width, PANEL_ROWS, launch);
-    launch->flops = flops_of(c);
-    launch->bytes_requested = size_of(c) * (3 * u_elements_of(c) + 2 * vt_elements_of(c) + terms / (double)width +
-                                            terms / PANEL_ROWS + outputs_of(c) * (2 * passes - 1));
+    CPU_NAME(plan_product_register)(device, &m, launch);
+}
+
+static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
+{
+    const matrix_product m = product_of(args);
+
+    return CPU_NAME(product_register)(context, &m, launch);
 }
 
 /* What is inside the library is not ours to count: the factors and the result once, u with s in it once more. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
-    const fl_reconstruct_args *c = args;
+    const matrix_product m = product_of(args);
 
     (void)device;
-    memset(launch->block, 0, sizeof launch->block);
-    launch->flops = flops_of(c);
-    launch->bytes_requested = size_of(c) * (3 * u_elements_of(c) + vt_elements_of(c) + outputs_of(c));
+    product_unblocked(&m, 3 * product_a_elements(&m) + product_b_elements(&m) + product_outputs(&m), launch);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows ---- */
 
 CPU_RUN_FLOATS(naive, fl_reconstruct_args, y)
-CPU_RUN_FLOATS(tiled, fl_reconstruct_args, y)
-CPU_RUN_FLOATS(blocked, fl_reconstruct_args, y)
 CPU_RUN_FLOATS(library, fl_reconstruct_args, y)
 #ifdef CPU_REFERENCE
 CPU_RUN_FLOATS(reference, fl_reconstruct_args, y)
@@ -209,7 +134,7 @@ CPU_RUN_FLOATS(reference, fl_reconstruct_args, y)
 
 /* `register` is what auto takes: nowhere was OpenBLAS found to be faster. */
 static const fl_row rows[] = {
-    {CPU_ROW(FL_OP_RECONSTRUCT, "register", CPU_FLOATS, plan_register, run_blocked,
+    {CPU_ROW(FL_OP_RECONSTRUCT, "register", CPU_FLOATS, plan_register, run_register,
              "the factors rearranged into panels, a block of sums in registers")},
     {CPU_ROW(FL_OP_RECONSTRUCT, "tiled", CPU_FLOATS, plan_tiled, run_tiled,
              "blocks of vt that stay in the cache; adds four of their rows to a row of y at a time")},
