@@ -27,6 +27,7 @@
     use(convolve) \
     use(svd) \
     use(reconstruct) \
+    use(matmul) \
     use(allclose)
 /* clang-format on */
 

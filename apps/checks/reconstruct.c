@@ -13,6 +13,9 @@
 
 enum { RUN = 64, SAMPLES = 4096 };
 
+/* Multiply-adds that the sums may cost: some 5 s of one core. */
+static const double MOST_SUMS = 0x1p34;
+
 /* Multiply-adds that checking every element may cost: below 1 s of one core. The reference sums f64 in long double, and
  * the bound is a second sum. */
 static const double MOST_WORK[] = {[FL_F32] = 0x1p28, [FL_F64] = 0x1p27};
@@ -21,18 +24,24 @@ static const double MOST_WORK[] = {[FL_F32] = 0x1p28, [FL_F64] = 0x1p27};
 static const double ALONE_WORK = 0x1p24;
 
 struct reconstruct_oracle {
-    host_array u, s, vt; /* in f64 */
+    host_array u, s, vt; /* in f64; s may be empty: all ones */
     fl_dtype dtype;      /* of the result */
     int64_t batch, rows, columns, k, rank;
     uint64_t seed;
     host_array expected, bound; /* of every element; empty: by sums */
-    int64_t runs;               /* of a row */
+    int64_t run, runs;          /* neighbours in a sum; sums of a row */
     double *signs;              /* of each column */
     double *sums;               /* expected: batch x rows x runs */
     double *u_norms, *vt_norms; /* of rows of u diag(s); of the largest column of vt in a run: batch x runs */
     int64_t alone;              /* elements that may be compared one by one */
     int64_t work;               /* multiply-adds that were done */
 };
+
+/* The error of an element, in units of rounding of its sum over absolute values. */
+static double units_of(int64_t rank, bool scaled)
+{
+    return (double)(rank + (scaled ? 4 : 1));
+}
 
 /* The reference's result for the factors, or for their absolute values. */
 static host_array by_reference(const reconstruct_oracle *o, fl_device *device, const host_array *const *factors,
@@ -43,9 +52,12 @@ static host_array by_reference(const reconstruct_oracle *o, fl_device *device, c
     fl_array *inputs[3], *y;
 
     for (int i = 0; i < 3; i++)
-        inputs[i] = reference_upload(device, factors[i], absolute);
+        inputs[i] = factors[i] ? reference_upload(device, factors[i], absolute) : NULL;
     must(fl_array_create(device, o->dtype, ndim, shape + 3 - ndim, &y));
-    must(fl_reconstruct(device, inputs[0], inputs[1], inputs[2], o->rank, y, &(fl_run){.variant = "reference"}));
+    if (inputs[1])
+        must(fl_reconstruct(device, inputs[0], inputs[1], inputs[2], o->rank, y, &(fl_run){.variant = "reference"}));
+    else
+        must(fl_matmul(device, inputs[0], false, inputs[2], false, y, &(fl_run){.variant = "reference"}));
     for (int i = 0; i < 3; i++)
         fl_array_free(inputs[i]);
     return reference_fetch(y);
@@ -53,14 +65,14 @@ static host_array by_reference(const reconstruct_oracle *o, fl_device *device, c
 
 static void expect_every_element(reconstruct_oracle *o, const host_array *const *factors)
 {
-    fl_device *device = reference_device("reconstruct", "reference");
+    fl_device *device = reference_device(factors[1] ? "reconstruct" : "matmul", "reference");
     host_array magnitudes;
 
     o->expected = by_reference(o, device, factors, false);
     magnitudes = by_reference(o, device, factors, true);
     o->bound = reference_convert(&magnitudes, FL_F64);
     for (int64_t i = 0; i < host_array_size(&o->bound); i++)
-        ((double *)o->bound.data)[i] *= (double)(o->rank + 4) * unit_roundoff(o->dtype);
+        ((double *)o->bound.data)[i] *= units_of(o->rank, factors[1] != NULL) * unit_roundoff(o->dtype);
     host_array_free(&magnitudes);
     fl_device_close(device);
 }
@@ -69,7 +81,7 @@ static void expect_every_element(reconstruct_oracle *o, const host_array *const 
  * element's sum over absolute values. */
 static void expect_sums(reconstruct_oracle *o, int64_t n)
 {
-    const double *u = (const double *)o->u.data + n * o->rows * o->k, *s = (const double *)o->s.data + n * o->k;
+    const double *u = (const double *)o->u.data + n * o->rows * o->k, *s = o->s.data;
     const double *vt = (const double *)o->vt.data + n * o->k * o->columns;
     double *vt_sums = memory_zeroed((size_t)(o->rank * o->runs), sizeof(double)); /* of each run of vt's rows */
     double *squares = memory_zeroed((size_t)o->columns, sizeof(double));
@@ -77,17 +89,17 @@ static void expect_sums(reconstruct_oracle *o, int64_t n)
     for (int64_t p = 0; p < o->rank; p++)
         for (int64_t j = 0; j < o->columns; j++) {
             const double value = vt[p * o->columns + j];
-            vt_sums[p * o->runs + j / RUN] += o->signs[j] * value;
+            vt_sums[p * o->runs + j / o->run] += o->signs[j] * value;
             squares[j] += value * value;
         }
     for (int64_t j = 0; j < o->columns; j++) {
-        double *norm = &o->vt_norms[n * o->runs + j / RUN];
+        double *norm = &o->vt_norms[n * o->runs + j / o->run];
         *norm = fmax(*norm, sqrt(squares[j]));
     }
     for (int64_t i = 0; i < o->rows; i++) {
         double *sums = o->sums + (n * o->rows + i) * o->runs, norm = 0;
         for (int64_t p = 0; p < o->rank; p++) {
-            const double us = u[i * o->k + p] * s[p];
+            const double us = s ? u[i * o->k + p] * s[n * o->k + p] : u[i * o->k + p];
             norm += us * us;
             for (int64_t run = 0; run < o->runs; run++)
                 sums[run] += us * vt_sums[p * o->runs + run];
@@ -106,29 +118,29 @@ void reconstruct_compare_element(const host_array *u, const host_array *s, const
     long double sum = 0, magnitude = 0;
 
     for (int64_t p = 0; p < rank; p++) {
-        long double term = (long double)host_array_get(u, row * k + p) * host_array_get(s, first + p) *
-                           host_array_get(vt, (first + p) * columns + at % columns);
+        const long double us = (long double)host_array_get(u, row * k + p) * (s ? host_array_get(s, first + p) : 1);
+        const long double term = us * host_array_get(vt, (first + p) * columns + at % columns);
         sum += term;
         magnitude += fabsl(term);
     }
     compare_add(found, at, host_array_get(y, at), y->dtype == FL_F32 ? (double)(float)sum : (double)sum,
-                (double)(rank + 4) * unit_roundoff(y->dtype) * (double)magnitude);
+                units_of(rank, s != NULL) * unit_roundoff(y->dtype) * (double)magnitude);
 }
 
 static void compare_element(reconstruct_oracle *o, const host_array *result, int64_t at, compare_result *found)
 {
     o->work += o->rank;
-    reconstruct_compare_element(&o->u, &o->s, &o->vt, o->rank, result, at, found);
+    reconstruct_compare_element(&o->u, o->s.data ? &o->s : NULL, &o->vt, o->rank, result, at, found);
 }
 
 /* Is the run's sum as expected? Where it is not and its bound is finite, an element is wrong. The second term of the
  * bound is the error of the expected sum. */
 static bool run_is_right(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run, bool *finite)
 {
-    const int64_t first = run * RUN, count = int64_smaller(RUN, o->columns - first), n = row / o->rows;
+    const int64_t first = run * o->run, count = int64_smaller(o->run, o->columns - first), n = row / o->rows;
     const double magnitude = (double)count * o->u_norms[row] * o->vt_norms[n * o->runs + run];
-    const double units =
-        (double)(o->rank + 4) * unit_roundoff(o->dtype) + (double)(o->rank + 2 * RUN) * DBL_EPSILON / 2;
+    const double units = units_of(o->rank, o->s.data != NULL) * unit_roundoff(o->dtype) +
+                         (double)(o->rank + 2 * o->run) * DBL_EPSILON / 2;
     double sum = 0;
 
     for (int64_t j = first; j < first + count; j++)
@@ -146,7 +158,7 @@ static compare_result compare_sums(reconstruct_oracle *o, const host_array *resu
 
     for (int64_t row = 0; row < rows; row++)
         for (int64_t run = 0; run < o->runs; run++) {
-            const int64_t first = run * RUN, end = int64_smaller(first + RUN, o->columns);
+            const int64_t first = run * o->run, end = int64_smaller(first + o->run, o->columns);
             if (run_is_right(o, result, row, run, &finite))
                 continue;
             if (found.compared < o->alone || (finite && found.failed == 0))
@@ -171,7 +183,7 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
     random_state random = random_start(seed);
     double work;
 
-    o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, s->dtype, vt->dtype}, 3);
+    o->dtype = fl_dtype_float_result((fl_dtype[]){u->dtype, vt->dtype, s ? s->dtype : u->dtype}, 3);
     o->batch = u->ndim == 3 ? u->shape[0] : 1;
     o->rows = u->shape[u->ndim - 2];
     o->k = u->shape[u->ndim - 1];
@@ -185,9 +197,12 @@ reconstruct_oracle *reconstruct_oracle_create(const host_array *u, const host_ar
         return o;
     }
     o->u = reference_convert(u, FL_F64);
-    o->s = reference_convert(s, FL_F64);
+    if (s)
+        o->s = reference_convert(s, FL_F64);
     o->vt = reference_convert(vt, FL_F64);
-    o->runs = (o->columns + RUN - 1) / RUN;
+    for (o->run = RUN; o->run < o->columns && work / (double)o->run > MOST_SUMS;)
+        o->run *= 2;
+    o->runs = (o->columns + o->run - 1) / o->run;
     o->alone = (int64_t)fmax(1, fmax(ALONE_WORK, work / 256) / (double)rank);
     o->work = o->batch * rank * (o->columns + o->rows * o->runs);
     o->signs = memory_zeroed((size_t)o->columns, sizeof(double));
@@ -228,7 +243,7 @@ compare_result reconstruct_oracle_check(reconstruct_oracle *o, const host_array 
         snprintf(method, size, "reference");
         return reference_verdict(compare_bounded(result, &o->expected, &o->bound), variant, method, size);
     }
-    snprintf(method, size, "random sums of %d neighbours, and %d sampled elements", RUN,
+    snprintf(method, size, "random sums of %d neighbours, and %d sampled elements", (int)o->run,
              (int)int64_smaller(SAMPLES, o->alone));
     return compare_sums(o, result);
 }

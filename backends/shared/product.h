@@ -11,7 +11,8 @@
 
 /* c = alpha op(a) op(b) + beta c, `batch` times. All row-major; op(a) is m x k, op(b) is k x n; op transposes if
  * transpose_a or transpose_b. A stride is the distance of a matrix's rows in memory, a step that of the matrices of the
- * batch, both in elements. If beta is 0, c is not read. Only alpha, beta and the steps of a batch of one may be 0. */
+ * batch, both in elements. If beta is 0, c is not read. Only alpha, beta, a_step and b_step, which then repeat a or b,
+ * and the steps of a batch of one may be 0. */
 typedef struct blas_product {
     fl_dtype dtype; /* FL_F32 or FL_F64 */
     bool transpose_a, transpose_b;
