@@ -94,6 +94,7 @@ hip_rows hip_copy_rows();
 hip_rows hip_kernel_rows();
 hip_rows hip_multiply_add_rows();
 hip_rows hip_map_rows();
+hip_rows hip_matmul_rows();
 hip_rows hip_merge_rows();
 hip_rows hip_sort_rows();
 hip_rows hip_transpose_rows();

@@ -269,7 +269,7 @@ size_t collect_rows(hip_device *device)
         hip_copy_rows(),      hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
         hip_sort_rows(),      hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
         hip_svd_rows(),       hip_map_rows(),          hip_kernel_rows(),     hip_merge_rows(),
-        hip_transpose_rows(),
+        hip_transpose_rows(), hip_matmul_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)

@@ -43,7 +43,7 @@ constexpr int line_outputs(int threads)
     return threads <= seven_each ? 7 : 3;
 }
 
-/* ----------------------------------------------------------------------------------------------- reconstruct ---- */
+/* --------------------------------------------------------------------------------------- reconstruct, matmul ---- */
 
 /* Blocks of X x Y threads with R x C outputs each, whose tiles are K terms deep. A multiprocessor should have registers
  * for `Blocks` blocks. */
@@ -83,6 +83,23 @@ struct patches<double> {
     using medium = patch<8, 16, 8, 4, 8, 3>;
     using small = patch<8, 16, 4, 4, 16, 4>;
     static constexpr tile_times of_large = {13, 25}, of_medium = {7, 19.3}, of_small = {4.5, 16.8};
+};
+
+/* Integers have a single patch: of the same kind each, so that its kernel is compiled once. */
+template <>
+struct patches<uint32_t> {
+    using medium = patch<16, 16, 8, 4, 16, 2>;
+    using large = medium;
+    using small = medium;
+    static constexpr tile_times of_medium = {8.1, 14.7}, of_large = of_medium, of_small = of_medium;
+};
+
+template <>
+struct patches<uint64_t> {
+    using small = patch<8, 16, 4, 4, 16, 4>;
+    using large = small;
+    using medium = small;
+    static constexpr tile_times of_small = {4.5, 16.8}, of_large = of_small, of_medium = of_small;
 };
 
 constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blocks than theirs */

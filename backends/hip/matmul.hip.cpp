@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * matmul.hip.cpp - FL_OP_MATMUL on a GPU: its rows, of kernels in product_kernels.h and matmul_kernels.h, and when the
+ * vendor's BLAS does it.
+ */
+#include "../shared/matmul.h"
+#include "matmul_kernels.h"
+#include "product.hpp"
+
+namespace
+{
+
+constexpr product_form plain = product_form::plain, turned = product_form::turned;
+
+size_t element_of(fl_dtype dtype)
+{
+    return dtype == FL_F32 || dtype == FL_I32 ? 4 : 8;
+}
+
+template <typename T>
+factors<T> factors_of(const blas_product &p)
+{
+    return {static_cast<const T *>(p.a),
+            nullptr,
+            static_cast<const T *>(p.b),
+            static_cast<T *>(p.c),
+            p.a_stride,
+            p.b_stride,
+            p.c_stride,
+            p.a_step,
+            0,
+            p.b_step,
+            p.c_step,
+            p.batch,
+            p.m,
+            p.n,
+            p.k,
+            p.transpose_a,
+            p.transpose_b};
+}
+
+product_size size_of(const blas_product &p)
+{
+    return {p.batch, p.m, p.n, p.k, element_of(p.dtype), false};
+}
+
+/* Calls f with a null pointer to the type that p is computed in: integers wrap. */
+template <typename F>
+auto with_type(const blas_product &p, F f)
+{
+    switch (p.dtype) {
+    case FL_F32: return f((float *)nullptr);
+    case FL_F64: return f((double *)nullptr);
+    case FL_I32: return f((uint32_t *)nullptr);
+    default: return f((uint64_t *)nullptr);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- naive ---- */
+
+/* As written: two loads a term, and a store. */
+void plan_naive(void *self, const void *arguments, fl_launch *launch)
+{
+    const product_size size = size_of(matmul_product(arguments));
+    settle_block(32, 8, launch);
+    cut_grid(static_cast<hip_device *>(self), size, launch->block[0], launch->block[1], launch);
+    launch->flops = size.flops();
+    launch->bytes_requested = size.outputs() * (2 * (double)size.terms + 1) * (double)size.element;
+}
+
+fl_status run_naive(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const blas_product p = matmul_product(arguments);
+    return with_type(p, [&](auto *type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        return by_columns(context, launch, launch->block[0], factors_of<T>(p), matmul_naive_kernel<T>);
+    });
+}
+
+/* ----------------------------------------------------------------------------------------------------- tiled ---- */
+
+void plan_tiled(void *self, const void *arguments, fl_launch *launch)
+{
+    plan_one_each<turned>(static_cast<hip_device *>(self), size_of(matmul_product(arguments)), launch);
+}
+
+fl_status run_tiled(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const blas_product p = matmul_product(arguments);
+    return with_type(p, [&](auto *type) {
+        return launch_any<turned, 1, 1>(context, factors_of<std::remove_pointer_t<decltype(type)>>(p), launch);
+    });
+}
+
+/* -------------------------------------------------------------------------------------------------- register ---- */
+
+/* The shared memory of the form that needs more. */
+void plan_register(void *self, const void *arguments, fl_launch *launch)
+{
+    const blas_product p = matmul_product(arguments);
+    with_type(p, [&](auto *type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        plan_patch<turned, turned, T>(static_cast<hip_device *>(self), size_of(p), launch);
+    });
+}
+
+/* The kernel for matrices that are not transposed is for aligned floats alone: the other one is nearly as fast. */
+fl_status run_register(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    const blas_product p = matmul_product(arguments);
+    return with_type(p, [&](auto *type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        const factors<T> m = factors_of<T>(p);
+        const product_size size = size_of(p);
+        if (!are_aligned(m))
+            return launch_patch<turned, turned, false>(context, size, m, launch);
+        if constexpr (std::is_floating_point_v<T>)
+            if (!m.turned_a && !m.turned_b)
+                return launch_patch<plain, turned, true>(context, size, m, launch);
+        return launch_patch<turned, turned, true>(context, size, m, launch);
+    });
+}
+
+/* ----------------------------------------------------------------------------------------- library and auto ---- */
+
+/* What is inside the library is not ours to count: the matrices and the result once. */
+void plan_library(void *, const void *arguments, fl_launch *launch)
+{
+    const product_size size = size_of(matmul_product(arguments));
+    std::memset(launch->block, 0, sizeof launch->block);
+    launch->flops = size.flops();
+    launch->bytes_requested = (size.a_elements() + size.b_elements() + size.outputs()) * (double)size.element;
+}
+
+fl_status run_library(const fl_context *context, const void *arguments, const fl_launch *)
+{
+    return hip_blas_multiply(context, matmul_product(arguments));
+}
+
+/* The plan of `auto` for the library is the one without a block. */
+void plan_auto(void *self, const void *arguments, fl_launch *launch)
+{
+    if (takes_library(matmul_product(arguments), launch))
+        plan_library(self, arguments, launch);
+    else
+        plan_register(self, arguments, launch);
+}
+
+fl_status run_auto(const fl_context *context, const void *arguments, const fl_launch *launch)
+{
+    return (launch->block[0] == 0 ? run_library : run_register)(context, arguments, launch);
+}
+
+const char *chosen(const fl_context *, const void *, fl_launch *launch)
+{
+    return launch->block[0] == 0 ? "library" : "register";
+}
+
+constexpr uint32_t floats = 1u << FL_F32 | 1u << FL_F64, numbers = floats | 1u << FL_I32 | 1u << FL_I64;
+
+/* Without an `auto` for integers: it is `register`. */
+const fl_row rows[] = {
+    {FL_OP_MATMUL, "auto", floats, "library for large products if available, else register", plan_auto, run_auto,
+     chosen, false, nullptr},
+    {FL_OP_MATMUL, "register", numbers, "tiles in shared memory, a block of outputs in each thread's registers",
+     plan_register, run_register, nullptr, false, nullptr},
+    {FL_OP_MATMUL, "tiled", numbers, "tiles of a and b in shared memory, one thread per output", plan_tiled, run_tiled,
+     nullptr, false, nullptr},
+    {FL_OP_MATMUL, "naive", numbers, "one thread per output, reads from global memory only", plan_naive, run_naive,
+     nullptr, false, nullptr},
+    {FL_OP_MATMUL, "library", floats, "calls cuBLAS or rocBLAS", plan_library, run_library, nullptr, false,
+     hip_blas_ready},
+};
+
+} // namespace
+
+hip_rows hip_matmul_rows()
+{
+    return {rows, sizeof rows / sizeof rows[0]};
+}
