@@ -66,6 +66,7 @@ write("u", u, (m, k))
 write("s", s, (k,))
 write("vt", vt, (k, n))
 write("y", [sum(u[i * k + p] * s[p] * vt[p * n + j] for p in range(k)) for i in range(m) for j in range(n)], (m, n))
+write("product", [sum(u[i * k + p] * vt[p * n + j] for p in range(k)) for i in range(m) for j in range(n)], (m, n))
 write("a", numbers(5 * 9 * 33), (5, 9, 33))
 write("b", numbers(5 * 9 * 33), (5, 9, 33))
 END
@@ -125,6 +126,10 @@ lessons() {
     right reconstruct_tiled.hip "${matrix[@]}" --block=16x16 -D TILE=16
     right reconstruct_register.hip "${matrix[@]}" --block=16x4 --grid=5x4 -D TILE=16 -D ROWS=4
     wrong reconstruct_no_barrier.hip "$race" "${matrix[@]}" --block=16x16 -D TILE=16
+    matrices=(u.npy vt.npy out=50x70 50 70 20 --block=16x16 -D TILE=16 --expect=product.npy)
+    right matmul_tiled.hip "${matrices[@]}"
+    wrong matmul_no_barrier.hip "$race" "${matrices[@]}"
+    wrong matmul_no_edges.hip "" "${matrices[@]}"
     planes=(a.npy b.npy out 5 9 33 --block=16x4x2 --expect='max(x, y)')
     right maximum.hip "${planes[@]}"
     wrong maximum_no_depth.hip "" "${planes[@]}"

@@ -279,6 +279,14 @@ def try_reconstruct(rng, folder):
     return ["reconstruct", "u.npy", "s.npy", "vt.npy", "--variant=naive"], same_bytes
 
 
+def try_matmul(rng, folder):
+    rows, k, columns = rng.randrange(1, 120), rng.randrange(1, 12), rng.randrange(1, 30)
+    dtype, transposed = rng.choice(["f32", "f64"]), rng.random() < 0.5
+    write(folder, "a.npy", DESCR[dtype], [rows, k], finite(rng, rows * k))
+    write(folder, "b.npy", DESCR[dtype], [columns, k] if transposed else [k, columns], finite(rng, k * columns))
+    return ["matmul", "a.npy", "b.npy", "--variant=naive", f"--transpose={'b' if transposed else 'none'}"], same_bytes
+
+
 def try_allclose(rng, folder):
     shape, dtype = shape_of(rng), rng.choice(["f32", "f64", "i32"])
     make_array(rng, folder, "a.npy", dtype, shape)
@@ -294,7 +302,7 @@ def try_svd(rng, _):
 
 
 OPERATIONS = [try_sort, try_select, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
-              try_allclose, try_svd]
+              try_matmul, try_allclose, try_svd]
 
 
 def answer(document, name):

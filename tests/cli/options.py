@@ -108,6 +108,7 @@ def variants_of(operation, backend):
 EXAMPLES = {
     "primes": ("primes", "--upto=100"),
     "reconstruct": ("reconstruct", "--size=64", "--keep=4"),
+    "matmul": ("matmul", "--size=64"),
     "svd": ("svd", "--size=16"),
     "batch": ("batch", "--size=40", "--keep=4"),
     "convolve1d": ("convolve1d", "--size=20000"),
@@ -436,8 +437,8 @@ def version(command):
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
           "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
-          "select": "line.npy", "transpose": "image.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
-          "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy",
+          "select": "line.npy", "transpose": "image.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy", "svd": "image.npy",
+          "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
           "batch": "images/0.png"}
 
 
@@ -790,6 +791,8 @@ OWN = {
     ("svd", "factors"): factors_of_svd,
     ("reconstruct", "keep"): lambda c: in_row(c, "bytes", "keep", 3, 4),
     ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
+    ("matmul", "transpose"): lambda c: result_differs(c, "", "--transpose=a"),
+    ("matmul", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
     ("kernel", "entry"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--entry=ones", [0, 1]),
     ("kernel", "grid"): of_kernel("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
     ("kernel", "shared"): of_kernel("macros.hip out=1", "--shared=1G", [0, 2]),
@@ -875,6 +878,8 @@ VOID = [
     ("svd image.npy --size=64", "size"),
     ("reconstruct u.npy s.npy vt.npy --size=64", "size"),
     ("reconstruct u.npy s.npy vt.npy --batch=2", "batch"),
+    ("matmul u.npy vt.npy --size=64", "size"),
+    ("matmul u.npy vt.npy --batch=2", "batch"),
     ("primes --method=sieve --launch=each", "launch"),
     ("primes --variant=sieve --method=trial", "variant"),
     ("slice image.npy --size=64", "size"),

@@ -190,12 +190,12 @@ for mpi in $mpis; do
     # What lies above the links is the same: the second MPI runs less of it.
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
-        exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct"
-        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "svd qr.qt" "svd reconstruct.y")
+        exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct matmul"
+        wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "matmul matmul.c" "svd qr.qt" "svd reconstruct.y")
         wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
-            "reconstruct --size=30 --variant=naive" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
+            "reconstruct --size=30 --variant=naive" "matmul --size=30 --variant=naive" "matmul --size=7 --dtype=i32 --transpose=b" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
             "increment none.npy" "maximum image.npy big_endian.npy" "convolve image.npy kernel.npy --variant=naive"
             "convolve1d line.npy crossed_line.npy --variant=naive" "log_of_sum image.npy 3" "log_of_sum 6 7"
             "map x*y+z image.npy tall.npy 3" "map x+y 0:50:3 0.5" "sqrt fortran.npy" "select fortran.npy"

@@ -323,7 +323,7 @@ def make_cases():
     info = json.loads(subprocess.run([FLYNN, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)
     usable = [b["name"] for b in info["backends"] if b["usable"]]
     quick = ["--repeat=1", "--warmup=0"]
-    small = {"primes": ["--upto=300"], "svd": ["--size=12", "--keep=3"], "reconstruct": ["--size=12", "--keep=3"],
+    small = {"primes": ["--upto=300"], "svd": ["--size=12", "--keep=3"], "reconstruct": ["--size=12", "--keep=3"], "matmul": ["--size=12"],
              "convolve": ["--size=24"], "convolve1d": ["--size=400"]}
     cases = []
     for backend in [b for b in ("serial", "simd", "omp", "hip-cpu") if b in usable]:

@@ -59,6 +59,7 @@ program() {
     maximum) echo "bin/flynn $1 --size=17" ;;
     primes) echo "bin/flynn $1 --upto=3001" ;;
     reconstruct) echo "bin/flynn $1 --size=53 --keep=11" ;;
+    matmul) echo "bin/flynn $1 --size=53" ;;
     svd) echo "bin/flynn $1 --size=41 --keep=7" ;;
     convert | copy | multiply_add | merge | qr) echo "tests/large $plugin 10007 $1" ;;
     *) return 1 ;;

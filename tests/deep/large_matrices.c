@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * large_matrices.c - the cases of large.c on matrices: transpose, qr, convolve, reconstruct and svd.
+ * large_matrices.c - the cases of large.c on matrices: transpose, qr, convolve, reconstruct, matmul and svd.
  */
 #include "large.h"
 
@@ -157,6 +157,29 @@ static void test_reconstruct(const product *p, int64_t height, int64_t width)
     }
 }
 
+/* s is 3 and 1, which u is multiplied by: the same product. */
+static void test_matmul(const product *p, int64_t height, int64_t width)
+{
+    pattern scaled = pattern_create(FL_F32, ROWS, 2);
+    const char *variant;
+    for (int64_t i = 0; i < 2 * ROWS; i++)
+        ((float *)scaled.data)[i] = ((const float *)p->u.data)[i] * (i % 2 == 0 ? 3 : 1);
+    for (size_t v = 0; (variant = variant_of("matmul", FL_F32, v)) != NULL; v++) {
+        fl_array *a, *b, *c;
+        case_begin();
+        a = repeat(&scaled, height);
+        b = repeat(&p->vt, 2);
+        c = create_array(FL_F32, height, width);
+        if (!problem[0] && done(fl_matmul(device, a, false, b, false, c, &(fl_run){.variant = variant})))
+            expect(c, &p->y, 0);
+        case_end("matmul", variant, "f32", height * width);
+        fl_array_free(a);
+        fl_array_free(b);
+        fl_array_free(c);
+    }
+    pattern_free(&scaled);
+}
+
 static void test_svd(const product *p, int64_t height, int64_t width)
 {
     fl_array *a, *u, *s, *vt, *y;
@@ -192,6 +215,8 @@ void test_matrices(void)
     p = product_create(edge);
     if (wanted("reconstruct"))
         test_reconstruct(&p, edge + 1, edge);
+    if (wanted("matmul"))
+        test_matmul(&p, edge + 1, edge);
     if (wanted("svd"))
         test_svd(&p, edge + 1, edge);
     pattern_free(&p.u);

@@ -46,6 +46,7 @@ static const output outputs[] = {
     {FL_OP_MAP, "map.out", offsetof(fl_map_args, out), 0, false},
     {FL_OP_ALLCLOSE, "allclose.found", offsetof(fl_allclose_args, found), 0, true},
     {FL_OP_RECONSTRUCT, "reconstruct.y", offsetof(fl_reconstruct_args, y), 0, false},
+    {FL_OP_MATMUL, "matmul.c", offsetof(fl_matmul_args, c), 0, false},
     {FL_OP_SVD, "svd.u", offsetof(fl_svd_args, u), 0, false},
     {FL_OP_SVD, "svd.s", offsetof(fl_svd_args, s), 0, false},
     {FL_OP_SVD, "svd.vt", offsetof(fl_svd_args, vt), 0, false},

@@ -78,8 +78,9 @@ TESTS = {
     "merge": ("merge search_sorted sort", "sort search_sorted"), "qr": ("qr", "svd"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "transpose": ("transpose", "transpose one_wrong"), "search_sorted": ("search_sorted", "search_sorted one_wrong"),
     "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
+    "matmul": ("matmul", "matmul one_wrong"), "matrix_product": ("matmul reconstruct", "matmul"), "product": ("matmul reconstruct", "matmul"),
     "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd svd_deficient", "svd"), "solver": ("svd qr", "svd"),
-    "blas": ("reconstruct svd setting", "reconstruct svd without_libraries"),
+    "blas": ("reconstruct matmul svd setting", "reconstruct svd without_libraries"),
     "threads": ("threads setting elementwise", "backends"), "library": ("setting svd device", "svd backends without_libraries"),
     "device": ("array stream device dlpack trace", "backends"), "open": ("device stream array trace", "backends"),
     "table": ("device", "backends"), "verdict": ("support", "sort elementwise select primes convolve one_wrong"),
@@ -92,7 +93,7 @@ ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "fu
 # Several processes: the cases of libflynn-dist, and a command whose check compares the ends of the ranks' shares.
 RANKS, SORT_ON_RANKS = "dist_cases", "sort on ranks"
 CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
-          "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "sort": ("sort_check", "sort one_wrong"),
+          "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "matmul": ("matmul_check", "matmul one_wrong"), "sort": ("sort_check", "sort one_wrong"),
           "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
 
 

@@ -259,6 +259,17 @@ static fl_status run_reconstruct(fl_device *device, const struct arrays *a, cons
     return fl_reconstruct(device, a->in[0], a->in[1], a->in[2], RANK, a->out[0], run);
 }
 
+static void make_matmul(struct arrays *a, fl_device *device, const struct call *call)
+{
+    a->in[0] = input(device, call->dtype, 2, (int64_t[]){ROWS, RANK}, 1);
+    a->in[1] = input(device, call->dtype, 2, (int64_t[]){COLUMNS, RANK}, 2);
+    output(a, 0, device, call->dtype, 2, plane);
+}
+static fl_status run_matmul(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_matmul(device, a->in[0], false, a->in[1], true, a->out[0], run);
+}
+
 static void make_qr(struct arrays *a, fl_device *device, const struct call *call)
 {
     a->in[0] = input(device, call->dtype, 2, (int64_t[]){71, 53}, 1);
@@ -331,6 +342,7 @@ static const struct operation {
     {"kernel", NUMBERS | 1u << FL_U8, make_kernel, run_kernel},
     {"allclose", FLOATS, make_allclose, run_allclose},
     {"reconstruct", FLOATS, make_reconstruct, run_reconstruct},
+    {"matmul", NUMBERS, make_matmul, run_matmul},
     {"qr", FLOATS, make_qr, run_qr},
     {"svd", FLOATS, make_svd, run_svd},
     {"copy", NUMBERS | 1u << FL_U8, make_copy, run_copy},

@@ -121,6 +121,16 @@ static fl_status reconstruct(fl_device *device, fl_dtype dtype, struct shape sha
     return status;
 }
 
+static fl_status matmul(fl_device *device, fl_dtype dtype, struct shape shape, fl_array *out, const fl_run *run)
+{
+    const int64_t terms = 3;
+    fl_array *a = integers(device, dtype, (struct shape){terms, shape.rows}, 1);
+    fl_array *b = integers(device, dtype, (struct shape){shape.columns, terms}, 2);
+    const fl_status status = fl_matmul(device, a, true, b, true, out, run);
+    free_arrays(a, b);
+    return status;
+}
+
 /* The output's elements, packed, to be freed; NULL if the variant is not available. */
 static void *result_of(fl_device *device, operation *call, fl_dtype dtype, struct shape shape, const fl_run *run)
 {
@@ -228,6 +238,8 @@ ON_EVERY_BACKEND(grids, results_beyond_the_grid)
         check_planes(device, serial, "convolve", convolve, wide, 1, 1);
         check_planes(device, serial, "reconstruct", reconstruct, wide, 4, 1);
         check_shape(device, serial, "reconstruct", reconstruct, FL_F32, (struct shape){3, 2 * LOW}, none);
+        check_planes(device, serial, "matmul", matmul, wide, 4, 1);
+        check_shape(device, serial, "matmul", matmul, FL_F32, (struct shape){3, 2 * LOW}, none);
         fl_device_close(serial);
     }
     fl_device_close(device);
