@@ -22,6 +22,7 @@
     use(search_sorted) \
     use(select) \
     use(transpose) \
+    use(histogram) \
     use(primes) \
     use(convolve1d) \
     use(convolve) \

@@ -36,6 +36,7 @@ struct hip_device {
     int number;
     char architecture[64]; /* as the vendor's compilers name it */
     size_t usual_shared;   /* bytes of shared memory that a block can use without opting in to more */
+    size_t most_shared;    /* and the most, for which a launch asks */
     int max_threads;       /* of a block */
     int lanes;             /* threads of a warp that can exchange values: gpu.h */
     int multiprocessors;   /* at least 1 */
@@ -80,6 +81,7 @@ hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_primes_rows();
 hip_rows hip_select_rows();
+hip_rows hip_histogram_rows();
 hip_rows hip_svd_rows();
 hip_rows hip_convolve1d_rows();
 hip_rows hip_convolve1d_fft_rows();

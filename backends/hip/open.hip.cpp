@@ -269,7 +269,7 @@ size_t collect_rows(hip_device *device)
         hip_copy_rows(),      hip_multiply_add_rows(), hip_primes_rows(),     hip_select_rows(),
         hip_sort_rows(),      hip_elementwise_rows(),  hip_allclose_rows(),   hip_reconstruct_rows(),
         hip_svd_rows(),       hip_map_rows(),          hip_kernel_rows(),     hip_merge_rows(),
-        hip_transpose_rows(), hip_matmul_rows(),
+        hip_transpose_rows(), hip_matmul_rows(),       hip_histogram_rows(),
     };
     size_t count = 0;
     for (const hip_rows &table : tables)
@@ -304,6 +304,7 @@ extern "C" fl_status hip_open(const fl_host *host, const fl_open_request *reques
     device->number = number;
     gpu_architecture(properties, device->architecture, sizeof device->architecture);
     device->usual_shared = properties.sharedMemPerBlock;
+    device->most_shared = gpu_max_shared(properties);
     device->max_threads = properties.maxThreadsPerBlock;
     device->lanes = gpu_lanes_of(properties);
     std::copy_n(opened->info.max_grid, 3, device->max_grid);

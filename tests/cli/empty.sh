@@ -40,6 +40,7 @@ for shape in "0 (0,)" "0x5 (0, 5)" "5x0 (5, 0)" "2x0x3 (2, 0, 3)"; do
     done
     gives "(0,)" select "$file"
     [ "$file" = 0.npy ] || gives "$(sed 's/\(, \|(\)\([0-9]*\), \([0-9]*\))/\1\3, \2)/' <<<"${shape#* }")" transpose "$file"
+    gives "(256,)" histogram "$file"
     ok "allclose $file" allclose "$file" "$file" "${quick[@]}"
 done
 gives "(0,)" log_of_sum 0.npy 3

@@ -217,6 +217,12 @@ def try_select(rng, folder):
     return ["select", "x.npy"], same_bytes
 
 
+def try_histogram(rng, folder):
+    make_array(rng, folder, "x.npy", rng.choice(list(DESCR)), [size_of(rng)])
+    return ["histogram", "x.npy", f"--bins={rng.choice([1, 7, 256, 5000])}", "--range=-3,50.5",
+            f"--outside={rng.choice(['drop', 'clip'])}"], same_bytes
+
+
 def try_primes(rng, _):
     return ["primes", f"--upto={size_of(rng) + 1}", f"--method={rng.choice(['trial', 'sqrt', 'sieve'])}"], same_bytes
 
@@ -301,7 +307,7 @@ def try_svd(rng, _):
     return ["svd", f"--size={edge}", f"--keep={rng.randrange(1, edge + 1)}", "--variant=randomized"], None
 
 
-OPERATIONS = [try_sort, try_select, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
+OPERATIONS = [try_sort, try_select, try_histogram, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
               try_matmul, try_allclose, try_svd]
 
 

@@ -437,7 +437,7 @@ def version(command):
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
           "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
-          "select": "line.npy", "transpose": "image.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy", "svd": "image.npy",
+          "select": "line.npy", "transpose": "image.npy", "histogram": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy", "svd": "image.npy",
           "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
           "batch": "images/0.png"}
 
@@ -870,6 +870,8 @@ VOID = [
     ("search_sorted sorted.npy line.npy --sorted=64", "sorted"),
     ("select line.npy --size=64", "size"),
     ("select line.npy --seed=3", "seed"),
+    ("histogram line.npy --size=64", "size"),
+    ("histogram line.npy --seed=3", "seed"),
     ("transpose image.npy --size=64", "size"),
     ("transpose image.npy --seed=3", "seed"),
     ("transpose image.npy --shape=4x3", "shape"),

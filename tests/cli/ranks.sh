@@ -190,9 +190,9 @@ for mpi in $mpis; do
     # What lies above the links is the same: the second MPI runs less of it.
     exercises="sort convolve" wrong=("sort sort.out") files=("sort --size=1000 --dtype=i64")
     if [ "$mpi" = "$first" ]; then
-        exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct matmul"
+        exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct matmul histogram"
         wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "matmul matmul.c" "svd qr.qt" "svd reconstruct.y")
-        wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count")
+        wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count" "histogram histogram.out")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
             "reconstruct --size=30 --variant=naive" "matmul --size=30 --variant=naive" "matmul --size=7 --dtype=i32 --transpose=b" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
@@ -200,7 +200,8 @@ for mpi in $mpis; do
             "convolve1d line.npy crossed_line.npy --variant=naive" "log_of_sum image.npy 3" "log_of_sum 6 7"
             "map x*y+z image.npy tall.npy 3" "map x+y 0:50:3 0.5" "sqrt fortran.npy" "select fortran.npy"
             "convolve fortran.npy kernel.npy --variant=naive" "convolve rgb.png kernel.npy --variant=naive" "map x+y fortran.npy tall.npy"
-            "select grey_alpha.png")
+            "select grey_alpha.png" "histogram --size=500" "histogram ints_f2.npy --bins=7" "histogram fortran.npy --outside=clip --range=0,3"
+            "histogram grey_alpha.png --bins=10" "histogram none.npy --bins=3")
         # A result with fewer elements than ranks; a kernel that contains the image; one without elements.
         files+=("convolve1d --size=16 --mode=valid --variant=naive" "convolve --size=2 --mode=valid --variant=naive"
             "convolve image.npy none.npy --variant=naive")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * large_vectors.c - the cases of large.c on arrays of one dimension: allclose, what is computed element by element,
- * convolve1d, select, sort, merge, search_sorted and primes.
+ * convolve1d, select, histogram, sort, merge, search_sorted and primes.
  */
 #include "large.h"
 
@@ -241,6 +241,42 @@ static void test_select(fl_dtype dtype)
     pattern_free(&selected);
 }
 
+/* A bin for each value; and all in one bin, whose count needs more than 32 bits. */
+static void test_histogram(fl_dtype dtype)
+{
+    const int64_t most = 100;
+    pattern p = pattern_of(dtype, most);
+    int64_t expected[100] = {0};
+    const char *variant;
+
+    for (int64_t i = 0; i < period; i++)
+        expected[value(i, most)]++;
+    for (size_t v = 0; (variant = variant_of("histogram", dtype, v)) != NULL; v++) {
+        fl_array *in, *out, *one;
+        int64_t got[100], all = -1;
+        case_begin();
+        in = repeat(&p, count);
+        out = create_array(FL_I64, most, 1);
+        one = create_array(FL_I64, 1, 1);
+        if (!problem[0] && done(fl_histogram(device, in, 0, (double)most, false, out, &(fl_run){.variant = variant})) &&
+            done(fl_array_to_host(out, got)))
+            for (int64_t b = 0; b < most; b++)
+                if (got[b] != expected[b] * (count / period))
+                    case_wrong("%" PRId64 " are in bin %" PRId64 ", expected %" PRId64, got[b], b,
+                               expected[b] * (count / period));
+        if (!problem[0] && strcmp(variant, "library") != 0 &&
+            done(fl_histogram(device, in, 0, 1e3, false, one, &(fl_run){.variant = variant})))
+            all = read_count(one);
+        if (!problem[0] && strcmp(variant, "library") != 0 && all != count)
+            case_wrong("%" PRId64 " are in one bin, expected %" PRId64, all, count);
+        case_end("histogram", variant, fl_dtype_name(dtype), count);
+        fl_array_free(in);
+        fl_array_free(out);
+        fl_array_free(one);
+    }
+    pattern_free(&p);
+}
+
 /* Each of the values 0..period-1 comes as often as the pattern. */
 static fl_array *sorted(void)
 {
@@ -404,6 +440,8 @@ void test_vectors(void)
             test_simple(&simple[i]);
     if (wanted("select"))
         test_select(FL_U8), test_select(FL_F32);
+    if (wanted("histogram"))
+        test_histogram(FL_U8), test_histogram(FL_F32);
     if (wanted("sort"))
         test_sort();
     if (wanted("merge"))

@@ -77,7 +77,7 @@ TESTS = {
     "code": ("kernel map", "kernel map"), "gpu_code": ("kernel map", "kernel map"), "kernel": ("kernel", "kernel"),
     "merge": ("merge search_sorted sort", "sort search_sorted"), "qr": ("qr", "svd"), "primes": ("primes", "primes one_wrong"), "select": ("select", "select one_wrong"),
     "transpose": ("transpose", "transpose one_wrong"), "search_sorted": ("search_sorted", "search_sorted one_wrong"),
-    "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
+    "histogram": ("histogram", "histogram one_wrong"), "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
     "matmul": ("matmul", "matmul one_wrong"), "matrix_product": ("matmul reconstruct", "matmul"), "product": ("matmul reconstruct", "matmul"),
     "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd svd_deficient", "svd"), "solver": ("svd qr", "svd"),
     "blas": ("reconstruct matmul svd setting", "reconstruct svd without_libraries"),

@@ -165,6 +165,12 @@ FL_API fl_status fl_group_allclose(fl_group *group, fl_device *device, const fl_
 FL_API fl_status fl_group_select(fl_group *group, fl_device *device, const fl_array *in, fl_array *out, fl_array *count,
                                  const fl_run *run, fl_group_timing *timing);
 
+/* out = the counts that fl_histogram finds of all ranks' `in`, on every rank. in: this rank's elements, any number of
+ * them; out, lo, hi and clip: as for fl_histogram, and alike on all ranks. Errors as fl_histogram; `run` and `timing`
+ * as for fl_group_sort. Each rank counts its elements; then the counts are added up in host memory. */
+FL_API fl_status fl_group_histogram(fl_group *group, fl_device *device, const fl_array *in, double lo, double hi,
+                                    bool clip, fl_array *out, const fl_run *run, fl_group_timing *timing);
+
 /* out[0], out[1] ... = the primes that are in this rank's share of the numbers below `upto`, ascending, and count[0] =
  * their number: fl_primes_between(first, first + share) with fl_group_share(upto), whose arguments and errors these
  * are. A higher rank has the larger primes. `run` and `timing` as for fl_group_sort. */

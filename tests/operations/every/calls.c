@@ -111,6 +111,19 @@ static fl_status run_select(fl_device *device, const struct arrays *a, const fl_
     return fl_select(device, a->in[0], a->out[0], a->out[1], run);
 }
 
+/* Bins one wide, which all variants take. */
+static void make_histogram(struct arrays *a, fl_device *device, const struct call *call)
+{
+    make_sort(a, device, call);
+    fl_array_free(a->out[0]);
+    a->bytes = 0;
+    output(a, 0, device, FL_I64, 1, (int64_t[]){13});
+}
+static fl_status run_histogram(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    return fl_histogram(device, a->in[0], -5, 8, false, a->out[0], run);
+}
+
 static void make_merge(struct arrays *a, fl_device *device, const struct call *call)
 {
     for (int i = 0; i < 2; i++) {
@@ -333,6 +346,7 @@ static const struct operation {
     {"search_sorted", NUMBERS, make_search_sorted, run_search_sorted},
     {"select", NUMBERS | 1u << FL_U8, make_select, run_select},
     {"transpose", NUMBERS | 1u << FL_U8, make_transpose, run_transpose},
+    {"histogram", NUMBERS | 1u << FL_U8, make_histogram, run_histogram},
     {"primes", 1u << FL_I64, make_primes, run_primes},
     {"increment", NUMBERS, make_unary, run_increment},
     {"sqrt", FLOATS, make_unary, run_sqrt},
