@@ -16,15 +16,14 @@ static void FN(naive)(const histogram_rule *r, const void *in, int64_t length, i
     }
 }
 
-/* at[i] = the bin of in[first + i], or the number of bins if it is not counted. The loop for edges that decide by the
- * nearest one has no branches, so that vectors can be made of it: what is not counted takes the place of lo. */
+/* at[i] = the bin of in[first + i], or the number of bins if it is not counted. Where the nearest edge decides the loop
+ * has no branches: random ones would be mispredicted, and vectors can be made of it. */
 static void FN(places)(const histogram_rule *r, const void *in, int64_t first, int64_t length, int32_t *restrict at)
 {
     const T *restrict x = (const T *)in + first;
     const double lo = r->lo, hi = r->hi, width = r->width, scale = r->scale, shift = r->shift;
     const double least = r->clip ? lo : (double)-INFINITY, most = r->clip ? hi : (double)INFINITY;
-    const double last = (double)(r->bins - 1);
-    const int32_t none = (int32_t)r->bins;
+    const int32_t none = (int32_t)r->bins, last = none - 1;
 
     if (!r->nearest) {
         for (int64_t i = 0; i < length; i++) {
@@ -35,14 +34,14 @@ static void FN(places)(const histogram_rule *r, const void *in, int64_t first, i
     }
 #pragma omp simd
     for (int64_t i = 0; i < length; i++) {
-        double v = (double)x[i];
+        double v = (double)x[i], inside;
         v = v < least ? least : v;
         v = v > most ? most : v;
-        const bool counts = v >= lo && v <= hi;
-        v = counts ? v : lo;
-        double bin = ((v - lo + shift) * scale + HISTOGRAM_ROUNDER) - HISTOGRAM_ROUNDER;
-        bin -= v < lo + bin * width ? 1.0 : 0.0;
-        bin = bin < last ? bin : last;
-        at[i] = counts ? (int32_t)bin : none;
+        inside = v < lo ? lo : v;
+        inside = inside > hi ? hi : inside;
+        inside = inside == inside ? inside : lo; /* NaN */
+        const double edge = ((inside - lo + shift) * scale + HISTOGRAM_ROUNDER) - HISTOGRAM_ROUNDER;
+        const int32_t bin = (int32_t)edge - (inside < lo + edge * width);
+        at[i] = inside != v ? none : bin < last ? bin : last;
     }
 }

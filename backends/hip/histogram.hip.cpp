@@ -53,8 +53,8 @@ bool fill(const histogram_rule &rule, T lower, T upper, float_bins<T> *bins)
     *bins = {lower,
              upper,
              (float)rule.scale,
-             (float)(((double)lower - rule.lo + rule.shift) * rule.scale),
-             (float)tolerance,
+             (float)(((double)lower - rule.lo + rule.shift) * rule.scale - 0.5),
+             (float)(0.5 - tolerance),
              (int)rule.bins - 1,
              rule.clip,
              rule.lo,
@@ -75,6 +75,12 @@ bool bins_in_float(const histogram_rule &rule, float_bins<int32_t> *bins)
            fill(rule, (int32_t)lower, (int32_t)upper, bins);
 }
 
+template <typename T>
+double_bins<T> bins_of(const histogram_rule &rule)
+{
+    return {rule, rule.nearest ? 0.5 - rule.tolerance : -1};
+}
+
 /* Calls f with the Bins of the arguments, and with the first element. */
 template <typename T, typename F>
 fl_status with_either(const fl_histogram_args *args, F f)
@@ -83,7 +89,7 @@ fl_status with_either(const fl_histogram_args *args, F f)
     float_bins<T> bins;
     if (bins_in_float(rule, &bins))
         return f(bins, static_cast<const T *>(args->in.data));
-    return f(double_bins<T>{rule}, static_cast<const T *>(args->in.data));
+    return f(bins_of<T>(rule), static_cast<const T *>(args->in.data));
 }
 
 /* Not of u8. */
@@ -93,14 +99,14 @@ fl_status with_bins(const fl_histogram_args *args, F f)
     switch (args->in.dtype) {
     case FL_F32: return with_either<float>(args, f);
     case FL_I32: return with_either<int32_t>(args, f);
-    case FL_F64: return f(double_bins<double>{histogram_rule_of(args)}, static_cast<const double *>(args->in.data));
-    default: return f(double_bins<int64_t>{histogram_rule_of(args)}, static_cast<const int64_t *>(args->in.data));
+    case FL_F64: return f(bins_of<double>(histogram_rule_of(args)), static_cast<const double *>(args->in.data));
+    default: return f(bins_of<int64_t>(histogram_rule_of(args)), static_cast<const int64_t *>(args->in.data));
     }
 }
 
 double_bins<uint8_t> bins_of_bytes(const fl_histogram_args *args)
 {
-    return {histogram_rule_of(args)};
+    return bins_of<uint8_t>(histogram_rule_of(args));
 }
 
 fl_status clear(const fl_context *context, int64_t *out, int64_t bins)
@@ -143,7 +149,7 @@ fl_status run_naive(const fl_context *context, const void *arguments, const fl_l
         return status;
     const auto count = [&](auto bins, auto in) {
         return hip_queue(context, naive_kernel<decltype(bins)>, dim3((unsigned)launch->grid[0]), block_of(launch), 0,
-                         bins, in, args->in.shape[0], out);
+                         bins, in, args->in.shape[0], out, args->out.shape[0]);
     };
     if (args->in.dtype == FL_U8)
         return count(bins_of_bytes(args), static_cast<const uint8_t *>(args->in.data));
@@ -187,7 +193,8 @@ void plan_shared(void *self, const void *arguments, fl_launch *launch)
         return;
     const int64_t threads = threads_of(launch), tile = threads * pack_rounds * 16 / size_of(args->in.dtype);
     const int64_t tiles = (std::min(args->in.shape[0], most_counted) + tile - 1) / tile;
-    const int64_t resident = device->multiprocessors * std::max<int64_t>(device->resident_threads / threads, 1);
+    /* The kernels' registers leave room for half of the threads. */
+    const int64_t resident = device->multiprocessors * std::max<int64_t>(device->resident_threads / 2 / threads, 1);
     launch->grid[0] = hip_grid(device, 0, std::min(tiles, resident), launch->block[0]);
     launch->grid[1] = hip_grid(device, 1, d.ranges, launch->block[1]);
     launch->shared_bytes = d.copies.counters * d.copies.copies * (int64_t)sizeof(uint32_t);

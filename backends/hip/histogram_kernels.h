@@ -4,8 +4,8 @@
  * more histograms in each block's shared memory, which are then added up (Gomez-Luna et al., "An optimized approach to
  * histogram computation on GPU", 2013).
  *
- * Which bin an element falls into is said by `Bins`: the type `value` of an element, and bin(x), negative if x is not
- * counted. shared/histogram_rule.h says why the results are right.
+ * Which bin an element falls into is said by `Bins`: the type `value` of an element, and bin(x), which as an unsigned
+ * number is beyond the last bin if x is not counted. shared/histogram_rule.h says why the results are right.
  */
 #ifndef FLYNN_HIP_HISTOGRAM_KERNELS_H
 #define FLYNN_HIP_HISTOGRAM_KERNELS_H
@@ -14,32 +14,49 @@
 
 #include "../shared/histogram_rule.h"
 
+#include <type_traits>
+
 /* ----------------------------------------------------------------------------------------------------- bins ---- */
 
-__device__ inline double histogram_edge(double lo, double width, double bin)
+/* The estimate of x's position less 1/2 is rounded to a whole number by adding a large one, in whose lowest bits it is
+ * then: the bin, unless the position is so close to an edge that exact() must decide. The bits of a float grow with it.
+ * So a position before or behind the bins gives a number that is, unsigned, beyond them, and it is not asked first
+ * whether x lies between lo and hi. */
+template <typename Whole, typename Real>
+__device__ inline Whole whole_of(Real shifted, Real rounder)
 {
-    return lo + gpu_multiply(bin, width);
-}
-
-/* `place` plus this is rounded to a whole number, which is in the lowest bits. */
-__device__ inline int64_t whole_of(double rounded_and_shifted)
-{
-    int64_t bits, zero;
-    const double rounder = HISTOGRAM_ROUNDER;
-    memcpy(&bits, &rounded_and_shifted, sizeof bits);
+    static_assert(sizeof(Whole) == sizeof(Real), "");
+    Whole bits, zero;
+    memcpy(&bits, &shifted, sizeof bits);
     memcpy(&zero, &rounder, sizeof zero);
     return bits - zero;
 }
 
-constexpr float float_rounder = 0x1.8p23f; /* the same for a float below 2^22 */
-
-__device__ inline int whole_of(float rounded_and_shifted)
+/* The last bin whose edge is not above x. */
+__device__ inline int64_t histogram_search(const histogram_rule &rule, double x)
 {
-    int bits, zero;
-    const float rounder = float_rounder;
-    memcpy(&bits, &rounded_and_shifted, sizeof bits);
-    memcpy(&zero, &rounder, sizeof zero);
-    return bits - zero;
+    int64_t low = 0, high = rule.bins - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (rule.lo + gpu_multiply((double)middle, rule.width) <= x)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The bin of x, to which edge `nearest` is the nearest one if the rule says that this decides; -1: it is not counted.
+ */
+__device__ inline int64_t histogram_exact(const histogram_rule &rule, double x, double nearest)
+{
+    const int64_t last = rule.bins - 1;
+    if (!(x >= rule.lo && x <= rule.hi)) /* NaN, too */
+        return !rule.clip || x != x ? -1 : x < rule.lo ? 0 : last;
+    if (!rule.nearest)
+        return histogram_search(rule, x);
+    const int64_t found = (int64_t)nearest - (x < rule.lo + gpu_multiply(nearest, rule.width) ? 1 : 0);
+    return found < last ? found : last;
 }
 
 /* Estimates in f64. */
@@ -47,42 +64,20 @@ template <typename T>
 struct double_bins {
     using value = T;
     histogram_rule rule;
+    double inner; /* an estimate this close to the middle of a bin is right */
 
     __device__ int64_t bin(T element) const
     {
         double x = (double)element;
-        const int64_t last = rule.bins - 1;
-        if (rule.clip) {
-            if (x < rule.lo)
-                return 0;
-            if (x > rule.hi)
-                return last;
+        if (rule.clip) { /* NaN stays */
+            x = x < rule.lo ? rule.lo : x;
+            x = x > rule.hi ? rule.hi : x;
         }
-        if (!(x >= rule.lo && x <= rule.hi)) /* NaN, too */
-            return -1;
-        if (!rule.nearest)
-            return search(x);
-        const double place = gpu_multiply(x - rule.lo + rule.shift, rule.scale), shifted = place + HISTOGRAM_ROUNDER;
-        const double edge = shifted - HISTOGRAM_ROUNDER, beyond = place - edge;
-        const bool below = beyond < rule.tolerance && beyond > -rule.tolerance
-                               ? x < histogram_edge(rule.lo, rule.width, edge)
-                               : beyond < 0;
-        const int64_t found = whole_of(shifted) - (below ? 1 : 0);
-        return found < last ? found : last;
-    }
-
-    /* The last bin whose edge is not above x. */
-    __device__ int64_t search(double x) const
-    {
-        int64_t low = 0, high = rule.bins - 1;
-        while (low < high) {
-            const int64_t middle = low + (high - low + 1) / 2;
-            if (histogram_edge(rule.lo, rule.width, (double)middle) <= x)
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        return low;
+        const double place = gpu_multiply(x - rule.lo + rule.shift, rule.scale) - 0.5;
+        const double shifted = place + HISTOGRAM_ROUNDER, below = shifted - HISTOGRAM_ROUNDER, beyond = place - below;
+        if (!(fabs(beyond) <= inner))
+            return histogram_exact(rule, (double)element, below + (beyond > 0 ? 1 : 0));
+        return whole_of<int64_t, double>(shifted, HISTOGRAM_ROUNDER);
     }
 };
 
@@ -91,35 +86,43 @@ __device__ inline float distance(float x, float from)
     return x - from;
 }
 
+/* Below `from`: more than any other. */
 __device__ inline float distance(int32_t x, int32_t from)
 {
     return (float)((uint32_t)x - (uint32_t)from);
 }
 
-/* Estimates in f32, for elements of four bytes; the edges stay f64. */
+constexpr float float_rounder = 0x1.8p23f; /* for numbers below 2^22 */
+
+/* Estimates in f32, for elements of four bytes. */
 template <typename T>
 struct float_bins {
     using value = T;
     T lower, upper; /* the least and the largest element between lo and hi */
-    float scale, offset, tolerance;
+    float scale, offset, inner;
     int last;
     bool clip;
     double lo, width;
 
     __device__ int bin(T x) const
     {
-        if (clip) {
+        if (clip) { /* NaN stays */
             x = x < lower ? lower : x;
             x = x > upper ? upper : x;
         }
+        const float place = distance(x, lower) * scale + offset, shifted = place + float_rounder;
+        const float below = shifted - float_rounder, beyond = place - below;
+        if (!(fabsf(beyond) <= inner))
+            return exact(x, below + (beyond > 0 ? 1 : 0));
+        return whole_of<int, float>(shifted, float_rounder);
+    }
+
+    /* As histogram_exact. */
+    __device__ int exact(T x, float nearest) const
+    {
         if (!(x >= lower && x <= upper)) /* NaN, too */
             return -1;
-        const float place = distance(x, lower) * scale + offset, shifted = place + float_rounder;
-        const float edge = shifted - float_rounder, beyond = place - edge;
-        bool below = beyond < 0;
-        if (beyond < tolerance && beyond > -tolerance)
-            below = (double)x < histogram_edge(lo, width, (double)edge);
-        const int found = whole_of(shifted) - (below ? 1 : 0);
+        const int found = (int)nearest - ((double)x < lo + gpu_multiply((double)nearest, width) ? 1 : 0);
         return found < last ? found : last;
     }
 };
@@ -134,7 +137,7 @@ struct byte_bins {
     }
 };
 
-/* Where the count of a bin goes, the bin's number itself or the bin of that byte; negative: nowhere. */
+/* Where the count of a bin goes, the bin's number itself or the bin of that byte. */
 struct same_bin {
     __device__ int64_t bin(int64_t counted) const
     {
@@ -173,12 +176,12 @@ __global__ void clear_kernel(int64_t *out, int64_t bins)
 
 template <typename Bins>
 __global__ __launch_bounds__(1024) void naive_kernel(Bins bins, const typename Bins::value *in, int64_t length,
-                                                     int64_t *out)
+                                                     int64_t *out, int64_t out_bins)
 {
     const int64_t threads = gpu_block_threads(), step = gridDim.x * threads;
     for (int64_t i = blockIdx.x * threads + thread_of_block(); i < length; i += step) {
-        const int64_t bin = (int64_t)bins.bin(in[i]);
-        if (bin >= 0)
+        const int64_t bin = bins.bin(in[i]);
+        if ((uint64_t)bin < (uint64_t)out_bins)
             add_to(&out[bin], 1);
     }
 }
@@ -241,28 +244,32 @@ __global__ __launch_bounds__(1024) void histogram_kernel(Bins bins, Target targe
 
     uint32_t *const mine = counts + (thread & (h.copies - 1));
     const auto count = [&](typename Bins::value x) {
-        const int64_t place = (int64_t)bins.bin(x) - first_counter;
-        if (place >= 0 && place < counters)
-            atomicAdd(&mine[place * h.copies], 1u);
+        using index = decltype(bins.bin(x));
+        const auto place = (typename std::make_unsigned<index>::type)(bins.bin(x) - (index)first_counter);
+        if (place < (unsigned)counters)
+            atomicAdd(&mine[(int)place * h.copies], 1u);
+    };
+    const auto count_pack = [&](const typename Input::pack &pack) {
+        GPU_UNROLL
+        for (int e = 0; e < Input::width; e++)
+            count(pack.element[e]);
     };
     const auto *packs = reinterpret_cast<const typename Input::pack *>(input.in + input.head);
-    const int64_t step = (int64_t)gridDim.x * threads * pack_rounds;
-    for (int64_t p = (int64_t)blockIdx.x * threads * pack_rounds + thread; p < input.packs; p += step) {
+    const int64_t here = (int64_t)blockIdx.x * threads + thread, all = (int64_t)gridDim.x * threads;
+    const int64_t tile = (int64_t)pack_rounds * threads, tiled = input.packs / tile * tile;
+    for (int64_t first = blockIdx.x * tile + thread; first < tiled; first += gridDim.x * tile) {
         typename Input::pack loaded[pack_rounds];
         GPU_UNROLL
         for (int r = 0; r < pack_rounds; r++)
-            if (p + r * threads < input.packs)
-                loaded[r] = packs[p + r * threads];
+            loaded[r] = packs[first + r * threads];
         GPU_UNROLL
         for (int r = 0; r < pack_rounds; r++)
-            if (p + r * threads < input.packs) {
-                GPU_UNROLL
-                for (int e = 0; e < Input::width; e++)
-                    count(loaded[r].element[e]);
-            }
+            count_pack(loaded[r]);
     }
+    for (int64_t p = tiled + here; p < input.packs; p += all)
+        count_pack(packs[p]);
     const int64_t tail = input.head + input.packs * Input::width, rest = input.length - (tail - input.head);
-    for (int64_t i = (int64_t)blockIdx.x * threads + thread; i < rest; i += (int64_t)gridDim.x * threads)
+    for (int64_t i = here; i < rest; i += all)
         count(input.in[i < input.head ? i : tail + i - input.head]);
     __syncthreads();
 
@@ -271,7 +278,7 @@ __global__ __launch_bounds__(1024) void histogram_kernel(Bins bins, Target targe
         for (int r = 0; r < h.copies; r++) /* each thread begins with another copy: in another bank */
             sum += counts[c * h.copies + ((r + thread) & (h.copies - 1))];
         const int64_t bin = sum > 0 ? target.bin(first_counter + c) : -1;
-        if (bin >= 0)
+        if ((uint64_t)bin < (uint64_t)out_bins)
             add_to(&out[bin], sum);
     }
 }
