@@ -23,6 +23,7 @@
     use(select) \
     use(transpose) \
     use(histogram) \
+    use(reduce) \
     use(primes) \
     use(convolve1d) \
     use(convolve) \

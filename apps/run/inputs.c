@@ -232,7 +232,8 @@ void exercise_take_inputs(exercise *e)
     double value[MOST_INPUTS];
     bool number[MOST_INPUTS];
 
-    e->input_count = e->kind->input_count;
+    if (e->input_count == 0)
+        e->input_count = e->kind->input_count;
     e->numbers = e->input_count > 0;
     for (int i = 0; i < e->input_count; i++) {
         number[i] = is_number(e, argument_of(e, i), &value[i]);

@@ -176,7 +176,9 @@ struct exercise_kind {
 
     /* What few exercises need; NULL elsewhere. */
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
-    void (*take)(exercise *e);   /* takes the inputs, input_count at most, otherwise than exercise_take_inputs */
+    /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
+     * exercise.input_count says if it is not 0. */
+    void (*take)(exercise *e);
     /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
     const char *(*why_scalar)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */

@@ -17,6 +17,8 @@ extern const cpu_operation CPU_NAME(cpu_map), CPU_NAME(cpu_merge), CPU_NAME(cpu_
 extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_library);
 extern const cpu_operation CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd), CPU_NAME(cpu_svd_library);
 extern const cpu_operation CPU_NAME(cpu_transpose);
+extern const cpu_operation CPU_NAME(cpu_reduce), CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd),
+    CPU_NAME(cpu_svd_library);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
@@ -37,6 +39,7 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_primes),
     &CPU_NAME(cpu_reconstruct),
     &CPU_NAME(cpu_reconstruct_library),
+    &CPU_NAME(cpu_reduce),
     &CPU_NAME(cpu_select),
     &CPU_NAME(cpu_sort),
     &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */

@@ -23,6 +23,7 @@ struct hip_stream {
     hip_report *report;
     hip_stream *next;          /* of the same device */
     std::shared_ptr<void> fft; /* plans of FFTs, created at first use */
+    std::shared_ptr<void> arrived; /* in device memory: reduce's counters, 0 between launches; created at first use */
     const void *kernel;        /* the last one queued by hip_queue or hip_code_queue, with its launch */
     hipError_t (*kernel_use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
     int threads;
@@ -80,6 +81,7 @@ struct hip_rows {
 hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_primes_rows();
+hip_rows hip_reduce_rows();
 hip_rows hip_select_rows();
 hip_rows hip_histogram_rows();
 hip_rows hip_svd_rows();

@@ -265,7 +265,12 @@ fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtyp
     fl_status status;
 
     dist_call(group, "fl_group_reduce of %d %s by %d", (int)count, fl_dtype_name(dtype), (int)reduction);
-    status = fl_group_agree(group, FL_OK, NULL);
+    status =
+        reduction == FL_SUM || reduction == FL_MINIMUM || reduction == FL_MAXIMUM
+            ? FL_OK
+            : dist_fail(FL_E_ARGUMENT, "fl_group_reduce: reduction is %d; expected FL_SUM, FL_MINIMUM or FL_MAXIMUM",
+                        (int)reduction);
+    status = fl_group_agree(group, status, fl_last_error());
     if (status != FL_OK || !group->link)
         return status;
     return group->link->reduce(x, count, dtype, reduction);

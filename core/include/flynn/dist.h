@@ -77,8 +77,8 @@ FL_API fl_status fl_group_failed(const fl_group *group);
  * not join the others, whose launcher is asked to end them. Not collective. */
 FL_API void fl_group_end(const fl_group *group, int exit_code);
 
-/* The sum, least or most of all ranks' x[i]: `count` numbers of i64 or f64, in place. A sum of f64 depends on the
- * number of ranks. */
+/* The sum, least or most of all ranks' x[i]: `count` numbers of i64 or f64, in place, by FL_SUM, FL_MINIMUM or
+ * FL_MAXIMUM; others are FL_E_ARGUMENT. A sum of f64 depends on the number of ranks. */
 FL_API fl_status fl_group_reduce(fl_group *group, void *x, int32_t count, fl_dtype dtype, fl_reduction reduction);
 /* all = the `bytes` of rank 0, those of rank 1 ... */
 FL_API fl_status fl_group_gather(fl_group *group, const void *mine, void *all, int64_t bytes);
@@ -154,6 +154,15 @@ FL_API fl_status fl_group_sort(fl_group *group, fl_device *device, const fl_arra
 FL_API fl_status fl_group_allclose(fl_group *group, fl_device *device, const fl_array *a, const fl_array *b,
                                    double relative, double absolute, bool equal_nan, fl_closeness *found,
                                    const fl_run *run, fl_group_timing *timing);
+
+/* *result = what fl_reduce finds of all elements of all ranks' x, or, if y is not NULL, what fl_dot finds of x and y:
+ * one element of `dtype`, in host memory, the same on every rank. The place of an extreme counts the elements of the
+ * whole array. x, y: this rank's share of the rows, or any number of them; only an extreme of no elements at all is
+ * FL_E_ARGUMENT. Sums of floats are added in f64 in the order of the ranks, on which the bits depend. Arguments and
+ * errors otherwise as for fl_reduce; `run` and `timing` as for fl_group_sort. */
+FL_API fl_status fl_group_reduce_array(fl_group *group, fl_device *device, const fl_array *x, const fl_array *y,
+                                       fl_reduction reduction, fl_dtype dtype, void *result, const fl_run *run,
+                                       fl_group_timing *timing);
 
 /* out[0], out[1] ... = this rank's share of the elements of all ranks' `in` that are not zero, in their order, and
  * count[0] = the elements of that share. in: 1-D, of any length on each rank; out: of its dtype, and at least as long

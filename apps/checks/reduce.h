@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reduce.h - whether sums, extremes and their places are right.
+ */
+#pragma once
+
+#include "run/verdict.h"
+
+/* A reduction of x, or of the products of x and y, along an axis or FL_ALL_AXES. */
+typedef struct reduce_work {
+    const host_array *x, *y; /* y: NULL, or of x's shape and dtype */
+    fl_reduction reduction;
+    int axis;
+    bool naive; /* the result comes from one accumulator */
+} reduce_work;
+
+/* Compares with a loop on the host. Integers, extremes and places: exactly. Sums of floats: with a compensated sum in
+ * long double (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974)
+ * within the bound that flynn.h states. */
+compare_result reduce_compare(const reduce_work *work, const host_array *result);
+
+/* The same of all elements that several ranks have: x and y are this rank's. Rank 0 has the result, the others have an
+ * empty one. All ranks call it. */
+compare_result reduce_compare_distributed(const reduce_work *work, const host_array *result);
