@@ -325,6 +325,7 @@ const fl_device_api device_api = {
     hip_group_exchange,
     hip_group_leave,
     stream_create_urgent,
+    0, // takes_lanes
 };
 
 } // namespace
