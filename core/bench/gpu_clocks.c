@@ -16,8 +16,8 @@ enum {
     NVML_POWER_BRAKE = 0x80
 };
 
-/* The functions of the two libraries as they are called here. dlsym's pointer is copied, which ISO C does not convert.
- */
+/* The functions of the two libraries as they are called here. dlsym's pointer is copied, because ISO C does not
+ * convert it. */
 typedef int nvml_handle_of(const char *bus_id, void **device);
 typedef int nvml_clock_of(void *device, int domain, unsigned *mhz);
 typedef int nvml_reasons_of(void *device, unsigned long long *reasons);

@@ -121,7 +121,7 @@ static void put_row(bounded_text *t, char row[COLUMNS][CELL], const size_t *widt
     put_text(t, "\n");
 }
 
-/* What a row has no column for: why a case was left out, what disturbed it. */
+/* Adds what no column of the table shows: why a case was left out, what disturbed it. */
 static void put_remarks(bounded_text *t, const bench_work *w)
 {
     const struct {

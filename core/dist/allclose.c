@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What a rank found, of how many elements. */
+/* The answer of one rank, and how many elements it compared. */
 typedef struct answer {
     fl_closeness found;
     int64_t count;

@@ -25,7 +25,8 @@ static int64_t count_of(dist_range r)
 
 enum { ROOM_PACKED, ROOM_EDGES };
 
-/* Rows of the result beside the interior, and what they need: this rank's rows, and the halo, which are others'. */
+/* Rows of the result before or after the interior, and what they need: this rank's rows, and the halo, which are
+ * others'. */
 typedef struct edge {
     dist_range of;   /* of the result */
     dist_range from; /* of the image */
@@ -234,8 +235,8 @@ static fl_status order(fl_group *group, fl_stream *earlier, fl_stream *later)
     return status == FL_OK ? fl_stream_wait_event(later, event) : status;
 }
 
-/* Queues the interior in the caller's stream; the halo and the edges beside it, in one that goes before it where both
- * have work that is ready. */
+/* Queues the interior in the caller's stream; at the same time the halo and the edges in another one, which goes before
+ * it where both have work that is ready. */
 static fl_status compute_parts(convolving *c, fl_rows *to, fl_rows *from)
 {
     fl_stream *beside = c->group->on.reading;

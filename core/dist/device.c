@@ -67,7 +67,7 @@ void dist_leave_device(fl_group *group)
 
 /* -------------------------------------------------------------------------------------------------- path ---- */
 
-/* What ranks tell each other of their devices. */
+/* What each rank reports to the others about its device. */
 typedef struct facts {
     char host[64], bus_id[16];
     fl_group_id id; /* a communicator's; rank 0's is taken */

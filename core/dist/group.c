@@ -158,7 +158,8 @@ dist_range dist_both(dist_range a, dist_range b)
 
 /* ------------------------------------------------------------------------------------------------ agree ---- */
 
-/* Returns, if no rank failed, the lowest rank that makes another call than rank 0. */
+/* Fails the group because its ranks make different calls; the message names the lowest rank whose call is not that of
+ * rank 0. */
 static void take_calls(fl_group *g, const report *all, const char (*hosts)[sizeof g->launch.host])
 {
     int lowest = 1;

@@ -21,14 +21,14 @@ typedef struct dist_device {
     fl_device *device; /* NULL: none yet */
     dist_path path;
     fl_communicator *communicator; /* DIST_DIRECT */
-    fl_stream *reading, *writing;  /* of staged copies; `reading` also has what is done beside the caller's stream */
+    fl_stream *reading, *writing;  /* of staged copies; `reading` also has what runs next to the caller's stream */
     fl_event *events[3];           /* around an exchange; between two streams */
     fl_array *room[DIST_ROOMS];
     void *pinned[DIST_BUFFERS]; /* host memory for copies from and to the device */
     size_t bytes[DIST_BUFFERS];
 } dist_device;
 
-/* What fl_group_deal deals out. */
+/* The items that fl_group_deal deals out. */
 typedef struct dist_deal {
     int64_t count, seen; /* the counter when this rank saw it last */
     bool counted;        /* by the link; else each rank gets its share at once */
@@ -98,9 +98,9 @@ fl_status dist_room(fl_group *group, int i, fl_dtype dtype, int ndim, const int6
 /* The i-th piece of pinned host memory, of at least that size. */
 fl_status dist_pinned(fl_group *group, int i, size_t bytes, void **memory);
 
-/* If no rank brings another status than FL_OK: sends to[r] to rank r and receives from[r] from it, which has as many
- * bytes, after what is queued in `stream` (NULL: the default one). Nothing goes from a rank to itself. On DIST_DIRECT
- * it is queued, and `cost` gets the link's seconds by dist_moved; else it waits. Arrays are packed. */
+/* If `status` is FL_OK on every rank: sends to[r] to rank r and receives from[r] from it, which has as many bytes,
+ * after what is queued in `stream` (NULL: the default one). Nothing goes from a rank to itself. On DIST_DIRECT it is
+ * queued, and `cost` gets the link's seconds by dist_moved; else it waits. Arrays are packed. */
 fl_status dist_move(fl_group *group, fl_status status, fl_stream *stream, const fl_rows *to, const fl_rows *from,
                     fl_group_timing *cost);
 /* Once the stream of dist_move was waited for: adds what its copies took. */

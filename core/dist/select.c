@@ -19,7 +19,7 @@ typedef struct selecting {
     fl_group_timing cost;
 } selecting;
 
-/* What two ranges have in common, as elements of an array that begins with the element `first`. */
+/* The rows that two ranges have in common, as elements of an array whose first element is number `first`. */
 static fl_rows common(dist_range a, dist_range b, fl_array *of, int64_t first)
 {
     const dist_range part = dist_both(a, b);

@@ -76,7 +76,7 @@ enum {
     TRIED = (1 << DIGIT_BITS) + 1
 }; /* keys for each cut, the last one that of the next digit above */
 
-/* What the ranks look for: cut c lies in the sorted whole before element first[c] of it, of rank c + 1. */
+/* The cuts that the ranks look for: cut c lies in the sorted whole before element first[c] of it, of rank c + 1. */
 typedef struct cuts {
     int count;          /* size - 1 */
     int64_t *first;     /* [count] */
@@ -155,13 +155,13 @@ static fl_status search(const sorting *s, const void *values, int64_t *places, i
     return status;
 }
 
-/* Whether a key with this much more in the digits from `shift` on is above all keys. */
+/* Returns whether a key with `digit` more in the digits from `shift` on is above all keys. */
 static bool is_above_all(uint64_t key, int digit, int shift, int width)
 {
     return (uint64_t)digit > (all_ones(width) - key) >> shift;
 }
 
-/* Counts this rank's elements below each of the keys that have another digit at `shift` than those known so far. */
+/* Counts this rank's elements below each tried key: the key known so far with every possible digit at `shift`. */
 static fl_status count_below(const sorting *s, const cuts *c, int shift, int64_t *places, void *values)
 {
     const int width = width_of(s->dtype);
@@ -180,8 +180,8 @@ static fl_status count_below(const sorting *s, const cuts *c, int shift, int64_t
     return status;
 }
 
-/* Takes the largest digit at `shift` with which no more than first[i] elements have a lower key; behind the last
- * element, which is where the cuts of ranks without elements are, that of the last element. */
+/* Takes the largest digit at `shift` with which no more than first[i] elements have a lower key; for a cut after the
+ * last element, where the cuts of ranks without elements are, that of the last element. */
 static void take_digits(cuts *c, int shift, const int64_t *places)
 {
     for (int i = 0; i < c->count; i++) {
@@ -213,7 +213,7 @@ static fl_status find_keys(sorting *s, cuts *c)
     return linked == FL_OK ? status : linked;
 }
 
-/* Of the elements with a cut's key the lower ranks' come first. */
+/* Places each cut among the elements that have its key: those of lower ranks come first. */
 static fl_status place_cuts(sorting *s, cuts *c)
 {
     fl_status status = s->group->link->gather(c->equal, c->all_equal, c->count * (int64_t)sizeof *c->equal);
@@ -231,7 +231,8 @@ static fl_status place_cuts(sorting *s, cuts *c)
 
 /* --------------------------------------------------------------------------------------------- exchange ---- */
 
-/* What each rank sends, and where it goes: this rank's elements by its cuts, and the others' one after the other. */
+/* The pieces that each rank sends, and where they go: this rank's elements by its cuts, and the others' one after the
+ * other. */
 typedef struct pieces {
     fl_rows *to, *from; /* [size] */
     fl_array *got;

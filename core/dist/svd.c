@@ -89,7 +89,7 @@ static fl_status put(decomposing *d, name i, void *host)
     return copy(d, d->array[i], host, false);
 }
 
-/* If no rank brings another status than FL_OK: moves d->to and d->from, which it forgets. */
+/* If `status` is FL_OK on every rank: moves d->to and d->from, which it forgets. */
 static fl_status move(decomposing *d, fl_status status)
 {
     status = dist_move(d->group, status, d->run.stream, d->to, d->from, &d->cost);

@@ -7,7 +7,7 @@
 /* A rank takes the numbers that are left, divided by this and by the number of ranks. The pieces become smaller towards
  * the end, so that no rank is still busy with a large one when the others are done. */
 enum { PART_OF_REST = 8 };
-/* What is added to the counter when nothing is dealt any more: more than can be dealt, and 2^20 ranks may add it. */
+/* The number added to the counter when nothing is dealt any more: more than can be dealt, and 2^20 ranks may add it. */
 static const int64_t ended_at = (int64_t)1 << 40;
 
 /* Some link can have no counter: each rank then gets its share. All ranks do the same. */

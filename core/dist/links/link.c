@@ -2,9 +2,9 @@
  *
  * link.c - a link by MPI: all of Flynn that knows MPI. Compiled against each MPI, whose binary interfaces differ.
  *
- * Every wait polls, and gives its processor away more and more: other ranks may need it. Beside the calls a thread
- * sends a message each second to rank 0, which answers: a process that hangs or was killed is found by its silence.
- * That needs MPI_THREAD_MULTIPLE.
+ * Every wait polls, and gives its processor away more and more: other ranks may need it. Besides, a thread sends a
+ * message each second to rank 0, which answers: a process that hangs or was killed is found by its silence. That needs
+ * MPI_THREAD_MULTIPLE.
  */
 #include <flynn/link.h>
 
@@ -296,7 +296,8 @@ static void describe_library(char *text, size_t size)
     text[used] = '\0';
 }
 
-/* Of the MPIs that have them: whether this build reads and writes the memory of NVIDIA's and of AMD's GPUs. */
+/* Some MPIs have these functions: they return whether this build reads and writes the memory of NVIDIA's and of AMD's
+ * GPUs. */
 int MPIX_Query_cuda_support(void) __attribute__((weak));
 int MPIX_Query_rocm_support(void) __attribute__((weak));
 int MPIX_Query_hip_support(void) __attribute__((weak));
@@ -424,7 +425,7 @@ static int64_t messages_of(const fl_piece *pieces)
     return count;
 }
 
-/* Begins the messages of a piece; MPI's error. */
+/* Starts the messages of a piece and returns MPI's error. */
 static int begin(fl_piece piece, int rank, bool sends, MPI_Request *requests, int *used)
 {
     int error = MPI_SUCCESS;
@@ -447,7 +448,7 @@ static fl_status exchange(const fl_piece *to, const fl_piece *from)
 
     if (!requests)
         return mpi.host->error(FL_E_MEMORY, "out of host memory");
-    /* Each rank begins with its neighbour, so that not all send to the same one at a time. */
+    /* Each rank starts with its neighbour, so that not all send to the same one at a time. */
     for (int i = 1; i < mpi.size && error == MPI_SUCCESS; i++) {
         const int r = (mpi.rank + mpi.size - i) % mpi.size;
         error = begin(from[r], r, false, requests, &used);

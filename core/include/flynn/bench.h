@@ -94,7 +94,7 @@ FL_BENCH_WHOLE(fl_bench_plan, user);
 /* The clocks that time a case on a device with its own memory. In host memory one pass gives both times. */
 typedef enum fl_bench_clock { FL_BENCH_BOTH = 0, FL_BENCH_EVENTS = 1, FL_BENCH_HOST = 2 } fl_bench_clock;
 
-/* Work that is timed. Only `call` is required. A callback returns the status of its work; any other than FL_OK ends the
+/* Work that is timed. Only `call` is required. A callback returns the status of its work; any status but FL_OK ends the
  * case and, unless the case is optional and it is its first pass, the run. */
 typedef struct fl_bench_case {
     const char *name;    /* "sort" */

@@ -60,7 +60,7 @@ typedef enum fl_status {
     FL_OK = 0,
     FL_E_ARGUMENT = 1,     /* an argument is wrong: shape, dtype, NULL, value */
     FL_E_UNKNOWN = 2,      /* no backend, variant or item has that name */
-    FL_E_WRONG_DEVICE = 3, /* an array is on another device than the call */
+    FL_E_WRONG_DEVICE = 3, /* the device of an array is not that of the call */
     FL_E_UNSUPPORTED = 4,  /* the backend does not offer that operation, variant or dtype */
     FL_E_UNAVAILABLE = 5,  /* the backend is known but cannot run here: the message states the cause and a fix */
     FL_E_LIMIT = 6,        /* a launch exceeds a limit of the device */
@@ -237,7 +237,7 @@ static inline fl_status fl_variant_get(const fl_device *device, size_t i, fl_var
 {
     return fl_variant_get_sized(device, i, info, sizeof *info);
 }
-/* Whether the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or
+/* FL_OK if the i-th variant can run. A variant that calls a library, such as a BLAS, loads it at its first call, or
  * here: FL_E_UNAVAILABLE (the library is missing; the message says how to install it), FL_E_MEMORY. A call that names
  * such a variant returns the same; auto takes another one. */
 FL_API fl_status fl_variant_ready(const fl_device *device, size_t i);
@@ -251,8 +251,8 @@ typedef struct fl_stream fl_stream;
 typedef struct fl_event fl_event;
 
 FL_API fl_status fl_stream_create(fl_device *device, fl_stream **stream);
-/* The same; on a GPU the stream's kernels go before those of other streams where both are ready. What runs is not
- * interrupted. */
+/* Creates a stream as fl_stream_create does; on a GPU its kernels go before those of other streams where both are
+ * ready. What runs is not interrupted. */
 FL_API fl_status fl_stream_create_urgent(fl_device *device, fl_stream **stream);
 /* Waits for the stream's work, then frees it. */
 FL_API void fl_stream_free(fl_stream *stream);
@@ -371,8 +371,8 @@ typedef struct fl_timing {
     double bytes;           /* compulsory: each input read once, each output written once */
     double bytes_requested; /* by the loads and stores that this variant issues */
     double flops;           /* floating-point operations of this variant; a multiply-add counts as two */
-    /* Of the last kernel queued with that block, from the GPU's runtime; 0 if unknown (a CPU, an emulation, a kernel of
-     * a library). */
+    /* The following describe the last kernel queued with that block and come from the GPU's runtime; 0 if unknown (a
+     * CPU, an emulation, a kernel of a library). */
     int registers;       /* of a thread */
     int64_t local_bytes; /* of a thread: spilled registers and arrays in memory */
     double occupancy;    /* resident threads of a multiprocessor with that block, divided by its maximum */
@@ -637,8 +637,8 @@ typedef struct fl_function_info {
  * FL_E_DEVICE. */
 FL_API fl_status fl_function_create(fl_device *device, const char *source, const char *shown_as, const fl_dtype *inputs,
                                     int count, char *log, size_t log_size, fl_function **function);
-/* What fl_function_create would make, from the text alone: `info->name` is valid until the thread's next such call. No
- * compiler runs: only some errors in the text are found. */
+/* Describes the function that fl_function_create would make, from the text alone: `info->name` is valid until the
+ * thread's next such call. No compiler runs: only some errors in the text are found. */
 FL_API fl_status fl_function_read_sized(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
                                         char *log, size_t log_size, fl_function_info *info, size_t size);
 static inline fl_status fl_function_read(const char *source, const char *shown_as, const fl_dtype *inputs, int count,
@@ -711,8 +711,8 @@ typedef struct fl_argument {
  * device runs no kernels), FL_E_UNAVAILABLE (no compiler), FL_E_MEMORY, FL_E_DEVICE. */
 FL_API fl_status fl_kernel_create(fl_device *device, const char *source, const char *shown_as, const char *entry,
                                   const char *const *defines, char *log, size_t log_size, fl_kernel **kernel);
-/* What fl_kernel_create would make, from the text alone: the names in `info` are valid until the thread's next such
- * call. No compiler runs: only some errors in the text are found. */
+/* Describes the kernel that fl_kernel_create would make, from the text alone: the names in `info` are valid until the
+ * thread's next such call. No compiler runs: only some errors in the text are found. */
 FL_API fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const char *entry, char *log,
                                       size_t log_size, fl_kernel_info *info, size_t size);
 static inline fl_status fl_kernel_read(const char *source, const char *shown_as, const char *entry, char *log,
@@ -725,8 +725,8 @@ FL_API const fl_kernel_info *fl_kernel_describe(const fl_kernel *kernel);
 /* Waits for the work of its device. */
 FL_API void fl_kernel_free(fl_kernel *kernel);
 
-/* Fills a `__constant__` or `__device__` variable of the text: the array's bytes go to its beginning. array: packed, on
- * the kernel's device, at most as long as the variable. Waits for all work of the device before, and for the copy. One
+/* Fills a `__constant__` or `__device__` variable of the text: the array's bytes go to its start. array: packed, on the
+ * kernel's device, at most as long as the variable. Waits for all work of the device before, and for the copy. One
  * thread at a time. FL_E_ARGUMENT (no such variable, or a smaller one), FL_E_WRONG_DEVICE, FL_E_UNSUPPORTED. */
 FL_API fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const fl_array *array);
 

@@ -3,7 +3,7 @@
  * link.h - the interface between core and a link, which joins the processes of a launch, for authors of links. Those
  * who use several processes need dist.h instead.
  *
- * A launcher (mpirun, srun) begins the same program several times; each process is a rank, 0 to size - 1. A link is a
+ * A launcher (mpirun, srun) starts the same program several times; each process is a rank, 0 to size - 1. A link is a
  * shared object `links/flynn-link-<name>.so` in a plugin folder with one exported symbol, `const fl_link flynn_link`.
  * Core reads `abi` and `size` first, and uses the link only if both fit. libflynn itself links no MPI, and loads no
  * link unless a launcher began the process.
@@ -38,7 +38,7 @@ typedef struct fl_link {
     uint32_t size;                /* sizeof(fl_link) */
     const char *name;             /* "openmpi"; the same as in the file's name */
     const char *built_with;       /* "Open MPI 4.1.4" */
-    const char *const *variables; /* of the environment: where one is set, a launcher of this library began the
+    const char *const *variables; /* of the environment: where one is set, a launcher of this library started the
                                      process; NULL ends them */
     /* Joins the ranks. A rank that is not heard of for `timeout_s` seconds ends the job: the others print a line that
      * names it, and exit with code 4; 0: wait forever. FL_E_DEVICE, FL_E_UNAVAILABLE. */
@@ -64,10 +64,11 @@ typedef struct fl_link {
 /* The only exported symbol of a link. */
 extern FL_API const fl_link flynn_link;
 
-/* Opens the link of the launcher that began this process, or the link that FLYNN_LINK names. *link is NULL, with FL_OK,
- * if no launcher began this process, or if it began no other one. Call it once in a process. FL_E_UNAVAILABLE: none
- * fits, with causes and fixes, or the link does not see as many ranks as the launcher began; FL_E_DEVICE, FL_E_MEMORY;
- * FL_E_ARGUMENT: FLYNN_LINK_TIMEOUT is wrong: *link is set nevertheless, so that this rank can tell the others. */
+/* Opens the link of the launcher that started this process, or the link that FLYNN_LINK names. *link is NULL, with
+ * FL_OK, if no launcher started this process, or if it started no other one. Call it once in a process.
+ * FL_E_UNAVAILABLE: none fits, with causes and fixes, or the link does not see as many ranks as the launcher started;
+ * FL_E_DEVICE, FL_E_MEMORY; FL_E_ARGUMENT: FLYNN_LINK_TIMEOUT is wrong: *link is set nevertheless, so that this rank
+ * can inform the others. */
 FL_API fl_status fl_link_open(const fl_link **link, fl_link_info *info);
 /* The names of the links that are there, loaded or not: the i-th of them; NULL: there are fewer. */
 FL_API const char *fl_link_name(size_t i);

@@ -41,8 +41,9 @@ static bool go_up(char *path)
     return true;
 }
 
-/* Whether nobody else can replace the folder (absolute, without symbolic links) or a folder above it. In a folder with
- * the sticky bit, such as /tmp, only its owner can replace an entry. Whoever owns "/" is root, whatever the number. */
+/* Returns whether nobody else can replace the folder (absolute, without symbolic links) or a folder above it. In a
+ * folder with the sticky bit, such as /tmp, only its owner can replace an entry. Whoever owns "/" is root, whatever the
+ * number. */
 static bool is_out_of_reach(const char *folder, core_fault *fault)
 {
     const char *who;
@@ -64,7 +65,7 @@ static bool is_out_of_reach(const char *folder, core_fault *fault)
     return true;
 }
 
-/* Whether the folder itself is one, and this user's alone. */
+/* Returns whether the folder itself is a folder of this user, to which nobody else can write. */
 static bool is_own(const char *folder, core_fault *fault)
 {
     struct stat s;
@@ -211,11 +212,11 @@ bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault)
 
 enum { ROOM = 64 << 10, LEFT_BEHIND_S = 24 * 60 * 60, LONGEST_OWNER = 128 };
 
-/* Begins the names of files and folders for code that is being compiled. */
+/* The start of the names of files and folders for code that is being compiled. */
 static const char kind[] = ".flynn-code-";
 
-/* Begins those of this host's processes; the process number follows, which counts within its PID namespace. Hosts may
- * share the folder. */
+/* Writes the start of the names that this host's processes give; the process number follows, which counts within its
+ * PID namespace. Hosts may share the folder. */
 static void name_owner(char owner[LONGEST_OWNER])
 {
     char host[65] = "";
@@ -228,7 +229,8 @@ static void name_owner(char owner[LONGEST_OWNER])
     snprintf(owner, LONGEST_OWNER, "%s%s-%jx-", kind, host, known ? (uintmax_t)space.st_ino : 0);
 }
 
-/* Whether the process that made it is gone, or it is so old that none can still be writing it. */
+/* Returns whether the process that made the file has ended, or the file is so old that no process can still be writing
+ * it. */
 static bool is_left_behind(int folder, const char *name, const char *owner)
 {
     struct stat s;

@@ -19,10 +19,10 @@ bool core_cache_base(bool make, char base[PATH_MAX], core_fault *fault);
  * whether it can be used: it is a folder of this user's, nobody else can write to it or replace it, and code can be
  * loaded from its file system. `make`: makes both; else neither needs to exist, but files must be writable in it. */
 bool core_cache_folder(bool make, char folder[PATH_MAX], core_fault *fault);
-/* Whether it is not used since FLYNN_CACHE is "off". */
+/* Returns whether the cache is off: FLYNN_CACHE is "off". */
 bool core_cache_is_off(void);
 
-/* Makes an empty file for code, on a disk with space for it. Its name tells which process made it. */
+/* Makes an empty file for code, on a disk with space for it. Its name shows which process made it. */
 bool core_cache_make_part(const char *folder, char path[PATH_MAX], core_fault *fault);
 
 /* Makes a folder in $TMPDIR (or /tmp) that only this user can use, and such a file in it. */

@@ -10,7 +10,7 @@
 
 /* The rows of one operation lie in this range of the plugin's table, which may also hold rows of other operations. */
 typedef struct core_row_range {
-    size_t first, end; /* `end` is behind the last */
+    size_t first, end; /* `end` is one past the last */
 } core_row_range;
 
 struct fl_device {

@@ -108,7 +108,7 @@ static bool fits(const fl_row *row, const core_step *step)
     return row->operation == step->operation && row->dtypes & 1u << step->dtype;
 }
 
-/* What the row says of itself: it may load a library here. */
+/* Asks the row whether it can run: it may load a library here. */
 static fl_status ask(const fl_device *device, const fl_row *row, char *why, size_t size)
 {
     *why = '\0';
@@ -215,7 +215,7 @@ static fl_status check_limits(const char *name, const fl_device_info *info, cons
 
 /* --------------------------------------------------------------------------------------------- the call ---- */
 
-/* What later versions give a meaning to must be 0 here. */
+/* Checks that the fields that only later versions give a meaning to are 0. */
 static fl_status check_reserved(const char *name, const fl_run *run)
 {
     static const char none[sizeof run->reserved];

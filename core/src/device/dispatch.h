@@ -31,7 +31,7 @@ fl_status core_call_begin(core_call *call, const char *name, fl_device *device, 
  * compulsory bytes. */
 fl_status core_call_step(core_call *call, const core_step *step, double bytes);
 
-/* A whole call of one step: begins it, converts the `count` inputs to the step's dtype, queues the step and ends it. */
+/* A whole call of one step: starts it, converts the `count` inputs to the step's dtype, queues the step and ends it. */
 fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, const core_step *step,
                         fl_buffer *const *inputs, int count, double bytes);
 
@@ -49,7 +49,7 @@ fl_status core_call_convert(core_call *call, fl_buffer *buffer, fl_dtype dtype);
  * unlocks the stream. `last`: the step that `timing` describes; NULL: none. */
 fl_status core_call_end(core_call *call, const core_step *last, fl_status status);
 
-/* The same for a call whose result has count[0] elements of `element` bytes, whose bytes are added to `timing`. */
+/* core_call_end for a call whose result has count[0] elements of `element` bytes, whose bytes are added to `timing`. */
 fl_status core_call_end_counted(core_call *call, const core_step *last, fl_status status, const fl_array *count,
                                 double element);
 

@@ -120,7 +120,7 @@ static void find_rows(fl_device *device)
     }
 }
 
-/* What the device lacks that core will use; NULL: nothing. */
+/* Returns the reason, for a message, why core cannot use the device; NULL: it has all that core needs. */
 static const char *missing_in(const fl_plugin_device *d)
 {
     const fl_device_api *api = d->api;

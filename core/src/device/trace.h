@@ -14,7 +14,7 @@ typedef enum core_span_kind {
     CORE_SPAN_LINK
 } core_span_kind;
 
-/* A span that was begun; core_trace_end takes it. */
+/* A span that was started; core_trace_end takes it. */
 typedef struct core_span {
     int64_t index; /* of the record; -1: none */
     bool ranged;   /* a profiler's range is open */
@@ -23,7 +23,7 @@ typedef struct core_span {
 /* Seconds of a monotonic clock. */
 double core_now(void);
 
-/* Begins a span of the calling thread and, for all kinds but CORE_SPAN_HOST, one of the stream, which is locked. The
+/* Starts a span of the calling thread and, for all kinds but CORE_SPAN_HOST, one of the stream, which is locked. The
  * span is named "<name> <detail>"; detail may be NULL. For CORE_SPAN_HOST the stream may be NULL. */
 core_span core_trace_begin(fl_stream *stream, core_span_kind kind, const char *name, const char *detail, double bytes);
 /* A `detail` that is not NULL replaces the one given to core_trace_begin. */

@@ -24,7 +24,8 @@ fl_status core_user_text_refuse(const core_user_text *text, const core_text_erro
     return core_fail(FL_E_SOURCE, "%s:%d:%d: %s", text->shown_as, error->line, error->column, error->what);
 }
 
-/* What the compiler said of the text it was given, as a place in the user's. */
+/* Refuses the user's text for the error that the compiler reports in the text it was given, at the same place of the
+ * user's text. */
 static fl_status refuse_compiled(const core_user_text *text, const char *compiled, bool is_expression,
                                  const char *output)
 {

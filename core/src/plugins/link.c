@@ -130,7 +130,7 @@ static const fl_link *load(link_file *l)
 
 /* --------------------------------------------------------------------------------------- the launcher ---- */
 
-/* A variable that a launcher sets for each process; NULL: none began this one. In a shell within an allocation of
+/* A variable that a launcher sets for each process; NULL: none started this one. In a shell within an allocation of
  * Slurm's SLURM_NTASKS is set, and no step runs. A set-uid program sees no variables here, and so opens no link. */
 static const char *launched_by(void)
 {
@@ -143,7 +143,7 @@ static const char *launched_by(void)
     return tasks && atoi(tasks) > 1 ? "SLURM_STEP_NUM_TASKS" : NULL;
 }
 
-/* How many processes the launcher began; 0: it does not say. */
+/* How many processes the launcher started; 0: it does not say. */
 static int launched_count(void)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};

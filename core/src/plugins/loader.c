@@ -122,7 +122,7 @@ static bool has_end(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-/* Whether all texts end within their fields. The numbers have been checked. */
+/* Returns whether all texts end within their fields. The numbers have been checked. */
 static bool texts_end(const fl_probe *p)
 {
     bool good =

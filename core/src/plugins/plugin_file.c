@@ -110,7 +110,7 @@ static void *read_part(const elf_file *f, uint64_t offset, uint64_t size, core_f
     return NULL;
 }
 
-/* Whether the tables, and what they say is in the file, lie within it. */
+/* Returns whether the tables, and what they say is in the file, lie within it. */
 static bool is_whole(elf_file *f, core_fault *fault)
 {
     const elf_header *h = &f->header;

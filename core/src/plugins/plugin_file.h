@@ -28,7 +28,7 @@ typedef struct core_plugin_version {
 
 /* Reads the version at `symbol` without loading the file. False with `fault` filled if the file ends before its ELF
  * tables say (the loader would map it, and its first access past the end would be a SIGBUS). What else is wrong with
- * the file is left to the loader, which has words for it. */
+ * the file is left to the loader, because its messages name it. */
 bool core_plugin_file_check(const char *path, const char *symbol, core_plugin_version *version, core_fault *fault);
 
 /* False with `fault` filled if someone else can have written the plugin or can replace it: the file and its folder must

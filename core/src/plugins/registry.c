@@ -234,7 +234,8 @@ static fl_status find_family(const char *name, const core_plugin **found)
     return short_of_memory ? cannot_run(short_of_memory, &memory) : none_usable(name);
 }
 
-/* What else a backend or a family is called; `name` itself where it is none of these. */
+/* Returns the usual name of a backend or family that has another one ("cuda"); `name` itself where it is none of
+ * these. */
 static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {{"cuda", "hip-nvidia"}, {"nvidia", "hip-nvidia"}, {"amd", "hip-amd"},

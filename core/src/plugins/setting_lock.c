@@ -11,7 +11,7 @@ static struct {
     pthread_cond_t changed;
     uint64_t tickets, entered; /* tickets drawn; callers that have entered, which is the next ticket to enter */
     int64_t inside;
-    /* Of the callers inside: */
+    /* Settings of the callers inside: */
     int32_t value;
     bool alone;
     int (*get)(void);

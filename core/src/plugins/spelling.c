@@ -42,7 +42,7 @@ const char *fl_nearest_name(const char *wanted, const char *const *names, size_t
     for (size_t i = 0; wanted && i < count; i++) {
         int d = distance(wanted, names[i]);
         int longer = (int)(strlen(wanted) > strlen(names[i]) ? strlen(wanted) : strlen(names[i]));
-        if (d < smallest && 3 * d <= longer + 2) { /* one wrong letter is always near */
+        if (d < smallest && 3 * d <= longer + 2) { /* one wrong letter is always close */
             smallest = d;
             nearest = names[i];
         }

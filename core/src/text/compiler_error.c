@@ -36,7 +36,7 @@ static int number(const char **at)
     return (int)read;
 }
 
-/* Behind a place: "error: ", "fatal error: ", "catastrophic error: ", "error #20: ". */
+/* Reads what follows a place: "error: ", "fatal error: ", "catastrophic error: ", "error #20: ". */
 static bool reads_error(const char *at, said *s)
 {
     static const char *const before[] = {"fatal ", "catastrophic "};
@@ -55,7 +55,7 @@ static bool reads_error(const char *at, said *s)
     return *s->message != '\r' && s->message < s->end;
 }
 
-/* Behind the file's name: ":3:25: error: ...", ":3: error: ...", "(3): error: ...". */
+/* Reads what follows the file's name: ":3:25: error: ...", ":3: error: ...", "(3): error: ...". */
 static bool reads_place(const char *at, said *s)
 {
     const char opening = *at++;
@@ -124,7 +124,7 @@ static void find_place(said *s, const char *text)
         s->column = s->column < end ? s->column : end;
         return;
     }
-    s->line = 1; /* behind the text: its last line's end */
+    s->line = 1; /* after the text: the end of its last line */
     for (const char *next = strchr(text, '\n'); next && next[1]; next = strchr(last, '\n')) {
         s->line++;
         last = next + 1;
@@ -156,7 +156,8 @@ static size_t copy_words(const char *words, const char *end, char *copy, size_t 
     return length;
 }
 
-/* Of what a header forbids, the header's own words, if it has any. */
+/* Copies the message of an error, without its frame: where a header forbids a use, the header's own words, if it has
+ * any. */
 static void copy_message(const said *s, char *copy, size_t size)
 {
     static const char forbidden[] = " declared with attribute error: ";
@@ -282,7 +283,7 @@ static bool find_use(const char *text, const char *name, said *s)
     return false;
 }
 
-/* Finds the name anywhere in the text, such as in a macro; otherwise the place is the text's beginning. */
+/* Finds the name anywhere in the text, such as in a macro; otherwise the place is the start of the text. */
 static void find_mention(const char *text, const char *name, said *s)
 {
     const char *found = find_word(text, name);

@@ -157,7 +157,7 @@ fl_status core_expression_read(const char *text, const fl_dtype *inputs, int cou
     return status;
 }
 
-/* The texts differ by the suffixes alone, and behind a suffix the user's has no f. */
+/* The texts differ by the suffixes alone, and after a suffix the user's has no f. */
 int core_expression_column(const char *text, const char *function, int line, int column)
 {
     const char *theirs = text, *ours = strstr(function, place);

@@ -15,7 +15,7 @@
  * - f64 else.
  *
  * *function is the text of a definition of `flynn_expression`, to free(): the user's text stands on lines of its own
- * behind a "#line 1". FL_E_SOURCE with `error` filled, FL_E_ARGUMENT (dtypes, count), FL_E_MEMORY. */
+ * after a "#line 1". FL_E_SOURCE with `error` filled, FL_E_ARGUMENT (dtypes, count), FL_E_MEMORY. */
 fl_status core_expression_read(const char *text, const fl_dtype *inputs, int count, core_signature *signature,
                                char **function, core_text_error *error);
 

@@ -25,7 +25,7 @@ bool core_token_is_floating(const core_token *number)
     return false;
 }
 
-/* Of an integer: u, l or ll, in either order, or nothing. */
+/* Returns whether the text is the suffix of an integer: u, l or ll, in either order, or nothing. */
 static bool is_integer_suffix(const char *at, size_t length)
 {
     static const char *const suffixes[] = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"};

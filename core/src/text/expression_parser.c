@@ -165,7 +165,7 @@ static core_value value_of(fl_dtype dtype)
     return dtype == FL_F64 ? CORE_DOUBLE : dtype == FL_F32 ? CORE_SINGLE : CORE_INTEGER;
 }
 
-/* Behind "(": the words of a type, ")" and a value. */
+/* Reads what follows "(": the words of a type, ")" and a value. */
 static fl_status read_cast(core_parser *p, const core_token *opened, core_value *of)
 {
     const core_token first = p->token;
@@ -265,7 +265,7 @@ static bool is_whole_number(const core_token *token, unsigned long long *number)
     return *number > 0;
 }
 
-/* What C reads otherwise than it was meant: a quotient of two numbers, and an order of three. */
+/* Refuses what C reads otherwise than it was meant: a quotient of two whole numbers, and an order of three values. */
 static fl_status check_meaning(core_parser *p, const core_token *first, const core_token *mark,
                                const core_token *second, bool of_order)
 {

@@ -27,7 +27,7 @@ static fl_status fail_at(const core_token *token, core_text_error *error, const 
     return core_source_fail(error, token->line, token->column, "%s", what);
 }
 
-/* Does the word stand before the function's name? Then *token is it. */
+/* Returns whether the word stands before the function's name; *token is then the word. */
 static bool stands_before_name(const core_definition *d, const char *word, core_token *token)
 {
     core_text_error unused;
@@ -130,7 +130,7 @@ static fl_status add_word(parameter_reader *p, const core_token *token, core_tex
     return FL_OK;
 }
 
-/* The dtype of the elements behind a pointer. */
+/* The dtype of the elements that a pointer points to. */
 static bool dtype_of_elements(const core_type_layout *layout, fl_dtype *dtype)
 {
     if (layout->is_real)
@@ -140,7 +140,7 @@ static bool dtype_of_elements(const core_type_layout *layout, fl_dtype *dtype)
     return layout->size != 2;
 }
 
-/* What was read, as a parameter. */
+/* Makes a parameter of what was read. */
 static fl_status settle(const parameter_reader *p, const core_token *end, core_parameter *parameter,
                         core_text_error *error)
 {
@@ -165,7 +165,7 @@ static fl_status settle(const parameter_reader *p, const core_token *end, core_p
     return FL_OK;
 }
 
-/* To the "," or ")" behind it, which is in *token. */
+/* Reads a parameter, up to the "," or ")" after it, which is in *token. */
 static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_token *token)
 {
     parameter_reader p = {.pointers = 0};
@@ -184,7 +184,7 @@ static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_
     return status == FL_OK ? settle(&p, token, parameter, h->error) : status;
 }
 
-/* Behind "(": nothing, or void. */
+/* Returns whether nothing, or void, follows the "(". */
 static bool takes_nothing(core_reader reader)
 {
     core_text_error unused;
@@ -230,7 +230,7 @@ static fl_status declare(const core_definition *d, core_kernel_signature *signat
     if (!text)
         return core_fail(FL_E_MEMORY, "out of host memory");
     memcpy(text, before, used);
-    /* Up to the bracket that closes the parameters: one blank behind each token. */
+    /* Up to the bracket that closes the parameters: one blank after each token. */
     core_reader_start(&reader, d->name.at);
     for (int depth = -1; depth != 0 && core_token_next_of_code(&reader, &token, &unused) == FL_OK;) {
         const int opens = core_token_is(&token, "(") - core_token_is(&token, ")");
@@ -281,7 +281,7 @@ static fl_status read_kernel(const found_kernels *found, core_kernel_signature *
         return fail_at(&d->name, error, "a kernel returns void");
     memcpy(signature->name, d->name.at, d->name.length);
     for (h.reader = d->item; h.reader.at < d->name.at + d->name.length;)
-        core_token_next_of_code(&h.reader, &token, error); /* to behind the name */
+        core_token_next_of_code(&h.reader, &token, error); /* to the end of the name */
     status = read_parameters(&h, signature);
     return status == FL_OK ? declare(d, signature) : status;
 }

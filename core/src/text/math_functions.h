@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef enum core_function_kind {
-    CORE_FUNCTION_REAL,    /* of reals, gives a real; `log` has a `logf` beside it */
+    CORE_FUNCTION_REAL,    /* of reals, gives a real; the form of `log` for floats is `logf` */
     CORE_FUNCTION_TO_INT,  /* likewise, but gives an int or a long: ilogb and ilogbf */
     CORE_FUNCTION_TEST,    /* of a real of any kind, gives 0 or another int: isnan, without an isnanf */
     CORE_FUNCTION_ANY_TYPE /* of its arguments' common type, gives that: max, min, abs */
@@ -33,7 +33,7 @@ typedef struct core_constant {
 extern const core_constant core_constants[];
 extern const size_t core_constant_count;
 
-/* The nearest name of a function for a misspelt one, also for another language's name ("ln"); "" if none is near. */
+/* The nearest name of a function for a misspelt one, also for another language's name ("ln"); "" if none is close. */
 const char *core_nearest_function(const char *name);
 
 #endif

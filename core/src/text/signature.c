@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was found so far. */
+/* The functions that were found so far: the last one, and whether the text defines max and min. */
 typedef struct found_function {
     core_definition last; /* name.length 0: there is none */
     bool own_max, own_min;

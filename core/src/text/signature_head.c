@@ -76,7 +76,7 @@ static fl_status fail_of_array(head_reader *h, const core_token *token)
     return fail_at(h, token, "a pointer or an array: a function of map takes numbers, one element of each input");
 }
 
-/* A parameter, to the "," or ")" behind it, which is in *token. */
+/* Reads a parameter, up to the "," or ")" after it, which is in *token. */
 static fl_status read_parameter(head_reader *h, core_signature *signature, core_token *token)
 {
     const int index = signature->count;
@@ -122,7 +122,7 @@ static fl_status read_parameter(head_reader *h, core_signature *signature, core_
     return copy_name(h, &name, signature->input_names[index]);
 }
 
-/* Behind the head's "(": "void)" or ")". */
+/* Returns whether "void)" or ")" follows the head's "(". */
 static bool takes_nothing(core_reader reader)
 {
     core_text_error unused;

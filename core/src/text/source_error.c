@@ -35,7 +35,7 @@ fl_status core_source_fail(core_text_error *error, int line, int column, const c
 
 /* ------------------------------------------------------------------------------------------------- caret ---- */
 
-/* The bytes of the character of UTF-8 that begins here; 0: none does. */
+/* The bytes of the character of UTF-8 that starts here; 0: none does. */
 static int character_length(const char *at, const char *end)
 {
     const unsigned char first = (unsigned char)*at;

@@ -16,7 +16,7 @@ typedef struct text_reader {
     core_token open[DEEPEST]; /* brackets */
     int depth;                /* of them */
     int file_level;           /* of them are extern "C" { */
-    core_reader item;         /* where the present definition or declaration at file level begins */
+    core_reader item;         /* where the present definition or declaration at file level starts */
     core_definition_reader *to;
 } text_reader;
 
@@ -36,7 +36,7 @@ static void blank(text_reader *t, const core_token *token)
 
 /* ------------------------------------------------------------------------------------------- directives ---- */
 
-/* `at` stands behind "include". */
+/* `at` stands after "include". */
 static bool is_known_include(const char *at)
 {
     static const char *const known[] = {"math.h", "stdint.h", "stdbool.h", "hip/hip_runtime.h"};
@@ -80,7 +80,7 @@ static fl_status read_directive(text_reader *t, const core_token *token)
 
 /* ------------------------------------------------------------------------------------------ definitions ---- */
 
-/* A `{` at file level was read. Is it a function's body? Then *name is the function's. */
+/* Returns whether the `{` at file level, which was read, starts a function's body; *name is then the function's. */
 static bool begins_body(core_reader item, const core_token *brace, core_token *name)
 {
     core_text_error unused;

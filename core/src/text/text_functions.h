@@ -9,8 +9,8 @@ enum { CORE_MOST_TEXT = 1 << 20 };
 
 /* A function at file level. */
 typedef struct core_definition {
-    core_reader item; /* where its definition begins */
-    core_reader body; /* behind its { */
+    core_reader item; /* where its definition starts */
+    core_reader body; /* after its { */
     core_token name;
 } core_definition;
 

@@ -38,7 +38,7 @@ fl_status core_token_next(core_reader *reader, core_token *token, core_text_erro
 /* Likewise, but passes over directives, which may stand within a construct that they are not part of. */
 fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_text_error *error);
 
-/* Skips to behind the bracket that closes the one read before, of any kind: brackets match there. */
+/* Skips past the bracket that closes the one read before, of any kind: brackets match there. */
 fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
 
 /* Copies the start of the token without joins of lines, and with one blank for blanks and comments, as for the words of
@@ -46,7 +46,7 @@ fl_status core_skip_brackets(core_reader *reader, core_text_error *error);
 void core_token_words(const core_token *token, char *words, size_t size);
 
 bool core_token_is(const core_token *token, const char *text);
-/* Is it one of the texts? The last one is NULL. */
+/* Returns whether the token is one of the texts. The last one is NULL. */
 bool core_token_is_one_of(const core_token *token, ...) __attribute__((sentinel));
 
 /* The token for a message: its first characters, then "..." if it is longer. */

@@ -44,7 +44,7 @@ typedef enum lanes_kind {
     LANES_CHOICE,   /* a ? b : c */
     LANES_CAST,     /* of a to `common`, which may be narrower than int */
     LANES_CALL,     /* function of a, or of a and b, each of type `common` */
-    /* Statements; `next` is the one behind it. */
+    /* Statements; `next` is the one after it. */
     LANES_ASSIGN, /* variable = a; without a: a declaration */
     LANES_IF,     /* a, first, other */
     LANES_LOOP,   /* a or NULL: for ever, first: the body, other: the step */
@@ -59,7 +59,7 @@ typedef struct lanes_node {
     core_type_layout type, common; /* type: of a value in C, not narrower than int */
     const core_function *function;
     bool declares, is_float; /* an assignment that is a declaration's; the function is float's ("sqrtf") */
-    bool test_last;          /* a loop whose condition stands behind its body */
+    bool test_last;          /* a loop whose condition stands after its body */
     bool continues;          /* a loop whose body has `continue` */
     bool leaves;             /* ... `break` or `return` */
     bool by_lanes;           /* an integer's division, which fails for the lanes of the mask alone */
@@ -104,7 +104,7 @@ void lanes_refuse(lanes_reader *r, const core_token *at, const char *what);
 bool lanes_enter(lanes_reader *r); /* one level deeper; false: too deep, which is refused. Pair it with r->depth-- */
 lanes_node *lanes_node_add(lanes_reader *r, lanes_kind kind);
 lanes_variable *lanes_variable_find(lanes_reader *r, const core_token *name);
-bool lanes_read_type(lanes_reader *r, core_type_layout *type); /* false: the token begins none, and is not read */
+bool lanes_read_type(lanes_reader *r, core_type_layout *type); /* false: the token is no type, and is not read */
 lanes_node *lanes_read_value(lanes_reader *r);
 lanes_node *lanes_binary(lanes_reader *r, lanes_node *a, const core_token *mark, lanes_node *b);
 

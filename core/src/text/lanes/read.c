@@ -21,7 +21,8 @@ static lanes_node *add(lanes_reader *r, statements *to, lanes_kind kind)
 
 static void read_statement(lanes_reader *r, statements *to);
 
-/* The statement that is read is part of the row; a block's variables end with it. Is one of it heavy? */
+/* Reads a statement as a part of the row; a block's variables end with it. Returns whether one of its statements is
+ * heavy. */
 static bool read_part(lanes_reader *r, lanes_node **row)
 {
     const int before = r->function->variable_count;
@@ -53,7 +54,7 @@ static lanes_variable *declare(lanes_reader *r, core_type_layout type)
     return v;
 }
 
-/* Behind the type: "a, b = 1". */
+/* Reads what follows the type: "a, b = 1". */
 static void read_declarations(lanes_reader *r, statements *to, core_type_layout type)
 {
     do {
@@ -242,7 +243,7 @@ static void read_jump(lanes_reader *r, statements *to)
     lanes_demand(r, ";");
 }
 
-/* Behind "{", to behind "}". */
+/* Reads the statements after "{", and the "}". */
 static void read_block(lanes_reader *r, statements *to)
 {
     const int before = r->function->variable_count;

@@ -148,7 +148,7 @@ static lanes_node *finish(lanes_reader *r, lanes_node *n)
 
 /* ------------------------------------------------------------------------------------------------ values ---- */
 
-/* Constants that backends/shared/code_numbers.h defines, beside those of core_constants, which are double. */
+/* Constants that backends/shared/code_numbers.h defines, in addition to those of core_constants, which are double. */
 static const struct {
     const char *name;
     core_type_layout type;
@@ -223,7 +223,8 @@ static lanes_node *read_number(lanes_reader *r)
     return finish(r, n);
 }
 
-/* Is it computed by operations of vectors? Others would be done lane by lane, which is slower than the scalar loop. */
+/* Returns whether the function is computed by operations of vectors. Others would be done lane by lane, which is slower
+ * than the scalar loop. */
 static bool is_of_vectors(const core_function *function)
 {
     static const char *const names[] = {"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint"};
@@ -292,7 +293,7 @@ static lanes_node *read_name(lanes_reader *r)
     return calls ? read_call(r) : read_number(r);
 }
 
-/* Behind "(": a cast, or a value in brackets. */
+/* Reads what follows "(": a cast, or a value in brackets. */
 static lanes_node *read_brackets(lanes_reader *r)
 {
     core_type_layout type;

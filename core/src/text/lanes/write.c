@@ -79,9 +79,9 @@ static void close_brace(lanes_writer *w)
 
 static void put_statements(lanes_writer *w, lanes_node *row, const lanes_node *end);
 
-/* True if the variable can be assigned in all lanes, also in those outside of the mask: nothing reads it there. That
- * holds for a variable that is not named behind the loop in which it is assigned. The assignment then does not wait for
- * the mask. */
+/* Returns whether the variable can be assigned in all lanes, also in those outside of the mask: nothing reads it there.
+ * That holds for a variable that is not named after the loop in which it is assigned. The assignment then does not wait
+ * for the mask. */
 static bool is_for_all(const lanes_writer *w, const lanes_variable *v)
 {
     const lanes_node *loop = w->depth > 0 ? w->around[w->depth - 1] : NULL;
@@ -169,7 +169,8 @@ static void put_loop_condition(lanes_writer *w, lanes_node *loop)
     put_line(w, "m &= c%d;", c);
 }
 
-/* `ends`: when no round is begun. Behind it, m is what it was, and left1 the lanes that are through. */
+/* `ends`: the condition under which no round is started. After the loop, m is what it was, and left1 the lanes that are
+ * through. */
 static void put_loop(lanes_writer *w, lanes_node *loop, const char *ends)
 {
     const int k = loop->number = ++w->numbers;
@@ -246,7 +247,8 @@ static const char *element_of(core_type_layout type)
     return type.size == 8 || (type.size == 4 && type.is_unsigned) ? "long" : "int";
 }
 
-/* What lives as long as a lane's element: parameters, and variables of the function's own level before the loop. */
+/* Writes the variables that live as long as a lane's element: parameters, and variables of the function's own level
+ * before the loop. */
 static void put_variables(lanes_writer *w, lanes_node *row, const lanes_node *loop)
 {
     lanes_function *f = (lanes_function *)w->function;

@@ -72,7 +72,7 @@ static void put_comparison(lanes_writer *w, const lanes_node *a, const core_toke
     lanes_put(w, ")");
 }
 
-/* The first part of && || ?: as a condition. */
+/* Writes the first operand of && || ?: as a condition. */
 static void put_first(lanes_writer *w, const lanes_node *n)
 {
     if (n->number > 0)
