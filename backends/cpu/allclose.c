@@ -12,7 +12,8 @@
 
 enum { PIECE = 4096 }; /* elements that are counted, and searched for the worst if any of them differs, at a time */
 
-/* What was found so far. The worst is the one furthest beyond its bound; of equals, the one of the lowest index. */
+/* The differences that were found so far. The worst is the one furthest beyond its bound; of equals, the one of the
+ * lowest index. */
 typedef struct findings {
     int64_t differing, worst_index;
     double worst_excess;

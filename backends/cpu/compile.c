@@ -159,8 +159,8 @@ static char *make_text(const fl_source *s, const char *const *const *preludes, i
 #define VECTOR_MATH "-DFLYNN_VECTOR_MATH=0"
 #endif
 
-/* What every function is compiled with. A misspelt function is an error here, and not when the object is loaded.
- * Columns are counted in characters. */
+/* The options that every function is compiled with. A misspelt function is an error here, and not when the object is
+ * loaded. Columns are counted in characters. */
 static const char *const common[] = {"-std=gnu11",
                                      "-shared",
                                      "-fPIC",

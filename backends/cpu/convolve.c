@@ -142,7 +142,7 @@ CPU_RUN_FLOATS(automatic, fl_convolve_args, out)
 CPU_RUN_FLOATS(reference, fl_convolve_args, out)
 #endif
 
-/* The test of the kernel again, which costs next to nothing: nothing need be remembered between the two calls. */
+/* The test of the kernel is done again, because it costs next to nothing: no result is saved between the two calls. */
 static const char *CPU_NAME(chosen)(const fl_context *context, const void *args, fl_launch *launch)
 {
     const fl_convolve_args *c = args;

@@ -5,7 +5,7 @@
  *
  * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a block of the
  * signal is convolved with the kernel as if both were periodic. Its first kernel - 1 sums have wrapped around and are
- * dropped; the others are outputs, and the next block begins that much earlier. Any signal is done in the memory of a
+ * dropped; the others are outputs, and the next block starts that much earlier. Any signal is done in the memory of a
  * few blocks.
  */
 #include "../shared/library.h"
@@ -29,14 +29,14 @@ static inline size_t whole_lines(size_t bytes)
     return (bytes + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
 }
 
-/* Of a power of two. */
+/* The logarithm of a power of two. */
 static inline double log2_of(int64_t n)
 {
     return __builtin_ctzll((unsigned long long)n);
 }
 
 /* The length of a block: that for which an output costs the least, or all in one where that is no longer;
- * 0: the kernel is too long for KissFFT, which counts in an int. */
+ * 0: the kernel is too long for KissFFT, because that counts in an int. */
 static int64_t CPU_NAME(block_length)(const fl_convolve1d_args *c)
 {
     const int64_t taps = c->kernel.shape[0], full = c->signal.shape[0] + taps - 1;

@@ -10,7 +10,8 @@ typedef struct FN(complex) {
     real re, im;
 } FN(complex);
 
-/* What is used of KissFFT, as kiss_fftr.h has it. A plan lies in memory of ours, and serves one thread at a time. */
+/* The functions of KissFFT that are used, as kiss_fftr.h has them. A plan lies in memory of ours, and serves one thread
+ * at a time. */
 typedef struct FN(kiss) {
     void *(*plan)(int length, int inverse, void *memory, size_t *bytes);
     void (*forward)(void *plan, const real *in, FN(complex) * out);
@@ -56,7 +57,7 @@ typedef struct FN(block) {
     FN(complex) * spectrum;
 } FN(block);
 
-/* What all threads share. */
+/* The state that all threads share. */
 typedef struct FN(filter) {
     const fl_convolve1d_args *c;
     FN(kiss) kiss;

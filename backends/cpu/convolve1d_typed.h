@@ -29,7 +29,7 @@ KERNEL void FN(add_within)(const fl_convolve1d_args *c, int64_t i0, int64_t i1, 
     }
 }
 
-/* Of the taps that meet the signal under outputs i0 to i1, the first, and the one past the last. */
+/* The first of the taps that meet the signal under outputs i0 to i1, and the one past the last. */
 static inline int64_t FN(first_tap)(const fl_convolve1d_args *c, int64_t i0)
 {
     return max64(0, i0 + c->origin - c->signal.shape[0] + 1);
@@ -83,7 +83,7 @@ ALWAYS_INLINE void FN(sum_quarters)(const bool first, const real *restrict in, c
     }
 }
 
-/* The same for any width. */
+/* sum_quarters for any width. */
 KERNEL void FN(sum_piece)(bool first, const real *in, const real *kernel, int64_t taps, real *out, int64_t width)
 {
     const int64_t quarter = width / SUMS;

@@ -62,7 +62,7 @@ static real FN(definition)(const fl_convolve_args *c, int64_t i, int64_t j)
     return sum;
 }
 
-/* For the kernels that are not finite, of which the fast loops, which skip zeros, know nothing. */
+/* For the kernels that are not finite: the fast loops are wrong for them, because they skip zeros. */
 static void FN(by_definition)(const fl_context *context, const fl_convolve_args *c, const fl_launch *launch)
 {
     (void)context, (void)launch;
@@ -161,7 +161,7 @@ ALWAYS_INLINE void FN(add_to_rows)(const int rows, const real *restrict in, cons
     }
 }
 
-/* The same for any number of rows and columns. */
+/* add_to_rows for any number of rows and columns. */
 KERNEL void FN(add_row)(int64_t rows, const real *in, const real *kernel, int64_t next, int64_t taps, real *out,
                         int64_t pitch, int64_t width)
 {
@@ -234,9 +234,9 @@ static real FN(factor)(const fl_convolve_args *c, FN(factors) f, int64_t p)
     return FN(kernel_row)(c, p)[f.column] / FN(kernel_row)(c, f.row)[f.column];
 }
 
-/* Whether the kernel has rank one to rounding: each element within min(16, elements) units of rounding of the product
- * of its factors. The pivot is the element of largest magnitude: |u| <= 1, so that the sums along the rows lose no
- * digits to underflow that the sum of all would keep. All zeros, infinities and NaN fail. */
+/* Returns whether the kernel has rank one to rounding: each element within min(16, elements) units of rounding of the
+ * product of its factors. The pivot is the element of largest magnitude: |u| <= 1, so that the sums along the rows lose
+ * no digits to underflow that the sum of all would keep. All zeros, infinities and NaN fail. */
 static bool FN(rank_one)(const fl_convolve_args *c, FN(factors) * f)
 {
     int64_t kh = c->kernel.shape[0], kw = c->kernel.shape[1];
@@ -276,8 +276,8 @@ KERNEL void FN(fir)(const real *in, int64_t step, const real *taps, int64_t coun
     }
 }
 
-/* The factors, zeros behind them, and one thread's memory for a tile: a padded row of the image, and the rows of the
- * image summed along the row, of which a tile needs u_count - 1 more than it has. */
+/* The factors, with zeros after them, and one thread's memory for a tile: a padded row of the image, and the rows of
+ * the image summed along the row, of which a tile needs u_count - 1 more than it has. */
 typedef struct FN(passes) {
     real *u, *v;
     int64_t u_count, v_count;

@@ -33,8 +33,8 @@ enum { CPU_MOST_FLAGS = 16 }; /* of cpu_table.flags */
 typedef struct cpu_operation {
     const fl_row *rows; /* the preferred ones first */
     size_t count;
-    /* True if the library that they need is there, which this does not load (their `available` does); else `why` states
-     * the reason and the fix. NULL: they need none. */
+    /* Returns whether the library that the rows need exists, without loading it (their `available` does that); else
+     * `why` states the reason and the fix. NULL: they need none. */
     bool (*found)(char *why, size_t size);
 } cpu_operation;
 

@@ -23,7 +23,7 @@ enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
 /* ------------------------------------------------------------------------------------------------- memory ---- */
 
 /* Large blocks ask for huge pages: fewer faults when they are first touched, and fewer misses of the address cache in
- * tiles, which jump from row to row. */
+ * tiles, because these jump from row to row. */
 static fl_status allocate(void *self, size_t bytes, void **memory)
 {
     const cpu_device *device = self;
@@ -170,7 +170,8 @@ const fl_device_api cpu_device_api = {
 
 /* ------------------------------------------------------------------------------------------------ probing ---- */
 
-/* What this plugin was built for, the tables that need more of the processor first: the first that runs is taken. */
+/* The tables that this plugin was built with, the ones that need more of the processor first: the first that runs is
+ * taken. */
 #ifdef CPU_LEVELS
 extern const cpu_table cpu_table_v2, cpu_table_v3, cpu_table_v4;
 static const cpu_table *const tables[] = {&cpu_table_v4, &cpu_table_v3, &cpu_table_v2};
@@ -190,7 +191,7 @@ enum { MAX_THREADS = 1024 };
 enum { MAX_THREADS = 1 };
 #endif
 
-/* True if the processor and the system, which must save its registers, run the instruction set; always for "base". */
+/* Returns whether the processor runs the instruction set and the system saves its registers; always true for "base". */
 static bool runs(const char *isa)
 {
 #ifdef CPU_LEVELS

@@ -32,7 +32,8 @@ V_INLINE unsigned v_bits(v_mask m)
 #endif
 }
 V_INLINE bool v_any(v_mask m) { return v_bits(m) != 0; }
-/* Does the loop wait for these lanes, so that the others can take elements? When about half of them are left, as measured. */
+/* Returns whether the loop ends, because so few lanes are left that the others take elements: about half, as
+ * measured. */
 V_INLINE bool v_few(v_mask m, bool more)
 {
     return __builtin_popcount(v_bits(m)) <= (!more ? 0 : V_LANES == 16 ? 10 : V_LANES / 2);
@@ -106,7 +107,7 @@ typedef struct v_work {
 #else
 #define v_numbers ((v_i32){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #endif
-/* Of each lane, how many before it are in the mask: sums over 2, 4, 8 ... lanes. */
+/* For each lane, how many lanes before it are in the mask: sums over 2, 4, 8 ... lanes. */
 V_INLINE v_i32 v_rank(v_mask m)
 {
     v_i32 sum = m & 1;

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* True if a LAPACK is there; else `why` states the variants that need it and the fix. Loads nothing. */
+/* Returns whether a LAPACK exists; else `why` states the variants that need it and the fix. Loads nothing. */
 bool cpu_lapack_found(char *why, size_t size);
 
 /* fl_row.available of the rows that call it: loads it. */

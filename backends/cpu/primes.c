@@ -66,7 +66,7 @@ enum {
     SLICE = 1 << 22, /* numbers decided before the primes among them are collected */
 };
 
-/* The same in pieces that a vector of divisors takes at once, in floating point, since there are no vectors of integer
+/* is_prime in pieces that a vector of divisors takes at once, in floating point, since there are no vectors of integer
  * divisions. It is exact: a quotient that is not an integer is at least 1 / j off the nearest one, 2^-31 of itself or
  * more, and rounded by 2^-53 of itself. */
 static bool CPU_NAME(is_prime_by_pieces)(int32_t n, int32_t last)
@@ -137,7 +137,7 @@ enum {
 
 typedef struct sieve {
     int64_t begin;   /* the first flag */
-    int64_t flags;   /* behind the last one */
+    int64_t flags;   /* one past the last one */
     int64_t segment; /* flags of one */
     int64_t run;     /* flags of a thread's segments */
     int64_t runs;    /* at once */
@@ -225,8 +225,8 @@ static void CPU_NAME(sieve_strike)(const sieve *s, uint32_t *next, uint8_t *flag
     }
 }
 
-/* For each base prime the first flag to strike out from `first` on: of its square, or of an odd multiple beyond it. Of
- * a square beyond this run, any flag that lies behind it. */
+/* For each base prime the first flag to strike out from `first` on: that of its square, or of an odd multiple beyond
+ * it; for a square beyond this run, any flag after the run. */
 static void CPU_NAME(sieve_seek)(const sieve *s, int64_t first, uint32_t *next)
 {
     for (int64_t b = 0; b < s->base_count; b++) {
@@ -246,7 +246,7 @@ static int64_t CPU_NAME(sieve_count)(const uint8_t *flag, int64_t length)
     return primes;
 }
 
-/* Sieves the r-th of the runs that begin at the flag `first`; returns how many primes it has. */
+/* Sieves the r-th of the runs that start at the flag `first`; returns how many primes it has. */
 static int64_t CPU_NAME(sieve_run)(const sieve *s, int64_t first, int64_t r)
 {
     const int64_t begin = first + r * s->run, end = min64(begin + s->run, s->flags);

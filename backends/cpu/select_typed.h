@@ -5,7 +5,7 @@
  *     FN(name) the name of a function for it: naive_bits32_v3
  */
 
-/* What of an element's bits decides: all, but for the sign of a float: -0 is zero. NaN is not. */
+/* The bits of an element that decide whether it is zero: all, but for the sign of a float: -0 is zero. NaN is not. */
 static inline bits FN(mask_of)(fl_dtype dtype)
 {
     return has_sign(dtype) ? (bits)((bits)-1 >> 1) : (bits)-1;

@@ -21,7 +21,7 @@ enum {
     BUCKET = 1 << 13,       /* elements, which with as much memory again stay in the second cache */
     FAR = 1 << 17,          /* elements that would not */
     MAX_BUCKETS = 2048,     /* places that elements are distributed to at a time */
-    PREFIX_BITS = 14,       /* bits that tell buckets apart, at most: counters that stay in the second cache */
+    PREFIX_BITS = 14,       /* bits by which buckets differ, at most: counters that stay in the second cache */
     MIN_PREFIX_BITS = 8,
     PREFIXES = 1 << PREFIX_BITS,
     WIDE_BITS = 11,                         /* of a digit in a bucket, at most: counters that stay in the first cache */
@@ -76,7 +76,8 @@ static inline double bytes_of(const fl_sort_args *s)
     return (double)s->in.shape[0] * (double)size_of(s);
 }
 
-/* Whether radix sort is done in buckets, which pays but for few elements. The reference is without. */
+/* Returns whether radix sort is done in buckets, as it is but for few elements, where they do not pay. The reference
+ * has none. */
 static inline bool has_buckets(const fl_sort_args *s)
 {
 #ifdef CPU_REFERENCE
@@ -89,7 +90,7 @@ static inline bool has_buckets(const fl_sort_args *s)
 typedef struct bucket_list {
     int low, high, shift; /* keys differ in the bits from low on, below high; prefixes are those from shift on */
     int count;
-    int64_t start[MAX_BUCKETS + 1];            /* where each begins */
+    int64_t start[MAX_BUCKETS + 1];            /* where each starts */
     int first[MAX_BUCKETS], last[MAX_BUCKETS]; /* its prefixes */
     uint16_t of[PREFIXES];                     /* the bucket of each prefix */
 } bucket_list;
@@ -189,7 +190,7 @@ static void CPU_NAME(plan_bitonic)(void *device, const void *args, fl_launch *la
     launch->bytes_requested = 2 * bytes_of(s) * (2 + levels * (levels + 1) / 2);
 }
 
-/* What the C library reads and writes is its own. */
+/* The loads and stores of the C library are not known: counted is each element, read once and written once. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
     (void)device;

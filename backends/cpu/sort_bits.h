@@ -71,13 +71,13 @@ KERNEL void FN(count_all)(const bits *in, int64_t n, order o, int64_t *counts)
     FN(count_digits)(in, n, o, 0, PASSES, counts);
 }
 
-/* Of one pass: a thread's part has other elements after each. */
+/* Counts the digits of one pass: a thread's part has other elements after each. */
 KERNEL void FN(count_one)(const bits *in, int64_t n, order o, int pass, int64_t *counts)
 {
     FN(count_digits)(in, n, o, pass, pass + 1, counts);
 }
 
-/* Writing goes on in more places than the processor foresees: the cache line behind is fetched in time, unless what is
+/* Writing goes on in more places than the processor foresees: the next cache line is fetched in time, unless what is
  * written stays in the cache. */
 ALWAYS_INLINE void FN(put)(bits b, int64_t *place, bool far, bits *out)
 {
@@ -123,8 +123,8 @@ KERNEL void FN(distribute)(const bits *in, int64_t n, order o, int shift, int64_
 }
 
 /* From how often each part of the input has each digit (counts[part * stride + digit]) to where its first one belongs:
- * behind all smaller digits, and behind the same ones of earlier parts, which keeps equal elements in their order.
- * False: all elements have the same digit, and are in order already. */
+ * after all smaller digits, and after the same ones of earlier parts, which keeps equal elements in their order. False:
+ * all elements have the same digit, and are in order already. */
 static bool FN(find_places)(int64_t *counts, int64_t parts, int64_t stride, int64_t digits, int64_t n)
 {
     int64_t place = 0;
@@ -236,7 +236,7 @@ static fl_status FN(radix)(const fl_context *context, const fl_sort_args *s, con
 /* Batcher's bitonic sorter (Batcher, "Sorting networks and their applications", AFIPS 1968) in the form in which every
  * comparison puts the smaller element first: two sorted halves are merged by comparing the first with the last, the
  * second with the last but one ..., and then elements half as far apart, and half of that ... Elements that would be
- * behind the end count as larger than all, and stay where they are: any length will do. */
+ * past the end count as larger than all, and stay where they are: any length will do. */
 
 KERNEL void FN(to_keys)(const bits *in, int64_t n, order o, sbits *keys)
 {
@@ -341,7 +341,7 @@ KERNEL void FN(far_step)(sbits *keys, int64_t n, int64_t distance, int64_t tile,
     const int64_t high = mirror ? start + 2 * distance - 1 - offset : low + distance;
 
     if (mirror) {
-        int64_t skip = max64(0, high - n + 1); /* whose counterparts are behind the end */
+        int64_t skip = max64(0, high - n + 1); /* whose counterparts are past the end */
         FN(exchange_mirrored)(keys + low + skip, keys + high - skip, tile - skip);
     } else {
         FN(exchange)(keys + low, keys + high, min64(tile, n - high));

@@ -4,7 +4,7 @@
  *
  * By the lowest digit first, every pass reads all of the memory and writes it in many places. Here elements move
  * through it once, each into its bucket, of keys that are close together, and what is left to sort in a bucket is
- * sorted in the second cache. To begin with the highest digit: McIlroy, Bostic and McIlroy, "Engineering radix sort",
+ * sorted in the second cache. Starting with the highest digit: McIlroy, Bostic and McIlroy, "Engineering radix sort",
  * Computing Systems 6(1), 1993.
  *
  * Buckets are made for the input, so that most of them have about as many elements: half of the floats that are spread
@@ -12,7 +12,7 @@
  * counted, and neighbouring prefixes that have few elements share a bucket.
  */
 
-/* Makes the least key 0, and tells which bits others differ from it in: from `low` on, below `high`. */
+/* Makes the least key 0, and finds the bits in which others differ from it: from `low` on, below `high`. */
 static void FN(trim_keys)(FN(radix_job) * job, bucket_list *list)
 {
     const bits *from = job->from;
@@ -119,8 +119,8 @@ static void FN(sort_bucket)(bits *data, bits *spare, int64_t n, order o, int low
         memcpy(data, from, (size_t)n * sizeof *data);
 }
 
-/* The buckets that begin in a part. They use the same spare memory in turn, which so stays in the cache: from where the
- * first begins, since each has room before the next part's first one. */
+/* Sorts the buckets that start in a part. They use the same spare memory in turn, which so stays in the cache: from
+ * where the first starts, since each has room before the next part's first one. */
 static void FN(sort_buckets)(const FN(radix_job) * job, const bucket_list *list, int64_t start, int64_t end)
 {
     bits *spare = NULL;

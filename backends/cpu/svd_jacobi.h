@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compiled for several instruction sets: names that tell them apart. */
+/* These functions are compiled for several instruction sets, under names that differ. */
 #define jacobi_free CPU_NAME(jacobi_free)
 #define jacobi_create CPU_NAME(jacobi_create)
 #define jacobi_dot CPU_NAME(jacobi_dot)
@@ -43,7 +43,7 @@
 enum { JACOBI_SWEEPS = 60 }; /* at most; ten are many */
 
 /* `count` columns of `length` elements (at least as many), which become orthogonal, longest first, and `count` of as
- * many: the rotations. Columns are told by pointers, so that two are swapped without moving them. */
+ * many: the rotations. Pointers name the columns, so that two are swapped without moving them. */
 typedef struct jacobi {
     int64_t count, length;
     double **column, **rotation;

@@ -61,8 +61,7 @@ static double quota_v1(const char *root, const char *group)
 }
 
 /* The smallest quota of the group and its parents, each of which limits all groups below it. Inside a container the
- * path may be the host's, which does not exist there, and the container's own group is at the root: so all are tried.
- */
+ * path may be the host's, and the container's own group is at the root: so all are tried. */
 static double smallest_quota(double (*quota_of)(const char *, const char *), const char *root, char *group)
 {
     double least = 0;
@@ -78,7 +77,7 @@ static double smallest_quota(double (*quota_of)(const char *, const char *), con
     }
 }
 
-/* Whether the comma-separated list of cgroup v1 controllers has "cpu". */
+/* Returns whether the comma-separated list of cgroup v1 controllers has "cpu". */
 static bool has_cpu(char *controllers)
 {
     char *rest = NULL;

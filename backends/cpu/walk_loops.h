@@ -7,8 +7,8 @@
 
 #include "cpu.h"
 
-/* What is done with the elements at these addresses, one of each operand: `row` for neighbours; `column` for elements
- * that lie step[k] apart, in elements of operand k. */
+/* The loops over the elements at these addresses, one of each operand: `row` for neighbours; `column` for elements that
+ * lie step[k] apart, in elements of operand k. */
 typedef struct walk_loops {
     void (*row)(char *const *at, int64_t count);
     void (*column)(char *const *at, const int64_t *step, int64_t count);

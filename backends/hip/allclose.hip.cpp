@@ -67,7 +67,7 @@ __device__ inline void compare(const rule<T> &r, T a, T b, int64_t index, findin
     add(f, {1, index, finite ? (double)difference / (double)bound : (double)INFINITY});
 }
 
-/* What the block's threads found, in its first one. */
+/* Returns the findings of all threads of the block, in its first thread. */
 __device__ inline findings gather(const findings &mine)
 {
     GPU_DYNAMIC_SHARED(memory);

@@ -14,7 +14,7 @@
 /* A blank ends a name as its terminating zero does: names may follow each other. */
 #define AMD_TARGET_END " "
 
-/* Whether `name`, of `length` characters, is one of the words of `list`. */
+/* Returns whether `name`, of `length` characters, is one of the words of `list`. */
 static inline bool amd_target_listed(const char *list, const char *name, size_t length)
 {
     while (*list) {
@@ -57,8 +57,8 @@ static inline char amd_target_feature(const char *target, const char *feature)
     return 0;
 }
 
-/* Whether code for the processor `built_for` runs on the GPU `device`. Code that names a feature runs only where that
- * is set in the same way. */
+/* Returns whether code for the processor `built_for` runs on the GPU `device`. Code that names a feature runs only
+ * where that is set in the same way. */
 static inline bool amd_target_fits(const char *built_for, const char *device)
 {
     static const char *const features[] = {"sramecc", "xnack"};

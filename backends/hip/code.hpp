@@ -10,10 +10,10 @@
 /* Compiled kernels, on one device. Several threads may queue them at once. */
 struct hip_code;
 
-/* What fl_device_api.compile returns: of map or of kernel; fl_device_api.code_free deletes it. */
+/* The code that fl_device_api.compile returns, a function of map or a kernel; fl_device_api.code_free deletes it. */
 struct hip_program {
     virtual ~hip_program() = default;
-    /* Of kernel; map has no variables that others set. */
+    /* The kernels of a kernel's text; NULL for map, which has no variables that others set. */
     virtual const hip_code *kernels() const
     {
         return nullptr;

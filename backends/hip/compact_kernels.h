@@ -82,7 +82,7 @@ __device__ inline int block_scan(const block_place &p, int *values, int count, i
     return total;
 }
 
-/* Where the elements of this block go: behind those of the blocks before it. */
+/* Where the elements of this block go: after those of the blocks before it. */
 __device__ inline int64_t block_offset(const block_place &p, const int64_t *counts, int64_t *sums)
 {
     int64_t before = 0;
@@ -100,7 +100,7 @@ struct compact_parts {
     int64_t length, part; /* elements in all, and of a block */
 };
 
-/* What a block needs of shared memory. */
+/* The bytes of shared memory that a block needs. */
 inline int64_t compact_shared(const hip_device *device, int threads)
 {
     const int64_t warps = (threads + device->lanes - 1) / device->lanes;

@@ -164,7 +164,7 @@ void plan_naive(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = (pixels + terms + outputs) * (double)element_of(args);
 }
 
-/* What the variants with tiles do: each output's sum in full, and each tile's part of the image once. */
+/* Counts the work of the variants with tiles: each output's sum in full, and each tile's part of the image once. */
 void count_tiled(const fl_convolve_args *args, const tiling &t, fl_launch *launch)
 {
     const double rows = (double)args->kernel.shape[0], columns = (double)args->kernel.shape[1];

@@ -110,7 +110,7 @@ fl_status launch_naive(const fl_context *context, const fl_convolve1d_args *args
 }
 
 /* One launch, or several for the outputs that are more than a grid has room for: a loop in the kernel would take
- * registers from it. The first launch begins `shift` outputs before the first one, the next ones where it ends. */
+ * registers from it. The first launch starts `shift` outputs before the first one, the next ones where it ends. */
 template <int R, typename T>
 fl_status launch_outputs(const fl_context *context, const fl_convolve1d_args *args, const fl_launch *launch,
                          int threads)

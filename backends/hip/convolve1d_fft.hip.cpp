@@ -4,7 +4,7 @@
  *
  * Overlap-save (Oppenheim and Schafer, "Discrete-Time Signal Processing", 3rd ed., section 8.7.3): a block of the
  * signal is convolved with the kernel as if both were periodic. Its first kernel - 1 sums have wrapped around and are
- * dropped; the others are outputs, and the next block begins that much earlier. As many blocks as stay in the last
+ * dropped; the others are outputs, and the next block starts that much earlier. As many blocks as stay in the last
  * cache are transformed at once, so that any signal is done in the same memory.
  */
 #include "convolve1d_kernels.h"

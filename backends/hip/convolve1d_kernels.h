@@ -67,7 +67,7 @@ struct alignas(16) pack {
     T value[size];
 };
 
-/* Of the address of line[i], elements past the last multiple of 16 bytes. */
+/* The number of elements by which the address of line[i] is past the last multiple of 16 bytes. */
 template <typename T>
 __host__ __device__ inline int past_alignment(const T *line, int64_t i)
 {
@@ -144,7 +144,7 @@ __host__ __device__ constexpr int tile_room(int threads, int outputs, int taps)
 
 /* A tile of a block's threads times R outputs, side by side: signal and kernel in shared memory, the kernel turned and
  * in pieces of at most `most` taps, the sums in registers, of which so few are taken that a multiprocessor has room for
- * 1024 threads (measured: some then compute while others load). The first tile begins `shift` outputs before the first
+ * 1024 threads (measured: some then compute while others load). The first tile starts `shift` outputs before the first
  * one, where its address is a multiple of 16 bytes. */
 template <int R, typename T>
 __global__ GPU_LAUNCH_BOUNDS(R == 7 ? seven_each : 1024,

@@ -11,7 +11,8 @@
 #include <memory>
 #include <mutex>
 
-/* What only the device can detect; it writes to pinned memory, which needs neither a copy nor a wait. */
+/* Facts that only the device can detect; it writes them to pinned memory, because that needs neither a copy nor a
+ * wait. */
 struct hip_report {
     uint32_t rank_one;      /* the last kernel tested by `auto` or `separable` was of rank one */
     uint32_t not_separable; /* `separable` got a kernel that is not of rank one; cleared when reported */
@@ -88,8 +89,8 @@ hip_rows hip_svd_rows();
 hip_rows hip_convolve1d_rows();
 hip_rows hip_convolve1d_fft_rows();
 
-/* True if the FFT library is there, which this does not load; else `why` states the reason, the unavailable variants
- * and the cure. hip_probe calls several functions of this form. */
+/* Returns whether the FFT library exists, without loading it; else `why` states the reason, the unavailable variants
+ * and the fix. hip_probe calls several functions of this form. */
 bool hip_fft_found(char *why, size_t size);
 hip_rows hip_elementwise_rows();
 hip_rows hip_allclose_rows();
@@ -103,6 +104,7 @@ hip_rows hip_merge_rows();
 hip_rows hip_sort_rows();
 hip_rows hip_transpose_rows();
 /* The same for the vendor's sort, which is decided when the plugin is built. */
+/* As hip_fft_found, for the vendor's sort; the answer is decided when the plugin is built. */
 bool hip_sort_found(char *why, size_t size);
 
 /* Reports the failed statement with its place, device and reason: FL_E_MEMORY or FL_E_DEVICE. */

@@ -99,7 +99,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
     }
 }
 
-/* The same of operations on floating-point numbers alone. */
+/* fl_row.run of operations on floating-point numbers alone. */
 template <typename F, walk_variant v>
 fl_status run_real(const fl_context *context, const void *arguments, const fl_launch *launch)
 {

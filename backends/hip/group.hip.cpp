@@ -40,7 +40,7 @@ fl_status ready(const hip_device *device)
     return device->host->error(status, "%s cannot be loaded (%s); %s", gpu_ccl_name, why, gpu_ccl_cure);
 }
 
-/* What the library says of an error. */
+/* Reports an error of the library in its own words. */
 fl_status failed(const hip_device *device, int error, const char *call, void *communicator)
 {
     const char *more = ccl.last_error ? ccl.last_error(communicator) : "";

@@ -23,7 +23,7 @@ extern const char *const hip_map_kernels[];
 namespace
 {
 
-/* Of map_kernels.h, in the order of `kernel`. */
+/* The kernels of map_kernels.h; their names have the order of `kernel`. */
 enum kernel { kernel_naive, kernel_grid_stride, kernel_grid, kernel_vector };
 const char *const kernel_names[] = {"flynn_naive", "flynn_grid_stride", "flynn_grid", "flynn_vector", nullptr};
 
@@ -73,9 +73,9 @@ void add_function(std::string *text, const fl_source *source)
              "(" + arguments + "); }\n};\ntypedef flynn_walk::arrays<flynn_function, " + types + "> flynn_arrays;\n";
 }
 
-/* A function may have the name of one that the vendor's compiler knows. An option tells NVRTC that all functions
- * and variables are the device's (gpu_rtc.h); a pragma here tells hiprtc, where a variable outside of functions must be
- * static or const. */
+/* A function may have the name of one that the vendor's compiler knows. An option makes NVRTC take all functions and
+ * variables as the device's (gpu_rtc.h); a pragma here does so for hiprtc, where a variable outside of functions must
+ * be static or const. */
 const char before_text[] = "#if defined(__HIP__)\n#define static static __device__\n"
                            "#pragma clang force_cuda_host_device begin\n#endif\nnamespace flynn_text {\n",
            behind_text[] = "}\n#if defined(__HIP__)\n#undef static\n"
@@ -92,7 +92,7 @@ int count_word(const std::string &text, const std::string &word)
 
 /* A function whose one loop is a `while` does four steps between two branches back: NVRTC does not unroll it by itself
  * where the condition has two parts, which it makes one of. Mandelbrot took 8 % longer on an H200. A `for` may have a
- * known number of steps, which NVRTC unrolls better, and the `while` of a `do` begins no loop. */
+ * known number of steps, which NVRTC unrolls better, and the `while` of a `do` starts no loop. */
 const char *unrolled(const std::string &text)
 {
     int others = 0;
@@ -156,7 +156,7 @@ hip_walk walk_of(const fl_map_args *args)
     return hip_walk_along(buffers, args->inputs + 1);
 }
 
-/* The compiled kernels, for hip_walk_run. A layout of all operands begins like that of the function's. */
+/* The compiled kernels, for hip_walk_run. A layout of all operands starts like that of the function's. */
 struct map_kernels {
     static constexpr int operands = walk_most;
     const fl_context *context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernels of map for one layout, behind walk_kernels.h and the user's text. flynn_arrays: the type of the arrays;
+ * The kernels of map for one layout, after walk_kernels.h and the user's text. flynn_arrays: the type of the arrays;
  * FLYNN_LAYOUT: 0 packed, 1 strided, 2 strided with indices of 64 bits. map.hip.cpp has the kernels' names. */
 #if FLYNN_LAYOUT == 0
 typedef flynn_walk::packed<flynn_arrays::operands> flynn_layout;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a function of the user's sees before its own text on a GPU, behind code_numbers.h: the functions of math.h
- * by C's rule: float's function if the sum of the arguments is a float, else double's. They are macros, so that the
- * compilers' own overloads, which differ where an argument is an integer, are not asked. */
+ * The text before a user's function on a GPU, after code_numbers.h: the functions of math.h by C's rule: float's
+ * function if the sum of the arguments is a float, else double's. They are macros, so that the compilers' own
+ * overloads, which differ where an argument is an integer, are not asked. */
 #if defined(__CUDACC_RTC__) || defined(__clang__)
 #define GPU_UNROLL _Pragma("unroll")
 #else

@@ -169,7 +169,7 @@ void plan_all(void *self, const void *arguments, fl_launch *launch)
     launch->bytes_requested = 3 * (double)numbers + sizeof(int64_t); /* a flag is stored, counted, and read */
 }
 
-/* What deciding and collecting need of device memory. */
+/* The device memory that deciding and collecting need. */
 struct decision {
     uint8_t *flag;
     unsigned *ticket;

@@ -33,10 +33,10 @@ __global__ void decide_one_kernel(division how, uint32_t n, uint32_t *is_prime)
 
 constexpr uint32_t most_by_reciprocal = 1u << 21;
 
-/* Whether j divides n, by a multiplication. Below most_by_reciprocal the product is less than 1/2 off the quotient
- * (n / j < 2^20, of which the reciprocal, the product and the sum are 4 units of 2^-24 wrong at most), so that, where j
- * divides n, the nearest integer is the quotient; where it does not, no integer leaves a rest of 0. All integers here
- * are below 2^24 and so exact. Adding and taking away 1.5 * 2^23 rounds to an integer. */
+/* Returns whether j divides n, by a multiplication. Below most_by_reciprocal the product is less than 1/2 off the
+ * quotient (n / j < 2^20, of which the reciprocal, the product and the sum are 4 units of 2^-24 wrong at most), so
+ * that, where j divides n, the nearest integer is the quotient; where it does not, no integer leaves a rest of 0. All
+ * integers here are below 2^24 and so exact. Adding and taking away 1.5 * 2^23 rounds to an integer. */
 __device__ inline bool divides(float j, float n)
 {
     const float round = 12582912.0f;
@@ -67,8 +67,8 @@ struct by_remainder {
     }
 };
 
-/* Whether any of 2 to `last` divides n: each lane of a warp tries every lanes-th, and after a few of them the warp
- * looks whether one did. */
+/* Returns whether any of 2 to `last` divides n: each lane of a warp tries every lanes-th, and after a few of them the
+ * warp looks whether one did. */
 template <typename Test>
 __device__ inline bool warp_finds_divisor(const block_place &p, uint32_t n, uint32_t last)
 {
@@ -122,7 +122,7 @@ __global__ __launch_bounds__(1024) void decide_kernel(division how, uint32_t fir
     }
 }
 
-/* What compact() makes of the flags. */
+/* The source of compact(): the numbers whose flag is set. */
 struct flagged_numbers {
     using value = int64_t;
     const uint8_t *flag;
@@ -186,8 +186,8 @@ __global__ __launch_bounds__(1024) void sieve_kernel(sieve_task task, uint32_t *
     for (int w = p.thread; w < segment_flags / 4; w += p.threads)
         fours[w] = 0x01010101u;
     __syncthreads();
-    /* Of small primes each warp strikes the multiples of one, of the others each thread. What is struck twice, by any
-     * two threads, is 0 all the same. */
+    /* Each warp strikes the multiples of one small prime, each thread those of one of the other primes. What is struck
+     * twice, by any two threads, is 0 all the same. */
     const int64_t count = *task.base_count, dense = segment_flags / p.lanes;
     for (int64_t b = 1 + p.warp; b < count && task.base[b] <= dense; b += p.warps)
         strike(flag, begin, task.base[b], p.lane, p.here);

@@ -15,11 +15,11 @@ fl_status hip_solver_ready(void *device, char *why, size_t size);
 /* Loads the library at the first call; false if that fails. */
 bool hip_solver_loads();
 
-/* True if the library is there, for the emulation, which has no solver, a LAPACK; else `why` states the unavailable
- * variants and the cure. Loads nothing. */
+/* Returns whether the library exists, or for the emulation, which has no solver, a LAPACK; else `why` states the
+ * unavailable variants and the fix. Loads nothing. */
 bool hip_solver_found(char *why, size_t size);
 
-/* True if hip_solver_svd takes `fast`. */
+/* Returns whether hip_solver_svd takes `fast`. */
 bool hip_solver_has_fast();
 
 /* The eigenvalues, ascending, of the symmetric n x n matrix `a`. The eigenvectors overwrite `a`, as columns. `info` is

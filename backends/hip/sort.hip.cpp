@@ -199,7 +199,7 @@ fl_status run(const fl_context *context, const void *arguments, const fl_launch 
 
 #ifdef GPU_SORT_LIBRARY
 
-/* What the library reads and writes is its own. */
+/* The loads and stores of the library are not known: counted is each element, read once and written once. */
 void plan_library(void *, const void *arguments, fl_launch *launch)
 {
     const fl_sort_args *args = static_cast<const fl_sort_args *>(arguments);

@@ -81,7 +81,7 @@ struct radix_pass {
     int64_t *totals; /* [digit] */
 };
 
-/* The pads behind the last element have the largest key, and stay behind all others. */
+/* The pads after the last element have the largest key, and stay after all others. */
 template <typename U>
 __device__ inline U load_key(const radix_pass<U> &p, int64_t at)
 {
@@ -94,7 +94,7 @@ __device__ inline int digit_of(const radix_pass<U> &p, U key)
     return (int)(key >> p.shift) & (digits - 1);
 }
 
-/* What the values of all threads before this one add up to, and those of all. `sums`: two values a thread. */
+/* Returns the sum of the values of all threads before this one; `total` is that of all. `sums`: two values a thread. */
 template <typename C>
 __device__ C block_scan(C value, C *sums, C *total)
 {
@@ -159,14 +159,14 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void add_up_kernel(radix_pass<U> p)
 }
 
 /* Where the i-th element of a tile is in shared memory: beyond every 128 bytes a gap, so that the neighbours of one
- * thread, which begin 64 bytes after those of the thread before, are spread over all banks. */
+ * thread, which start 64 bytes after those of the thread before, are spread over all banks. */
 template <typename U>
 __host__ __device__ constexpr int spread(int i)
 {
     return i + i / (128 / (int)sizeof(U));
 }
 
-/* The same for counters of 16 bits, 16 of which follow each other in a thread's scan: whole words are spread. */
+/* The place of the i-th counter of 16 bits; 16 of them follow each other in a thread's scan: whole words are spread. */
 __host__ __device__ constexpr int spread_counter(int i)
 {
     return i + i / 64 * 2;
@@ -227,7 +227,7 @@ __device__ void rank_items(const U *keys, int *ranks, int shift, unsigned char *
     __syncthreads();
 }
 
-/* Where the elements of each digit of this tile begin in the output. */
+/* Where the elements of each digit of this tile start in the output. */
 template <typename U>
 __device__ void find_places(const radix_pass<U> &p, int64_t number, int64_t *places, unsigned char *memory)
 {
@@ -302,7 +302,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void scatter_kernel(radix_pass<U> p)
 /* Batcher's bitonic sorter (Batcher, "Sorting networks and their applications", AFIPS 1968) in the form in which every
  * comparison puts the smaller element first: two sorted halves are merged by comparing the first with the last, the
  * second with the last but one ..., and then elements half as far apart, and half of that ... Elements that would be
- * behind the end count as larger than all, and stay where they are: any length will do. */
+ * past the end count as larger than all, and stay where they are: any length will do. */
 
 /* Elements that are sorted in shared memory: 32 KiB. */
 template <typename U>
@@ -414,7 +414,7 @@ __global__ void reverse_rest_kernel(U *data, int64_t n, U minus_infinity, int *f
         *found = any;
     if (!any)
         return;
-    int64_t first = 0, end = n; /* the rest begins behind `first`, and at `end` at the latest */
+    int64_t first = 0, end = n; /* the rest starts after `first`, and at `end` at the latest */
     while (end - first > 1) {
         const int64_t middle = first + (end - first) / 2;
         if (data[middle] > minus_infinity)

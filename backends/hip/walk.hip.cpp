@@ -20,7 +20,7 @@ int size_of(fl_dtype dtype)
 
 using strides = int64_t[walk_most];
 
-/* Whether the dimension goes on where the layout's last one ends, in all operands. */
+/* Returns whether the dimension goes on where the layout's last one ends, in all operands. */
 bool follows(const hip_walk &w, const strides &stride)
 {
     const int last = w.layout.dimensions - 1;
@@ -30,7 +30,7 @@ bool follows(const hip_walk &w, const strides &stride)
     return true;
 }
 
-/* Whether it can be the innermost one. */
+/* Returns whether the dimension can be the innermost one. */
 bool is_row(const hip_walk &w, const strides &stride)
 {
     for (int k = 0; k < w.operands; k++)
@@ -127,7 +127,7 @@ mapping coalesced(const fl_buffer *out, int dimensions)
     return {{shape[0], shape[1], shape[2]}, {1, shape[0], shape[0] * shape[1]}};
 }
 
-/* The same grid turned round: x along the slowest axis. */
+/* The grid of coalesced() turned round: x along the slowest axis. */
 mapping uncoalesced(const fl_buffer *out)
 {
     const int dimensions = out->ndim < 3 ? 2 : 3, slowest = dimensions - 1;

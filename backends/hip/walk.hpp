@@ -37,7 +37,8 @@ flynn_walk::mapping hip_walk_mapping(const fl_buffer *out, walk_variant v);
 /* Packs in a row, wherever the first aligned one lies. */
 int64_t hip_walk_packs(const hip_walk &walk);
 
-/* Whether 32 bits count the elements or packs, those of blocks beyond the end included, and reach the furthest element.
+/* Returns whether 32 bits count the elements or packs, those of blocks beyond the end included, and reach the furthest
+ * element.
  */
 bool hip_walk_is_short(const hip_walk &walk, int64_t packs);
 

@@ -12,7 +12,7 @@ namespace flynn_walk
 
 /* -------------------------------------------------------------------------------------- where elements lie ---- */
 
-/* The same element in each operand, the output last. */
+/* The place of one element in each operand, the output last. */
 template <int operands>
 struct places {
     int64_t of[operands];
@@ -138,7 +138,7 @@ struct arrays {
         out[at.of[inputs]] = F::of(static_cast<const In *>(in[k])[at.of[k]]...);
     }
 
-    /* The pack of a row at `row` that begins with its element `first`, an aligned one in `out`. At the row's ends it
+    /* The pack of a row at `row` that starts with its element `first`, an aligned one in `out`. At the row's ends it
      * may hang over. */
     template <typename Layout>
     __device__ void compute_pack(const Layout &layout, const places<operands> &row, int64_t first, int64_t width) const
@@ -246,7 +246,7 @@ __device__ inline void vector(const Arrays &a, const packed<operands> &layout, i
         a.compute_pack(layout, places<operands>{}, p * Arrays::pack_size - lead, layout.elements);
 }
 
-/* The same row by row. Each row has the same number of packs, of which the last may be empty. */
+/* vector() row by row. Each row has the same number of packs, of which the last may be empty. */
 template <typename Arrays, typename Index, int operands>
 __device__ inline void vector_rows(const Arrays &a, const strided<Index, operands> &layout, Index packs_in_row,
                                    int64_t packs)

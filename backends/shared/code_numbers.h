@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a text of the user's has without #include on every backend: integer types, limits, constants of math.h. The
- * preludes behind this define the functions of math.h from its lists of them. */
+ * The names that a user's text has without #include on every backend: integer types, limits, constants of math.h. The
+ * preludes after this define the functions of math.h from its lists of them. */
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -53,7 +53,7 @@ typedef unsigned long uint64_t, uintptr_t, size_t;
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
-/* The functions of math.h: F(name) for each. Beside sin, of a real and of double, is sinf, of float. */
+/* The functions of math.h: F(name) for each. sin is of a real and of double; sinf, of float, exists too. */
 #define FLYNN_MATH_OF_ONE(F) \
     F(acos) F(acosh) F(asin) F(asinh) F(atan) F(atanh) F(cbrt) F(ceil) F(cos) F(cosh) F(erf) F(erfc) F(exp) F(exp2) \
     F(expm1) F(fabs) F(floor) F(lgamma) F(log) F(log10) F(log1p) F(log2) F(logb) F(nearbyint) F(rint) F(round) \

@@ -42,7 +42,7 @@ extern const char *const code_numbers[], *const endings[];
 typedef struct compiler_job {
     const char *language;         /* "c", "c++" */
     const char *const *arguments; /* but for the text and the output; NULL at the end */
-    const char *const *libraries; /* arguments behind the text; NULL at the end */
+    const char *const *libraries; /* arguments after the text; NULL at the end */
     const char *text;
     char *output; /* out: what the compiler printed */
     size_t output_size;

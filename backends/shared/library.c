@@ -147,7 +147,7 @@ static bool lies_in_folders(const char *name, char *path)
     return found;
 }
 
-/* True if one of the texts is the path of a readable file with that name; copies it to `path`. */
+/* Returns whether one of the texts is the path of a readable file with that name; copies it to `path`. */
 static bool lies_at_path_in(const char *texts, size_t size, const char *name, char *path)
 {
     const char *end = texts + size, *at = texts;

@@ -22,7 +22,7 @@ bool library_next_name(const char **names, char *name, size_t size);
  * none exists; `why` is the loader's message for the first name. May be called by any thread, any number of times. */
 void *library_load(const char *names, char *why, size_t size);
 
-/* The same for a library such as OpenBLAS, which starts a thread for each processor while it is loaded: the calling
+/* library_load for a library such as OpenBLAS, which starts a thread for each processor while it is loaded: the calling
  * thread has only one processor meanwhile, so that none is started. (A variable such as OPENBLAS_NUM_THREADS would do
  * too, but setenv is not safe in a process with threads, and child processes would inherit the value.) */
 void *library_load_threadless(const char *names, char *why, size_t size);
@@ -37,16 +37,17 @@ typedef struct library_state {
         PTHREAD_MUTEX_INITIALIZER, 0 \
     }
 
-/* What the loader's message means: FL_E_MEMORY, if memory or file descriptors are short, or FL_E_UNAVAILABLE. */
+/* The status that the loader's message means: FL_E_MEMORY, if memory or file descriptors are short, or
+ * FL_E_UNAVAILABLE. */
 fl_status library_status(const char *why);
 
 /* Calls `load` until it returned true once; any thread may call this at any time. Else library_status of `why`, which
  * `load` filled. */
 fl_status library_once(library_state *state, bool (*load)(char *why, size_t size), char *why, size_t size);
 
-/* True if library_load would find one of them. Loads nothing, since NVIDIA's libraries have hundreds of megabytes and
- * take up to a second to load. Searches as the loader does: the folders built into this plugin, LD_LIBRARY_PATH, the
- * system's cache and folders. */
+/* Returns whether library_load would find one of them. Loads nothing, since NVIDIA's libraries have hundreds of
+ * megabytes and take up to a second to load. Searches as the loader does: the folders built into this plugin,
+ * LD_LIBRARY_PATH, the system's cache and folders. */
 bool library_find(const char *names);
 
 /* The file that library_load would take for one name; false if there is none. */

@@ -61,7 +61,7 @@ static bool next_entry(const elf *e, const ElfW(Phdr) * dynamic, int64_t tag, si
     return false;
 }
 
-/* Copies the first text of this tag that begins with `prefix`; false: there is none. */
+/* Copies the first text of this tag that starts with `prefix`; false: there is none. */
 static bool dynamic_text(const elf *e, const ElfW(Phdr) * dynamic, int64_t tag, const char *prefix, char *text,
                          size_t size)
 {
@@ -93,7 +93,7 @@ static bool text_in(const elf *e, int64_t tag, const char *prefix, char *text, s
     return false;
 }
 
-/* The same for a file; false also if it is not a library for this machine. */
+/* text_in for a file; false also if it is not a library for this machine. */
 static bool text_of_file(const char *path, int64_t tag, const char *prefix, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -127,7 +127,7 @@ static void name_here(const library_runtime *runtime, char *name, size_t size)
         snprintf(name, size, "%s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }
 
-/* True if the library's own list names no other version of the runtime; else `why` is the reason. */
+/* Returns whether the library's own list names no other version of the runtime; else `why` is the reason. */
 static bool fits(const library_runtime *runtime, const char *name, const char *path, char *why, size_t size)
 {
     char here[LIBRARY_NAME], needed[LIBRARY_NAME];
@@ -139,7 +139,7 @@ static bool fits(const library_runtime *runtime, const char *name, const char *p
     return false;
 }
 
-/* True if the loaded library calls the runtime that is here, or none. */
+/* Returns whether the loaded library calls the runtime that is here, or none. */
 static bool calls(const library_runtime *runtime, void *library, const char *name, char *why, size_t size)
 {
     const void *address = dlsym(library, runtime->function);

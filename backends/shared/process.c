@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The work runs in a grandchild. The child between, the guard, is the only one that waits for it, and learns by the end
- * of a socket that the calling process has ended. (PR_SET_PDEATHSIG would tell the end of the calling thread instead,
- * and reach neither cc1 nor ld behind cc.)
+ * of a socket that the calling process has ended. (PR_SET_PDEATHSIG would report the end of the calling thread instead,
+ * and reach neither cc1 nor ld, which cc starts.)
  */
 #define _GNU_SOURCE
 #include "process.h"

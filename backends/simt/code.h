@@ -9,7 +9,7 @@
  * without barriers needs few fibers: a fiber that ends is used for the next thread.
  *
  * Threads may wait for each other by atomics, also for threads of other blocks: where none of the blocks that run gets
- * any further, more of them begin, as all blocks run at the same time that a GPU has room for.
+ * any further, more of them start, as all blocks run at the same time that a GPU has room for.
  */
 #ifndef FLYNN_HIP_GPU_CODE_CPU_H
 #define FLYNN_HIP_GPU_CODE_CPU_H
@@ -244,7 +244,7 @@ void wait_for_others(runner &r)
         add_runners(l, std::min({2 * l->runner_count, room, most_runners}));
 }
 
-/* Runs all threads of a block in turn. Threads continue behind a barrier when all others wait there or are done. */
+/* Runs all threads of a block in turn. Threads continue after a barrier when all others wait there or are done. */
 void run_block(runner &r, uint64_t number)
 {
     const uint32_t *blocks = r.launch->blocks, *threads = r.launch->threads;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.h - the one file that knows a vendor (the gpu_*.h beside it know vendors' libraries). Everything else in this
+ * gpu.h - the one file that knows a vendor (the gpu_*.h next to it know vendors' libraries). Everything else in this
  * folder is written in HIP, and means the same with
  *
  *   nvcc      the hip* names that the project uses stand for those of the CUDA runtime;
@@ -116,14 +116,14 @@ static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device
     return built <= device.major * 10 + device.minor;
 }
 
-/* What a kernel can have after asking for it. */
+/* The most shared memory that a kernel can have after asking for it. */
 static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
 {
     return device.sharedMemPerBlockOptin;
 }
 
-/* What the threads of a warp, its lanes, tell each other; all those in `lanes`, bit by bit, must be there. The bits of
- * those that vote yes; the first lane's value. */
+/* Exchanges between the threads of a warp, its lanes; all those in `lanes`, bit by bit, must be there. They return the
+ * bits of those that vote yes; the first lane's value. */
 static __device__ inline uint64_t gpu_ballot(uint64_t lanes, bool vote)
 {
     return __ballot_sync((unsigned)lanes, vote);
@@ -498,7 +498,7 @@ static inline hipError_t gpu_select(int number)
     return hipGetDevice(&current) == hipSuccess && current == number ? hipSuccess : hipSetDevice(number);
 }
 
-/* What a kernel takes of a multiprocessor. */
+/* The resources of a multiprocessor that a kernel uses. */
 struct gpu_kernel_use {
     int registers;       /* of a thread; 0: not known */
     size_t local_bytes;  /* of a thread */
@@ -543,7 +543,7 @@ static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, di
     for_each_tile(domain, kernel, all);
     return hipSuccess;
 #else
-    /* What kernel<<<...>>>(...) and hipGetLastError do, in one call: a launch is so short that this counts. */
+    /* One call does what kernel<<<...>>>(...) and hipGetLastError do: a launch is so short that this counts. */
     std::tuple<Parameters...> all(static_cast<Parameters>(arguments)...);
     return std::apply(
         [&](auto &...each) {

@@ -51,7 +51,7 @@ class gpu_fft
             (void)destroy(handle);
     }
 
-    /* Whether the library is there, without loading it; else why not, and the fix. */
+    /* Returns whether the library exists, without loading it; else `why` says why not, and the fix. */
     static bool found(fl_dtype, char *why, size_t size)
     {
         char cause[160];

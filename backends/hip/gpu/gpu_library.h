@@ -37,7 +37,7 @@ static inline void *gpu_library_load(const char *names, char *why, size_t size)
     return library_load_for(gpu_library_runtime(), names, why, size);
 }
 
-/* True if the library is there, which this does not load; else `why` states the reason. */
+/* Returns whether the library exists, without loading it; else `why` states the reason. */
 static inline bool gpu_library_find(const char *names, char *why, size_t size)
 {
     return library_find_for(gpu_library_runtime(), names, why, size);

@@ -74,7 +74,8 @@ hipError_t gpu_sort(void *temporary, size_t &bytes, const T *in, T *out, uint64_
     return gpu_sort_library::sort(temporary, bytes, stream, 8 * sizeof(T), in, out, n);
 }
 
-/* The same for data[0 ... n) and as much memory beside it, in one of which the result will be: `sorted`. */
+/* Queues the sorting of data[0 ... n) in it and as much memory at `beside`; `sorted` is the one of them that has the
+ * result. */
 template <typename T>
 hipError_t gpu_sort_in_place(void *temporary, size_t &bytes, T *data, T *beside, uint64_t n, T **sorted,
                              hipStream_t stream)
