@@ -79,14 +79,14 @@ typedef struct pipeline_report {
     int64_t peak_bytes;   /* largest memory of the process so far */
     int64_t queued;       /* most items that can be under way on the host */
     bool interrupted;
-    bool late;           /* --max-time was over before all items were begun */
+    bool late;           /* --max-time was over before all items were started */
     bool broken;         /* the batch ended early, for the reason in `why` */
-    bool machine_failed; /* to do an image: no memory, an I/O error; the first one was told */
+    bool machine_failed; /* to do an image: no memory, an I/O error; the first one was reported */
     problem why;
     struct rank_part *parts; /* of several ranks: what each did; NULL: there is one */
 } pipeline_report;
 
-/* What one of several ranks did. */
+/* The work of one of several ranks. */
 typedef struct rank_part {
     char host[64], resource[48];
     double wall_s;          /* until its last image was done */
@@ -102,7 +102,7 @@ typedef struct batch_run {
     pipeline_report report;
 } batch_run;
 
-/* What all runs of the command share, and the runs. */
+/* The state that all runs of the command share, and the runs. */
 typedef struct batch_command {
     const common_options *common;
     const batch_options *own;

@@ -141,7 +141,7 @@ static int64_t bytes_of_chunk(const batch_command *c, int streams)
 
 typedef char one_thread_resource[64];
 
-/* The same processor with one thread. */
+/* The name of the same processor with one thread. */
 static const char *name_one_thread(const fl_device_info *info, one_thread_resource *resource)
 {
     if (info->threads < 2)
@@ -223,7 +223,7 @@ static void run_all(batch_command *c)
         }
 }
 
-/* What --max-time left out, of the last pipeline and of the others. */
+/* Notes what --max-time left out, of the last pipeline and of the others. */
 static void note_late(const batch_command *c)
 {
     const int all = c->backends.count * c->own->pipeline_count;

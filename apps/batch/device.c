@@ -197,7 +197,7 @@ static const char *factor_at(const piece *p, int i)
     return (const char *)p->item->factors[i] + (size_t)p->first * bytes_of_array(&p->item->shape, i);
 }
 
-/* Do the factors of `next` lie right behind those of `p`, in memory that copies may be queued from? */
+/* Returns whether the factors of `next` lie right after those of `p`, in memory that copies may be queued from. */
 static bool follows(const piece *p, const piece *next)
 {
     for (int i = 0; i < FACTORS; i++)
@@ -327,7 +327,7 @@ static int64_t chunk_of(const batch_device *d, const matrix_shape *shape)
     return int64_larger(int64_smaller(fit, d->plan.chunk) / d->shrink, 1);
 }
 
-/* The same of the next chunk: the first two are smaller, so that the later engines begin sooner. */
+/* Most matrices of the next chunk of this shape: the first two are smaller, so that the later engines start sooner. */
 static int64_t next_chunk_of(const batch_device *d, const matrix_shape *shape)
 {
     const int64_t whole = chunk_of(d, shape), part = d->report.launches < 2 ? 4 >> d->report.launches : 1;

@@ -47,7 +47,7 @@ typedef struct batch_device batch_device;
 /* Ends the command where host memory for the pipeline itself is short. */
 batch_device *batch_device_create(const device_plan *plan);
 
-/* Begins a pass with empty slots; the report's sums start at 0. */
+/* Starts a pass with empty slots; the report's sums start at 0. */
 void batch_device_begin(batch_device *d);
 
 /* Adds an item. A chunk that is full is queued, after the oldest one has come back if all slots are taken. The item

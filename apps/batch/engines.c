@@ -73,7 +73,7 @@ void engine_times_begin(engine_times *t, fl_stream *stream)
     must(fl_event_record(t->began, stream));
 }
 
-/* An engine runs one task at a time: time spent queued behind another chunk is not busy time. */
+/* An engine runs one task at a time: time spent queued after another chunk is not busy time. */
 fl_status engine_times_add(engine_times *t, fl_event *const events[ENGINES + 1], double busy_s[ENGINES])
 {
     double at[ENGINES + 1];

@@ -8,7 +8,8 @@
 
 enum { ENGINE_H2D, ENGINE_KERNEL, ENGINE_D2H, ENGINES };
 
-/* Of pinned memory, each direction by itself; NaN for a CPU, an emulation, and a device that has no room for copies. */
+/* The rates of pinned memory, each direction by itself; NaN for a CPU, an emulation, and a device that has no room for
+ * copies. */
 typedef struct link_rates {
     double h2d_bytes_per_s, d2h_bytes_per_s;
 } link_rates;
@@ -16,7 +17,7 @@ typedef struct link_rates {
 /* The best of some copies. */
 link_rates link_measure(fl_device *device);
 
-/* An engine begins (step 1) or ends (-1) a chunk, in seconds since the pass began. */
+/* An engine starts (step 1) or ends (-1) a chunk, in seconds since the pass started. */
 typedef struct engine_edge {
     double at;
     int step;
@@ -34,7 +35,7 @@ typedef struct engine_times {
 engine_times engine_times_create(fl_device *device);
 void engine_times_free(engine_times *t);
 
-/* Begins a pass at the stream's next task. */
+/* Starts a pass at the stream's next task. */
 void engine_times_begin(engine_times *t, fl_stream *stream);
 
 /* Adds a chunk to `busy_s`. The events were recorded before the first engine's part, and after the part of each. */

@@ -39,7 +39,7 @@ static void have_result(pipeline *p)
         progress_has_result();
 }
 
-/* The next item of the batch; of several ranks, for this one. -1: none is left, or no rank begins any more. */
+/* The next item of the batch; of several ranks, for this one. -1: none is left, or no rank starts another. */
 static int64_t next_index(pipeline *p)
 {
     if (pipeline_is_stopped(p))

@@ -18,7 +18,7 @@ typedef struct pipeline {
     decomposer *decomposer; /* of modes with one thread */
     queue *finished;        /* items that the device is done with; NULL: modes with one thread */
     pthread_mutex_t lock;   /* of `report` */
-    atomic_bool stopped;    /* nothing is begun any more */
+    atomic_bool stopped;    /* nothing is started any more */
     atomic_bool has_result; /* an item has ended or will shortly: something is shown when --max-time is over */
     atomic_bool broken;     /* nothing is finished either */
     bool first_pass;        /* results are checked more thoroughly, and written */
@@ -29,7 +29,8 @@ typedef struct pipeline {
 /* Runs one pass over the batch. Its stages and counts replace those of the pass before. */
 void pipeline_pass(pipeline *p);
 
-/* Whether nothing is begun any more: a signal, a broken batch, or the end of --max-time with something to show. */
+/* Returns whether nothing is started any more: a signal, a broken batch, or the end of --max-time with something to
+ * show. */
 bool pipeline_is_stopped(pipeline *p);
 
 /* device_plan.back and device_plan.lost; `user` is the pipeline. */

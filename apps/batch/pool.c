@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.c - made inputs: a few items in memory, which take turns as if they were many.
+ * pool.c - generated inputs: a few items in memory that take turns as if they were many.
  */
 #include "batch.h"
 
@@ -86,8 +86,8 @@ void batch_pool_free(batch_pool *pool)
     free(pool->items);
 }
 
-/* Where an item's factor goes, behind the one before, which ended at `end`: those of one shape follow each other, so
- * that one copy takes them all; others begin where any dtype may. */
+/* Where an item's factor goes, after the one before, which ended at `end`: those of one shape follow each other, so
+ * that one copy takes them all; others start where any dtype may. */
 static int64_t place_after(const batch_item *before, const batch_item *item, int64_t end)
 {
     const int64_t align = sizeof(double);

@@ -82,7 +82,7 @@ static void put(json_t *row, const char *key, json_t *value)
     json_put(dot ? json_object_get(row, outer) : row, dot ? dot + 1 : key, value);
 }
 
-/* Of the last pass, which took `wall_s`. */
+/* The stages of the last pass, which took `wall_s`. */
 static json_t *json_stages(const batch_run *run, double wall_s)
 {
     json_t *stages = json_new_list();

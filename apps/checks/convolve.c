@@ -44,7 +44,7 @@ static bool has_negative_element(const host_array *array)
     return false;
 }
 
-/* Where the result begins within the full one, in a dimension (flynn.h). */
+/* Where the result starts within the full one, in a dimension (flynn.h). */
 static int64_t origin_of(fl_mode mode, int64_t image, int64_t kernel)
 {
     return mode == FL_FULL ? 0 : mode == FL_SAME ? (kernel - 1) / 2 : int64_smaller(image, kernel) - 1;
@@ -223,7 +223,7 @@ static void expect_samples(convolve_oracle *o, const host_array *inputs, fl_mode
     host_array_free(&kernel);
 }
 
-/* The shape of the result, and where it begins in the full one; 1 and 0 in the first dimension of a signal. */
+/* The shape of the result, and where it starts in the full one; 1 and 0 in the first dimension of a signal. */
 static void measure_result(convolve_oracle *o, const host_array *image, const host_array *kernel, fl_mode mode)
 {
     const int skip = 2 - o->ndim;

@@ -23,8 +23,8 @@ typedef struct convolve_oracle convolve_oracle;
  * here has the variant. */
 convolve_oracle *convolve_oracle_create(const host_array *image, const host_array *kernel, fl_mode mode,
                                         check_choice choice, uint64_t seed);
-/* The same for a window of the full result, as fl_convolve_window and fl_convolve1d_window compute it; of vectors only
- * the first elements of `origin` and `shape` count. */
+/* convolve_oracle_create for a window of the full result, as fl_convolve_window and fl_convolve1d_window compute it; of
+ * vectors only the first elements of `origin` and `shape` count. */
 convolve_oracle *convolve_oracle_of_window(const host_array *image, const host_array *kernel, const int64_t *origin,
                                            const int64_t *shape, check_choice choice, uint64_t seed);
 void convolve_oracle_free(convolve_oracle *oracle);

@@ -63,7 +63,7 @@ static void expect(compare_result *found, const double *values, const double *ex
 }
 
 /* The square root of the length of (a - y)' (a - y) x over that of x, after some steps: at most the largest singular
- * value of a - y, and near to it. */
+ * value of a - y, and close to it. */
 static double largest_left(const host_array *a, const host_array *y, uint64_t seed)
 {
     const int64_t rows = a->shape[0], columns = a->shape[1];
@@ -74,7 +74,7 @@ static double largest_left(const host_array *a, const host_array *y, uint64_t se
     random_signs(&random, x, columns);
     for (int step = 0; step < POWER_STEPS; step++) {
         const double length = length_of(x, columns);
-        if (!(length > 0)) /* nothing is left, or it is not finite, which is found elsewhere */
+        if (!(length > 0)) /* nothing is left, or it is not finite: that is found elsewhere */
             break;
         for (int64_t j = 0; j < columns; j++)
             x[j] /= length;

@@ -19,8 +19,8 @@ static const double MOST_SUMS = 0x1p34;
 /* Multiply-adds that checking every element may cost: below 1 s of one core. The reference sums f64 in long double, and
  * the bound is a second sum. */
 static const double MOST_WORK[] = {[FL_F32] = 0x1p28, [FL_F64] = 0x1p27};
-/* What elements that are compared one by one may cost, unless a 256th of the result is more: its terms are
- * loaded from all over vt. */
+/* Multiply-adds that comparing elements one by one may cost, unless a 256th of the result is more: its terms are loaded
+ * from all over vt. */
 static const double ALONE_WORK = 0x1p24;
 
 struct reconstruct_oracle {
@@ -133,8 +133,8 @@ static void compare_element(reconstruct_oracle *o, const host_array *result, int
     reconstruct_compare_element(&o->u, o->s.data ? &o->s : NULL, &o->vt, o->rank, result, at, found);
 }
 
-/* Is the run's sum as expected? Where it is not and its bound is finite, an element is wrong. The second term of the
- * bound is the error of the expected sum. */
+/* Returns whether the run's sum is as expected. Where it is not and its bound is finite, an element is wrong. The
+ * second term of the bound is the error of the expected sum. */
 static bool run_is_right(const reconstruct_oracle *o, const host_array *result, int64_t row, int64_t run, bool *finite)
 {
     const int64_t first = run * o->run, count = int64_smaller(o->run, o->columns - first), n = row / o->rows;

@@ -69,7 +69,7 @@ compare_result sort_compare(const host_array *result, uint64_t checksum)
     return found;
 }
 
-/* What the others need to know of a rank's share. */
+/* Facts about a rank's share that the others need. */
 typedef struct share_edge {
     int64_t count;
     uint64_t added; /* the result's checksum without the input's: 0 over all ranks */
@@ -87,7 +87,7 @@ static share_edge edge_of(const host_array *result, uint64_t checksum)
     return edge;
 }
 
-/* Does the first element come after `last`? */
+/* Returns whether the first element comes after `last`. */
 static bool follows(const host_array *result, uint64_t last)
 {
     const size_t item = fl_dtype_size(result->dtype);

@@ -13,6 +13,6 @@ uint64_t sort_checksum(const host_array *array);
  * checksum of `result` is not `checksum`, the input's. */
 compare_result sort_compare(const host_array *result, uint64_t checksum);
 
-/* The same for this rank's share of a result of several ranks (group.h), with its share of the input's checksum: the
- * first element also comes after the last one of lower ranks, and rank 0 compares the sums of all. */
+/* sort_compare for this rank's share of a result of several ranks (group.h), with its share of the input's checksum:
+ * the first element also comes after the last one of lower ranks, and rank 0 compares the sums of all. */
 compare_result sort_compare_distributed(const host_array *result, uint64_t checksum);

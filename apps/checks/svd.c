@@ -148,7 +148,7 @@ void svd_oracle_free(svd_oracle *oracle)
     free(oracle);
 }
 
-/* From the smallest on, so that the small ones are not lost beside the largest. */
+/* Adds the values from the smallest on, so that the small ones are not lost next to the largest. */
 double svd_oracle_tail(const svd_oracle *oracle, int64_t k)
 {
     const double *value = oracle->values.data;

@@ -33,7 +33,7 @@ double svd_oracle_tail(const svd_oracle *oracle, int64_t k);
  * basis; the rest is cut off from it; powers make it much less. Tail itself where k and p take the whole range. */
 double svd_oracle_randomized(const svd_oracle *oracle, int64_t k);
 
-/* Is this the variant that approximates? */
+/* Returns whether this is the variant that approximates. */
 bool svd_is_randomized(const char *variant);
 
 /* The product of the factors u, s and vt. */
@@ -51,10 +51,10 @@ svd_report svd_oracle_report(const svd_oracle *oracle, fl_device *device, const 
  * algorithms", 2nd ed., sections 2.8 and 19.3):
  *
  * - s does not rise, is not negative, and is within g e s[0] of the exact values, where these are known: the factors
- * are the exact decomposition of a matrix that is this near, and no singular value moves further (Weyl). `randomized`:
+ * are the exact decomposition of a matrix that is this close, and no singular value moves further (Weyl). `randomized`:
  * s may also be below by the error expected of it;
  * - u'u and vt vt' are the identity within g e;
- * - a' u = v diag(s) and a v = u diag(s), each element within g e s[0], which finds a single wrong one, whatever rank
+ * - a' u = v diag(s) and a v = u diag(s), each element within g e s[0]: that finds a single wrong one, whatever rank
  * is left out. `randomized` decomposes u u' a, for which only the first holds.
  */
 compare_result svd_oracle_check(const svd_oracle *oracle, const host_array *factors, const char *variant, char *method,

@@ -64,8 +64,8 @@ static json_t *failure(const char *exercise, const child_result *r)
     return entry;
 }
 
-/* Reads the next entry of "sort=1e6,convolve=256" or "256" and moves *list behind it; false: there is none. *name is
- * NULL for a number alone. What is read is changed. */
+/* Reads the next entry of "sort=1e6,convolve=256" or "256" and moves *list past it; false: there is none. *name is NULL
+ * for a number alone. What is read is changed. */
 static bool next_size(char **list, const char **name, int64_t *size)
 {
     char *word = strsep(list, ","), *number = word ? strchr(word, '=') : NULL;

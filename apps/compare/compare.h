@@ -6,7 +6,7 @@
 
 #include "view/columns.h"
 
-/* Of "results", after rows_rank; of "pairs". */
+/* The columns of the rows in "pairs". */
 extern const column compare_pair_columns[];
 
 /* {"schema", "older", "newer" (their machines), "pairs": [{"exercise", "dtype", "shape", "older", "newer" (resources),

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What two results are alike in that are compared: the work, and the backend or else the class. */
+/* The keys in which two results that are compared are alike: the work, and the backend or else the class. */
 #define WORK "exercise", "dtype", "shape", "input_shapes", "singular_values"
 static const char *const same_backend[] = {WORK, "backend_requested", NULL}, *const same_class[] = {WORK, "flynn_class",
                                                                                                     "emulation", NULL};

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What fl_closeness says, as the exercise's output: i64. */
+/* The numbers of fl_closeness, as the exercise's output: i64. */
 enum { DIFFERING, WORST_INDEX, WORST_EXCESS, ANSWERS };
 
 typedef struct allclose_options {
@@ -84,7 +84,7 @@ static fl_status find(const exercise *e, fl_device *device, fl_array *const *in,
     return FL_OK;
 }
 
-/* What is expected, and the answers of the call under way until they are copied to the output. */
+/* The expected answers, and those of the call under way until they are copied to the output. */
 typedef struct allclose_answers {
     int64_t expected[ANSWERS], found[ANSWERS];
     double worst[2]; /* of several ranks: the elements that differ most, which one of them has */

@@ -20,7 +20,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_log_of_sum(device, in[0], in[1], out[0], run);
 }
 
-/* Of two numbers the value itself is the answer. */
+/* Adds the value, which is the answer of a call with two numbers. */
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     if (e->numbers && m->results[0].shape[0] > 0) /* rank 0's */

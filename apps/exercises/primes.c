@@ -131,7 +131,7 @@ static host_sieve *host_sieve_start(int64_t upto)
     return s;
 }
 
-/* Fills the segment that begins at `first`, an even number. */
+/* Fills the segment that starts at `first`, an even number. */
 static void host_sieve_segment(host_sieve *s, int64_t first)
 {
     memset(s->composite, 0, sizeof s->composite);

@@ -84,7 +84,7 @@ static uint64_t chained(uint64_t sum, const host_array *array, int64_t i)
     return random_next(&(random_state){sum ^ bits});
 }
 
-/* What a rank's input holds for each share of the result: how many elements, and their sum. */
+/* The part of a rank's input that belongs to one share of the result: how many elements, and their sum. */
 typedef struct part {
     int64_t count;
     uint64_t sum;

@@ -45,7 +45,7 @@ typedef struct value_range {
     double least, width;
 } value_range;
 
-/* What a measurement's factors come to; its y is kept of the first one alone. */
+/* The report on a measurement's factors; only the first one keeps its y. */
 typedef struct svd_reported {
     const measurement *of;
     svd_report report;

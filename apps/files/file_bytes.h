@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 /* Opens `path` for reading and stores its size, at least 1, in `size`. `expected` ends the error message, such as
- * "a .npy file". "-" and /dev/stdin are the standard input; a pipe there, or behind /dev/fd/N, is read to its end
- * first. NULL, with a problem, for a file that is missing, unreadable or empty, and for a folder, device or any other
- * pipe, one without a writer would block forever. Two threads must not open pipes at the same time. */
+ * "a .npy file". "-" and /dev/stdin are the standard input; a pipe there, or at /dev/fd/N, is read to its end first.
+ * NULL, with a problem, for a file that is missing, unreadable or empty, and for a folder, device or any other pipe,
+ * because one without a writer would block forever. Two threads must not open pipes at the same time. */
 FILE *file_open(const char *path, const char *expected, int64_t *size, problem *why);
 
 /* Zeroed, it is empty and may be freed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * files.h - arrays in .npy and .png files; the end of the name tells which.
+ * files.h - arrays in .npy and .png files; the end of the name shows which.
  *
  * The room files/ reads and writes files: NumPy arrays, PNG images, colour maps, and whole-or-nothing output.
  */
@@ -17,8 +17,8 @@ bool file_read(const char *path, host_array *array, problem *why);
 /* Reads the header of such a file; a picture has only dtype, ndim and shape. */
 bool file_look(const char *path, npy_layout *layout, problem *why);
 /* Reads `count` elements from `first` on, in the order of a C array, into an array of one dimension. Uses host memory
- * for little more than the rows that hold them, but for all of an interlaced picture. Another file than at file_look:
- * exit code 2 where it is too short. */
+ * for little more than the rows that hold them, but for all of an interlaced picture. Exit code 2 if the file was
+ * replaced since file_look by one that is too short. */
 bool file_read_elements(const char *path, const npy_layout *layout, int64_t first, int64_t count, host_array *array,
                         problem *why);
 
@@ -27,5 +27,5 @@ bool file_write(const char *path, const host_array *array, problem *why);
 
 /* Checks that `path` can be written; call it before long work. A name that is an ending alone (.png) is refused. */
 bool file_check_writable(const char *path, problem *why);
-/* The same for file_write: the name must end in .npy or .png. */
+/* file_check_writable for file_write: the name must also end in .npy or .png. */
 bool file_check_output(const char *path, problem *why);

@@ -300,7 +300,7 @@ static bool read_header(FILE *stream, const char *path, int64_t *left, header *h
     return ok;
 }
 
-/* Does the data after the header have exactly the array's bytes? */
+/* Returns whether the data after the header have exactly the array's bytes. */
 static bool check_length(const char *path, const header *h, int element_bytes, int64_t left, problem *why)
 {
     int64_t need;

@@ -19,8 +19,8 @@
  * exactly one such array. Uses no more host memory than the array, in Fortran order one column besides. */
 bool npy_read(const char *path, host_array *array, problem *why);
 
-/* What the header of such a file says, and where its elements are. Zeroed before it is filled: the same file gives the
- * same bytes. */
+/* The facts in the header of such a file, and where its elements are. Zeroed before it is filled: the same file gives
+ * the same bytes. */
 typedef struct npy_layout {
     fl_dtype dtype; /* of the array that is read */
     int32_t ndim;
@@ -32,13 +32,13 @@ typedef struct npy_layout {
 
 /* Reads the header alone; fails as npy_read does. */
 bool npy_look(const char *path, npy_layout *layout, problem *why);
-/* Reads `rows` rows of the first dimension from `first` on, which are there, as npy_read does. Another file than at
- * npy_look: exit code 2 where it is too short. */
+/* Reads `rows` rows of the first dimension from `first` on, which are there, as npy_read does. Exit code 2 if the file
+ * was replaced since npy_look by one that is too short. */
 bool npy_read_rows(const char *path, const npy_layout *layout, int64_t first, int64_t rows, host_array *array,
                    problem *why);
 
 /* Writes the array in format 1.0, C order, this machine's endianness; whole or not at all (output.h). */
 bool npy_write(const char *path, const host_array *array, problem *why);
 
-/* Begins such a file for an array of which only dtype and shape are read; its elements follow by output_write. */
+/* Creates such a file for an array of which only dtype and shape are read; its elements follow by output_write. */
 output *npy_begin(const char *path, const host_array *array, problem *why);

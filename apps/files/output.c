@@ -29,7 +29,7 @@ typedef struct temporary {
 
 static _Atomic(temporary *) temporaries;
 
-/* Set once, when the process ends: no file is begun any more. How many threads are about to make one. */
+/* Set once, when the process ends: no file is created any more. The number of threads that are about to create one. */
 static atomic_bool ending;
 static atomic_int beginning;
 
@@ -49,7 +49,7 @@ static void temporary_remove(temporary *t)
         unlink(t->path);
 }
 
-/* After this none is left, also if other threads are at work: they begin no file any more. */
+/* After this no unfinished file is left, also if other threads are at work: they create none any more. */
 void output_remove_unfinished(void)
 {
     atomic_store(&ending, true);
@@ -172,7 +172,7 @@ static output *open_stdout(problem *why)
 
 enum { LONGEST_OWNER = 128 };
 
-/* Begins the names of this host's temporary files; a process number counts within its PID namespace. */
+/* Writes the start of the names of this host's temporary files; a process number counts within its PID namespace. */
 static void owner_name(char *name)
 {
     char host[65] = "";
@@ -186,8 +186,8 @@ static void owner_name(char *name)
     snprintf(name, LONGEST_OWNER, ".flynn-%s-%jx-", host, known ? (uintmax_t)space.st_ino : 0);
 }
 
-/* Was the file left behind by a process that was killed? One of this host whose process is gone, or one so old that
- * no process can still be writing it. */
+/* Returns whether a process that was killed left the file: a process of this host that is gone; or the file is so old
+ * that no process can still be writing it. */
 static bool is_left_behind(int folder, const char *name, const char *owner)
 {
     const size_t length = strlen(name), begin = strlen(owner);
@@ -236,7 +236,7 @@ void output_clean(const char *path)
 }
 
 /* A unique name in the folder of `target`, put on the list before the file exists, since a signal may come at any time.
- * The number distinguishes files that threads begin at the same time. */
+ * The number distinguishes files that threads create at the same time. */
 static temporary *temporary_create(const char *target)
 {
     static atomic_uint number;

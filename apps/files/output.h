@@ -2,10 +2,10 @@
  *
  * output.h - output files that appear whole or not at all, and errors of stdout that are reported.
  *
- * A file is written beside its target under a temporary name and renamed once it is complete and on the disk. An
- * unfinished file is removed when the process exits or is ended by SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGXCPU. What a
- * process left that could not do so (SIGKILL) the next one removes that writes into the folder: at once on the same
- * host, after a day on others.
+ * A file is written next to its target under a temporary name and renamed once it is complete and on the disk. An
+ * unfinished file is removed when the process exits or is ended by SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGXCPU. The
+ * next process that writes into the folder removes what a process left that could not do so (SIGKILL): at once on the
+ * same host, after a day on others.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ void output_start(void);
 noreturn void output_end(int exit_code);
 void output_remove_unfinished(void);
 
-/* Removes unfinished files that killed processes of this host left in the folder `path`, or beside the file `path`. */
+/* Removes unfinished files that killed processes of this host left in the folder `path`, or next to the file `path`. */
 void output_clean(const char *path);
 
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
@@ -38,7 +38,7 @@ void output_release_stdout(void);
 
 typedef struct output output;
 
-/* Begins the file `path`. NULL, with a problem, if it cannot be written: its folder is missing or read-only, or `path`
+/* Creates the file `path`. NULL, with a problem, if it cannot be written: its folder is missing or read-only, or `path`
  * is a folder or a read-only file. A symbolic link stays; its target is replaced, or made. A device or pipe (/dev/null)
  * is written to directly. */
 output *output_open(const char *path, problem *why);
@@ -55,7 +55,7 @@ bool output_write(output *file, const void *data, size_t bytes);
 const char *output_unfinished(output *file, int64_t *bytes);
 
 /* Joins in writing the unfinished file of another process, from byte `at` on. output_commit then puts what was written
- * on the disk; the process that began the file completes it. NULL if this process cannot see the file. */
+ * on the disk; the process that created the file completes it. NULL if this process cannot see the file. */
 output *output_join(const char *path, const char *unfinished, int64_t at);
 
 /* Completes the file and frees `file`. It has the mode of the file that it replaces, and a new one that of umask.

@@ -11,7 +11,7 @@
  * the file's bytes can hold is refused before memory is allocated. false, with a problem and an empty array, if the
  * file is not a complete, valid PNG. */
 bool png_read(const char *path, host_array *image, problem *why);
-/* The same for `rows` rows from `first` on, which are there; 0 rows are all of them. What comes behind them may be
+/* png_read for `rows` rows from `first` on, which are there; 0 rows are all of them. What comes after them may be
  * damaged. */
 bool png_read_part(const char *path, int64_t first, int64_t rows, host_array *image, problem *why);
 /* Reads the height and width from the header alone. */
@@ -21,8 +21,8 @@ bool png_look(const char *path, int64_t shape[2], problem *why);
  * at all (output.h). Exit code 2 for an array that is not 2-D or is empty. */
 bool png_write_grey(const char *path, const host_array *image, problem *why);
 
-/* The same in two steps: the bytes of the elements of an array of any shape (malloc), and a picture of such bytes, row
- * by row. */
+/* png_write_grey in two steps: the bytes of the elements of an array of any shape (malloc), and a picture of such
+ * bytes, row by row. */
 bool png_grey(const char *path, const host_array *array, uint8_t **bytes, problem *why);
 bool png_write_bytes(const char *path, int64_t height, int64_t width, uint8_t *bytes, problem *why);
 

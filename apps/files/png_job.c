@@ -53,7 +53,7 @@ static void take(png_structp png, png_bytep data, size_t size)
     job->left -= size;
 }
 
-/* Does libpng replace samples: palette entries by colours, a transparent colour by alpha? */
+/* Returns whether libpng replaces samples: palette entries by colours, a transparent colour by alpha. */
 static bool needs_expansion(const png_job *job)
 {
     return png_get_color_type(job->png, job->info) == PNG_COLOR_TYPE_PALETTE ||
@@ -98,7 +98,7 @@ static bool start_pixels(png_job *job)
     return true;
 }
 
-/* Is there room for the pixels, their rows, and the floats that png_planes.h makes of them? */
+/* Returns whether there is room for the pixels, their rows, and the floats that png_planes.h makes of them. */
 static bool allowed(const png_job *job, problem *why)
 {
     const double height = (double)job->height, pixels = height * (double)job->width,
@@ -151,7 +151,7 @@ bool png_job_look(png_job *job, const void *bytes, size_t size, problem *why)
     png_set_read_fn(job->png, job, take);
     if (!read_header(job))
         return refuse(job, why);
-    /* Can the file hold the pixels that its header claims, as they are stored? */
+    /* The file must be able to hold the pixels that its header claims, as they are stored. */
     if ((double)png_get_rowbytes(job->png, job->info) * (double)job->height > (double)size * MAX_COMPRESSION)
         return problem_set(why, EXIT_BAD_INPUT,
                            "%s: the header claims %" PRId64 "x%" PRId64 " pixels, more than %zu bytes can hold",

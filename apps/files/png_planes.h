@@ -25,8 +25,8 @@ typedef struct png_planes {
  * PNG (exit code 2) or memory runs out (4). */
 bool png_planes_decode(const char *path, const void *data, size_t size, png_planes *image, problem *why);
 
-/* The same for `rows` rows from `first` on, which are there; 0 rows are all of them. What comes behind them is not read
- * and may be damaged. Uses host memory for these rows alone, unless the PNG is interlaced. */
+/* png_planes_decode for `rows` rows from `first` on, which are there; 0 rows are all of them. What comes after them is
+ * not read and may be damaged. Uses host memory for these rows alone, unless the PNG is interlaced. */
 bool png_planes_decode_rows(const char *path, const void *data, size_t size, int64_t first, int64_t rows,
                             png_planes *image, problem *why);
 

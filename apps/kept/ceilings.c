@@ -37,7 +37,7 @@ typedef struct saving {
     const ceilings *measured;
 } saving;
 
-/* What was not measured stays as it is. */
+/* Stores a value; one that was not measured leaves the saved value as it is. */
 static void renew(json_t *one, const char *key, double value)
 {
     if (!isnan(value) || !json_object_get(one, key))

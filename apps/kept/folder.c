@@ -53,7 +53,7 @@ json_t *cache_load(const char *file)
     return kept ? kept : json_new_object();
 }
 
-/* The same for a change: NULL if the file is there and cannot be read now, so that nothing is lost. */
+/* The content of the file, to be changed: NULL if the file is there and cannot be read now, so that nothing is lost. */
 static json_t *load_for_change(const char *path, problem *why)
 {
     json_error_t error = {.line = -1};
@@ -91,8 +91,8 @@ static bool keep_damaged(const char *path, problem *why)
 
 enum { LONGEST_WAIT_S = 10 };
 
-/* Waits until no other process changes the file, which is replaced: the lock is another file, which stays. The end of
- * the process gives it back, too. -1 with a problem; a file system without locks gives one that protects nothing. */
+/* Waits until no other process changes the file. The lock is another file, because the file itself is replaced. The end
+ * of the process gives it back, too. -1 with a problem; a file system without locks gives one that protects nothing. */
 static int lock(const char *path, problem *why)
 {
     char name[PATH_MAX + 8];

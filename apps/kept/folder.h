@@ -18,7 +18,7 @@ json_t *cache_load(const char *file);
 
 /* Lets `change` change the content and writes it, if `change` returns true, whole or not at all; makes the folder.
  * Processes that do so at the same time wait for each other (<file>.lock), so that no change is lost. A file that
- * cannot be read now stays as it is; one that is damaged is copied beside it first, with a remark. */
+ * cannot be read now stays as it is; one that is damaged is copied next to it first, with a remark. */
 bool cache_change(const char *file, bool (*change)(json_t *kept, void *data), void *data, problem *why);
 
 /* "<host>/", since machines may share a home. Valid until the next call. */

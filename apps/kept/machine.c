@@ -27,7 +27,7 @@
 #define FLYNN_COMMIT NULL
 #endif
 
-/* The value on the first line of `path` that begins with `key`: what follows `separator`, without blanks and quotes
+/* The value on the first line of `path` that starts with `key`: what follows `separator`, without blanks and quotes
  * around it. null if there is none. */
 static json_t *value_from(const char *path, const char *key, char separator)
 {

@@ -11,7 +11,7 @@
 /* The options of TAKES_RUN that `flynn laws batch` takes, besides --backend and --repeat. */
 enum { LAWS_BATCH_TAKES = TAKES_VARIANT | TAKES_BLOCK | TAKES_MAX_MEMORY };
 
-/* What is measured. */
+/* The batches that are measured, and with what. */
 typedef struct laws_batch {
     const common_options *common; /* its arguments: "batch", then images and folders */
     batch_source source;          /* the images; laws_batch_find sets it */

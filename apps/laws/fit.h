@@ -33,7 +33,7 @@ double scaling_value(scaling_law law, double fraction, double n);
 /* measured / law - 1. */
 double scaling_deviation(scaling_law law, double fraction, const scaling_point *point);
 
-/* Is the point within its spread, or within 5 %, of the law? */
+/* Returns whether the point is within its spread, or within 5 %, of the law. */
 bool scaling_describes(scaling_law law, double fraction, const scaling_point *point);
 
 /* Both laws are straight lines in f through a known point: least squares, each point weighted by the inverse square of

@@ -31,7 +31,7 @@ enum { COURSE_RECONSTRUCT = 512, FEWEST_POINTS = 2, MOST_THREADS = 4096, LARGEST
 typedef struct laws_options {
     const char *exercise, *threads, *batch, *ranks; /* NULL: not given */
     int64_t keep;                                   /* 0: not given */
-    /* What they come to. */
+    /* The settings that follow from these options: */
     const exercise_kind *what;
     int count;
     int64_t n[MOST_POINTS];
@@ -104,7 +104,7 @@ static void default_threads(laws_options *own)
              "--threads=1,2,3,4 (points with more threads than processors are marked as oversubscribed)");
 }
 
-/* Is one of the items behind the name a number? */
+/* Returns whether one of the items after the name is a number. */
 static bool has_number(const char *items)
 {
     for (; items; items = strchr(items + 1, ':'))
@@ -209,7 +209,7 @@ static void settle_kind(laws_options *own)
              own->what->name, own->device.resource);
 }
 
-/* What is measured with, and on how much. */
+/* Settles what is measured, with which backend, and on how much data. */
 static void settle(const common_options *common, laws_options *own)
 {
     look_at_backend(common, own);
@@ -282,7 +282,7 @@ static json_t *measure_batch(const common_options *common, laws_options *own, la
     return document;
 }
 
-/* What all processes of the command share. */
+/* The state that all processes of the command share. */
 typedef struct laws_run {
     const common_options *common;
     const laws_options *own;
@@ -354,7 +354,7 @@ static law_point point_of(const laws_run *run, int result, int64_t n, int64_t si
                        .oversubscribed = run->own->room && n > run->own->room};
 }
 
-/* Of `points`, all of it zero. */
+/* Fills in the start of `points`, which must be all zeros. */
 static void start_points(law_points *points, const char *kind, scaling_law law, int count)
 {
     points->kind = kind;

@@ -44,7 +44,7 @@ void laws_fit_all(laws_found *found)
     found->fits[GUSTAFSON] = fit_to(GUSTAFSON, &found->points[found->kinds - 1]);
 }
 
-/* What a sentence is put together in. */
+/* The sentence that is being put together. */
 typedef struct words {
     char text[1024];
 } words;

@@ -34,13 +34,13 @@ enum { TO_DEVICE = 1, TO_HOST = 2, BOTH = 3, PAGEABLE = 4 };
 
 typedef struct quantity_kind quantity_kind;
 
-/* What the measurements of one device share. */
+/* The state that the measurements of one device share. */
 typedef struct measured_device {
     fl_device *device;
     const fl_device_info *info;
     const common_options *common;
     int64_t bytes;       /* of each of the following arrays and buffers */
-    fl_stream *other;    /* in which copies to the host are queued, beside the stream of the copies to the device */
+    fl_stream *other;    /* in which copies to the host are queued, next to the stream of the copies to the device */
     fl_array *from, *to; /* of u8 */
     void *pinned[2], *pageable;
     const quantity_kind *quantity; /* the one that is measured */
@@ -94,7 +94,8 @@ static double prepare_link(measured_device *d)
 
 static fl_status queue_steps(measured_device *d, const fl_run *run)
 {
-    /* The values stay near 1, whatever the steps: no infinities, no denormals, which cost more on some processors. */
+    /* The values stay close to 1, whatever the steps: no infinities, no denormals, which cost more on some
+     * processors. */
     return fl_multiply_add(d->device, d->elements, 0.5, 0.5, d->steps, d->elements, run);
 }
 
@@ -106,7 +107,8 @@ static void make_elements(measured_device *d, fl_dtype dtype, int64_t count)
     free(zeros);
 }
 
-/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little beside them. */
+/* As many steps as take 5 ms in the best of three launches, so that the launch itself takes little time next to
+ * them. */
 static double prepare_steps(measured_device *d)
 {
     const int64_t count = d->info->host_memory ? 1 << 15 : 1 << 22;
@@ -266,7 +268,7 @@ static void start(measured_device *d, fl_device *device, const common_options *c
     const int64_t most = info->host_memory ? (int64_t)512 << 20 : (int64_t)1 << 30;
 
     *d = (measured_device){.device = device, .info = info, .common = common, .bytes = common->size};
-    if (!common->size) /* far larger than any cache, and small beside the memory */
+    if (!common->size) /* far larger than any cache, and small compared with the memory */
         d->bytes = info->memory_bytes / 16 < most ? info->memory_bytes / 16 : most;
     must(fl_stream_create(device, &d->other));
     for (int i = 0; i < 2; i++) {
@@ -342,7 +344,7 @@ static double kept_rate(const json_t *device, const char *key)
     return ceiling_rate(device, key);
 }
 
-/* What is kept: no rate that is not steady, and none of two that contradict each other. */
+/* The rates that are worth saving: no rate that is not steady, and none of two that contradict each other. */
 static ceilings worth_keeping(const json_t *device, const fl_device_info *info)
 {
     ceilings c = {kept_rate(device, "copy"), kept_rate(device, "f32"), kept_rate(device, "f64")};

@@ -9,13 +9,14 @@
 
 #include <flynn/bench.h>
 
-/* Of rows_within(ceilings, "quantities"). */
+/* The columns of the rows that rows_within(ceilings, "quantities") returns. */
 extern const column ceiling_columns[];
 
 /* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
 double ceiling_rate(const json_t *device, const char *key);
 
-/* Whether the median is known to within a quarter: by the interval that holds it, below six samples by all of them. */
+/* Returns whether the median is known to within a quarter: by the interval that holds it, below six samples by all of
+ * them. */
 bool ceiling_is_known(const fl_bench_statistics *s);
 /* [low, high] of that interval; [] below six samples. */
 json_t *ceiling_interval(const fl_bench_statistics *s);

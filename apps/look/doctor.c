@@ -143,7 +143,7 @@ static bool exists(const diagnosis *d, const char *file, int mode)
     return access(path, mode) == 0;
 }
 
-/* Is there hardware of the vendor, so that a backend without a device is broken? */
+/* Returns whether there is hardware of the vendor, so that a backend without a device is broken. */
 static bool look_at_vendor(diagnosis *d, const struct vendor *v)
 {
     int gpus = count_gpus(d->root, v->pci);
@@ -191,7 +191,7 @@ static void look_at_threads(diagnosis *d, const fl_device_info *info)
               info->threads, plural);
 }
 
-/* Opens it, which runs a GPU's canary kernel, and checks the threads of a processor. */
+/* Opens the backend, because that runs a GPU's canary kernel, and checks the threads of a processor. */
 static void try_backend(diagnosis *d, const fl_backend_info *b)
 {
     const fl_device_info *info;
@@ -248,7 +248,7 @@ static void look_at_cache(diagnosis *d)
         found(d, STATE_ADVICE, "cache", "", "%s", fl_last_error());
 }
 
-/* Tests the compiler that map uses on a processor and for its check, with a new text, which no cache has. */
+/* Tests the compiler that map uses on a processor and for its check, with a new text, because no cache has that. */
 static void look_at_compiler(diagnosis *d)
 {
     fl_device *device = NULL;

@@ -27,7 +27,7 @@ enum { FEWEST_PASSES = 6, MOST_SIZES = 24, USUAL_BYTES = 64 << 20, MOST_NUMBERS 
 
 typedef char host_name[64];
 
-/* What all measurements share. */
+/* The state that all measurements share. */
 typedef struct network {
     const common_options *common;
     fl_device *device;
@@ -129,7 +129,7 @@ static void all_reduce(network *n, const work *w)
 
 /* ------------------------------------------------------------------------------------------- right data ---- */
 
-/* What a rank sends. */
+/* The i-th byte that a rank sends. */
 static char sent_by(int rank, int64_t i)
 {
     return (char)(37 * rank + 11 * i + (i >> 8) + 1);
@@ -179,7 +179,7 @@ static bool is_sum(const network *n, const work *w)
 
 /* ------------------------------------------------------------------------------------------- measuring ---- */
 
-/* Is each rank of the work on one host? */
+/* Returns whether each rank of the work is on one host. */
 static bool is_within(const network *n, const work *w)
 {
     for (int r = 1; r < n->ranks; r++)
@@ -212,7 +212,7 @@ static json_t *json_work(const network *n, const work *w, const samples *times)
     return row;
 }
 
-/* What a case of libflynn-bench has to know. */
+/* The facts that a case of libflynn-bench needs. */
 typedef struct network_work {
     network *n;
     const work *w;

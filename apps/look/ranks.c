@@ -33,7 +33,7 @@ static cell processors_text(const cpu_set_t *set)
     return c;
 }
 
-/* What `auto` takes on this rank. */
+/* The device that `auto` takes on this rank. */
 static rank_place place_here(void)
 {
     rank_place place = {.local_rank = group_info()->local_rank, .node = -1};
@@ -66,7 +66,7 @@ static void add(json_t *notes, const char *format, ...)
     json_append(notes, json_text(text));
 }
 
-/* Of one host. Ranks that see one GPU each all number it 0. */
+/* Returns whether two ranks of one host have the same GPU. Ranks that see one GPU each all number it 0. */
 static bool is_one_gpu(const rank_place *a, const rank_place *b)
 {
     return a->threads == 0 && (*a->bus_id ? strcmp(a->bus_id, b->bus_id) : strcmp(a->resource, b->resource)) == 0;

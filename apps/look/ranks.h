@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * ranks.h - the part of flynn info that tells what each of several processes runs on.
+ * ranks.h - the part of flynn info that shows what each of several processes runs on.
  */
 #pragma once
 
 #include <jansson.h>
 #include <sched.h>
 
-/* What a process of a group runs on. */
+/* The host and device that a process of a group runs on. */
 typedef struct rank_place {
     char host[64], resource[48], device[128];
     char bus_id[16]; /* of a GPU; "": none */
@@ -16,7 +16,7 @@ typedef struct rank_place {
     cpu_set_t processors, near; /* that it may use; of that node */
 } rank_place;
 
-/* Of each rank; the caller frees it. */
+/* Returns the place of each rank; the caller frees it. */
 rank_place *ranks_gather(void);
 
 /* The document's key "ranks". */

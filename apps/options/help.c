@@ -27,7 +27,7 @@ static const char *part_of(const char *text, int n, int *length)
     return text;
 }
 
-/* A paragraph, each line of it behind `indent` spaces; the first one has `used` characters already. */
+/* A paragraph, each line of it after `indent` spaces; the first one has `used` characters already. */
 static void print_wrapped(FILE *out, const char *text, int length, int indent, int used)
 {
     const char *end = text + length;

@@ -19,14 +19,14 @@ typedef enum help_form {
     HELP_WORDS, /* "--mode=full\tdescription": a line for each word that may follow */
 } help_form;
 
-/* What --help of the command that is run next prints; HELP_SHORT unless this is called. */
+/* Chooses what --help of the command that is run next prints; HELP_SHORT unless this is called. */
 void help_choose(help_form form);
 
 /* Prints it to stdout; `options` are all of the command, in the order of the tables. */
 void help_print(const command_line *command, const own_option *const *options, int count);
 
-/* Of `flynn` itself, which has no options but commands: a line of HELP_WORDS, and the head and the end of its man page
- * and of each other one. */
+/* Help of `flynn` itself, which has no options but commands: a line of HELP_WORDS, and the head and the end of its man
+ * page and of each other one. */
 void help_print_word(FILE *out, const char *word, const char *what);
 void help_man_start(FILE *out, const char *name, const char *summary);
 void help_man_text(FILE *out, const char *text);

@@ -28,7 +28,7 @@ typedef struct entry {
     const char *text; /* its value as text, "" for none; NULL: neither a variable nor a word set it */
 } entry;
 
-/* What is being parsed: the command, where its values go, and its options: its own, then shared ones. */
+/* The parser's state: the command, where its values go, and its options: its own, then shared ones. */
 typedef struct parsing {
     const command_line *command;
     common_options *common;
@@ -52,7 +52,7 @@ static void variable_name(const char *option, char *text, size_t size)
         *c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
 }
 
-/* What messages call the option, or its variable. */
+/* Writes the name that messages give the option, or its variable. */
 static void shown_name(const char *option, bool variable, char *text, size_t size)
 {
     if (variable)

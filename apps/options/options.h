@@ -33,7 +33,7 @@ void options_free(common_options *common);
 void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for an own option, by its name in the table. */
+/* option_refuse for an own option, by its name in the table. */
 void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
 
 /* Ends the command if --variant is a list. */

@@ -88,7 +88,7 @@ static void descend(place *p, const char *name)
         snprintf(p->rest + used, sizeof p->rest - used, "/%s", name);
 }
 
-/* Whether files can be told apart there: not below a loop of links, which cannot be opened. */
+/* Returns whether files can be distinguished there: not below a loop of links, because such a path cannot be opened. */
 static bool find_place(const char *path, place *p, struct stat *info)
 {
     char *followed, *slash;
@@ -114,7 +114,7 @@ static bool find_place(const char *path, place *p, struct stat *info)
     return found;
 }
 
-/* What a file is called in messages, how it is used, and what tells it from others. */
+/* The name of a file in messages, how it is used, and a key that distinguishes it from others. */
 typedef struct claim {
     path_use use;
     char *name, *key;

@@ -10,7 +10,7 @@
 /* Takes the empty and the relative folders out of this process's PATH, because a program that it starts (mpirun,
  * gnuplot) must not come from the current folder. */
 void path_keep_absolute(void);
-/* Whether a folder of PATH has the program. */
+/* Returns whether a folder of PATH has the program. */
 bool path_has_program(const char *name);
 
 /* `path` without the symbolic links in its last part, also where the file that they lead to is not there (malloc).

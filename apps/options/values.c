@@ -12,7 +12,7 @@
 
 typedef enum reading { READ, NO_NUMBER, NOT_WHOLE, TOO_LARGE } reading;
 
-/* Digits at *text; moves it behind them. */
+/* Reads the digits at *text; moves it past them. */
 static reading read_digits(const char **text, int64_t *value)
 {
     const size_t digits = strspn(*text, "0123456789");
@@ -38,7 +38,8 @@ static reading scale(int64_t *value, int64_t power)
     return READ;
 }
 
-/* Behind a number's digits: "^20", or a power of ten and a unit. `decimals` of the digits stand behind a point. */
+/* Reads what follows a number's digits: "^20", or a power of ten and a unit. `decimals` of the digits stand after a
+ * point. */
 static reading read_power(const char **text, int64_t decimals, int64_t *value)
 {
     static const char units[] = "kKMGT";
@@ -72,7 +73,7 @@ static reading read_power(const char **text, int64_t decimals, int64_t *value)
     return how == READ ? scale(value, power - decimals) : how;
 }
 
-/* A whole number at *text, as values.h says; moves it behind. */
+/* Reads a whole number at *text, as values.h says; moves *text past it. */
 static reading read_number(const char **text, int64_t *value)
 {
     const size_t whole = strspn(*text, "0123456789");

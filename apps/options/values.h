@@ -4,7 +4,7 @@
  * `option` is the long name without dashes ("mode").
  *
  * A whole number is written as digits (4096), as a decimal number with a power of ten or a unit (1e6, 1.5k, 16M: k or
- * K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024), or as a power (2^20). What comes to no whole number,
+ * K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024), or as a power (2^20). A value that is no whole number,
  * such as 0.5, is refused.
  */
 #pragma once

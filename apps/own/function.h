@@ -33,7 +33,7 @@ typedef struct user_function {
 /* From an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
 user_function user_function_of(const char *word);
 
-/* What the text says of the function. Ends the command, with the place in the text, where it has an error. */
+/* Describes the function from the text alone. Ends the command, with the place in the text, where it has an error. */
 fl_function_info user_function_read(const user_function *f);
 
 /* Counts the inputs of an expression, of x, y, z and w, by the dtypes in `inputs`: the least number of them for which

@@ -173,7 +173,7 @@ static void take_input(exercise *e, kernel_options *own, int i, const char *word
     own->arrays[own->array_count++] = &e->inputs[e->input_count++];
 }
 
-/* Its content where it begins with some; its shape, unless that is the first input's. */
+/* Takes an output: its initial content where it has one; and its shape, unless that is the first input's. */
 static void take_output(exercise *e, kernel_options *own, int i, const char *word)
 {
     const fl_parameter *p = &own->kernel.info.parameters[i];
@@ -198,7 +198,7 @@ static void take_output(exercise *e, kernel_options *own, int i, const char *wor
     }
 }
 
-/* `out` alone has the shape of the first array that is read, which may stand behind it. */
+/* `out` alone has the shape of the first array that is read, which may stand after it. */
 static void settle_outputs(kernel_options *own)
 {
     for (int i = 0; i < own->output_count; i++) {

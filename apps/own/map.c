@@ -65,7 +65,8 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 
 /* ------------------------------------------------------------------------------------------------- check ---- */
 
-/* The same text without optimisation. One with loops may take long for each element: then fewer are compared. */
+/* Computes what is expected by the same text without optimisation. A text with loops may take long for each element:
+ * then fewer are compared. */
 static void expect(exercise *e)
 {
     enum { MOST_OF_LOOPS = 65536 };

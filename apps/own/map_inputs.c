@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------------- numbers and ranges ---- */
 
-/* A number, or the range that begins at `first`: FIRST:END[:STEP], of `count` numbers as numpy.arange has them. */
+/* A number, or the range that starts at `first`: FIRST:END[:STEP], of `count` numbers as numpy.arange has them. */
 typedef struct number_input {
     bool is_number, whole; /* whole: digits and signs alone */
     double first, step;
@@ -102,7 +102,7 @@ static void fit(const exercise *e, int i, fl_dtype dtype)
              fl_dtype_name(dtype));
 }
 
-/* A number beside arrays takes their dtype, as in NumPy, but for one with a point beside integers: f64. Alone it is
+/* A number among arrays takes their dtype, as in NumPy, but a number with a point among integers is f64. Alone it is
  * f64, or i64 without a point. */
 static fl_dtype weak_dtype(const number_input *n, const number_input *all, const exercise *e)
 {

@@ -19,7 +19,7 @@ typedef struct map_options {
  * the dtype does not hold it. */
 bool numbers_from(const char *word, fl_dtype dtype, host_array *array);
 
-/* Does every value of one dtype exist in the other? */
+/* Returns whether every value of one dtype exists in the other. */
 bool dtype_fits(fl_dtype from, fl_dtype to);
 
 /* exercise_kind.take */

@@ -51,7 +51,7 @@ int child_output(const char *const *words, bool quiet, char **text, size_t *size
 
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
 child_result child_run(child_words *w);
-/* The same for a command that must print a document: ends this one as that one ended, with its message behind `what`.
+/* child_run for a command that must print a document: ends this one as that one ended, with its message after `what`.
  */
 json_t *child_document(child_words *w, const char *what);
 

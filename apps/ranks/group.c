@@ -52,7 +52,8 @@ static fl_status status_of(int exit_code)
     }
 }
 
-/* Tells the other processes that this one fails, unless they told it: then all know already. */
+/* Reports this process's failure to the others, unless they failed first: then all know already. Returns whether this
+ * process prints the line. */
 static bool share_failure(int exit_code, char *text, size_t size)
 {
     if (!group_is_distributed())

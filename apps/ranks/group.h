@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * group.h - the processes that a launcher began (mpirun, srun): each runs the same command with its share of the data.
- * Alone, a process is a group of one, and nothing here costs anything.
+ * group.h - the processes that a launcher started (mpirun, srun): each runs the same command with its share of the
+ * data. Alone, a process is a group of one, and nothing here costs anything.
  *
  * All ranks call these functions in the same order. A failure of one, which ends it by fail(), ends all others at their
  * next call here with the same exit code, and rank 0 prints the line.
@@ -19,7 +19,7 @@ void group_start(const char *command);
 
 fl_group *group_of_all(void);
 const fl_group_info *group_info(void);
-/* More than one process? */
+/* Returns whether several processes run. */
 bool group_is_distributed(void);
 bool group_prints(void); /* this process prints results and writes files */
 

@@ -66,7 +66,7 @@ static file_bytes run_gnuplot(const char *script, int *status)
 {
     const int file = script_file(script);
     char path[32], *drawn;
-    /* -d: without the user's ~/.gnuplot, which could change the plots; the user's locale may lack UTF-8. */
+    /* -d: without the user's ~/.gnuplot, because that could change the plots; the user's locale may lack UTF-8. */
     const char *const words[] = {"env", "LC_ALL=C.UTF-8", "gnuplot", "-d", path, NULL};
     size_t length;
 
@@ -101,7 +101,7 @@ void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int co
         fail(EXIT_BROKEN, "gnuplot drew %d of %d plots (%s)", found, count, child_end(status).text);
 }
 
-/* Takes out every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */
+/* Removes every part from `begin` to the next `end`, both included. Text that was plotted holds no '<'. */
 static void cut(char *svg, const char *begin, const char *end)
 {
     for (char *from = strstr(svg, begin); from; from = strstr(from, begin)) {

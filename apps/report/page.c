@@ -329,7 +329,7 @@ static void put_machine(FILE *out, const report_machine *m)
         put_section(out, m, &sections[i]);
 }
 
-/* The two machines and their results beside each other, of `flynn compare --against`. */
+/* The two machines and their results next to each other, of `flynn compare --against`. */
 static void put_pairs(FILE *out, const json_t *document)
 {
     static const char *const runs[] = {"older", "newer"};

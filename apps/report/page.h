@@ -51,7 +51,7 @@ void report_plots_times(report_plots *plots, const json_t *results);
  * each device that has both, up to MOST_PLOTS. (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.) */
 void report_plots_roofline(report_plots *plots, const json_t *results, const json_t *ceilings);
 
-/* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, beside Amdahl's and Gustafson's
+/* The measured speed-ups of `flynn laws`, of a GPU's batches the matrices a second, with Amdahl's and Gustafson's
  * curves: a plot for each entry. */
 void report_plots_laws(report_plots *plots, const json_t *laws);
 
@@ -65,7 +65,7 @@ void report_plots_sweeps(report_plots *plots, const json_t *sweeps);
 /* kernel_s and total_s of the steps of `flynn taxonomy`: a plot for each entry, which is its group. */
 void report_plots_taxonomies(report_plots *plots, const json_t *taxonomies);
 
-/* What the page needs and the value of a document's key "batch" lacks, in words; NULL: nothing. */
+/* Returns, in words, what the page needs and the value of a document's key "batch" lacks; NULL: nothing. */
 const char *report_batch_lacks(const json_t *batch);
 
 /* Puts the stages of each run in the order in which an image goes through them, and adds the numbers that older

@@ -114,7 +114,7 @@ double axis_step(double high, int tics)
                                        : 10 * step;
 }
 
-enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number behind the longest bar */
+enum { TIMES_WIDTH = 400, BAND = 40, NUMBER = 62 }; /* pixels; the number after the longest bar */
 
 bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second)
 {
@@ -232,7 +232,7 @@ file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format 
     FILE *stream = memory_stream(&script, &size);
 
     fprintf(stream, "set encoding utf8\n");
-    for (int i = 0; i < count; i++) /* each script defines all that it uses beside the settings */
+    for (int i = 0; i < count; i++) /* each script defines all that it uses besides the settings */
         fprintf(stream, "reset\nset terminal %s size %d,%d %s\n%s", formats[format].terminal,
                 fineness * plots[i]->width, fineness * plots[i]->height, formats[format].more, plots[i]->script);
     fclose(stream);

@@ -28,7 +28,7 @@ typedef struct report_plot {
     int group; /* of plots that stand together: the place of their document in its list */
     char *script;
     size_t script_size;
-    file_bytes svg; /* as it stands in the page, with a NUL behind it; empty until report_plots_draw */
+    file_bytes svg; /* as it stands in the page, with a NUL after it; empty until report_plots_draw */
 } report_plot;
 
 enum { MOST_PLOTS = 64 }; /* of a kind: gnuplot draws each, and they are the page's largest part */
@@ -92,7 +92,7 @@ typedef struct bar_row {
     bool emulation;
 } bar_row;
 
-/* Of a result or a run: its resource and `what`, and the times under two keys. */
+/* The row of a result or a run: its resource and `what`, and the times under two keys. */
 bar_row bar_row_of(const json_t *row, const char *what, const char *first, const char *second);
 
 /* A plot of a blue and an orange bar for each row. Logarithmic, and noted so, above a ratio of 30. An emulation's bars
@@ -100,22 +100,22 @@ bar_row bar_row_of(const json_t *row, const char *what, const char *first, const
 report_plot *plot_add_times(report_plots *plots, const char *kind, const char *title, const bar_row *rows, int count);
 
 /* Draws the plots as parts of a page, or as files; by one gnuplot, since it takes longer to start than to draw. Each
- * picture has a NUL behind it. The caller frees them, and the list. */
+ * picture has a NUL after it. The caller frees them, and the list. */
 typedef enum plot_format { PLOT_INLINE, PLOT_SVG, PLOT_PNG } plot_format;
 file_bytes *report_plots_draw(report_plot *const *plots, int count, plot_format format);
 
 void report_plots_free(report_plots *plots);
 
-/* Is there a gnuplot? Else a problem with exit code 3 that says how to get it. */
+/* Returns whether gnuplot exists; else a problem with exit code 3 says how to get it. */
 bool gnuplot_find(problem *why);
 
 /* A text as gnuplot's scripts write one: in double quotes, with what is special there by its number. (Within single
  * quotes two apostrophes in a row end the text.) Control characters and bytes that are not UTF-8 are left out. */
 void gnuplot_text(FILE *script, const char *text);
 
-/* The `count` pictures that gnuplot draws by the script, each with a NUL behind it; `end` is how one ends: "</svg>".
+/* The `count` pictures that gnuplot draws by the script, each with a NUL after it; `end` is how one ends: "</svg>".
  * Ends the command when it draws fewer. */
 void gnuplot_draw(const char *script, const char *end, file_bytes *drawn, int count);
 
-/* Makes the SVG that gnuplot drew fit to stand in a page beside others: no prologue, no ids, no titles. In place. */
+/* Makes the SVG that gnuplot drew fit to stand in a page with others: no prologue, no ids, no titles. In place. */
 void gnuplot_svg_bare(char *svg);

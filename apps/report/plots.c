@@ -110,7 +110,7 @@ typedef struct box {
     double x, y, width;
 } box;
 
-/* Does a roof cross the text? Without one of them it is that of the memory. */
+/* Returns whether a roof crosses the text. A roof whose peak is not known is that of the memory. */
 static bool is_crossed(const roof *r, const box *b)
 {
     for (int i = 0; i <= b->width; i += 4) {
@@ -131,7 +131,7 @@ static bool hides_point(const roof *r, const box *b)
     return false;
 }
 
-/* Does the text overlap neither a roof, a point nor one of the `count` placed texts? */
+/* Returns whether the text overlaps neither a roof, a point nor one of the `count` placed texts. */
 static bool is_free(const roof *r, const box *placed, int count, const box *b)
 {
     if (b->x < r->c.left || b->x + b->width > ROOF_WIDTH || b->y < r->c.bottom + LINE / 2 || is_crossed(r, b) ||
@@ -144,7 +144,7 @@ static bool is_free(const roof *r, const box *placed, int count, const box *b)
     return true;
 }
 
-/* Right of its point, or wherever near it there is room. */
+/* The place of a text: right of its point, or wherever there is room close to it. */
 static box place(const roof *r, const box *placed, int count, const point *p, double width)
 {
     for (int away = 0; away < 6; away++)
@@ -231,7 +231,7 @@ static void draw_roof(roof *r)
     plot_end(&r->c);
 }
 
-/* What the plot leaves out. */
+/* Writes what the plot leaves out. */
 static void put_note(const roof *r, report_plot *plot)
 {
     plot_note_emulation(plot, r->points[0].row);

@@ -234,8 +234,8 @@ static void take(report_page *page, json_t *document, const char *source)
     json_decref(document);
 }
 
-/* Of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only what libpng can
- * read is put into a page. */
+/* Reads the picture of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only
+ * what libpng can read is put into a page. */
 static report_picture read_picture(const char *value)
 {
     report_picture p = {.path = memory_text(value), .caption = ""};
@@ -265,13 +265,13 @@ static void make_plots(report_machine *m)
     report_plots_taxonomies(&m->plots[PLOTS_TAXONOMIES], json_object_get(m->data, "taxonomies"));
 }
 
-/* Of all machines. */
+/* The plots of all machines. */
 typedef struct plot_list {
     report_plot **plots;
     int count;
 } plot_list;
 
-/* Where there are several machines, the names begin with them. */
+/* Where there are several machines, the names start with them. */
 static plot_list all_plots(const report_page *page)
 {
     plot_list list = {NULL, 0};
@@ -371,7 +371,7 @@ int command_report(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     if (common.argument_count > 0)
         option_refuse(&common, TAKES_RUN, "the page is made from files");
-    must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work begins */
+    must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work starts */
     if (own.plots && common.argument_count == 0) /* else after the files were read, which may be wrong */
         make_folder(own.plots);
     page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);

@@ -99,7 +99,7 @@ static double look_at(fl_device *device)
 
     if (fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &in) == FL_OK &&
         fl_array_create(device, FL_F32, 1, (int64_t[]){ELEMENTS}, &out) == FL_OK &&
-        fl_sqrt(device, in, out, NULL) == FL_OK && fl_device_wait(device) == FL_OK) /* begins threads */
+        fl_sqrt(device, in, out, NULL) == FL_OK && fl_device_wait(device) == FL_OK) /* starts threads */
         for (const double start = begin = seconds_now(); count < MOST && begin - start < long_enough; count++) {
             if (fl_sqrt(device, in, out, NULL) != FL_OK || fl_device_wait(device) != FL_OK)
                 break;

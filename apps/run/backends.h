@@ -25,8 +25,7 @@ typedef struct backend_list {
     open_backend *open;
     skipped_backend *skipped;
     const char *trace_file;
-    char remark[400]; /* on the choice of `auto`; "": none. Told when the work is done, so that bad input gets one line.
-                       */
+    char remark[400]; /* note about auto's choice; "": none. Printed at the end, so that an error stays a single line */
 } backend_list;
 
 /* fl_device_open, and one note about a plugin that others could have written. */
@@ -37,15 +36,15 @@ size_t backends_count(void);
 
 /* Opens what --backend names, in that order; without the option, `auto`. Ends the command if one cannot run here (exit
  * code 3) or is unknown (2). For `all`: every plugin that can run here, the plainest first and emulations last; the
- * others are listed in `skipped`. --trace begins here, so that it contains the opening. */
+ * others are listed in `skipped`. --trace starts here, so that it contains the opening. */
 backend_list backends_open(const common_options *options);
 
-/* Whether the device has the operation, in this variant (NULL: any). */
+/* Returns whether the device has the operation, in this variant (NULL: any). */
 bool backend_offers(const fl_device *device, const char *operation, const char *variant);
 /* Where `auto` chose a backend without the operation, takes the best one that has it, with a remark. */
 void backends_settle(backend_list *list, const char *operation);
-/* The same, and removes from the list of `all` the backends that do not have the operation. Ends the command with exit
- * code 3 if the user named such a backend, or if no backend is left. */
+/* As backends_settle, and removes from the list of `all` the backends that do not have the operation. Ends the command
+ * with exit code 3 if the user named such a backend, or if no backend is left. */
 void backends_keep(backend_list *list, const common_options *options, const char *operation);
 /* Closes them, and writes the trace. */
 void backends_close(backend_list *list);

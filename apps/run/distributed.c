@@ -107,7 +107,7 @@ static void write_piece(const void *bytes, int64_t count, void *file)
     output_write(file, bytes, (size_t)count);
 }
 
-/* Rank 0 begins the file, and each rank writes its rows into it; where one of them does not see it, or it is a pipe,
+/* Rank 0 creates the file, and each rank writes its rows into it; where one of them does not see it, or it is a pipe,
  * all send theirs to rank 0, in pieces. */
 static void write_npy(const measurement *m, const host_array *whole, int64_t row, const char *path)
 {

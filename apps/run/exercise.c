@@ -48,7 +48,7 @@ static const integer_list *keeps_of(const exercise *e)
 static void parse(exercise *e, int argc, char **argv)
 {
     const exercise_kind *kind = e->kind;
-    static char name[64]; /* messages begin with it as long as the command runs */
+    static char name[64]; /* messages start with it as long as the command runs */
     const command_line line = {.name = name,
                                .arguments = kind->arguments,
                                .most_arguments =
@@ -70,7 +70,7 @@ static void parse(exercise *e, int argc, char **argv)
     }
 }
 
-/* What the command line alone shows to be wrong. */
+/* Refuses what the command line alone shows to be wrong. */
 static void refuse(exercise *e)
 {
     const exercise_kind *kind = e->kind;
@@ -196,8 +196,8 @@ void exercise_free(exercise *e)
     free(e->own);
 }
 
-/* Do the arrays of all backends fit into memory beside each other? Into a quarter of the host's, since each array is
- * there up to three times. */
+/* Returns whether the arrays of all backends fit into memory together: into a quarter of the host's, since each array
+ * exists up to three times. */
 static bool fit_together(const exercise *e, int choices)
 {
     double bytes = 0, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

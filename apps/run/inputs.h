@@ -34,7 +34,7 @@ host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape);
 /* One of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order from
  * one seed. */
 host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed);
-/* The same of arrays that the ranks share (group.h): this rank's part. *first: the elements of lower ranks. */
+/* This rank's part of such an array, which the ranks share (group.h). *first: the elements of lower ranks. */
 host_array exercise_share(fl_dtype dtype, int ndim, const int64_t *shape, int64_t *first);
 host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high,
                                  uint64_t seed);

@@ -46,8 +46,8 @@ typedef struct exercise {
     int output_count;
     output_spec outputs[MOST_OUTPUTS]; /* table and JSON describe the first */
     bool in_place; /* the first output is the first input, which is filled anew before it is timed */
-    /* A kernel of the user's: what its outputs begin with, to which they are put back before each pass, untimed, so
-     * that passes have the same result; NULL: outputs are undefined before. `guarded`: see watch.h. */
+    /* Initial contents of a user kernel's outputs, restored (untimed) before each pass so that every pass computes the
+     * same; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
     bool guarded;
     unsigned distributed;                         /* inputs of which each rank has its share: a bit 1 << i for each */
@@ -55,7 +55,7 @@ typedef struct exercise {
     void *expected;                               /* what results are compared with; the kind's */
 } exercise;
 
-/* What one of several ranks did, in medians of its passes. */
+/* The work of one of several ranks, in medians of its passes. */
 typedef struct rank_facts {
     char host[64], resource[48];
     int64_t first, share;            /* of the first output's first dimension */
@@ -108,7 +108,7 @@ typedef struct result_list {
 /* In exercise_kind.distributed, besides a bit for each input. */
 enum { PARTED_RESULT = 1 << MOST_INPUTS };
 
-/* What is done for an exercise, in this order. */
+/* The steps of an exercise, in this order. */
 typedef struct exercise_steps {
     /* The i-th input where no file is given. NULL: there are no inputs. */
     host_array (*make)(const exercise *e, int i);
@@ -147,7 +147,7 @@ struct exercise_kind {
     const own_option *options; /* NULL: none */
     size_t own_size;
     const void *own; /* the own options' defaults; NULL: zeros */
-    bool keeps;      /* the own values begin with an integer_list, --keep: each is run, with `plan` and `expect` called
+    bool keeps;      /* the own values start with an integer_list, --keep: each is run, with `plan` and `expect` called
                         again, which then keep or replace what they made before */
 
     const char *made;        /* what is made where no file is given: "the course's image" */
@@ -174,7 +174,7 @@ struct exercise_kind {
 
     exercise_steps steps;
 
-    /* What few exercises need; NULL elsewhere. */
+    /* Members that few exercises need; NULL elsewhere. */
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
      * exercise.input_count says if it is not 0. */

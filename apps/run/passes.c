@@ -138,7 +138,7 @@ static fl_status copy_in(void *user, fl_stream *stream)
     return FL_OK;
 }
 
-/* What outputs begin with. */
+/* Queues the copies of the outputs' initial contents. */
 static void queue_begins(work *w, fl_stream *stream)
 {
     for (int i = 0; w->exercise->begins && i < w->exercise->output_count; i++)
@@ -263,7 +263,7 @@ static fl_status restore(void *user, fl_stream *stream)
     return FL_OK;
 }
 
-/* Has a pass other bits than the first one? Some passes are enough to know. */
+/* Finds out whether a pass has bits that differ from the first one's. Some passes are enough to know. */
 static fl_status after_pass(void *user, fl_stream *stream)
 {
     enum { COMPARED = 16 };

@@ -8,7 +8,7 @@
 
 #include <flynn/bench.h>
 
-/* What is timed: a variant on a backend. */
+/* The work that is timed: a variant on a backend. */
 typedef struct choice {
     const open_backend *on;
     const char *variant; /* NULL: auto */

@@ -14,8 +14,8 @@ extern const exercise_kind *const exercises[];
 /* The exercise of that name; NULL: there is none. */
 const exercise_kind *exercise_find(const char *name);
 
-/* The same for a command that runs those for which `fits` is true: ends the command with exit code 2 where there is
- * none: "'sorrt' is not an exercise that compare runs; did you mean 'sort'?". */
+/* The exercise of that name for a command that runs those for which `fits` is true: ends the command with exit code 2
+ * where there is none: "'sorrt' is not an exercise that compare runs; did you mean 'sort'?". */
 const exercise_kind *exercise_named(const char *name, const char *command, bool (*fits)(const exercise_kind *));
 
 /* Ends the command if an option was given on the command line that it would pass on, and the exercise does not take. */

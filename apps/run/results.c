@@ -74,7 +74,7 @@ void results_put_device(json_t *row, const char *requested, const fl_device_info
     json_put(row, "flynn_class", json_text(device->flynn_class));
 }
 
-/* How near the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
+/* How close the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
  * ceiling is not known. An emulation has none, nor have several ranks, which may share a memory. */
 static double percent_of_ceiling(const measurement *m)
 {
@@ -100,7 +100,7 @@ static void put_times(json_t *row, const measurement *m)
     json_decref(given);
 }
 
-/* What the runtime says of the kernel; null where it says nothing. */
+/* Adds what the runtime reports about the kernel; null where it reports nothing. */
 static void put_kernel(json_t *row, const fl_timing *t)
 {
     bool known = t->registers > 0;
@@ -228,7 +228,7 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
-/* What a clock shows that is stopped when the call returns. */
+/* Shows the time of a clock that is stopped when the call returns. */
 static void show_wrong_timing(const measurement *m)
 {
     double call = median(m->call.s, m->call.count), kernel = m->timing.kernel_s;

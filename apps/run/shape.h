@@ -14,7 +14,7 @@ int64_t exercise_elements(const exercise *e);
 
 /* `whole`: the shape of an array that has `rows` rows on all ranks together. `share`: the shape of this rank's part. */
 void exercise_whole(int64_t rows, int ndim, const int64_t *share, int64_t *whole);
-/* The same of the i-th input, whose dimensions it returns. */
+/* exercise_whole of the i-th input, whose dimensions it returns. */
 int exercise_whole_input(const exercise *e, int i, int64_t whole[FL_MAX_DIMS]);
 
 void exercise_output(exercise *e, fl_dtype dtype, int ndim, const int64_t *shape);

@@ -29,10 +29,10 @@ typedef struct writer {
     int process_count, lane_count;
 } writer;
 
-/* Of one of several ranks. */
+/* One rank's part of the trace. */
 typedef struct rank_trace {
     char host[64];
-    double together, start; /* by its clock: when all ranks were there, and when its trace began */
+    double together, start; /* by its clock: when all ranks were there, and when its trace started */
     int64_t count, lost;    /* spans */
 } rank_trace;
 
@@ -147,7 +147,7 @@ static void keep(const fl_span *span, void *user)
         snprintf(one->lane, sizeof one->lane, "%s, %s", span->process, span->lane);
 }
 
-/* When rank r's trace began, by rank 0's clock. Ranks of one host have one clock; another host's is set by its first
+/* When rank r's trace started, by rank 0's clock. Ranks of one host have one clock; another host's is set by its first
  * rank, as if that had left the wait for all at the same moment as rank 0. */
 static double start_of(const rank_trace *all, int r)
 {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-/* Begins the recording for `path` (NULL: does nothing); ends the command if that file cannot be written. */
+/* Starts the recording for `path` (NULL: does nothing); ends the command if that file cannot be written. */
 void trace_out_start(const char *path);
 
 /* Ends the recording and writes it, before the devices are closed. */

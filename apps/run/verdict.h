@@ -6,8 +6,9 @@
 
 #include "support/host_array.h"
 
-/* What a comparison found. An element is right when |result - expected| <= its bound; when both are NaN; or when both
- * are the same infinity. Anything else, a NaN or infinity of one side alone included, is wrong, whatever the bound. */
+/* The result of a comparison. An element is right when |result - expected| <= its bound; when both are NaN; or when
+ * both are the same infinity. Anything else, a NaN or infinity of one side alone included, is wrong, whatever the
+ * bound. */
 typedef struct compare_result {
     bool ok;             /* all that were compared are right, and there was at least one */
     bool unknown;        /* there is nothing to compare with: neither right nor wrong */
@@ -36,7 +37,7 @@ void compare_add_equal(compare_result *found, int64_t index, double value, int64
  * them; returns the index of the first one that is not added. Arrays of other shapes or dtypes: none is. */
 int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first);
 
-/* Adds another comparison, whose indices begin at `first`. */
+/* Adds another comparison, whose indices start at `first`. */
 void compare_merge(compare_result *all, const compare_result *one, int64_t first);
 
 /* Compares arrays of one shape, any dtypes. bound[i] = absolute + relative * |expected[i]|: np.allclose's rule, with

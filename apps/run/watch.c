@@ -47,7 +47,7 @@ fl_status watch_create(fl_device *device, fl_dtype dtype, int64_t size, fl_array
     return status == FL_OK ? fl_array_view(*whole, &guard, &size, inner) : status;
 }
 
-/* Is the element of the guard another one than before? */
+/* Returns whether this element of the guard has changed. */
 static bool is_changed(const host_array *now, const host_array *before, int64_t i)
 {
     const size_t size = fl_dtype_size(now->dtype), at = (size_t)i * size;

@@ -12,9 +12,9 @@
 enum { WATCH_OUTPUTS = 3 };
 
 typedef struct watched {
-    int overwritten;             /* 1 + the output beside which an element was changed; 0: none */
-    int64_t overwritten_at;      /* the one nearest to the output, counted from its first */
-    int differing;               /* 1 + the output of which a pass had other bits than the first one; 0: none */
+    int overwritten;        /* 1 + the output next to which an element was changed; 0: none */
+    int64_t overwritten_at; /* the one nearest to the output, counted from its first */
+    int differing;          /* 1 + the output in which the bits of a pass differ from those of the first one; 0: none */
     host_array first, different; /* of both passes */
 } watched;
 

@@ -133,14 +133,14 @@ static host_array make_array(const char *path, const common_options *common)
     return array;
 }
 
-/* Is --max-time over, with a row to show? */
+/* Returns whether --max-time is over and there is a row to show. */
 static bool is_over(const json_t *rows)
 {
     return json_array_size(rows) > 0 && progress_is_late();
 }
 
-/* Every slice in every choice on one device, until the time is over. Adds rows, the lines that explain them, and to
- * `done` how many slices were measured in all choices. Are all rows right? */
+/* Measures every slice in every choice on one device, until the time is over. Adds rows, the lines that explain them,
+ * and to `done` how many slices were measured in all choices. Returns whether all rows are right. */
 static bool measure_slices(const char *device, slice_session *session, const part_list *parts, json_t *rows,
                            json_t *lines, int *done)
 {

@@ -25,7 +25,7 @@ typedef struct slice_session slice_session;
 /* Copies `array` to the device. Ends the command if anything fails, like the other functions here. */
 slice_session *slice_session_open(const open_backend *backend, const host_array *array, const common_options *common);
 
-/* Can the device pack this dtype? It has the other ways in any case. */
+/* Returns whether the device can pack this dtype. It has the other ways in any case. */
 bool slice_can_pack(const slice_session *session);
 
 /* Times one way, checks every byte of the slice, and returns the JSON row. */

@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdnoreturn.h>
 
-/* Sets the name that begins every message, such as "flynn convolve" (initially "flynn"). `name` must stay valid. */
+/* Sets the name with which every message starts, such as "flynn convolve" (initially "flynn"). `name` must stay
+ * valid. */
 void fail_set_command(const char *name);
 const char *fail_command(void);
 /* true: note() and progress() print nothing. */
@@ -22,7 +23,7 @@ void fail_set_quiet(bool quiet);
 /* Prints "flynn convolve: <message>" and exits. Unfinished output files are removed (output.h). */
 noreturn void fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* All that fail does but ending the process, for a message with further lines. Does this process print them? */
+/* Like fail(), without exiting, for messages of several lines. Returns whether this process prints them. */
 bool fail_begin(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For a process that is one of a group: `shares` lets the others know of a failure before its line is printed, may
@@ -43,7 +44,7 @@ noreturn void leave(int exit_code);
 /* Returns the exit code for the parent process: EXIT_WRONG_ON_RANKS in place of EXIT_WRONG_RESULT if a launcher started
  * this process, else `exit_code`. */
 int exit_code_told(int exit_code);
-/* Whether the command is ending with a failure whose line was printed. */
+/* Returns whether the command is ending with a failure whose line was printed. */
 bool fail_is_told(void);
 
 /* fail() with a problem's exit code and text; must_do: unless `done`. */

@@ -39,7 +39,7 @@ static ssize_t append(void *cookie, const char *part, size_t bytes)
         const size_t room = 2 * (size + bytes + 1);
         char *held = realloc(g->held, room);
 
-        if (!held) { /* told by end_stream: exit would write to the stream once more */
+        if (!held) { /* reported by end_stream: exit would write to the stream once more */
             g->lacked = room;
             return 0;
         }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number behind `key` at the begin of a line of the file; -1: there is none ("max" is none). */
+/* The number after `key` at the start of a line of the file; -1: there is none ("max" is none). */
 static int64_t number_in(const char *path, const char *key)
 {
     FILE *file = fopen(path, "re");
@@ -37,7 +37,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* What a cgroup may still take: its cache of files can be dropped. -1: it has no limit, or is not there. */
+/* The bytes that a cgroup may still take: its cache of files can be dropped. -1: it has no limit, or does not exist. */
 static int64_t free_in_group(const char *folder, const char *limit, const char *usage, const char *cache)
 {
     const int64_t most = number_of(folder, limit, ""), used = number_of(folder, usage, ""),

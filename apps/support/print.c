@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes words, and begins a new line before one that would reach over the edge. */
+/* Writes words, and starts a new line before one that would reach over the edge. */
 static void write_wrapped(const char *text, bool ends)
 {
-    static int at; /* where the line that is begun has got to */
+    static int at; /* the column that the present line has reached */
     const int width = text_width(), indent = 4;
 
     while (*text) {

@@ -19,7 +19,7 @@
 
 enum { LINE_EVERY_S = 30 };
 
-/* All of it behind the lock. */
+/* All of the state is used under the lock. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t ends;
@@ -29,7 +29,7 @@ static struct {
     char text[80];                 /* "": no work that is worth a line */
     double begun, told;            /* start of the work whose share is known; time of the last line */
     double done;                   /* the share of the work that is done */
-    double limit;                  /* --max-time, since the process began; 0: none */
+    double limit;                  /* --max-time, since the process started; 0: none */
     void (*give_up)(double limit); /* NULL: a result exists */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -41,7 +41,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Since the process began, or the first call. */
+/* Seconds since the process started, or since the first call. */
 static double passed(void)
 {
     static double start;
@@ -146,7 +146,7 @@ static void in_child(void)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* Begins the thread, which takes no signals. Without one the line stays as it was last written. */
+/* Starts the thread, which takes no signals. Without one the line stays as it was last written. */
 static void start(void)
 {
     static bool prepared;

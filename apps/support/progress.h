@@ -26,9 +26,9 @@ void progress_limit(double seconds, void (*give_up)(double limit));
 /* From here on there is something to show when the time is over. */
 void progress_has_result(void);
 
-/* Is a limit set, and the time over? */
+/* Returns whether a limit is set and the time is over. */
 bool progress_is_late(void);
-/* The same, and is there something to show? */
+/* Returns whether the time is over and there is something to show. */
 bool progress_ends(void);
 
 /* Seconds that are left; a large number without a limit. */

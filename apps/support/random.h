@@ -13,7 +13,7 @@ typedef struct random_state {
 
 random_state random_start(uint64_t seed);
 
-/* What the counter goes up by: 2^64 divided by the golden ratio. */
+/* The number that is added to the counter: 2^64 divided by the golden ratio. */
 static const uint64_t random_step = 0x9e3779b97f4a7c15u;
 
 /* Inline, since it fills large arrays. */

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Bytes of the UTF-8 letter at the beginning of the text; 0 for a byte that is not UTF-8. */
+/* Bytes of the UTF-8 letter at the start of the text; 0 for a byte that is not UTF-8. */
 static int letter(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -12,8 +12,8 @@
 
 enum { LONGEST_SHOWN = 8 };
 
-/* Writes what *text begins with, one letter or what is shown in its place, steps over it, and returns the bytes that
- * were written. */
+/* Writes the first letter of *text or what is shown in its place, steps over it, and returns the bytes that were
+ * written. */
 int text_next(const char **text, char *shown);
 
 /* Writes the text to `shown`, and cuts off what does not fit. */
@@ -25,5 +25,5 @@ void text_write(FILE *stream, const char *text);
 /* Columns of the terminal that stdout is, or the number in COLUMNS; 0: stdout is not a terminal. */
 int text_width(void);
 
-/* Is the stream a terminal that shows colours, and does NO_COLOR not forbid them (no-color.org)? */
+/* Returns whether the stream is a terminal that shows colours, and NO_COLOR does not forbid them (no-color.org). */
 bool text_has_colour(FILE *stream);

@@ -243,7 +243,7 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
         s->worst = EXIT_BROKEN; /* it died */
 }
 
-/* Has the result's variant no blocks, so that other ones would be the same again? */
+/* Returns whether the result's variant has no blocks, so that others would give the same again. */
 static bool is_blockless(const json_t *row)
 {
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
@@ -329,8 +329,8 @@ static void run_all(sweep *s, const json_t *offers)
     progress_end();
 }
 
-/* May the variant run in place of `auto`: does it take every input, as accurately as the others? `reference`, which a
- * sweep does not offer by itself, may not. */
+/* Returns whether the variant may run in place of `auto`: it takes every input, as accurately as the others.
+ * `reference`, which a sweep does not offer by itself, may not. */
 static bool may_replace_auto(const json_t *best, const json_t *offers)
 {
     const json_t *offer;

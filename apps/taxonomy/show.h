@@ -6,7 +6,7 @@
 
 #include "view/columns.h"
 
-/* Of a taxonomy's "steps". */
+/* The columns of a taxonomy's "steps". */
 extern const column taxonomy_step_columns[];
 
 /* A row and a column for each answer of "misd", whose differences are between; the columns' texts are the document's. A

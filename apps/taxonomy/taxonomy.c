@@ -25,7 +25,7 @@
 
 enum { COUNTS = 3 };
 
-/* What a step has as its result has it. */
+/* The keys of a step that are copied from its result. */
 static const char *const copied[] = {"resource", "flynn_class", "emulation", "kernel_s", "total_s", "variant", "check"};
 
 static const char summary[] =
@@ -158,7 +158,7 @@ static int64_t count_instructions(const exercise *e, fl_device *device, const ch
     return least;
 }
 
-/* What makes the device what it is. */
+/* Describes the hardware that makes the device what it is. */
 static json_t *json_what(const fl_device_info *d, int lanes, fl_dtype dtype)
 {
     char text[160];

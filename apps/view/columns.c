@@ -219,7 +219,7 @@ void columns_choose(bool all, const char *titles)
     chosen.titles = titles;
 }
 
-/* Is the title in "backend,kernel"? */
+/* Returns whether the title is in a list such as "backend,kernel". */
 static bool is_listed(const char *titles, const char *title)
 {
     const size_t length = strlen(title);
@@ -376,7 +376,7 @@ static void set_cell(struct libscols_cell *place, const column *c, const json_t 
     free(text);
 }
 
-/* Do the rows have places in one list (rows_rank)? */
+/* Returns whether the rows have places in one list (rows_rank). */
 static bool are_ranked(const json_t *rows)
 {
     const json_t *row;

@@ -47,11 +47,11 @@ cell cell_value(const json_t *value);
 /* The text of a cell: a string of the row itself, or what is written to `room`. */
 const char *column_text(const column *c, const json_t *row, cell *room);
 
-/* Does each row have the same there, and that means nothing: no value, no time of a copy that is none, the place of one
- * row, the speed-up over itself? */
+/* Returns whether each row has the same there and that means nothing: no value, no time of a copy that is none, the
+ * place of one row, the speed-up over itself. */
 bool column_says_nothing(const column *c, const json_t *rows);
 
-/* Is it aligned to the right? Forms of numbers are, also of columns that `make` their text. */
+/* Returns whether the column is aligned to the right. Forms of numbers are, also of columns that `make` their text. */
 bool column_is_number(const column *c);
 
 typedef enum table_style { TABLE_TEXT, TABLE_MARKDOWN } table_style;

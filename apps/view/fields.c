@@ -143,7 +143,7 @@ void fields_put(json_t *row, const json_t *given)
     }
 }
 
-/* Of the value in JSON. */
+/* The unit of the value in JSON. */
 static const char *unit_of(cell_form as)
 {
     switch (as) {

@@ -47,6 +47,6 @@ const field *field_of(const char *key);
  * computed from it. */
 void fields_put(json_t *row, const json_t *given);
 
-/* Of each quantity its key, title, unit and what it is, whether only some exercises have it, and whether it is a whole
- * number or an interval of two: for the tests of the schema and the pages. */
+/* Describes each quantity: its key, title, unit and what it is, whether only some exercises have it, and whether it is
+ * a whole number or an interval of two: for the tests of the schema and the pages. */
 json_t *fields_describe(void);

@@ -26,7 +26,8 @@ bool row_is_ranked(const json_t *row);
 /* Returns whether one of the rows failed its check. */
 bool rows_have_wrong(const json_t *rows);
 
-/* Of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their median. */
+/* Statistics of a list of times; of a quantity's samples ("total", "kernel"), and their interquartile range over their
+ * median. */
 fl_bench_statistics row_statistics(const json_t *times);
 fl_bench_statistics row_times(const json_t *row, const char *quantity);
 double row_spread(const json_t *row, const char *quantity);
@@ -37,9 +38,9 @@ char *row_key(const json_t *row, const char *const *keys);
 /* The rows in groups of equal row_key: an object of lists, both in the order of the rows. A new reference. */
 json_t *rows_grouped(const json_t *rows, const char *const *keys);
 
-/* Adds to each row what it is beside the ranked rows of its exercise and its `singular_values`: `place` (its place by
- * total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of the
- * scalar backend, or else of the first ranked row, over its own); null where the row itself is not ranked. Also
+/* Adds to each row how it compares with the ranked rows of its exercise and its `singular_values`: `place` (its place
+ * by total_s), `relative` (its total_s over the least), `speed_up` and `speed_up_with_copies` (kernel_s and total_s of
+ * the scalar backend, or else of the first ranked row, over its own); null where the row itself is not ranked. Also
  * `spread`, that of its totals, to each. */
 void rows_rank(json_t *rows);
 
