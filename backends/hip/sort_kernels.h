@@ -389,7 +389,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void far_step_kernel(U *data, int64_t n, o
     }
 }
 
-/* ----------------------------------------------------------------------------------- NaN behind the library ---- */
+/* ------------------------------------------------------------------------------------ NaN after the library ---- */
 
 /* A library leaves NaN with a sign in front. They change places with the rest by two reversals, first that of the rest,
  * then that of all; the order of NaN among each other does not count. Where there are none, which is nearly always,
