@@ -154,9 +154,7 @@ static void plan(exercise *e)
         start_expected(e, e->common.argument_count ? e->common.arguments[0] : NULL);
         check_keeps(e, least);
         if (own->factors && own->keeps.count > 1)
-            fail(EXIT_BAD_INPUT,
-                 "--factors: they are those of one number of singular values, and --keep names %d; expected one",
-                 own->keeps.count);
+            fail(EXIT_BAD_INPUT, "--factors: needs a single value of --keep; %d are given", own->keeps.count);
         if (own->factors && group_prints())
             check_folder(own->factors);
     }

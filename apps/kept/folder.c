@@ -85,7 +85,7 @@ static bool keep_damaged(const char *path, problem *why)
     done = file_bytes_read(path, "a file that Flynn keeps", &bytes, why) && file_bytes_write(copy, &bytes, why);
     file_bytes_free(&bytes);
     if (done)
-        note("%s was damaged (line %d: %s) and is made anew; a copy is in %s", path, error.line, error.text, copy);
+        note("%s was damaged (line %d: %s) and was recreated; a copy is in %s", path, error.line, error.text, copy);
     return done;
 }
 

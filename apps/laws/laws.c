@@ -205,7 +205,7 @@ static void settle_kind(laws_options *own)
         option_fail(is_gpu(own) ? "threads" : "batch", "%s scales over %s; expected --%s", own->device.resource,
                     is_gpu(own) ? "batches" : "threads", is_gpu(own) ? "batch" : "threads");
     if (is_gpu(own) && strcmp(own->what->name, "reconstruct") != 0)
-        fail(EXIT_BAD_INPUT, "'%s' has no batches, which take the place of threads on %s; expected reconstruct",
+        fail(EXIT_BAD_INPUT, "'%s' has no batch: on %s laws varies the batch, which only reconstruct has",
              own->what->name, own->device.resource);
 }
 

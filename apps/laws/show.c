@@ -193,7 +193,7 @@ static words failing(const laws_found *found, const law_points *points)
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->unclipped < 0)
-        say(&w, " the points are faster than n times one's speed, which no serial fraction gives; f is taken as 0.");
+        say(&w, " the speed-up is above n, which no serial fraction explains; f = 0 is used.");
     else if (fit->clipped)
         say(&w, " the best serial fraction would be %.5g; it is limited to %g.", fit->unclipped, fit->fraction);
     if (fit->points == 2)

@@ -246,7 +246,7 @@ static fl_status compare_first(void *user, fl_stream *stream)
     (void)stream;
     copy_part(u->n, u->n->device_in, u->n->in, u->w->bytes, true);
     if (group_count(!u->w->is_right(u->n, u->w)) > 0)
-        fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: other data arrive than were sent", u->w->what,
+        fail(EXIT_BROKEN, "%s of %lld bytes by the path %s: received data differ from what was sent", u->w->what,
              (long long)u->w->bytes, u->n->path);
     return FL_OK;
 }
@@ -484,7 +484,7 @@ int ceiling_of_network(const common_options *common)
             text_print("%s is an emulation: its times mean nothing, and are not kept\n",
                        fl_device_describe(n.device)->backend);
         else
-            text_print("kept in %s: results on as many ranks tell how near their link came to these exchanges\n",
+            text_print("saved in %s: later runs with this many ranks report how much of this bandwidth they reach\n",
                        ceilings_path());
     }
     json_decref(document);

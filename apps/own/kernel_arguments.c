@@ -126,11 +126,8 @@ static host_array read_array(const exercise *e, const fl_parameter *p, const cha
     if (array.ndim == 0)
         array.ndim = 1;
     if (!dtype_fits(array.dtype, p->dtype) && !(e->common.has_dtype && e->common.dtype == p->dtype))
-        fail(EXIT_BAD_INPUT,
-             "%s: is of %s, and the kernel's %s of %s, which does not hold every %s (--dtype=%s "
-             "converts it)",
-             word, fl_dtype_name(array.dtype), p->name, fl_dtype_name(p->dtype), fl_dtype_name(array.dtype),
-             fl_dtype_name(p->dtype));
+        fail(EXIT_BAD_INPUT, "%s: %s does not fit %s, which is %s; --dtype=%s converts it", word,
+             fl_dtype_name(array.dtype), p->name, fl_dtype_name(p->dtype), fl_dtype_name(p->dtype));
     exercise_convert(&array, p->dtype);
     return array;
 }
@@ -289,8 +286,7 @@ void kernel_take(exercise *e)
         }
     }
     if (own->output_count == 0)
-        fail(EXIT_BAD_INPUT, "%s writes nothing: it has no parameter that is a pointer, but for const ones",
-             info->name);
+        fail(EXIT_BAD_INPUT, "%s has no output: every pointer parameter is const", info->name);
     settle_outputs(own);
     read_constants(own);
 }

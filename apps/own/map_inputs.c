@@ -95,11 +95,8 @@ static void fit(const exercise *e, int i, fl_dtype dtype)
     const host_array *array = &e->inputs[i];
 
     if (!dtype_fits(array->dtype, dtype))
-        fail(EXIT_BAD_INPUT,
-             "%s: is of %s, and input %d of the function of %s, which does not hold every %s (--dtype=%s "
-             "converts it)",
-             path, fl_dtype_name(array->dtype), i + 1, fl_dtype_name(dtype), fl_dtype_name(array->dtype),
-             fl_dtype_name(dtype));
+        fail(EXIT_BAD_INPUT, "%s: %s does not fit input %d of the function, which is %s; --dtype=%s converts it", path,
+             fl_dtype_name(array->dtype), i + 1, fl_dtype_name(dtype), fl_dtype_name(dtype));
 }
 
 /* A number among arrays takes their dtype, as in NumPy, but a number with a point among integers is f64. Alone it is

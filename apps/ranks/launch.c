@@ -50,9 +50,9 @@ static const struct launcher *find_launcher(bool step)
             return &launchers[i];
     if (!step)
         fail(EXIT_CANNOT_RUN,
-             "--ranks: no MPI is there with its launcher and flynn's link to it%s%s; install %s and its "
-             "headers, and build flynn again",
-             wanted ? ", FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
+             "--ranks: no usable MPI%s%s: a launcher and flynn's link for it are needed; install %s and its headers, "
+             "and build flynn again",
+             wanted ? " for FLYNN_LINK=" : "", wanted ? wanted : "", launchers[0].package);
     return NULL;
 }
 

@@ -18,7 +18,7 @@ void distributed_refuse(const common_options *c)
 {
     for (int i = 0; i < c->argument_count; i++)
         if (strcmp(c->arguments[i], "-") == 0 || strncmp(c->arguments[i], "/dev/", 5) == 0)
-            fail(EXIT_BAD_INPUT, "'%s': several ranks read no pipe, which one of them would empty; expected a file",
+            fail(EXIT_BAD_INPUT, "'%s': with several ranks the input must be a file: a pipe can be read once",
                  c->arguments[i]);
     if (c->all_backends || c->backend_count > 1)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
@@ -30,7 +30,7 @@ void distributed_refuse(const common_options *c)
 void distributed_take_variant(const common_options *c, const char *only)
 {
     if (strcmp(c->variant, "auto") != 0 && strcmp(c->variant, only) != 0)
-        fail(EXIT_BAD_INPUT, "--variant: several ranks have '%s' alone, not '%s'", only, c->variant);
+        fail(EXIT_BAD_INPUT, "--variant: with several ranks only '%s' can run, not '%s'", only, c->variant);
     if (!c->has_variant)
         note("several ranks take the variant %s", only);
 }

@@ -96,9 +96,7 @@ static void refuse(exercise *e)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
     if (c->output && keeps_of(e)->count > 1)
-        fail(EXIT_BAD_INPUT,
-             "--output: it is the result of one number of singular values, and --keep names %d; expected one",
-             keeps_of(e)->count);
+        fail(EXIT_BAD_INPUT, "--output: needs a single value of --keep; %d are given", keeps_of(e)->count);
     if (group_is_distributed())
         distributed_refuse(c);
     if (kind->settle)

@@ -43,8 +43,8 @@ fl_device *reference_device(const char *operation, const char *variant)
     }
     if (device)
         return device;
-    fail(EXIT_CANNOT_RUN, "results are checked by %s%s%s, and no plugin here has it; build the plugin serial",
-         operation, variant ? ", variant " : "", variant ? variant : "");
+    fail(EXIT_CANNOT_RUN, "the check needs `%s%s%s`, which no plugin here has; build the plugin serial", operation,
+         variant ? " " : "", variant ? variant : "");
 }
 
 host_array reference_array(fl_dtype dtype, int ndim, const int64_t *shape)

@@ -122,7 +122,7 @@ static void say_disturbed(const measurement *m, char *text, size_t size)
     if (*m->disturbed)
         snprintf(text, size, "%s: %s", m->disturbed, advice);
     else if (spread > most_spread && !m->device.emulation)
-        snprintf(text, size, "its times vary by %.0f %%, and no cause shows: %s", 100 * spread, advice);
+        snprintf(text, size, "its times vary by %.0f %%; cause unknown: %s", 100 * spread, advice);
 }
 
 static json_t *json_shape(int64_t rows, int ndim, const int64_t *share)
@@ -235,7 +235,7 @@ static void show_wrong_timing(const measurement *m)
 
     if (m->call.count == 0)
         return;
-    text_print("%s: a clock that is stopped when the call returns shows %s; the work takes %s%s\n", m->device.resource,
+    text_print("%s: without waiting the clock shows %s; the work takes %s%s\n", m->device.resource,
                format_seconds(call).text, format_seconds(kernel).text,
                call < kernel / 2 ? ": a kernel is only queued, and must be waited for" : "");
 }
@@ -324,7 +324,7 @@ static void show_table(const result_list *results, const exercise *e, const json
         if (json_is_string(row_value(row, "disturbed")))
             text_print("%s %s: %s\n", m->device.resource, m->timing.variant, row_text(row, "disturbed"));
         if (m->first_counts)
-            text_print("%s: a pass takes so long that the first one is what is shown\n", m->device.resource);
+            text_print("%s: one pass is so long that only the first was timed\n", m->device.resource);
         if (m->tuned)
             text_print("%s: variant and block as `flynn sweep --save` found them best\n", m->device.resource);
         show_precision(m, results->common->until);

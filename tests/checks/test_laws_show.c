@@ -114,7 +114,7 @@ Test(laws_report, superlinear)
 {
     const laws_found *found = make((double[]){1, 2.5, 6, 12, 20}, 16, (double)NAN);
 
-    says(found, "f is taken as 0");
+    says(found, "f = 0 is used");
     says(found, "More than n times as fast");
     says_not(found, "bandwidth");
 }

@@ -129,7 +129,7 @@ check "reported as such, but for a processor, which copies nothing" json "$work/
 ok "--wrong-timing" convolve --size=64 --backend=serial --wrong-timing --json "${quick[@]}"
 check "the time until the call returned" json "$work/out" '0 < d["results"][0]["call_s"] == d["results"][0]["times_s"]["call"][0]'
 ok "--wrong-timing in words" convolve --size=64 --backend=serial --wrong-timing "${quick[@]}"
-check "beside the right one" grep -q '^serial: a clock that is stopped when the call returns shows .*; the work takes ' "$work/out"
+check "beside the right one" grep -q '^serial: without waiting the clock shows .*; the work takes ' "$work/out"
 ok "a trace" convolve --size=64 --backend=serial,omp:2 --variant=tiled --trace=trace.json "${quick[@]}"
 check "host, copies and kernels, with the variant's name" json trace.json \
     '{e["args"]["name"] for e in d["traceEvents"] if e["ph"] == "M"} >= {"host", "serial", "thread 1", "stream 1, kernels",

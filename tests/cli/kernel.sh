@@ -290,10 +290,10 @@ refused "an array for a number" 2 "'a.npy': size is a number of i32" kernel "$in
 refused "a number that does not fit" 2 "its type holds -2147483648 to 2147483647" kernel "$increment" out=1 3000000000 \
     "${hip[@]}"
 refused "a number with a point" 2 "expected a whole one" kernel "$increment" out=1 2.5 "${hip[@]}"
-refused "f32 for int" 2 "a.npy: is of f32, and the kernel's values of i32" kernel "$kernels/histogram.hip" a.npy out 1 "${hip[@]}"
+refused "f32 for int" 2 "a.npy: f32 does not fit values, which is i32" kernel "$kernels/histogram.hip" a.npy out 1 "${hip[@]}"
 ok "but with --dtype" kernel "$kernels/histogram.hip" a.npy out=1 1485 --dtype=i32 "${hip[@]}"
 printf '__global__ void k(int n) { }\n' >nothing.hip
-refused "a kernel that writes nothing" 2 "writes nothing" kernel nothing.hip 1 "${hip[@]}"
+refused "a kernel that writes nothing" 2 "has no output" kernel nothing.hip 1 "${hip[@]}"
 refused "--expect of another size" 2 "counts.npy is 16, and x is 4" kernel "$increment" inout:0:4 4 --expect=counts.npy \
     "${hip[@]}"
 refused "--expect of other arguments" 2 "takes other arguments" kernel "$increment" inout:0:4 4 --expect="$vector" "${hip[@]}"

@@ -150,7 +150,7 @@ refused "too few inputs" 2 "1 input is given; 'x + y' has 2" map 'x + y' a.npy
 refused "too many inputs" 2 "2 inputs are given; prime takes 1" map prime.c 1 2
 refused "five inputs" 2 "5 inputs are given" map 'x + y' 1 2 3 4 5
 refused "shapes that do not go together" 2 "ints.npy is 4, which does not broadcast to 2x3" map 'x + y' a.npy ints.npy
-refused "f32 for int" 2 "a.npy: is of f32, and input 1 of the function of i32" map prime.c a.npy
+refused "f32 for int" 2 "a.npy: f32 does not fit input 1 of the function, which is i32" map prime.c a.npy
 ok "but with --dtype" map prime.c a.npy --dtype=i32 -o out.npy "${quick[@]}"
 check "converted" npy out.npy 'shape == (2, 3) and list(v) == [0, 1, 1, 0, 1, 0]'
 refused "a number that is none of the dtype" 2 "'2.5' is not of dtype i32" map prime.c 2.5

@@ -23,7 +23,7 @@ done
 OMPI_COMM_WORLD_SIZE=2 FLYNN_LINK=nothing refused "a launcher, and no such link" 2 "'nothing' is not a link" info
 OMPI_COMM_WORLD_SIZE=2 FLYNN_LINK_TIMEOUT=soon refused "a timeout" 2 "'soon' is not a number of seconds" info
 if [ -z "$mpis" ]; then
-    refused "--ranks without an MPI" 3 "no MPI is there" sort --ranks=2
+    refused "--ranks without an MPI" 3 "no usable MPI" sort --ranks=2
     echo "no MPI is here: install one (make deps-mpi)"
     exit 77
 fi
@@ -641,7 +641,7 @@ for command in list info "kernel -b serial"; do
     check "FLYNN_RANKS has no effect on $command, and one line says so" \
         [ "$(grep -c "FLYNN_RANKS has no effect: this command does not take --ranks" "$work/err")" = 1 ]
 done
-FLYNN_LINK=nothing refused "another link" 3 "no MPI is there" sort --ranks=2
+FLYNN_LINK=nothing refused "another link" 3 "no usable MPI" sort --ranks=2
 ranked "$first" 1 sort --ranks=2
 check "--ranks under a launcher: exit code 2" [ "$status" = 2 ]
 check "one line" told "a launcher began this process"
@@ -669,7 +669,7 @@ for p in laws["strong"] + laws["weak"]:
     assert p["imbalance"] == row.get("imbalance")
     assert p["link_share"] == (row["link"]["link_s"] / row["kernel_s"] if "link" in row else None), p
 assert laws["weak"][1]["work"] == (40 / 28) ** 2'
-FLYNN_LINK=nothing refused "laws by a link that is none" 3 "no MPI is there" laws sort --ranks=1,2 --size=100 -b serial "${quick[@]}"
+FLYNN_LINK=nothing refused "laws by a link that is none" 3 "no usable MPI" laws sort --ranks=1,2 --size=100 -b serial "${quick[@]}"
 ok "laws of an exercise that has one variant on several ranks" laws svd --ranks=1,2 --size=40 -b serial "${quick[@]}" --json=laws.json
 check "one variant" json laws.json "all(r['variant'] == 'randomized' for r in d['results'])"
 refused "laws over two things" 2 "--threads" laws sort --ranks=1,2 --threads=1,2

@@ -93,7 +93,7 @@ ok "against a saved run of several ranks" compare --against=ranks.json rank.json
 check "the same rank is compared" "$PYTHON" -c 'import json
 pair, old = json.load(open("'"$work/out"'"))["pairs"][0], json.load(open("ranks.json"))["results"][4]
 assert pair["total"]["older_s"] == old["total_s"], (pair, old)'
-refused "a file for several ranks" 2 "--output: it is the result of one number of singular values, and --keep names 2" reconstruct --keep=3,4 -o two.npy
+refused "a file for several ranks" 2 "--output: needs a single value of --keep; 2 are given" reconstruct --keep=3,4 -o two.npy
 refused "one rank too large" 2 "4 is more than the 3 singular values" reconstruct u.npy s.npy vt.npy --keep=1,4
 refused "one rank above the size" 2 "41 is more than the 40" reconstruct --size=40 --keep=3,41
 

@@ -57,8 +57,8 @@ check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
 ok "ranks, until the time is over" svd --size=512 --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
 check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
 check "which is reported" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
-refused "a file for several ranks" 2 "--output: it is the result of one number of singular values, and --keep names 2" svd --keep=5,20 -o out.npy
-refused "factors of several ranks" 2 "--factors: they are those of one number of singular values, and --keep names 2" svd --keep=5,20 --factors=two
+refused "a file for several ranks" 2 "--output: needs a single value of --keep; 2 are given" svd --keep=5,20 -o out.npy
+refused "factors of several ranks" 2 "--factors: needs a single value of --keep; 2 are given" svd --keep=5,20 --factors=two
 check "leave no folder" test ! -e two
 refused "one of the ranks" 2 "49 is more than the 48" svd --size=48 --keep=5,49
 refused "no rank" 2 "'5,,20' has an empty value" svd --keep=5,,20
