@@ -58,7 +58,7 @@ static void print_command(const char *name, const char *what)
     printf("  %-12s %s\n", name, what);
 }
 
-/* For the tests of the schema and of the pages. */
+/* Prints the quantities, for the tests of the schema and of the pages. */
 static void print_quantities(void)
 {
     json_t *document = json_new_document();

@@ -27,7 +27,7 @@ extern const char *const pipeline_mode_names[];
 
 enum { MOST_PIPELINES = 8 };
 
-/* One of --pipeline. */
+/* One value of --pipeline. */
 typedef struct pipeline_choice {
     pipeline_mode mode;
     int streams;
@@ -159,5 +159,6 @@ void pipeline_report_free(pipeline_report *report);
 
 /* show.c: tables on stdout and JSON, as the options ask. */
 void batch_show(const batch_command *c);
-/* All results of the run are right, and have the same bits as those of the backend's first right run. */
+/* Returns whether all results of the run are right, and have the same bits as those of the backend's first right
+ * run. */
 bool batch_is_right(const batch_command *c, const batch_run *run);

@@ -81,7 +81,8 @@ typedef struct decomposer decomposer;
 decomposer *decomposer_create(fl_device *device, const char *variant, uint64_t seed);
 void decomposer_free(decomposer *d);
 
-/* In the order in which an image goes through them. The three in the middle are the engines of the device. */
+/* The stages, in the order in which an image goes through them. The three in the middle are the engines of the
+ * device. */
 typedef enum batch_stage {
     STAGE_READ,
     STAGE_DECODE,

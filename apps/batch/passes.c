@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Before each pass: the ranks share the items anew. */
+/* Called before each pass: the ranks share the items anew. */
 static fl_status deal(void *user, fl_stream *stream)
 {
     const pipeline *p = user;

@@ -15,7 +15,7 @@ void queue_free(queue *q);
 /* Adds an item (not NULL), after waiting for room. */
 void queue_put(queue *q, void *item);
 
-/* To be called by each producer once, after its last item. */
+/* Each producer calls this once, after its last item. */
 void queue_close(queue *q);
 
 /* The oldest item, after waiting for one; NULL once every producer has closed the queue and it is empty. */

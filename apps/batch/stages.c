@@ -173,7 +173,7 @@ static bool read_item(batch_item *item, const stage_settings *settings)
     return true;
 }
 
-/* To (x - min) / (max - min) in place; a constant plane to zeros. */
+/* Changes each x to (x - min) / (max - min) in place; a constant plane to zeros. */
 static plane_range normalize(float *plane, int64_t count)
 {
     float least = plane[0], most = plane[0];

@@ -237,7 +237,7 @@ static void measure_result(convolve_oracle *o, const host_array *image, const ho
         o->origin[d + skip] = origin_of(mode, image->shape[d], kernel->shape[d]);
 }
 
-/* For the result that `o` describes. */
+/* Computes the expected values of the result that `o` describes. */
 static convolve_oracle *compute(convolve_oracle *o, const host_array *image, const host_array *kernel, fl_mode mode,
                                 check_choice choice, uint64_t seed)
 {

@@ -71,7 +71,7 @@ static host_array multiply(const svd_oracle *oracle, const host_array *x, const 
     return product;
 }
 
-/* From the norm of this rank's rows. */
+/* The norm of all rows, from the norm of this rank's rows. */
 static double norm_of_all(double own)
 {
     const double most = group_most(own);

@@ -110,7 +110,7 @@ static void check_folder(const char *folder)
     }
 }
 
-/* All of the list, before any work. */
+/* Checks all numbers of the list, before any work. */
 static void check_keeps(const exercise *e, int64_t least)
 {
     const integer_list *keeps = &((const svd_options *)e->own)->keeps;

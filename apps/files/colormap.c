@@ -35,7 +35,7 @@ static const uint32_t viridis[256] = {
     0xf8e621, 0xfbe723, 0xfde725,
 };
 
-/* For NaN: viridis has no grey. */
+/* The colour of NaN: viridis has no grey. */
 static const uint32_t grey = 0x808080;
 
 typedef struct range {

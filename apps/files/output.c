@@ -149,7 +149,7 @@ void output_release_stdout(void)
     held_stdout = -1;
 }
 
-/* For "-". */
+/* Opens the output "-". */
 static output *open_stdout(problem *why)
 {
     const int descriptor = fcntl(real_stdout, F_DUPFD_CLOEXEC, 3);

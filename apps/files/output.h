@@ -43,7 +43,7 @@ typedef struct output output;
  * is written to directly. */
 output *output_open(const char *path, problem *why);
 
-/* For stdio. Errors need no checking: output_commit reports them. */
+/* The stream for stdio. Errors need no checking: output_commit reports them. */
 FILE *output_stream(output *file);
 
 /* Writes `bytes` bytes; output_commit reports the cause of a failure. For data larger than a stream's buffer, where

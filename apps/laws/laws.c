@@ -90,7 +90,8 @@ static void parse_list(const char *option, const char *value, int64_t most, laws
         option_fail(option, "'%s' has one number, and a law needs two; %s", value, expected);
 }
 
-/* All up to eight processors; of more the powers of two, and all of them at once. */
+/* Sets the default numbers of threads: all up to eight processors; of more the powers of two, and all of them at
+ * once. */
 static void default_threads(laws_options *own)
 {
     const int processors = own->device.threads;
@@ -237,7 +238,7 @@ static void settle(const common_options *common, laws_options *own)
 
 /* ------------------------------------------------------------------------------------------- flynn laws batch ---- */
 
-/* Which workers, and which images. The caller frees the images. */
+/* Settles which workers are measured, and on which images. The caller frees the images. */
 static laws_batch settle_batch(const common_options *common, laws_options *own)
 {
     laws_batch b = {.common = common, .keep = own->keep};

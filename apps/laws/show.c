@@ -252,7 +252,7 @@ static json_t *json_fit(const laws_found *found, scaling_law law)
     json_put(entry, "largest_deviation", json_number(fit->largest_deviation));
     json_put(entry, "rms_deviation", json_number(fit->rms_deviation));
     json_put(entry, "not_described", json_whole(fit->not_described));
-    /* With however many threads. */
+    /* The speed-up that no number of threads or ranks exceeds. */
     json_put(entry, "most", law == AMDAHL ? json_number(1 / fit->fraction) : json_null());
     return entry;
 }

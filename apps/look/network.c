@@ -103,7 +103,7 @@ static void send_to(network *n, int from, int to, int64_t bytes)
     move(n);
 }
 
-/* To the partner, and the answer. */
+/* Sends bytes to the partner, and as many back. */
 static void ping_pong(network *n, const work *w)
 {
     send_to(n, 0, w->partner, w->bytes);
@@ -218,7 +218,7 @@ typedef struct network_work {
     const work *w;
 } network_work;
 
-/* Before the first pass: no data from an earlier one are there. */
+/* Called before the first pass: clears the data of an earlier one. */
 static fl_status forget(void *user, fl_stream *stream)
 {
     const network_work *u = user;
@@ -287,7 +287,7 @@ static int64_t next_size(const network *n, int64_t bytes)
     return bytes == 0 ? 8 : bytes < n->most && bytes * 8 > n->most ? n->most : bytes * 8;
 }
 
-/* From `least` bytes on, in as many `parts` of one size. */
+/* Measures messages from `least` bytes on, in as many `parts` of one size. */
 static void measure_sizes(network *n, work w, int64_t least, int64_t parts)
 {
     for (int64_t bytes = least; bytes <= n->most; bytes = next_size(n, bytes)) {

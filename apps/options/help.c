@@ -276,7 +276,7 @@ static void print_words(FILE *out, const own_option *const *options, int count)
     }
 }
 
-/* In that form; `details`: with the second part of the summary. NULL: out of memory. */
+/* The help as text in the chosen form; `details`: with the second part of the summary. NULL: out of memory. */
 static char *text_of(const command_line *command, const own_option *const *options, int count, bool details)
 {
     char *text = NULL;

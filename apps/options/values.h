@@ -15,7 +15,7 @@
 
 /* A whole number from `least` to `most`. */
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
-/* From 0 to `most`, or without limit if that is 0. */
+/* A number from 0 to `most`, or without limit if that is 0. */
 double option_real(const char *option, const char *value, int64_t most);
 /* "2%" is 0.02; above 0 and at most 100 %. */
 double option_percentage(const char *option, const char *value);

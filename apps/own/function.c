@@ -187,7 +187,7 @@ static void on_fault(int number)
     output_end(EXIT_WRONG_RESULT);
 }
 
-/* Once: a timed call does no work for it. */
+/* Called once: a timed call does no work for it. */
 static void catch_faults(void)
 {
     static char stack[64 << 10]; /* for a function that has used up its own */

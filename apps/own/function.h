@@ -30,7 +30,7 @@ typedef struct user_function {
     } compiled[MOST_FUNCTION_DEVICES];
 } user_function;
 
-/* From an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
+/* Makes a function from an expression, or the name of a file that ends in .c. Ends the command if it cannot be read. */
 user_function user_function_of(const char *word);
 
 /* Describes the function from the text alone. Ends the command, with the place in the text, where it has an error. */

@@ -234,7 +234,8 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
     return status == FL_OK;
 }
 
-/* On hip-cpu, or where another kernel is named and hip-cpu is not there, on the first backend. */
+/* Computes what is expected: on hip-cpu; or, where another kernel is named and hip-cpu does not exist, on the first
+ * backend. */
 static void expect_run(const exercise *e, const kernel_text *k, expected_results *x)
 {
     const kernel_text *own = &((const kernel_options *)e->own)->kernel;

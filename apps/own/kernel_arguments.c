@@ -78,7 +78,7 @@ const own_option kernel_own_options[] = {
 
 /* ------------------------------------------------------------------------------------------------- texts ---- */
 
-/* Where no file is given, of a dtype. */
+/* The kernel that is used where no file is given, for arrays of a dtype. */
 static char *vector_add(fl_dtype dtype)
 {
     static const char *const types[FL_DTYPE_COUNT] = {

@@ -16,7 +16,7 @@ typedef struct kernel_constant {
     host_array value;
 } kernel_constant;
 
-/* For a parameter: an input, an output, or a number. */
+/* The argument for a parameter: an input, an output, or a number. */
 typedef struct kernel_argument {
     int input, output; /* index among the inputs or outputs; -1: not one */
     int64_t integer;

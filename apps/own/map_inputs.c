@@ -171,7 +171,7 @@ static host_array load(const exercise *e, int i, bool shared, const number_input
     return array;
 }
 
-/* All inputs with their data. Ranks share the rows of the result, and those of inputs that have as many. */
+/* Loads all inputs with their data. Ranks share the rows of the result, and those of inputs that have as many. */
 static void load_all(exercise *e, const number_input *numbers, const fl_dtype *dtypes)
 {
     int64_t shape[FL_MAX_DIMS];

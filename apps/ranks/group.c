@@ -69,7 +69,7 @@ static bool share_failure(int exit_code, char *text, size_t size)
     return group_prints();
 }
 
-/* At the end of the process. Another one may fail now, such as by a full disk. */
+/* Leaves the group at the end of the process. Another process may fail now, such as by a full disk. */
 static int leave_group(int exit_code)
 {
     const bool agreed = group && fl_group_failed(group) != FL_OK, prints = group_prints();

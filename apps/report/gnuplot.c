@@ -61,7 +61,7 @@ static int script_file(const char *script)
     return file;
 }
 
-/* All that gnuplot writes; `status` is how it ended. */
+/* Returns all that gnuplot writes; `status` is how it ended. */
 static file_bytes run_gnuplot(const char *script, int *status)
 {
     const int file = script_file(script);

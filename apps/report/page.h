@@ -72,5 +72,5 @@ const char *report_batch_lacks(const json_t *batch);
  * documents lack. */
 void report_batch_prepare(json_t *batch);
 
-/* All batches of a machine, with their plots. */
+/* Writes all batches of a machine, with their plots. */
 void report_batch_write(FILE *out, const json_t *batches, const report_plots *plots);

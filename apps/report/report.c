@@ -307,7 +307,7 @@ static void make_folder(const char *folder)
         fail(EXIT_BROKEN, "--plots: %s: cannot be made (%s)", folder, strerror(errno));
 }
 
-/* Into the page, or as files. */
+/* Draws the plots into the page, or as files. */
 static void draw_plots(const plot_list *list, const char *folder, plot_format format)
 {
     file_bytes *drawn = report_plots_draw(list->plots, list->count, format);

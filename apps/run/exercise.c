@@ -105,7 +105,7 @@ static void refuse(exercise *e)
         distributed_take_variant(c, kind->distributed_variant);
 }
 
-/* Before long work: every file that is asked for can be written. */
+/* Checks, before long work, that every file that is asked for can be written. */
 static void check_outputs(const exercise *e)
 {
     problem why;
@@ -259,7 +259,7 @@ static bool takes_all_variants(const common_options *common)
     return first && strcmp(first, "all") == 0;
 }
 
-/* As the options say. */
+/* The choice that the options ask for. */
 static choice choice_of(const common_options *common, const open_backend *on)
 {
     choice one = {.on = on, .variant = common->variant};

@@ -105,19 +105,20 @@ typedef struct result_list {
     json_t *rows; /* in JSON, of the measurements that results_add_rows was given */
 } result_list;
 
-/* In exercise_kind.distributed, besides a bit for each input. */
+/* A bit of exercise_kind.distributed, besides a bit for each input. */
 enum { PARTED_RESULT = 1 << MOST_INPUTS };
 
 /* The steps of an exercise, in this order. */
 typedef struct exercise_steps {
     /* The i-th input where no file is given. NULL: there are no inputs. */
     host_array (*make)(const exercise *e, int i);
-    /* From the inputs: the outputs, the title, and what else must be known before the work. */
+    /* Plans, from the inputs, the outputs, the title, and what else must be known before the work. */
     void (*plan)(exercise *e);
     /* Queues the operation. */
     fl_status (*call)(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run);
-    /* Once for all backends: e->expected. NULL: the `reference` variant's result, for an exercise without `check`. */
+    /* Called once for all backends: computes e->expected. NULL: the `reference` variant's result, for an exercise
+     * without `check`. */
     void (*expect)(exercise *e);
     /* Compares one measurement's results with that, and says in `method` how. NULL: by the reference, see `ulps`. */
     compare_result (*check)(const exercise *e, const measurement *m, char *method, size_t size);

@@ -216,7 +216,7 @@ void reference_expect(exercise *e, int64_t most, double seconds)
     fl_device_close(device);
 }
 
-/* From |x| to the next number of that dtype. */
+/* The distance from |x| to the next number of that dtype. */
 static double unit_in_last_place(fl_dtype dtype, double x)
 {
     x = fabs(x);

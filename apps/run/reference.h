@@ -41,7 +41,8 @@ void reference_expect(exercise *e, int64_t most, double seconds);
 bool reference_is_whole(const exercise *e); /* all elements are expected */
 void reference_free(exercise *e);
 
-/* Which result is right: by units in the last place of the expected one, or, where those are 0, as np.allclose. */
+/* The bound within which a result is right: units in the last place of the expected one, or, where those are 0, as
+ * np.allclose. */
 typedef struct reference_bound {
     double ulps, relative, absolute;
 } reference_bound;

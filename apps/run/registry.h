@@ -8,7 +8,7 @@
 
 #include "exercise.h"
 
-/* In the order in which `flynn --help` lists them; NULL ends them. */
+/* All exercises, in the order in which `flynn --help` lists them; NULL ends them. */
 extern const exercise_kind *const exercises[];
 
 /* The exercise of that name; NULL: there is none. */
@@ -21,6 +21,6 @@ const exercise_kind *exercise_named(const char *name, const char *command, bool 
 /* Ends the command if an option was given on the command line that it would pass on, and the exercise does not take. */
 void exercise_refuse(const common_options *common, const exercise_kind *kind);
 
-/* For compare, sweep and laws; and for taxonomy. */
+/* Returns whether compare, sweep and laws run the exercise; and whether taxonomy does. */
 bool exercise_runs_among_others(const exercise_kind *kind);
 bool exercise_shows_taxonomy(const exercise_kind *kind);

@@ -248,7 +248,7 @@ static double precision_of(const samples *list)
     return fmax(s.high - s.median, s.median - s.low) / s.median;
 }
 
-/* With --until: what was reached. */
+/* Shows which precision was reached, with --until. */
 static void show_precision(const measurement *m, double until)
 {
     const double kernel = precision_of(&m->kernel), total = precision_of(&m->total);
@@ -283,7 +283,7 @@ void results_print_skipped(const backend_list *backends)
         text_print("skipped %s: %s\n", backends->skipped[i].name, backends->skipped[i].reason);
 }
 
-/* Before its other variants and ranks. */
+/* Returns whether the i-th result is the first of its device: it comes before other variants and ranks. */
 static bool is_first_of_device(const result_list *results, int i)
 {
     for (int k = 0; k < i; k++)

@@ -115,7 +115,7 @@ static part_list make_parts(const char *slice, const host_array *a)
     return parts;
 }
 
-/* That of the file, or random numbers. */
+/* The array of the file, or random numbers. */
 static host_array make_array(const char *path, const common_options *common)
 {
     static const input_kind kind = {"array", 1, FL_MAX_DIMS, true};

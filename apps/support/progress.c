@@ -87,7 +87,7 @@ static void show_line(void)
     }
 }
 
-/* In a second, or when the limit is over. */
+/* The time of the next look: in a second, or when the limit is over. */
 static struct timespec next_look(void)
 {
     const double wait = state.give_up ? fmin(1, fmax(progress_left(), 1e-3)) : 1;

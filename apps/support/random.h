@@ -26,7 +26,7 @@ static inline uint64_t random_next(random_state *state)
     return z ^ z >> 31;
 }
 
-/* As after `count` calls of random_next. */
+/* Sets the state as after `count` calls of random_next. */
 void random_skip(random_state *state, uint64_t count);
 /* 0 to limit - 1 (limit > 0); probabilities differ by at most limit / 2^64. */
 int64_t random_below(random_state *state, int64_t limit);

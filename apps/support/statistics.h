@@ -10,13 +10,13 @@
 /* Seconds on a clock that is never set (CLOCK_MONOTONIC), since an unspecified moment. */
 double seconds_now(void);
 
-/* In place, ascending. */
+/* Sorts in place, ascending. */
 void sort_numbers(double *values, size_t count);
 
 /* NaN for an empty list. Does not reorder the values. */
 double median(const double *values, int count);
 
-/* All NaN for an empty list, and for one with a NaN. Does not reorder the values. */
+/* Statistics of the values: all NaN for an empty list, and for one with a NaN. Does not reorder the values. */
 fl_bench_statistics statistics_of(const double *values, int count);
 /* The interquartile range: robust against one interrupted run. */
 double statistics_range(const fl_bench_statistics *s);

@@ -414,7 +414,7 @@ static int exit_code(const sweep *s)
 
 static int run_sweep(const common_options *common, const sweep_options *own)
 {
-    /* In its own process: this one opens no device. */
+    /* The backends are asked in another process, because this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
     sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, 0, 0};

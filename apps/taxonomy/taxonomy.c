@@ -207,7 +207,7 @@ static json_t *json_step(const exercise *e, json_t *row, int place, instruction_
     return step;
 }
 
-/* Over the step before; null for the first, for emulations and wrong ones. */
+/* Adds the speed-up over the step before; null for the first, for emulations and wrong ones. */
 static void put_speed_ups(json_t *steps)
 {
     const json_t *before = NULL;

@@ -18,7 +18,7 @@ typedef struct cell {
     char text[128];
 } cell;
 
-/* As by printf. What does not fit is cut off. */
+/* A cell written as by printf. What does not fit is cut off. */
 cell cell_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 typedef struct column {

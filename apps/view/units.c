@@ -31,7 +31,8 @@ typedef struct scale {
     const char *prefix;
 } scale;
 
-/* In the largest unit (they fall, a NULL ends them) in which the value is at least 1 as printed, else in the last. */
+/* Writes the value in the largest unit (they fall, a NULL ends them) in which it is at least 1 as printed, else in the
+ * last. */
 static quantity in_units(double value, const scale *scales, const char *unit)
 {
     char whole[24];

@@ -37,7 +37,7 @@ static void CPU_NAME(to_f64)(const void *in, fl_dtype dtype, void *out, int64_t 
     }
 }
 
-/* From integers: core asks for nothing else. */
+/* Converts integers: core asks for nothing else. */
 static void CPU_NAME(to_i64)(const void *in, fl_dtype dtype, void *out, int64_t count)
 {
     switch (dtype) {

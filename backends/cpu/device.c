@@ -67,7 +67,7 @@ static fl_status synchronize(void *self)
     return FL_OK;
 }
 
-/* Only a distinct address, by which core distinguishes streams and their scratch memory. */
+/* A stream is only a distinct address, by which core distinguishes streams and their scratch memory. */
 static fl_status stream_create(void *self, void **stream)
 {
     const cpu_device *device = self;
@@ -221,7 +221,7 @@ static const char *lacks(const char *isa)
                                     : "SSE4.2 (x86-64-v2)";
 }
 
-/* As /proc/cpuinfo calls the processor, else the architecture. */
+/* The processor's name in /proc/cpuinfo, else the architecture. */
 static void name_processor(char *name, size_t size)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");

@@ -36,7 +36,7 @@ static fl_status CPU_NAME(refuse_large)(const fl_context *context, int64_t upto)
                                 (long long)upto, (long long)FL_PRIMES_MOST_TRIAL);
 }
 
-/* As the course has it: one division after the other, until one leaves nothing. */
+/* Returns whether n is prime, as the course does it: one division after the other, until one leaves nothing. */
 static bool CPU_NAME(is_prime)(uint32_t n, uint32_t last)
 {
     for (uint32_t j = 2; j <= last; j++)

@@ -15,7 +15,7 @@ static inline bool has_sign(fl_dtype dtype)
     return dtype == FL_F32 || dtype == FL_F64;
 }
 
-/* Into how many parts `scan` divides the input: one a thread. */
+/* The number of parts into which `scan` divides the input: one a thread. */
 static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_select_args *s)
 {
     return min64(cpu_team(context, (double)s->in.shape[0]), s->in.shape[0]);

@@ -95,7 +95,7 @@ typedef struct bucket_list {
     uint16_t of[PREFIXES];                     /* the bucket of each prefix */
 } bucket_list;
 
-/* That there may be, at most PREFIXES. */
+/* The number of prefixes that there may be, at most PREFIXES. */
 static inline int prefixes_of(const bucket_list *list)
 {
     return 1 << (list->high - list->shift);

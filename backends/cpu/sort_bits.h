@@ -8,7 +8,7 @@
 
 #define TOP ((bits)1 << (8 * sizeof(bits) - 1))
 
-/* All ones for negative elements, else none. */
+/* Returns all ones for negative elements, else none. */
 ALWAYS_INLINE bits FN(sign)(bits b)
 {
     return (bits)((sbits)b >> (8 * sizeof(bits) - 1));

@@ -98,7 +98,7 @@ KERNEL void FN(distribute_near)(const bits *in, int64_t n, order o, int shift, i
     FN(put_all)(in, n, o, shift, digits, NULL, places, false, out);
 }
 
-/* By the lowest digit first of the bits from `low` on, below `high`: in those above keys do not differ. */
+/* Sorts by the digits of the bits from `low` on, the lowest first, below `high`: in those above keys do not differ. */
 static void FN(sort_bucket)(bits *data, bits *spare, int64_t n, order o, int low, int high)
 {
     const int passes = (high - low + WIDE_BITS - 1) / WIDE_BITS;

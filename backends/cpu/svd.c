@@ -47,7 +47,8 @@ static inline int64_t longer(const fl_svd_args *args)
     return args->a.shape[0] + args->a.shape[1] - shorter(args);
 }
 
-/* By a QR factorization, then of the triangle: Golub and Van Loan, "Matrix computations", 4th ed., figure 8.6.1. */
+/* Counts a QR factorization, then the decomposition of the triangle: Golub and Van Loan, "Matrix computations", 4th
+ * ed., figure 8.6.1. */
 static inline double library_flops(const fl_svd_args *args)
 {
     const double p = (double)shorter(args), q = (double)longer(args);

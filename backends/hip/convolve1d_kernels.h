@@ -16,7 +16,7 @@
 #include "gpu/gpu_tiles.h"
 #include "sliding.h"
 
-/* As fl_convolve1d_args has it: out[i] = sum of signal[i + origin - p] * kernel[p]. */
+/* A convolution as fl_convolve1d_args has it: out[i] = sum of signal[i + origin - p] * kernel[p]. */
 template <typename T>
 struct line_convolution {
     const T *signal, *kernel;

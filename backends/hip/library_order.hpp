@@ -11,7 +11,8 @@
 #include "device.hpp"
 #include "gpu/gpu_library.h"
 
-/* Before a call on `queue`. *done is created at the first one. The caller holds the handle's lock. */
+/* Call this before a call of the library on `queue`. *done is created at the first one. The caller holds the handle's
+ * lock. */
 inline fl_status hip_order_before(const hip_device *device, hipEvent_t *done, hipStream_t queue)
 {
     if (!gpu_library_shares_memory)
@@ -23,7 +24,7 @@ inline fl_status hip_order_before(const hip_device *device, hipEvent_t *done, hi
     return FL_OK;
 }
 
-/* After it, whether it failed or not: a part of it may be queued. */
+/* Call this after the call, whether it failed or not: a part of it may be queued. */
 inline fl_status hip_order_after(const hip_device *device, hipEvent_t done, hipStream_t queue)
 {
     if (gpu_library_shares_memory)

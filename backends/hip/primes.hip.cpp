@@ -225,7 +225,7 @@ fl_status run_all(const fl_context *context, const void *arguments, const fl_lau
 
 /* --------------------------------------------------------------------------------------------------- sieve ---- */
 
-/* At least one, for the 2. */
+/* The number of segments: at least one, for the 2. */
 int64_t segments_of(const fl_primes_args *args)
 {
     return std::max<int64_t>(1, (args->upto / 2 - args->first / 2 + segment_flags - 1) / segment_flags);

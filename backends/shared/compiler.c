@@ -114,7 +114,7 @@ void compiler_add(compiler_text *text, const char *format, ...)
     va_end(arguments);
 }
 
-/* All that decides the code; false: out of memory. */
+/* Makes the key of the code: all that decides it; false: out of memory. */
 static bool make_key(const compiler_job *job, const compiler *with, compiler_text *key)
 {
     const char *const *lists[] = {job->arguments, job->libraries};

@@ -83,7 +83,7 @@ static fl_status copy_own(const selecting *s, const fl_rows *from, const fl_rows
     return status;
 }
 
-/* From what each rank keeps to shares of one length. */
+/* Moves what each rank keeps, so that all shares have the same length. */
 static fl_status even_out(selecting *s, const int64_t *kept)
 {
     const int size = s->group->info.size, rank = s->group->info.rank;

@@ -31,7 +31,7 @@ std::string text_of(const hip_code_job *job)
     return text + job->text;
 }
 
-/* All that decides the code. */
+/* The key of the code: all that decides it. */
 std::string key_of(const hip_code_job *job, const std::vector<const char *> &options)
 {
     char version[32];

@@ -134,7 +134,7 @@ static inline gpu_rtc_result gpu_rtc_compile_here(const gpu_rtc *rtc, const char
 /* ------------------------------------------------------------------------------------------- loaded kernels ---- */
 
 #if defined(__CUDACC__)
-/* By the libraries and kernels of CUDA's runtime. */
+/* A module is a library, and a function a kernel, of CUDA's runtime. */
 using gpu_module = cudaLibrary_t;
 using gpu_function = cudaKernel_t;
 

@@ -506,7 +506,7 @@ FL_API int64_t fl_primes_between_bound(int64_t first, int64_t upto);
 /* How elements are put together. */
 typedef enum fl_reduction { FL_SUM = 0, FL_MINIMUM = 1, FL_MAXIMUM = 2, FL_ARGMIN = 3, FL_ARGMAX = 4 } fl_reduction;
 
-/* In place of an axis: all elements, in row-major order. */
+/* The axis that stands for all elements, in row-major order. */
 #define FL_ALL_AXES (-1)
 
 /* out = the elements of `in` along `axis` put together: numpy.sum, min, max, argmin, argmax. `in` has any dtype and 1

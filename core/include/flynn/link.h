@@ -51,7 +51,7 @@ typedef struct fl_link {
     fl_status (*exchange)(const fl_piece *to, const fl_piece *from);
     /* Ends all processes at once: an error that not all ranks know of. Any thread may call it. */
     void (*end)(int exit_code);
-    /* All ranks are done. */
+    /* Called when all ranks are done. */
     void (*close)(void);
     /* A counter that all ranks share is 0 from here on. No rank calls `take` before all have returned.
      * FL_E_UNSUPPORTED: this launch can have none. */

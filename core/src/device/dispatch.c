@@ -48,7 +48,7 @@ size_t fl_variant_count(const fl_device *device)
     return device ? device->plugin.row_count : 0;
 }
 
-/* As fl_variant_get. */
+/* fl_variant_get for the variants of one device. */
 static fl_status get(const fl_device *device, size_t i, fl_variant_info *info)
 {
     const fl_row *row;
@@ -126,7 +126,7 @@ static fl_status require(const fl_device *device, const fl_row *row)
                      device->plugin.info.resource, why);
 }
 
-/* For a plugin without an "auto" row: it lists its best row first. */
+/* Finds the first row that is available, for a plugin without an "auto" row: it lists its best row first. */
 static fl_status first_available(const fl_device *device, const core_step *step, const fl_row **found)
 {
     const core_row_range *range = &device->rows[step->operation];
@@ -421,7 +421,7 @@ fl_status core_call_run(const char *name, fl_device *device, const fl_run *run, 
     return core_call_end(&call, step, status);
 }
 
-/* From the host: no kernel is needed for what has no inputs. */
+/* Writes zeros from the host: no kernel is needed for what has no inputs. */
 static fl_status write_zeros(fl_array *out, fl_stream *stream)
 {
     void *zeros = calloc((size_t)fl_array_size(out), fl_dtype_size(out->buffer.dtype));

@@ -73,7 +73,7 @@ static fl_status check_device(const char *call, const fl_device_info *info, dlpa
                      info->dlpack_type == info->dlpack_pinned_type ? "" : ", or host memory pinned for it");
 }
 
-/* Without the plugin's DLPack device type its memory cannot be described. */
+/* Checks that the plugin names its DLPack device type: without it its memory cannot be described. */
 static fl_status check_plugin(const char *call, const fl_device_info *info)
 {
     if (info->dlpack_type != 0)

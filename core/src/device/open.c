@@ -17,7 +17,8 @@
 
 enum { LONGEST_RESOURCE = 128, MOST_ROWS = 4096 };
 
-/* One of the plugin's, such as "sve"; or "v2", "v3" ...: named like an instruction set, even if the plugin lacks it. */
+/* Returns whether the item names an instruction set: one of the plugin's, such as "sve"; or "v2", "v3" ...: named like
+ * an instruction set, even if the plugin lacks it. */
 static bool is_isa(const char *item, const fl_probe *probe)
 {
     for (int i = 0; i < probe->isa_count; i++)

@@ -103,7 +103,7 @@ static fl_buffer with_batch(const fl_array *array, bool has_batch)
     return b;
 }
 
-/* Only the leading `rank` terms of the sum: the others are neither read nor converted. */
+/* The arguments for the leading `rank` terms of the sum: the others are neither read nor converted. */
 static fl_reconstruct_args leading(const fl_array *u, const fl_array *s, const fl_array *vt, int64_t rank,
                                    const fl_array *y)
 {

@@ -24,7 +24,7 @@ static fl_status check(fl_device *device, const fl_array *in, const fl_array *ou
     return status == FL_OK ? core_check_apart(name, "out", out, "in", in) : status;
 }
 
-/* With four dimensions: those in front have one element. */
+/* The buffer with four dimensions: those in front have one element. */
 static fl_buffer with_batches(fl_buffer b)
 {
     for (; b.ndim < FL_MAX_DIMS; b.ndim++) {

@@ -75,7 +75,7 @@ static const struct {
     {DOUBLE + LONG, FL_F64, false, 0},
 };
 
-/* Without the words that change nothing: short int, signed long. */
+/* The words of a type without those that change nothing: short int, signed long. */
 static uint64_t plain_words(uint64_t words)
 {
     if ((words & 15 * INT) == INT && words != INT && !(words & ~(15 * (SIGNED + UNSIGNED + SHORT + INT + LONG))))

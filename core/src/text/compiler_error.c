@@ -73,7 +73,8 @@ static bool reads_place(const char *at, said *s)
     return at[0] == ':' && at[1] == ' ' && reads_error(at + 2, s);
 }
 
-/* In the file: *s is its first error. Elsewhere only: *s is the first one there, without a place. */
+/* Finds the first error in the user's text; if there is none, the first one elsewhere, without a place. Returns whether
+ * there is an error. */
 static bool find_error(const char *output, const char *shown_as, said *s)
 {
     const size_t length = strlen(shown_as);
@@ -99,7 +100,7 @@ static const char *line_of(const char *text, int line)
     return text;
 }
 
-/* By the caret that NVRTC shows below a copy of the line. */
+/* The column of the caret that NVRTC shows below a copy of the line. */
 static int column_of_caret(const said *s, const char *text_line)
 {
     const char *copy = next_line(s->end), *copy_end = line_end(copy), *caret = next_line(copy);
@@ -134,7 +135,7 @@ static void find_place(said *s, const char *text)
 
 /* ---------------------------------------------------------------------------------------------- messages ---- */
 
-/* Without curved quotes, gcc's remark and the names of warnings. The length of the copy. */
+/* Copies words without curved quotes, gcc's remark and the names of warnings. Returns the length of the copy. */
 static size_t copy_words(const char *words, const char *end, char *copy, size_t size)
 {
     static const char remark[] = " (first use in this function)";
@@ -191,7 +192,7 @@ static bool is_of_name(char c)
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* As a whole word. */
+/* Finds the text as a whole word. */
 static const char *find_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);

@@ -11,7 +11,7 @@
 
 static const char function_name[] = "flynn_expression", place[] = "\n#line 1\n";
 
-/* As the compilers of all backends know them, without a header. */
+/* The names of types that the compilers of all backends know, without a header. */
 static const char *type_name(fl_dtype dtype)
 {
     static const char *const names[FL_DTYPE_COUNT] = {

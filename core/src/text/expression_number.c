@@ -41,7 +41,7 @@ static bool is_integer_suffix(const char *at, size_t length)
     return false;
 }
 
-/* As strtod in the locale "C", whatever the program's is. false: it is too large for an f64, or for an f32. */
+/* Reads as strtod in the locale "C", whatever the program's is. false: it is too large for an f64, or for an f32. */
 static bool read_floating(const char *number, bool single, char **end)
 {
     const locale_t c = newlocale(LC_ALL_MASK, "C", NULL);

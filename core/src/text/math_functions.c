@@ -4,7 +4,8 @@
 #include <flynn/flynn.h>
 #include <string.h>
 
-/* Those of math.h whose arguments and result are numbers, and max, min and abs. Sorted by kind, then by name. */
+/* The functions of math.h whose arguments and result are numbers, and max, min and abs. Sorted by kind, then by
+ * name. */
 const core_function core_functions[] = {
     {"acos", 1, CORE_FUNCTION_REAL},     {"acosh", 1, CORE_FUNCTION_REAL},     {"asin", 1, CORE_FUNCTION_REAL},
     {"asinh", 1, CORE_FUNCTION_REAL},    {"atan", 1, CORE_FUNCTION_REAL},      {"atan2", 2, CORE_FUNCTION_REAL},
@@ -62,7 +63,7 @@ const core_function *core_function_find(const char *name, size_t length, bool *i
 
 const char *core_nearest_function(const char *name)
 {
-    /* As NumPy, Fortran and mathematics write them. */
+    /* Names of functions as NumPy, Fortran and mathematics write them. */
     static const char *const elsewhere[][2] = {
         {"ln", "log"},           {"arcsin", "asin"},  {"arccos", "acos"},  {"arctan", "atan"},   {"arctan2", "atan2"},
         {"power", "pow"},        {"maximum", "max"},  {"minimum", "min"},  {"absolute", "abs"},  {"mod", "fmod"},

@@ -133,7 +133,7 @@ static bool takes_nothing(core_reader reader)
            core_token_is(&token, ")");
 }
 
-/* Between ")" and "{". */
+/* Reads what stands between ")" and "{". */
 static fl_status read_end(head_reader *h)
 {
     core_token token;

@@ -35,7 +35,8 @@ void core_reader_start(core_reader *reader, const char *text);
  * where the line ends. */
 fl_status core_token_next(core_reader *reader, core_token *token, core_text_error *error);
 
-/* Likewise, but passes over directives, which may stand within a construct that they are not part of. */
+/* Reads the next token, but passes over directives, because these may stand within a construct that they are not part
+ * of. */
 fl_status core_token_next_of_code(core_reader *reader, core_token *token, core_text_error *error);
 
 /* Skips past the bracket that closes the one read before, of any kind: brackets match there. */

@@ -31,10 +31,10 @@ static void put_mask(lanes_writer *w)
         lanes_put(w, "m");
 }
 
-/* In the type that C computes it in. */
+/* Writes a value in the type that C computes it in. */
 static void put_value(lanes_writer *w, const lanes_node *n);
 
-/* As a vector of this kind, not narrower than int. */
+/* Writes a value as a vector of this kind, not narrower than int. */
 static void put_as(lanes_writer *w, const lanes_node *n, core_type_layout type)
 {
     const char *to = lanes_kind_of(type);
