@@ -73,8 +73,8 @@ static int64_t next_kept(const host_array *in, int64_t i)
 
 /* ------------------------------------------------------------------------------------------- several ranks ---- */
 
-/* The elements of `array` from the i-th on, taken one after the other, in their order: another sum for each that is
- * another one. A step of SplitMix64 is a bijection. */
+/* Adds the i-th element to a checksum that depends on the order: any changed element changes it, because a step of
+ * SplitMix64 is a bijection. */
 static uint64_t chained(uint64_t sum, const host_array *array, int64_t i)
 {
     const size_t width = fl_dtype_size(array->dtype);

@@ -372,7 +372,7 @@ int command_report(int argc, char **argv)
     if (common.argument_count > 0)
         option_refuse(&common, TAKES_RUN, "the page is made from files");
     must_do(gnuplot_find(&why) && file_check_writable(own.output, &why), &why); /* before the work starts */
-    if (own.plots && common.argument_count == 0) /* else after the files were read, which may be wrong */
+    if (own.plots && common.argument_count == 0) /* else after the files were read, because they may be wrong */
         make_folder(own.plots);
     page.pictures = memory_zeroed((size_t)own.picture_count, sizeof *page.pictures);
     for (; page.picture_count < own.picture_count; page.picture_count++)

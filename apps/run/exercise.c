@@ -162,7 +162,7 @@ static void prepare_keep(exercise *e, int i)
 /* Inputs, outputs, and what is expected. */
 static void prepare(exercise *e, bool random)
 {
-    e->keep = keeps_of(e)->value[0]; /* for made inputs */
+    e->keep = keeps_of(e)->value[0]; /* for generated inputs */
     (e->kind->take ? e->kind->take : exercise_take_inputs)(e);
     if (random) {
         host_array made = e->inputs[0];

@@ -75,7 +75,7 @@ void results_put_device(json_t *row, const char *requested, const fl_device_info
 }
 
 /* How close the kernel came to the least time that its compulsory bytes and its operations take; NaN while the device's
- * ceiling is not known. An emulation has none, nor have several ranks, which may share a memory. */
+ * ceiling is not known. An emulation has none, nor have several ranks, because they may share a memory. */
 static double percent_of_ceiling(const measurement *m)
 {
     ceilings c = ceilings_load(&m->device);

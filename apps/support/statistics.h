@@ -7,7 +7,7 @@
 #include <flynn/bench.h>
 #include <stddef.h>
 
-/* Seconds on a clock that is never set (CLOCK_MONOTONIC), since an unspecified moment. */
+/* Monotonic time in seconds (CLOCK_MONOTONIC), since an unspecified moment. */
 double seconds_now(void);
 
 /* Sorts in place, ascending. */
