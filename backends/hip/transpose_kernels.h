@@ -42,7 +42,7 @@ __device__ inline int64_t transpose_quotient(int64_t a, int64_t b)
 /* One element a thread and step: neighbouring threads read neighbouring elements, and write elements that lie a row
  * apart. `shape` may also be that of `out`, with the strides of `in` exchanged: then the writes are neighbours. */
 template <typename T>
-__global__ GPU_LAUNCH_BOUNDS(1024, 1) void naive_transpose(transposing t)
+__global__ GPU_LAUNCH_BOUNDS(1024, 2) void naive_transpose(transposing t)
 {
     const int threads = gpu_block_threads();
     const int64_t elements = t.shape[0] * t.shape[1] * t.shape[2] * t.shape[3], step = (int64_t)gridDim.x * threads;
@@ -90,19 +90,29 @@ constexpr int simple_edge = 32; /* of a tile of `tiled` */
 /* The textbook's, without padding: the threads of a warp read a column of the tile, whose elements lie 32 elements
  * apart: of four bytes, all 32 in one bank, which serves them one after the other. */
 template <typename T>
-__global__ GPU_LAUNCH_BOUNDS(1024, 1) void tiled_transpose(transposing t, int64_t tiles)
+__global__ GPU_LAUNCH_BOUNDS(1024, 2) void tiled_transpose(transposing t, int64_t tiles)
 {
     GPU_DYNAMIC_SHARED(memory);
+    constexpr int rounds = 4;
     T *const cells = reinterpret_cast<T *>(memory);
     const int threads = gpu_block_threads();
     for (int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
         const transpose_tile<T> tile(t, number, simple_edge);
-        for (int i = transpose_thread(); i < simple_edge * simple_edge; i += threads) {
-            const int row = i / simple_edge, column = i % simple_edge;
-            if (row < tile.rows && column < tile.columns)
-                cells[i] = tile.in[row * tile.in_stride + column];
+        for (int first = transpose_thread(); first < simple_edge * simple_edge; first += rounds * threads) {
+            T element[rounds] = {};
+            GPU_UNROLL
+            for (int r = 0; r < rounds; r++) { /* this many loads are on their way at a time */
+                const int i = first + r * threads, row = i / simple_edge, column = i % simple_edge;
+                if (row < tile.rows && column < tile.columns)
+                    element[r] = tile.in[row * tile.in_stride + column];
+            }
+            GPU_UNROLL
+            for (int r = 0; r < rounds; r++)
+                if (first + r * threads < simple_edge * simple_edge)
+                    cells[first + r * threads] = element[r];
         }
         __syncthreads();
+        GPU_NO_UNROLL
         for (int i = transpose_thread(); i < simple_edge * simple_edge; i += threads) {
             const int column = i / simple_edge, row = i % simple_edge;
             if (row < tile.rows && column < tile.columns)
@@ -291,8 +301,9 @@ __device__ void transpose_store_packs(const transpose_tile<T> &tile, const typen
     using layout = transpose_layout<T>;
     constexpr int across = layout::edge / layout::pack_size, units = layout::edge * across;
     const int threads = gpu_block_threads();
-    GPU_UNROLL_SOME
-    for (int i = transpose_thread(); i < units; i += threads) {
+    GPU_NO_UNROLL /* stores are not waited for, and registers are needed for more warps */
+        for (int i = transpose_thread(); i < units; i += threads)
+    {
         const transpose_spot spot(i, across);
         const int row = spot.along * layout::pack_size, column = spot.line;
         if (row < tile.rows && column < tile.columns) {
@@ -309,7 +320,7 @@ __device__ void transpose_store_elements(const transpose_tile<T> &tile, const ty
     using layout = transpose_layout<T>;
     constexpr int across = layout::edge / layout::stack, units = layout::edge * across;
     const int threads = gpu_block_threads();
-    GPU_UNROLL_SOME
+    GPU_NO_UNROLL
     for (int i = transpose_thread(); i < units; i += threads) {
         const int row = i % across * layout::stack, column = i / across;
         const auto cell = cells[layout::place(i % across, column)];
@@ -321,7 +332,7 @@ __device__ void transpose_store_elements(const transpose_tile<T> &tile, const ty
 }
 
 template <typename T>
-__global__ GPU_LAUNCH_BOUNDS(1024, 1) void padded_transpose(transposing t, int64_t tiles)
+__global__ GPU_LAUNCH_BOUNDS(1024, 2) void padded_transpose(transposing t, int64_t tiles)
 {
     GPU_DYNAMIC_SHARED(memory);
     using layout = transpose_layout<T>;
