@@ -40,8 +40,8 @@ struct tile_in_memory {
     int lines, length;
 };
 
-/* to[line * line_pitch + x * x_pitch] = the tile's, zeros beyond the edges; times s[x] if there is s. */
-template <typename T>
+/* to[line * line_pitch + x * x_pitch] = the tile's, zeros beyond the edges; `scaled`: times s[x]. */
+template <bool scaled, typename T>
 __device__ inline void fill_tile(const T *from, int64_t stride, const tile_in_memory &tile, const T *s, T *to,
                                  int line_pitch, int x_pitch)
 {
@@ -52,10 +52,23 @@ __device__ inline void fill_tile(const T *from, int64_t stride, const tile_in_me
             const int64_t at_line = tile.line + line, at = tile.x + x;
             T value = 0;
             if (at_line < tile.end_line && at < tile.end)
-                value = s ? from[at_line * stride + at] * s[at] : from[at_line * stride + at];
+                value = scaled ? from[at_line * stride + at] * s[at] : from[at_line * stride + at];
             to[line * line_pitch + x * x_pitch] = value;
         }
     }
+}
+
+/* The same of a tile that is turned or not, whose first element is element p of line i, or the other way around:
+ * numbers that are the same in all threads go to vector registers, of which there are more. */
+template <typename T>
+__device__ inline void fill_turned(const T *from, int64_t stride, bool turned, int64_t i, int64_t end_i, int64_t p,
+                                   int64_t end_p, int rows, int depth, T *to, int i_pitch, int p_pitch)
+{
+    tile_in_memory tile = {turned ? p : i,         turned ? end_p : end_i, turned ? i : p,
+                           turned ? end_i : end_p, turned ? depth : rows,  turned ? rows : depth};
+    int line_pitch = turned ? p_pitch : i_pitch, x_pitch = turned ? i_pitch : p_pitch;
+    gpu_in_vector(stride, tile.line, tile.end_line, tile.x, tile.end, tile.lines, tile.length, line_pitch, x_pitch);
+    fill_tile<false>(from, stride, tile, (const T *)nullptr, to, line_pitch, x_pitch);
 }
 
 /* Copies the tile of `height` x `depth` of a times s, and of `depth` x `width` of b. */
@@ -63,17 +76,15 @@ template <product_form form, typename T>
 __device__ inline void fill_tiles(const factors<T> &m, int64_t i0, int64_t j0, int64_t p0, int height, int width,
                                   int depth, T *as, T *bs)
 {
-    const tile_in_memory a = {i0, m.rows, p0, m.terms, height, depth}, b = {p0, m.terms, j0, m.columns, depth, width};
     const int a_pitch = tiled_pitch(depth), b_pitch = tiled_b_pitch<form>(width);
-    const T *s = form == product_form::scaled ? m.s : nullptr;
-    if (form == product_form::turned && m.turned_a)
-        fill_tile(m.a, m.a_stride, {p0, m.terms, i0, m.rows, depth, height}, s, as, 1, a_pitch);
-    else
-        fill_tile(m.a, m.a_stride, a, s, as, a_pitch, 1);
-    if (form == product_form::turned && m.turned_b)
-        fill_tile(m.b, m.b_stride, {j0, m.columns, p0, m.terms, width, depth}, (const T *)nullptr, bs, 1, b_pitch);
-    else
-        fill_tile(m.b, m.b_stride, b, (const T *)nullptr, bs, b_pitch, 1);
+    if constexpr (form == product_form::turned) {
+        fill_turned(m.a, m.a_stride, m.turned_a, i0, m.rows, p0, m.terms, height, depth, as, a_pitch, 1);
+        fill_turned(m.b, m.b_stride, !m.turned_b, j0, m.columns, p0, m.terms, width, depth, bs, 1, b_pitch);
+    } else {
+        constexpr bool scaled = form == product_form::scaled;
+        fill_tile<scaled>(m.a, m.a_stride, {i0, m.rows, p0, m.terms, height, depth}, m.s, as, a_pitch, 1);
+        fill_tile<false>(m.b, m.b_stride, {p0, m.terms, j0, m.columns, depth, width}, m.s, bs, b_pitch, 1);
+    }
 }
 
 /* Tiles of both factors in shared memory, each element of which serves a whole row or column of a block's outputs. A

@@ -88,6 +88,14 @@ for how in full sampled; do
     gives "(0, 5, 4)" reconstruct 0x5x3.npy 0x3.npy 0x3x4.npy --check=$how
 done
 
+# numpy.matmul; integers have another check.
+for dtype in f64 i32; do
+    gives "(5, 4)" matmul 5x0.npy 0x4.npy --dtype=$dtype
+    gives "(0, 4)" matmul 0x3.npy 3x4.npy --dtype=$dtype
+    gives "(5, 0)" matmul 5x3.npy 3x0.npy --dtype=$dtype
+    gives "(0, 5, 4)" matmul 0x5x3.npy 3x4.npy --dtype=$dtype
+done
+
 # Slices of nothing, and of nothing of something.
 for file in 0 0x5 5x0 2x0x3; do
     ok "slice $file" slice $file.npy --json "${quick[@]}"

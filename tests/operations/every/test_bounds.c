@@ -367,6 +367,49 @@ Test(bounds, reconstruct, .timeout = 600)
     measure(reconstruct_on, 8);
 }
 
+/* ------------------------------------------------------------------------------------------------------ matmul ---- */
+
+/* b is stored transposed. Underflow: each product may be off by half of the smallest number. */
+static void measure_matmul(fl_device *device, const struct matrix *a, const struct matrix *b, const char *input)
+{
+    const char *variant;
+    struct matrix got = matrix_create(a->dtype, M, N);
+    fl_array *on_a = array_from(device, a), *on_b = array_from(device, b), *c = array_from(device, &got);
+    for (size_t v = 0; (variant = variant_of(device, "matmul", a->dtype, v)) != NULL; v++) {
+        must(fl_matmul(device, on_a, false, on_b, true, c, &(fl_run){.variant = variant}));
+        must(fl_array_to_host(c, got.data));
+        for (int64_t at = 0; at < M * N; at++) {
+            struct exact e = {0, 0, 0};
+            for (int64_t p = 0; p < K; p++)
+                add_term(&e, (long double)matrix_get(a, at / N, p) * (long double)matrix_get(b, at % N, p));
+            note(device, "matmul", variant, a->dtype, input, part_of(&e, a->dtype, K + 1, K, matrix_get(&got, 0, at)));
+        }
+    }
+    free_arrays(on_a, on_b, c);
+    matrix_free(&got);
+}
+
+static void matmul_on(const struct on *on)
+{
+    fl_device *device = open_device(on->resource);
+    char input[64];
+    for (size_t d = 0; d < COUNT(floats); d++)
+        for (int i = 0; i < KINDS * KINDS; i++) {
+            struct matrix a = numbers(floats[d], M, K, (enum kind)(i / KINDS), 1);
+            struct matrix b = numbers(floats[d], N, K, (enum kind)(i % KINDS), 2);
+            snprintf(input, sizeof input, "%s, %s", kind_names[i / KINDS], kind_names[i % KINDS]);
+            measure_matmul(device, &a, &b, input);
+            matrix_free(&a);
+            matrix_free(&b);
+        }
+    fl_device_close(device);
+}
+
+Test(bounds, matmul, .timeout = 600)
+{
+    measure(matmul_on, 8);
+}
+
 /* ------------------------------------------------------------------------------------------------- log_of_sum ---- */
 
 /* A unit in the last place of a number of the dtype. */
