@@ -75,6 +75,12 @@ inline dim3 block_of(const fl_launch *launch)
     return dim3((unsigned)launch->block[0], (unsigned)launch->block[1]);
 }
 
+/* Outputs of a thread of `register` in blocks that are not a patch's. */
+template <product_form form>
+constexpr int rows_of_any = form == product_form::turned ? any_turned_rows : any_rows;
+template <product_form form>
+constexpr int columns_of_any = form == product_form::turned ? any_turned_columns : any_columns;
+
 /* Terms of a tile of `tiled`: as many as a block's shared memory takes without asking for more. */
 template <product_form form>
 int depth_of(const hip_device *device, int64_t width, int64_t height, size_t element)
@@ -159,7 +165,7 @@ void plan_patch(const hip_device *device, const product_size &size, fl_launch *l
             cut_grid(device, size, P::width, P::height, launch);
             count_tiles(size, P::width, P::height, launch);
         },
-        [&] { plan_any<any>(device, size, any_rows, any_columns, launch); });
+        [&] { plan_any<any>(device, size, rows_of_any<any>, columns_of_any<any>, launch); });
 }
 
 /* True if `auto` uses the library. A requested block is one of `register`. */
@@ -232,7 +238,7 @@ fl_status launch_patch(const fl_context *context, const product_size &size, cons
             using P = decltype(shape);
             return by_columns(context, launch, P::width, m, register_kernel<own, P, vectors, T>);
         },
-        [&] { return launch_any<any, any_rows, any_columns>(context, m, launch); });
+        [&] { return launch_any<any, rows_of_any<any>, columns_of_any<any>>(context, m, launch); });
 }
 
 #endif

@@ -102,7 +102,14 @@ struct patches<uint64_t> {
     static constexpr tile_times of_small = {4.5, 16.8}, of_large = of_small, of_medium = of_small;
 };
 
-constexpr int any_rows = 4, any_columns = 4; /* outputs of a thread in other blocks than theirs */
+/* Outputs of a thread in other blocks than theirs; of matrices that may be stored transposed, whose tiles take more
+ * registers to load. */
+constexpr int any_rows = 4, any_columns = 4;
+#if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+constexpr int any_turned_rows = 2, any_turned_columns = 2;
+#else
+constexpr int any_turned_rows = 4, any_turned_columns = 4;
+#endif
 
 /* ------------------------------------------------------------------------------------------------- transpose ---- */
 
