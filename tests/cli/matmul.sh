@@ -25,7 +25,7 @@ save("each.npy", "f4", (2, 2, 2), [4, 5, 10, 11, 8, 10, 20, 22])
 save("three.npy", "f4", (3, 3, 2), range(18))
 save("i.npy", "i4", (1, 2), [2**31 - 1, -2**31])
 save("j.npy", "i4", (2, 1), [2, 3])
-save("wrapped.npy", "i4", (1, 1), [-2 - 2**31])
+save("wrapped.npy", "i4", (1, 1), [2**31 - 2])   # -2 - 2**31
 save("bytes.npy", "u1", (2, 3), range(6))
 save("line.npy", "f4", (3,), range(3))
 save("four.npy", "f4", (4, 2), range(8))
