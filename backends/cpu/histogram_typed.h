@@ -22,7 +22,7 @@ static void FN(places)(const histogram_rule *r, const void *in, int64_t first, i
 {
     const T *restrict x = (const T *)in + first;
     const double lo = r->lo, hi = r->hi, width = r->width, scale = r->scale, shift = r->shift;
-    const double least = r->clip ? lo : (double)-INFINITY, most = r->clip ? hi : (double)INFINITY;
+    const bool clip = r->clip;
     const int32_t none = (int32_t)r->bins, last = none - 1;
 
     if (!r->nearest) {
@@ -34,14 +34,11 @@ static void FN(places)(const histogram_rule *r, const void *in, int64_t first, i
     }
 #pragma omp simd
     for (int64_t i = 0; i < length; i++) {
-        double v = (double)x[i], inside;
-        v = v < least ? least : v;
-        v = v > most ? most : v;
-        inside = v < lo ? lo : v;
+        const double v = (double)x[i];
+        double inside = v > lo ? v : lo; /* NaN: lo */
         inside = inside > hi ? hi : inside;
-        inside = inside == inside ? inside : lo; /* NaN */
         const double edge = ((inside - lo + shift) * scale + HISTOGRAM_ROUNDER) - HISTOGRAM_ROUNDER;
         const int32_t bin = (int32_t)edge - (inside < lo + edge * width);
-        at[i] = inside != v ? none : bin < last ? bin : last;
+        at[i] = v != (clip ? v : inside) ? none : bin < last ? bin : last;
     }
 }

@@ -19,9 +19,9 @@
 /* ----------------------------------------------------------------------------------------------------- bins ---- */
 
 /* The estimate of x's position less 1/2 is rounded to a whole number by adding a large one, in whose lowest bits it is
- * then: the bin, unless the position is so close to an edge that exact() must decide. The bits of a float grow with it.
- * So a position before or behind the bins gives a number that is, unsigned, beyond them, and it is not asked first
- * whether x lies between lo and hi. */
+ * then: the bin, unless the position is so close to an edge that exact() must decide, or x is hi, which integers that
+ * are moved away from the edges are not close to. The bits of a float grow with it. So a position before or behind the
+ * bins gives a number that is, unsigned, beyond them, and it is not asked first whether x lies between lo and hi. */
 template <typename Whole, typename Real>
 __device__ inline Whole whole_of(Real shifted, Real rounder)
 {
@@ -75,7 +75,7 @@ struct double_bins {
         }
         const double place = gpu_multiply(x - rule.lo + rule.shift, rule.scale) - 0.5;
         const double shifted = place + HISTOGRAM_ROUNDER, below = shifted - HISTOGRAM_ROUNDER, beyond = place - below;
-        if (!(fabs(beyond) <= inner))
+        if (!(fabs(beyond) <= inner) || (std::is_integral<T>::value && x == rule.hi))
             return histogram_exact(rule, (double)element, below + (beyond > 0 ? 1 : 0));
         return whole_of<int64_t, double>(shifted, HISTOGRAM_ROUNDER);
     }
@@ -112,7 +112,7 @@ struct float_bins {
         }
         const float place = distance(x, lower) * scale + offset, shifted = place + float_rounder;
         const float below = shifted - float_rounder, beyond = place - below;
-        if (!(fabsf(beyond) <= inner))
+        if (!(fabsf(beyond) <= inner) || (std::is_integral<T>::value && x == upper))
             return exact(x, below + (beyond > 0 ? 1 : 0));
         return whole_of<int, float>(shifted, float_rounder);
     }
