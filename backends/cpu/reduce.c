@@ -302,9 +302,10 @@ static fl_status CPU_NAME(pairwise)(const fl_context *context, const void *args,
 static fl_status CPU_NAME(naive)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const division d = CPU_NAME(divide)(args);
+    const int threads = (int)min64(cpu_team(context, launch->bytes_requested), d.outer * d.inner);
 
-    (void)context, (void)launch;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(context, launch->bytes_requested))
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < d.outer * d.inner; i++) {
         const int64_t outer = i / d.inner, column = i % d.inner;
         columns_state s;

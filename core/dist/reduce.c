@@ -53,8 +53,8 @@ static fl_status read_at(const fl_array *array, int64_t place, answer *a)
     fl_status status;
 
     for (int d = ndim - 1; d >= 0; d--) {
-        start[d] = place % fl_array_shape(array)[d];
-        place /= fl_array_shape(array)[d];
+        start[d] = place % fl_array_shape(array, d);
+        place /= fl_array_shape(array, d);
         one[d] = 1;
     }
     status = fl_array_view(array, start, one, &view);
