@@ -24,6 +24,7 @@
     use(transpose) \
     use(histogram) \
     use(reduce) \
+    use(scan) \
     use(primes) \
     use(convolve1d) \
     use(convolve) \

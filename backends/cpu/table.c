@@ -18,6 +18,7 @@ extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct), CPU_
 extern const cpu_operation CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd), CPU_NAME(cpu_svd_library);
 extern const cpu_operation CPU_NAME(cpu_transpose);
 extern const cpu_operation CPU_NAME(cpu_reduce), CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd),
+extern const cpu_operation CPU_NAME(cpu_scan), CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd),
     CPU_NAME(cpu_svd_library);
 extern const cpu_table CPU_NAME(cpu_table);
 
@@ -40,6 +41,7 @@ static const cpu_operation *const operations[] = {
     &CPU_NAME(cpu_reconstruct),
     &CPU_NAME(cpu_reconstruct_library),
     &CPU_NAME(cpu_reduce),
+    &CPU_NAME(cpu_scan),
     &CPU_NAME(cpu_select),
     &CPU_NAME(cpu_sort),
     &CPU_NAME(cpu_svd_library), /* before the others: auto takes it where it is */

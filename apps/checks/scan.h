@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan.h - checks running sums and maxima by one loop on the host, which is more exact than the result may be.
+ */
+#pragma once
+
+#include "run/verdict.h"
+
+/* `result` must be fl_scan of `in`. Integers and maxima: exactly. The i-th sum of floats: within flynn.h's bound of one
+ * loop if `sequential`, else that of every other variant. */
+compare_result scan_compare(const host_array *result, const host_array *in, fl_reduction reduction, bool exclusive,
+                            bool sequential);
