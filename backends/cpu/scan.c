@@ -69,7 +69,7 @@ static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_sca
 #undef PUT
 #undef LOWEST
 
-/* Maxima: of equal elements the first, and the first NaN for good. The masks are those of vectors, or 0 and -1. */
+/* Maxima: of equal elements the first, and the first NaN for ever. The masks are those of vectors, or 0 and -1. */
 #define PUT(a, b) FN(larger)(a, b)
 #define MAXIMUM
 #define BEYOND(a, b) ((b) > (a))

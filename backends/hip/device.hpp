@@ -83,6 +83,7 @@ hip_rows hip_convert_rows();
 hip_rows hip_convolve_rows();
 hip_rows hip_primes_rows();
 hip_rows hip_reduce_rows();
+hip_rows hip_scan_rows();
 hip_rows hip_select_rows();
 hip_rows hip_histogram_rows();
 hip_rows hip_svd_rows();

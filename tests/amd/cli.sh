@@ -16,7 +16,7 @@ declare -A command=(
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map --size=500" [search_sorted]="search_sorted --size=5000 --sorted=3000" [transpose]="transpose --size=70"
     [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5" [matmul]="matmul --size=48"
-    [histogram]="histogram --size=5000"
+    [histogram]="histogram --size=5000" [scan]="scan --size=5000 --dtype=i32"
 )
 # They have no exercise; kernel has a test of its own.
 declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [qr]=1)

@@ -41,6 +41,8 @@ for shape in "0 (0,)" "0x5 (0, 5)" "5x0 (5, 0)" "2x0x3 (2, 0, 3)"; do
     gives "(0,)" select "$file"
     [ "$file" = 0.npy ] || gives "$(sed 's/\(, \|(\)\([0-9]*\), \([0-9]*\))/\1\3, \2)/' <<<"${shape#* }")" transpose "$file"
     gives "(256,)" histogram "$file"
+    gives "(0,)" scan "$file"
+    gives "(0,)" scan "$file" --operation=maximum --exclusive --in-place
     ok "allclose $file" allclose "$file" "$file" "${quick[@]}"
 done
 gives "(0,)" log_of_sum 0.npy 3

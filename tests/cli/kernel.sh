@@ -48,6 +48,9 @@ def numbers(count):
 values = [random.randrange(16) for _ in range(10000)]
 write("values", values, (10000,), "<i4")
 write("counts", [values.count(v) for v in range(16)], (16,), "<i4")
+parts = [values[i:i + 256] for i in range(0, 10000, 256)]
+write("sums", [sum(part[:i + 1]) for part in parts for i in range(len(part))], (10000,), "<i4")
+write("sums_before", [sum(part[:i]) for part in parts for i in range(len(part))], (10000,), "<i4")
 write("primes", [int(n > 1 and all(n % d for d in range(2, n))) for n in range(1000)], (1000,), "|u1")
 write("factors", range(1, 9), (8,))
 write("ones", [1] * 512, (512,))
@@ -114,6 +117,12 @@ lessons() {
     wrong histogram_race.hip "$race" "${count[@]}"
     right histogram_shared.hip "${count[@]}" -D BINS=16 --shared=64
     wrong histogram_no_barrier.hip "$race" "${count[@]}" -D BINS=16 --shared=64
+    sums=(values.npy out 10000 --block=256 --shared=1056)
+    right scan.hip "${sums[@]}" --expect=sums.npy
+    wrong scan_no_barrier.hip "$race" "${sums[@]}" --expect=sums.npy
+    wrong scan_off_by_one.hip "writes behind out: element 10000 of an array of 10000" "${sums[@]}" --expect=sums_before.npy
+    right scan_tree.hip "${sums[@]}" --expect=sums_before.npy -D PAD=0
+    ok "scan_tree.hip, padded" kernel "$kernels/scan_tree.hip" "${sums[@]}" --expect=sums_before.npy -D PAD=1 --backend="$gpu" "${quick[@]}"
     scale=(ones.npy out 512 --block=64 --define=BLOCKS=8 --constant=factors:factors.npy --expect=scaled.npy)
     right constant.hip "${scale[@]}"
     wrong constant_by_thread.hip "" "${scale[@]}"

@@ -16,7 +16,7 @@ declare -A outputs=(
     [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
     [primes]="primes.out primes.count" [increment]=increment.out [sqrt]=sqrt.out [maximum]=maximum.out
     [log_of_sum]=log_of_sum.out [map]=map.out [search_sorted]=search_sorted.out [transpose]=transpose.out
-    [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt" [matmul]=matmul.c [histogram]=histogram.out
+    [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt" [matmul]=matmul.c [histogram]=histogram.out [scan]=scan.out
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
@@ -24,7 +24,7 @@ declare -A command=(
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
     [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32"
-    [matmul]="matmul --size=48" [histogram]="histogram --size=5000"
+    [matmul]="matmul --size=48" [histogram]="histogram --size=5000" [scan]="scan --size=5000"
 )
 
 # Lines "operation variant dtype" of what the plugin offers, the oracle left out; the first dtype of several.

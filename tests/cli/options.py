@@ -437,8 +437,9 @@ def version(command):
 # A file for each argument of a command that reads arrays or images.
 INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line.npy", "log_of_sum": "line.npy line.npy",
           "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
-          "select": "line.npy", "transpose": "image.npy", "histogram": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy", "svd": "image.npy",
-          "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
+          "select": "line.npy", "transpose": "image.npy", "histogram": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
+          "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
+          "scan": "line.npy",
           "batch": "images/0.png"}
 
 
@@ -876,6 +877,8 @@ VOID = [
     ("transpose image.npy --seed=3", "seed"),
     ("transpose image.npy --shape=4x3", "shape"),
     ("transpose --shape=4x3 --size=64", "size"),
+    ("scan line.npy --size=64", "size"),
+    ("scan line.npy --seed=3", "seed"),
     ("allclose near-a.npy near-b.npy --size=64", "size"),
     ("svd image.npy --size=64", "size"),
     ("reconstruct u.npy s.npy vt.npy --size=64", "size"),

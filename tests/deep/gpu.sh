@@ -57,6 +57,8 @@ program() {
         [ "$1" != transpose ] || size=301
         echo "bin/flynn $1 --size=$size" ;;
     maximum) echo "bin/flynn $1 --size=17" ;;
+    scan) # a library does not add up floats
+        echo "bin/flynn scan --size=20003 $([ "$2" != library ] || echo --operation=maximum)" ;;
     primes) echo "bin/flynn $1 --upto=3001" ;;
     reconstruct) echo "bin/flynn $1 --size=53 --keep=11" ;;
     matmul) echo "bin/flynn $1 --size=53" ;;
@@ -79,7 +81,7 @@ one() {
     local tool=$1 operation=$2 variant=$3 dtype=$4 log words status title finding
     title=$(printf '%-9s %-12s %-12s %s' "$@")
     log=$work/log.$tool.$operation.$variant.$dtype
-    read -ra words <<<"$(program "$operation")"
+    read -ra words <<<"$(program "$operation" "$variant")"
     if [ ${#words[@]} = 0 ]; then
         echo "FAILED   $title: no command for this operation in gpu.sh"
         return

@@ -122,6 +122,16 @@ static void make_histogram(struct arrays *a, fl_device *device, const struct cal
 static fl_status run_histogram(fl_device *device, const struct arrays *a, const fl_run *run)
 {
     return fl_histogram(device, a->in[0], -5, 8, false, a->out[0], run);
+/* A library's sums of floats are refused. */
+static void make_scan(struct arrays *a, fl_device *device, const struct call *call)
+{
+    const bool largest = strcmp(call->variant, "library") == 0;
+    vectors(a, device, call->dtype, 1, fl_reduce_dtype(call->dtype, largest ? FL_MAXIMUM : FL_SUM));
+}
+static fl_status run_scan(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    const bool largest = strcmp(run->variant, "library") == 0;
+    return fl_scan(device, a->in[0], largest ? FL_MAXIMUM : FL_SUM, false, a->out[0], run);
 }
 
 static void make_merge(struct arrays *a, fl_device *device, const struct call *call)
@@ -347,6 +357,7 @@ static const struct operation {
     {"select", NUMBERS | 1u << FL_U8, make_select, run_select},
     {"transpose", NUMBERS | 1u << FL_U8, make_transpose, run_transpose},
     {"histogram", NUMBERS | 1u << FL_U8, make_histogram, run_histogram},
+    {"scan", NUMBERS | 1u << FL_U8, make_scan, run_scan},
     {"primes", 1u << FL_I64, make_primes, run_primes},
     {"increment", NUMBERS, make_unary, run_increment},
     {"sqrt", FLOATS, make_unary, run_sqrt},

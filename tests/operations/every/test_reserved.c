@@ -72,6 +72,7 @@ static void call_without_elements(const char *resource, const fl_run *run,
     expect_it(fl_search_sorted(device, x, y, primes, run), run, "search_sorted");
     expect_it(fl_select(device, x, y, count, run), run, "select");
     expect_it(fl_transpose(device, tall, wide, run), run, "transpose");
+    expect_it(fl_scan(device, x, FL_SUM, false, y, run), run, "scan");
     expect_it(fl_primes(device, 0, primes, count, run), run, "primes");
     expect_it(fl_allclose(device, x, y, 0, 0, false, &found, run), run, "allclose");
     expect_it(fl_convert(device, x, y, run), run, "convert");

@@ -268,7 +268,7 @@ ON_EVERY_BACKEND(scan, large)
     fl_device *device = open_device(on->resource);
     for (size_t d = 0; d < COUNT(dtypes); d++)
         for (size_t r = 0; r < COUNT(reductions); r++) {
-            struct matrix in = matrix_random(dtypes[d], 1, is_small_test() ? 150001 : 600011, d);
+            struct matrix in = matrix_random(dtypes[d], 1, is_slow(device) ? 150001 : 600011, d);
             check_every_variant(device, &in, &(struct how){reductions[r], d % 2 == r, r == 1, {0}});
             matrix_free(&in);
         }
@@ -279,7 +279,7 @@ ON_EVERY_BACKEND(scan, large)
 ON_EVERY_BACKEND(scan, errors_of_one_sign)
 {
     fl_device *device = open_device(on->resource);
-    struct matrix in = matrix_create(FL_F32, 1, is_small_test() ? 150001 : 1000003);
+    struct matrix in = matrix_create(FL_F32, 1, is_slow(device) ? 150001 : 1000003);
     for (int64_t i = 0; i < in.shape[1]; i++)
         matrix_set(&in, 0, i, 0.1);
     check_every_variant(device, &in, &(struct how){FL_SUM, false, false, {0}});
@@ -394,7 +394,7 @@ ON_EVERY_BACKEND(scan, timing)
 ON_EVERY_BACKEND(scan, same_bits)
 {
     fl_device *device = open_device(on->resource);
-    struct matrix in = matrix_random(FL_F32, 1, is_small_test() ? 150001 : 400009, 11);
+    struct matrix in = matrix_random(FL_F32, 1, is_slow(device) ? 150001 : 400009, 11);
     const char *variant;
     fl_array *a, *out;
     const int64_t length = in.shape[1];

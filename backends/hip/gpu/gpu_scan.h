@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_scan.h - the vendors' scans, CUB's and rocPRIM's, under one name. Only scan.hip.cpp includes it: they take long
+ * to compile.
+ */
+#ifndef FLYNN_HIP_GPU_SCAN_H
+#define FLYNN_HIP_GPU_SCAN_H
+
+#include "gpu.h"
+
+/* HIP-CPU has no such library; on a machine that compiles for AMD it may be missing. */
+#if defined(__CUDACC__)
+#include <cub/device/device_scan.cuh>
+#define GPU_HAS_SCAN 1
+#elif !defined(__HIP_CPU_RT__) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/device/device_scan.hpp>)
+#include "gpu_rocprim.h"
+
+#include <iostream> /* which rocPRIM 5.3 uses and does not include */
+
+#include <rocprim/device/device_scan.hpp>
+#define GPU_HAS_SCAN 1
+#else
+#define GPU_HAS_SCAN 0
+#endif
+
+#if GPU_HAS_SCAN
+
+/* Queues: out[i] = `put` of in[0] to in[i], or, if exclusive, of `lowest` and in[0] to in[i - 1]. `in`: a pointer or an
+ * iterator. With `memory` NULL it only returns the bytes it needs. */
+template <typename In, typename T, typename Put>
+static inline hipError_t gpu_scan(void *memory, size_t *bytes, In in, T *out, T lowest, bool exclusive, int64_t length,
+                                  Put put, hipStream_t stream)
+{
+#if defined(__CUDACC__)
+    return exclusive ? cub::DeviceScan::ExclusiveScan(memory, *bytes, in, out, put, lowest, length, stream)
+                     : cub::DeviceScan::InclusiveScan(memory, *bytes, in, out, put, length, stream);
+#else
+    return exclusive ? rocprim::exclusive_scan(memory, *bytes, in, out, lowest, (size_t)length, put, stream)
+                     : rocprim::inclusive_scan(memory, *bytes, in, out, (size_t)length, put, stream);
+#endif
+}
+#endif
+
+#endif

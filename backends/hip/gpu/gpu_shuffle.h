@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_shuffle.h - values that the lanes of a warp give each other, and words of memory that blocks give each other.
+ */
+#ifndef FLYNN_HIP_GPU_SHUFFLE_H
+#define FLYNN_HIP_GPU_SHUFFLE_H
+
+#include "gpu.h"
+
+#if defined(__HIP_CPU_RT__)
+#include <thread>
+#endif
+
+/* The value of the lane that is `by` lanes below (of the lowest lanes: undefined), and of the lane `from`. All lanes in
+ * `lanes`, bit by bit, must be there. T has 4 or 8 bytes. The emulation's warps have one lane. */
+template <typename T>
+static __device__ inline T gpu_shuffle_up(uint64_t lanes, T value, int by)
+{
+#if defined(__CUDACC__)
+    return __shfl_up_sync((unsigned)lanes, value, (unsigned)by);
+#elif defined(__HIP_CPU_RT__)
+    (void)lanes, (void)by;
+    return value;
+#else
+    (void)lanes;
+    return __shfl_up(value, (unsigned)by);
+#endif
+}
+
+template <typename T>
+static __device__ inline T gpu_shuffle(uint64_t lanes, T value, int from)
+{
+#if defined(__CUDACC__)
+    return __shfl_sync((unsigned)lanes, value, from);
+#elif defined(__HIP_CPU_RT__)
+    (void)lanes, (void)from;
+    return value;
+#else
+    (void)lanes;
+    return __shfl(value, from);
+#endif
+}
+
+/* A word of global memory that other blocks see, or wrote: all of its 64 bits at once, and past the caches that a
+ * multiprocessor has for itself. Nothing is said about other words. */
+static __device__ inline void gpu_store_word(uint64_t *to, uint64_t word)
+{
+#if defined(__CUDACC__)
+    *reinterpret_cast<volatile uint64_t *>(to) = word;
+#elif defined(__HIP_CPU_RT__)
+    __atomic_store_n(to, word, __ATOMIC_RELAXED);
+#else
+    __hip_atomic_store(to, word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#endif
+}
+
+static __device__ inline uint64_t gpu_load_word(const uint64_t *from)
+{
+#if defined(__CUDACC__)
+    return *reinterpret_cast<const volatile uint64_t *>(from);
+#elif defined(__HIP_CPU_RT__)
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+#else
+    return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#endif
+}
+
+/* Called in a loop that waits for such a word. In the emulation the block that writes it may wait for this processor.
+ */
+static __device__ inline void gpu_wait_a_moment()
+{
+#if defined(__HIP_CPU_RT__)
+    std::this_thread::yield();
+#endif
+}
+
+#endif
