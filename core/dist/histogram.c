@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * histogram.c - fl_group_histogram: each rank counts its share, and the counts are added up.
+ */
 #include "group.h"
 
 enum { COUNTS, MOST_ADDED = 1 << 24 }; /* MOST_ADDED: at a time, as fl_group_reduce takes a 32-bit count */
