@@ -10,16 +10,12 @@
 
 extern const cpu_operation CPU_NAME(cpu_allclose), CPU_NAME(cpu_convert), CPU_NAME(cpu_convolve);
 extern const cpu_operation CPU_NAME(cpu_convolve1d), CPU_NAME(cpu_convolve1d_fft_f32), CPU_NAME(cpu_convolve1d_fft_f64);
-extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_elementwise), CPU_NAME(cpu_map), CPU_NAME(cpu_matmul);
-extern const cpu_operation CPU_NAME(cpu_matmul_library), CPU_NAME(cpu_merge), CPU_NAME(cpu_multiply_add);
-extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_elementwise), CPU_NAME(cpu_histogram);
-extern const cpu_operation CPU_NAME(cpu_map), CPU_NAME(cpu_merge), CPU_NAME(cpu_multiply_add);
-extern const cpu_operation CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct), CPU_NAME(cpu_reconstruct_library);
+extern const cpu_operation CPU_NAME(cpu_copy), CPU_NAME(cpu_elementwise), CPU_NAME(cpu_histogram), CPU_NAME(cpu_map);
+extern const cpu_operation CPU_NAME(cpu_matmul), CPU_NAME(cpu_matmul_library), CPU_NAME(cpu_merge);
+extern const cpu_operation CPU_NAME(cpu_multiply_add), CPU_NAME(cpu_primes), CPU_NAME(cpu_reconstruct);
+extern const cpu_operation CPU_NAME(cpu_reconstruct_library), CPU_NAME(cpu_reduce), CPU_NAME(cpu_scan);
 extern const cpu_operation CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd), CPU_NAME(cpu_svd_library);
 extern const cpu_operation CPU_NAME(cpu_transpose);
-extern const cpu_operation CPU_NAME(cpu_reduce), CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd),
-extern const cpu_operation CPU_NAME(cpu_scan), CPU_NAME(cpu_select), CPU_NAME(cpu_sort), CPU_NAME(cpu_svd),
-    CPU_NAME(cpu_svd_library);
 extern const cpu_table CPU_NAME(cpu_table);
 
 static const cpu_operation *const operations[] = {
