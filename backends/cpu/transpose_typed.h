@@ -38,12 +38,18 @@ static inline void FN(square)(const bits *restrict from, int64_t stride, bits *r
 }
 #endif
 
-/* What of a tile makes no square, column by column. */
+/* What of a tile makes no square: down its columns, or, of few columns, along its rows. */
 static void FN(rest)(const bits *restrict from, int64_t stride, bits *restrict to, int64_t pitch, int64_t rows,
                      int64_t columns)
 {
-    for (int64_t j = 0; j < columns; j++)
-        for (int64_t i = 0; i < rows; i++)
+    if (columns >= EDGE) {
+        for (int64_t j = 0; j < columns; j++)
+            for (int64_t i = 0; i < rows; i++)
+                to[j * pitch + i] = from[i * stride + j];
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
             to[j * pitch + i] = from[i * stride + j];
 }
 

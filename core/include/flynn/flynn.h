@@ -564,7 +564,8 @@ FL_API fl_status fl_histogram(fl_device *device, const fl_array *in, double lo, 
 /* out = `in` with its last two dimensions exchanged: numpy.swapaxes(in, -1, -2). in: 2 to FL_MAX_DIMS dimensions, of
  * which the first ones are a batch, any dtype; out: the same dtype; no memory is shared. Variants: naive, tiled, on a
  * GPU also padded (a tile whose columns lie in different banks of shared memory; Ruetsch and Micikevicius, "Optimizing
- * matrix transpose in CUDA", 2009). Queued. Errors as fl_convolve1d. */
+ * matrix transpose in CUDA", 2009) and linear (for matrices with few rows or columns). Queued. Errors as
+ * fl_convolve1d. */
 FL_API fl_status fl_transpose(fl_device *device, const fl_array *in, fl_array *out, const fl_run *run);
 
 /* c = a b, for each matrix of a batch: numpy.matmul. a: [batch x] m x k, or, if transpose_a, [batch x] k x m; b: [batch
