@@ -52,7 +52,7 @@ static const own_option options[] = {
      .help = "The bins' lowest and highest edge\vWithout it: 0,1 for pictures and for random f32 and f64; 0,256 for u8 "
              "and for random integers; the least and the largest element of other files."},
     {"outside", OPTION_CHOICE, offsetof(histogram_options, outside), "WHERE", .names = outside_names,
-     .help = "drop (default): elements outside the range are not counted; clip: in the first or last bin"},
+     .help = "drop (default) what is outside, or clip it to the range"},
     {0},
 };
 
@@ -248,9 +248,9 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
 const exercise_kind histogram_exercise = {
     .name = "histogram",
     .summary = "count how many elements fall into each of some bins",
-    .help = "Counts how many elements fall into each of some bins of one width, as numpy.histogram does: a bin has its "
-            "lower edge, the last one both; NaN is not counted.\v"
-            "FILE is a .npy or .png file of up to four dimensions, taken row by row; the grey levels of an 8-bit "
+    .help = "Counts how many elements fall into each of some bins of one width, as numpy.histogram does.\v"
+            "A bin has its lower edge, the last one both; NaN is not counted. FILE is a .npy or .png file of up to "
+            "four dimensions, taken row by row; the grey levels of an 8-bit "
             "picture are 0/255 to 255/255, one in each of 256 bins. Without it: --size (16777216) random numbers of "
             "--dtype (f32) from --seed, in 0..1, integers from 0 to 255.\v"
             "\trandom numbers on the best backend\n"

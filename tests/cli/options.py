@@ -230,7 +230,7 @@ def size(command):
     elif command == "ceiling":
         found = [[q["amount"] for q in row(command, f"--size={n}")["quantities"]] for n in sizes]
     else:
-        key = "array_shape" if command == "slice" else "elements"
+        key = {"slice": "array_shape", "histogram": "bytes"}.get(command, "elements")  # of the result, or of all arrays
         found = [row(command, f"--size={n}")[key] for n in sizes]
     differ(*found, "what is computed")
 
@@ -253,7 +253,7 @@ def dtype(command):
     shown = [row(command, f"--dtype={d}") for d in ("f32", "f64")]
     if command == "batch":
         shown = [document(*quick("batch"), f"--dtype={d}")["batch"] for d in ("f32", "f64")]
-    if command in ("allclose", "search_sorted"):  # their result is i64
+    if command in ("allclose", "search_sorted", "histogram"):  # their result is i64
         differ(*(r["bytes"] for r in shown), "bytes")
     else:
         is_equal([r["dtype"] for r in shown], ["f32", "f64"], "dtype")
@@ -780,6 +780,9 @@ OWN = {
     ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
     ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
     ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
+    ("histogram", "bins"): lambda c: in_row(c, "elements", "bins", 10, 20),
+    ("histogram", "range"): lambda c: in_row(c, "hi", "range", None, "0,2", "-1,0.5"),
+    ("histogram", "outside"): lambda c: in_row(c, "counted", "outside", "drop", "clip", more=("--range=0.25,0.5",)),
     ("convolve1d", "mode"): lambda c: in_row(c, "shape", "mode", "full", "same", "valid"),
     ("convolve1d", "gaussian"): lambda c: result_differs(c, "", "--gaussian=narrow"),
     ("convolve1d", "taps"): lambda c: in_row(c, "shape", "taps", 15, 225),

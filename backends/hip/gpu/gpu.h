@@ -183,7 +183,7 @@ static inline void gpu_version(int version, char *text, size_t size)
 }
 
 #if !defined(__HIP_CPU_RT__)
-#include "../amd_target.h"
+#include "amd_target.h"
 
 /* Newer HIP deprecates hipHostMalloc and hipHostFree for names that older ones lack. */
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
