@@ -52,7 +52,7 @@ static const own_option options[] = {
      .help = "The bins' lowest and highest edge\vWithout it: 0,1 for pictures and for random f32 and f64; 0,256 for u8 "
              "and for random integers; the least and the largest element of other files."},
     {"outside", OPTION_CHOICE, offsetof(histogram_options, outside), "WHERE", .names = outside_names,
-     .help = "drop (default) what is outside, or clip it to the range"},
+     .help = "drop (default) what is outside, or clip it"},
     {0},
 };
 
