@@ -12,7 +12,7 @@ check "the device" grep -q "device 0: emulated $architecture" "$work/out"
 # The command that runs an operation on something small; an operation that `flynn list` has and that is missing here fails.
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
-    [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
+    [select]="select --size=5000" [reduce]="reduce --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map --size=500" [search_sorted]="search_sorted --size=5000 --sorted=3000" [transpose]="transpose --size=70"
     [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5" [matmul]="matmul --size=48"

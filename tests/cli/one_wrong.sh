@@ -14,13 +14,14 @@ none=(convert allclose copy multiply_add kernel merge qr)
 # here fails this test.
 declare -A outputs=(
     [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
+    [reduce]=reduce.out
     [primes]="primes.out primes.count" [increment]=increment.out [sqrt]=sqrt.out [maximum]=maximum.out
     [log_of_sum]=log_of_sum.out [map]=map.out [search_sorted]=search_sorted.out [transpose]=transpose.out
     [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt" [matmul]=matmul.c [histogram]=histogram.out [scan]=scan.out
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
-    [select]="select --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
+    [select]="select --size=5000" [reduce]="reduce --size=5000 --columns=50 --axis=0" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
     [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32"

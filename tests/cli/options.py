@@ -439,7 +439,7 @@ INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line
           "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
           "select": "line.npy", "transpose": "image.npy", "histogram": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
           "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
-          "scan": "line.npy",
+          "scan": "line.npy", "reduce": "line.npy",
           "batch": "images/0.png"}
 
 
@@ -777,6 +777,12 @@ OWN = {
     ("sort", "in-place"): in_place,
     ("search_sorted", "sorted"): lambda c: in_row(c, "bytes_requested", "sorted", None, 100),
     ("transpose", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
+    ("reduce", "operation"): lambda c: in_row(c, "operation", "operation", None, "minimum", "argmax"),
+    ("reduce", "axis"): lambda c: differ(*(document(c, "--columns=4", "--size=64", *SERIAL, *QUICK, *more)["results"][0]["shape"]
+                                           for more in ((), ("--axis=0",), ("--axis=1",))), "the shape"),
+    ("reduce", "accumulate"): lambda c: in_row(c, "result", "accumulate", None, "f64"),
+    ("reduce", "columns"): lambda c: differ(*(document(c, "--axis=0", "--size=64", *SERIAL, *QUICK, f"--columns={n}")["results"][0]["shape"]
+                                              for n in (4, 8)), "the shape"),
     ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
     ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
     ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
@@ -882,6 +888,10 @@ VOID = [
     ("transpose --shape=4x3 --size=64", "size"),
     ("scan line.npy --size=64", "size"),
     ("scan line.npy --seed=3", "seed"),
+    ("reduce line.npy --size=64", "size"),
+    ("reduce line.npy --seed=3", "seed"),
+    ("reduce line.npy --columns=3", "columns"),
+    ("reduce --operation=argmin --accumulate=f64", "accumulate"),
     ("allclose near-a.npy near-b.npy --size=64", "size"),
     ("svd image.npy --size=64", "size"),
     ("reconstruct u.npy s.npy vt.npy --size=64", "size"),

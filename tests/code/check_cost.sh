@@ -33,7 +33,7 @@ cost() {
     fi
 }
 
-for name in increment sqrt log_of_sum sort select histogram allclose; do
+for name in increment sqrt log_of_sum sort select reduce histogram allclose; do
     cost $name --size=50000 --size=100000 100000 50000 --variant=naive
 done
 cost maximum --size=37 --size=46 97336 46683 --variant=naive

@@ -51,7 +51,7 @@ total=0
 # The command for an operation in small, in numbers that no block divides; what has no command of its own is run by `large`.
 program() {
     case $1 in
-    convolve | convolve1d | log_of_sum | sqrt | increment | sort | search_sorted | select | transpose | histogram | allclose | map | kernel)
+    convolve | convolve1d | log_of_sum | sqrt | increment | sort | search_sorted | select | reduce | transpose | histogram | allclose | map | kernel)
         local size=5003
         [ "$1" != convolve ] || size=45
         [ "$1" != transpose ] || size=301

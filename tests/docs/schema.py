@@ -259,6 +259,7 @@ def exercises():
     yield "sort", ["sort", "--size=1000", "--dtype=i64"]
     yield "select", ["select", "--size=1000"]
     yield "histogram", ["histogram", "--size=1000"]
+    yield "reduce", ["reduce", "--size=1000"]
     yield "primes", ["primes", "--upto=1000"]
     yield "convolve1d", ["convolve1d", "--size=64"]
     yield "convolve", ["convolve", "--size=64"]

@@ -39,6 +39,7 @@ static const output outputs[] = {
     {FL_OP_TRANSPOSE, "transpose.out", offsetof(fl_transpose_args, out), 0, true},
     {FL_OP_HISTOGRAM, "histogram.out", offsetof(fl_histogram_args, out), 0, true},
     {FL_OP_SCAN, "scan.out", offsetof(fl_scan_args, out), 0, false},
+    {FL_OP_REDUCE, "reduce.out", offsetof(fl_reduce_args, out), 0, false},
     {FL_OP_PRIMES, "primes.out", offsetof(fl_primes_args, out), offsetof(fl_primes_args, count), true},
     {FL_OP_PRIMES, "primes.count", offsetof(fl_primes_args, count), 0, true},
     {FL_OP_INCREMENT, "increment.out", offsetof(fl_unary_args, out), 0, true},

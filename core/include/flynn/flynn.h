@@ -515,8 +515,8 @@ typedef enum fl_reduction { FL_SUM = 0, FL_MINIMUM = 1, FL_MAXIMUM = 2, FL_ARGMI
  *
  * FL_SUM: out has fl_reduce_dtype's dtype (f32 and f64: in's own, integers: i64, which wraps), or f64, and then each
  * element is converted first. Of no elements it is 0. Integers are exact. Error of a sum of n floats, with u a unit of
- * rounding of out's dtype: naive at most (n - 1) u, every other variant at most (log2 n + 40) u times the sum of the
- * absolute values (pairwise summation; Higham, "The accuracy of floating point summation", 1993).
+ * rounding of out's dtype: naive and library at most (n - 1) u, every other variant at most (log2 n + 40) u times the
+ * sum of the absolute values (pairwise summation; Higham, "The accuracy of floating point summation", 1993).
  * FL_MINIMUM, FL_MAXIMUM: in's dtype; NaN if an element is NaN. FL_ARGMIN, FL_ARGMAX: i64, the index of the first such
  * element along the axis, or of the first NaN. Of no elements they are FL_E_ARGUMENT, as in NumPy.
  *

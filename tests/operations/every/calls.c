@@ -166,6 +166,21 @@ static void make_transpose(struct arrays *a, fl_device *device, const struct cal
 static fl_status run_transpose(fl_device *device, const struct arrays *a, const fl_run *run)
 {
     return fl_transpose(device, a->in[0], a->out[0], run);
+/* The rows' sums, the largest of all and the place of the least. */
+static void make_reduce(struct arrays *a, fl_device *device, const struct call *call)
+{
+    a->in[0] = input(device, call->dtype, 2, plane, 1);
+    output(a, 0, device, fl_reduce_dtype(call->dtype, FL_SUM), 1, plane);
+    output(a, 1, device, call->dtype, 1, count_shape);
+    output(a, 2, device, FL_I64, 1, count_shape);
+}
+static fl_status run_reduce(fl_device *device, const struct arrays *a, const fl_run *run)
+{
+    const bool library = run->variant && strcmp(run->variant, "library") == 0; /* takes rows, and no places */
+    fl_status status = fl_reduce(device, a->in[0], FL_SUM, 1, a->out[0], run);
+    if (status == FL_OK)
+        status = fl_reduce(device, a->in[0], FL_MAXIMUM, FL_ALL_AXES, a->out[1], run);
+    return status || library ? status : fl_reduce(device, a->in[0], FL_ARGMIN, FL_ALL_AXES, a->out[2], run);
 }
 
 static void make_primes(struct arrays *a, fl_device *device, const struct call *call)
@@ -358,6 +373,7 @@ static const struct operation {
     {"transpose", NUMBERS | 1u << FL_U8, make_transpose, run_transpose},
     {"histogram", NUMBERS | 1u << FL_U8, make_histogram, run_histogram},
     {"scan", NUMBERS | 1u << FL_U8, make_scan, run_scan},
+    {"reduce", NUMBERS | 1u << FL_U8, make_reduce, run_reduce},
     {"primes", 1u << FL_I64, make_primes, run_primes},
     {"increment", NUMBERS, make_unary, run_increment},
     {"sqrt", FLOATS, make_unary, run_sqrt},
