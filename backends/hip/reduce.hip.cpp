@@ -111,7 +111,7 @@ reduce_shape shape_of_lines(const hip_device *device, const fl_reduce_args *args
     reduce_shape s = {args->x.shape[0], args->x.shape[1], 1, 1, 1, 1, threads};
     const int64_t width = 16 / (int64_t)size_of(args->x.dtype);
     if (!by_warps(device, args, threads))
-        s.parts = parts_of(device, s.outer, s.length, 1, reduce_vectors * width * threads);
+        s.parts = parts_of(device, s.outer, s.length, 1, reduce_vectors<float> * width * threads);
     return s;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * reduce_kernels.h - the kernels of `reduce`. The input is (outer, length, inner); a result is that of `length`
- * elements, `inner` apart. What is computed of them says an operation: its types `element`, `state` (of some elements)
- * and `result`, and its functions.
+ * elements, `inner` apart. What is computed of them says an operation (reduce_operations.h).
  *
  * A thread adds up several elements in pairs, sixteen of such sums one after the other, and the sums of these; then
  * threads, blocks and what is left are put together in trees: so no element of n is rounded more often than log2 n + 40
@@ -12,209 +11,7 @@
 #define FLYNN_HIP_REDUCE_KERNELS_H
 
 #include "compact_kernels.h"
-
-/* ------------------------------------------------------------------------------------------------ operations ---- */
-
-/* The sum of count (a power of two) values, in pairs. */
-template <int count, typename T>
-__device__ inline T sum_in_pairs(T *values)
-{
-    GPU_UNROLL
-    for (int half = count / 2; half > 0; half /= 2)
-        GPU_UNROLL
-    for (int i = 0; i < half; i++)
-        values[i] += values[i + half];
-    return values[0];
-}
-
-/* Sums of elements, or, where y is not NULL, of products. Few: holds the sum of a few products exactly, or is Sum. Of
- * integers both are unsigned, and wrap. */
-template <typename T, typename Few, typename Sum>
-struct sum_operation {
-    using element = T;
-    using state = Sum;
-    using result = Sum;
-
-    const T *x, *y;
-
-    /* Of a thread. */
-    struct running {
-        Sum all, few;
-        int added; /* to `few` */
-
-        __device__ void add(const sum_operation &, Sum value)
-        {
-            few += value;
-            if (++added == 16) {
-                all += few;
-                few = 0;
-                added = 0;
-            }
-        }
-        __device__ Sum so_far() const
-        {
-            return all + few;
-        }
-    };
-
-    __device__ running start(int64_t) const
-    {
-        return {0, 0, 0};
-    }
-    __device__ Few value(int64_t at) const
-    {
-        return y ? (Few)((Few)x[at] * (Few)y[at]) : (Few)x[at];
-    }
-    __device__ void add(running &r, int64_t at, int64_t) const
-    {
-        r.add(*this, (Sum)value(at));
-    }
-    /* Vectors' elements from a and b, which is not read where y is NULL; `index` is the first one's along the axis, the
-     * next vector's is `step` higher. */
-    template <int vectors, int width>
-    __device__ void add(running &r, const T (&a)[vectors][width], const T (&b)[vectors][width], int64_t, int64_t) const
-    {
-        Few values[vectors * width];
-        GPU_UNROLL
-        for (int v = 0; v < vectors; v++)
-            GPU_UNROLL
-        for (int i = 0; i < width; i++)
-            values[v * width + i] = y ? (Few)((Few)a[v][i] * (Few)b[v][i]) : (Few)a[v][i];
-        r.add(*this, (Sum)sum_in_pairs<vectors * width>(values));
-    }
-    __device__ Sum join(Sum a, Sum b) const
-    {
-        return a + b;
-    }
-    __device__ static Sum of(Sum sum)
-    {
-        return sum;
-    }
-};
-
-/* Does b, which is not known to come later, take the place of a? */
-template <typename T>
-__device__ inline bool beats(T b, T a, bool most)
-{
-    return a == a && (b != b || (most ? b > a : b < a));
-}
-
-/* The least or largest element; `running` begins with the first one, which may be taken several times. */
-template <typename T>
-struct value_operation {
-    using element = T;
-    using result = T;
-    struct state {
-        T best;
-    };
-
-    const T *x, *y; /* y: NULL */
-    bool most;
-
-    struct running {
-        state best;
-
-        __device__ void add(const value_operation &o, const state &value)
-        {
-            best = o.join(best, value);
-        }
-        __device__ state so_far() const
-        {
-            return best;
-        }
-    };
-
-    __device__ running start(int64_t at) const
-    {
-        return {{x[at]}};
-    }
-    __device__ void add(running &r, int64_t at, int64_t) const
-    {
-        if (beats(x[at], r.best.best, most))
-            r.best.best = x[at];
-    }
-    template <int vectors, int width>
-    __device__ void add(running &r, const T (&a)[vectors][width], const T (&)[vectors][width], int64_t, int64_t) const
-    {
-        GPU_UNROLL
-        for (int v = 0; v < vectors; v++)
-            GPU_UNROLL
-        for (int i = 0; i < width; i++)
-            if (beats(a[v][i], r.best.best, most))
-                r.best.best = a[v][i];
-    }
-    __device__ state join(const state &a, const state &b) const
-    {
-        return beats(b.best, a.best, most) ? b : a;
-    }
-    __device__ static T of(const state &s)
-    {
-        return s.best;
-    }
-};
-
-/* The index of the first such element. */
-template <typename T>
-struct place_operation {
-    using element = T;
-    using result = int64_t;
-    struct state {
-        int64_t at;
-        T best;
-    };
-
-    const T *x, *y; /* y: NULL */
-    bool most;
-
-    struct running {
-        state best;
-
-        __device__ void add(const place_operation &o, const state &value)
-        {
-            best = o.join(best, value);
-        }
-        __device__ state so_far() const
-        {
-            return best;
-        }
-    };
-
-    __device__ running start(int64_t at) const
-    {
-        return {{0, x[at]}};
-    }
-    /* A thread takes elements in the order of their indices. */
-    __device__ void take(running &r, T value, int64_t index) const
-    {
-        if (beats(value, r.best.best, most)) {
-            r.best.best = value;
-            r.best.at = index;
-        }
-    }
-    __device__ void add(running &r, int64_t at, int64_t index) const
-    {
-        take(r, x[at], index);
-    }
-    template <int vectors, int width>
-    __device__ void add(running &r, const T (&a)[vectors][width], const T (&)[vectors][width], int64_t index,
-                        int64_t step) const
-    {
-        GPU_UNROLL
-        for (int v = 0; v < vectors; v++)
-            GPU_UNROLL
-        for (int i = 0; i < width; i++)
-            take(r, a[v][i], index + v * step + i);
-    }
-    __device__ state join(const state &a, const state &b) const
-    {
-        const bool better = beats(b.best, a.best, most), worse = beats(a.best, b.best, most);
-        return better || (!worse && b.at < a.at) ? b : a;
-    }
-    __device__ static int64_t of(const state &s)
-    {
-        return s.at;
-    }
-};
+#include "reduce_operations.h"
 
 /* -------------------------------------------------------------------------------------------------- threads ---- */
 
@@ -292,7 +89,9 @@ struct alignas(16) reduce_vector {
     T value[width];
 };
 
-constexpr int reduce_vectors = 4; /* that a thread has in flight */
+/* That a thread has in flight. Bytes need a register each: fewer vectors of them. */
+template <typename T>
+constexpr int reduce_vectors = sizeof(T) == 1 ? 2 : 4;
 
 /* Elements first to end - 1 of the array, whose index along the axis is that minus `row`, as one of `team` threads. */
 template <typename Operation>
@@ -300,7 +99,7 @@ __device__ inline void sum_line(const Operation &o, typename Operation::running 
                                 int64_t end, int rank, int team)
 {
     using T = typename Operation::element;
-    constexpr int width = reduce_vector<T>::width;
+    constexpr int width = reduce_vector<T>::width, ahead = reduce_vectors<T>;
     const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + first) % 16;
     const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + first) % 16 == off;
     const int64_t before = alike ? (int64_t)((16 - off) % 16 / sizeof(T)) : end - first; /* no 16 bytes begin there */
@@ -310,17 +109,17 @@ __device__ inline void sum_line(const Operation &o, typename Operation::running 
     for (int64_t i = first + rank; i < begin; i += team)
         o.add(r, i, i - row);
     int64_t v = rank;
-    for (; v + (int64_t)(reduce_vectors - 1) * team < vectors; v += (int64_t)reduce_vectors * team) {
-        reduce_vector<T> a[reduce_vectors], b[reduce_vectors] = {};
+    for (; v + (int64_t)(ahead - 1) * team < vectors; v += (int64_t)ahead * team) {
+        reduce_vector<T> a[ahead], b[ahead] = {};
         GPU_UNROLL
-        for (int i = 0; i < reduce_vectors; i++)
+        for (int i = 0; i < ahead; i++)
             a[i] = x[v + (int64_t)i * team];
         if (o.y)
             GPU_UNROLL
-        for (int i = 0; i < reduce_vectors; i++)
+        for (int i = 0; i < ahead; i++)
             b[i] = y[v + (int64_t)i * team];
-        o.add(r, reinterpret_cast<const T(&)[reduce_vectors][width]>(a),
-              reinterpret_cast<const T(&)[reduce_vectors][width]>(b), begin - row + v * width, (int64_t)team * width);
+        o.add(r, reinterpret_cast<const T(&)[ahead][width]>(a), reinterpret_cast<const T(&)[ahead][width]>(b),
+              begin - row + v * width, (int64_t)team * width);
     }
     for (; v < vectors; v += team) {
         const reduce_vector<T> a = x[v], b = y[v];
