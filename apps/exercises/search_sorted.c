@@ -144,7 +144,7 @@ const exercise_kind search_sorted_exercise = {
             "--size (4194304) random values and --sorted (1048576) numbers to search in, of --dtype (f32) from --seed, "
             "in 0..1, or for i32 and i64 over their whole range.\v"
             "\trandom values on the best backend\n"
-            "-b all --sorted=1000\tevery backend, in an array that fits in a cache\n"
+            "-b all --sorted=1000\tevery backend side by side\n"
             "sorted.npy values.npy -o places.npy\tyour own arrays\n",
     .arguments = "[SORTED VALUES]",
     .input_count = 2,

@@ -15,8 +15,7 @@ typedef struct transpose_options {
 
 static const own_option options[] = {
     {"shape", OPTION_NUMBERS, offsetof(transpose_options, shape), "HxW",
-     .help = "Random numbers in this shape, such as 3x1M (2 to 4 numbers)", .least = 2, .most = FL_MAX_DIMS,
-     .void_with = 1},
+     .help = "Random numbers in this shape, such as 3x1M", .least = 2, .most = FL_MAX_DIMS, .void_with = 1},
     {0},
 };
 
@@ -114,7 +113,7 @@ const exercise_kind transpose_exercise = {
             "\ta random matrix on the best backend\n"
             "-b hip --variant=all\tevery way to do it on a GPU\n"
             "--shape=3x1M\tfew long rows\n"
-            "x.npy -o y.npy\tyour own array\n",
+            "in.png -o out.png\tyour own picture\n",
     .arguments = "[FILE]",
     .input_count = 1,
     .inputs = {{"input", 2, FL_MAX_DIMS, true}},

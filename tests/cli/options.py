@@ -230,7 +230,7 @@ def size(command):
     elif command == "ceiling":
         found = [[q["amount"] for q in row(command, f"--size={n}")["quantities"]] for n in sizes]
     else:
-        key = {"slice": "array_shape", "histogram": "bytes"}.get(command, "elements")  # of the result, or of all arrays
+        key = {"slice": "array_shape", "histogram": "bytes", "search_sorted": "shape"}.get(command, "elements")  # of what --size counts
         found = [row(command, f"--size={n}")[key] for n in sizes]
     differ(*found, "what is computed")
 
@@ -238,7 +238,7 @@ def size(command):
 def block(command):
     """On a GPU, or an emulation, every exercise with --block has blocks; on a CPU a few variants have tiles."""
     operation = INNER.get(command, command)
-    tiles = [v for v in ("tiled", "bitonic") if v in variants_of(operation, "serial")]
+    tiles = [v for v in ("tiled", "bitonic") if v in variants_of(operation, "serial") and command != "transpose"]
     ways = [("--backend=hip-cpu",)] if usable("hip-cpu") and command != "laws" else []
     ways += [(*(SERIAL if command != "laws" else ()), f"--variant={v}") for v in tiles]
     if not ways:
