@@ -142,9 +142,9 @@ const exercise_kind matmul_exercise = {
             "of matrices, and one matrix may stand for a whole batch of the other. Without them: random numbers from "
             "--seed, in -1..1, or integers in -1000..1000, in f32, two matrices with --size (1024) rows and columns. "
             "--dtype converts them.\v"
-            "\ttwo random matrices on the best backend\n"
-            "-b simd --variant=naive,tiled,register\thow a product becomes fast\n"
-            "a.npy b.npy --transpose=a -o c.npy\ta.T @ b of your own matrices\n",
+            "\trandom matrices on the best backend\n"
+            "-b simd --variant=naive,tiled\thow it becomes fast\n"
+            "u.npy vt.npy -o c.npy\ttwo matrices of your own\n",
     .arguments = "[A B]",
     .input_count = 2,
     .inputs = {{"a", 2, 3, true}, {"b", 2, 3, true}},
