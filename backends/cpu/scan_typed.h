@@ -8,7 +8,8 @@
  *     FN(name)     the name of a function for these: naive_sum_f32_v3
  * and for a maximum
  *     MAXIMUM, BEYOND(a, b)    whether b takes a's place; of vectors a mask
- * It undefines from, to, WIDTH and FN.
+ *     BITS                     for floats: the unsigned integer of their size
+ * It undefines from, to, WIDTH, BITS and FN.
  */
 
 #if defined(SCAN_VECTORS)
@@ -37,7 +38,19 @@
 #if defined(MAXIMUM)
 static inline to FN(larger)(to a, to b)
 {
+#if defined(BITS)
+    /* A float that is chosen by a branch costs more than all else: it is chosen by its bits. */
+    const BITS beyond = (BITS)0 - (BITS)BEYOND(a, b);
+    BITS of_a, of_b;
+
+    memcpy(&of_a, &a, sizeof a);
+    memcpy(&of_b, &b, sizeof b);
+    of_a = (of_a & ~beyond) | (of_b & beyond);
+    memcpy(&a, &of_a, sizeof a);
+    return a;
+#else
     return BEYOND(a, b) ? b : a;
+#endif
 }
 #endif
 
@@ -239,6 +252,7 @@ static fl_status FN(blocked)(const fl_context *context, const fl_scan_args *s)
 #undef from
 #undef to
 #undef WIDTH
+#undef BITS
 #undef FN
 #undef LANES
 #undef NEXT

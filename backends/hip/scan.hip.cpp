@@ -288,6 +288,10 @@ struct integers {
     {
         return {data, dtype, at + i};
     }
+    [[maybe_unused]] __host__ __device__ integers operator-(int64_t i) const /* rocPRIM's */
+    {
+        return {data, dtype, at - i};
+    }
 };
 
 /* Floats and integers of one size by their bits. */

@@ -259,10 +259,11 @@ __device__ void scan_tile(const looking_back<Op> &a, const block_place &p, scan_
         scan_load<Op>(a, first + v * p.here * pack, whole, x[v]);
     GPU_UNROLL
     for (int v = 0; v < packs; v++) {
+        value running = x[v][0];
         GPU_UNROLL
         for (int j = 1; j < pack; j++)
-            x[v][j] = Op::put(x[v][j - 1], x[v][j]);
-        const value mine = scan_lanes<Op>(p, x[v][pack - 1]), below = scan_lane_below(p, mine, 1);
+            x[v][j] = running = Op::put(running, x[v][j]);
+        const value mine = scan_lanes<Op>(p, running), below = scan_lane_below(p, mine, 1);
         before[v] = Op::put(here, p.lane > 0 ? below : Op::lowest());
         here = Op::put(here, scan_lane(p, mine, p.here - 1));
     }

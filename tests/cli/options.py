@@ -783,6 +783,9 @@ OWN = {
     ("reduce", "accumulate"): lambda c: in_row(c, "result", "accumulate", None, "f64"),
     ("reduce", "columns"): lambda c: differ(*(document(c, "--axis=0", "--size=64", *SERIAL, *QUICK, f"--columns={n}")["results"][0]["shape"]
                                               for n in (4, 8)), "the shape"),
+    ("scan", "in-place"): in_place,
+    ("scan", "operation"): lambda c: result_differs(c, "", "--operation=maximum"),
+    ("scan", "exclusive"): lambda c: result_differs(c, "", "--exclusive"),
     ("primes", "upto"): lambda c: in_row(c, "elements", "upto", 50, 60),
     ("primes", "method"): lambda c: in_row(c, "variant", "method", None, "sqrt", "sieve"),
     ("primes", "launch"): lambda c: in_row(c, "variant", "launch", None, "each"),
