@@ -30,7 +30,7 @@ constexpr int scan_fan = 32; /* tiles of a group, groups of a field */
 /* A thread has `packs` packs of neighbours. Those of a warp's lanes lie side by side, so that loads take whole lines.
  */
 template <typename Value>
-constexpr int scan_pack = sizeof(Value) == 1 ? 16 : 4;
+constexpr int scan_pack = sizeof(Value) == 1 ? 8 : 4;
 template <typename Value>
 constexpr int scan_packs = sizeof(Value) == 4 ? 4 : 2;
 template <typename Value>
@@ -113,12 +113,14 @@ __device__ Value scan_lane_below(const block_place &p, Value value, int by)
 template <typename Op>
 __device__ typename Op::value scan_lanes(const block_place &p, typename Op::value mine)
 {
+    int lane = p.lane;
     GPU_UNROLL
     for (int step = 1; step < 64; step *= 2) {
+        gpu_forget(lane); /* which lanes are above each step would take scalar registers all the time */
         if (step >= p.here)
             continue;
         const typename Op::value below = scan_lane_below(p, mine, step);
-        if (p.lane >= step)
+        if (lane >= step)
             mine = Op::put(below, mine);
     }
     return mine;
@@ -203,10 +205,11 @@ __device__ void scan_store(const looking_back<Op> &a, int64_t at, bool whole, co
     using pack = scan_neighbours<Value, scan_pack<Value>>;
     pack result;
     GPU_UNROLL
-    for (int j = 0; j < pack::size; j++)
-        result.value[j] = !a.exclusive ? Op::put(before, x[j])
-                          : j == 0     ? before
-                                       : Op::put(before, x[j > 0 ? j - 1 : 0]);
+    for (int j = 0; j < pack::size; j++) {
+        /* Both are read: of a choice between two elements the compiler makes one between their addresses. */
+        const Value own = x[j], earlier = x[j > 0 ? j - 1 : 0], shown = a.exclusive ? earlier : own;
+        result.value[j] = a.exclusive && j == 0 ? before : Op::put(before, shown);
+    }
     if (whole && a.out_packs) {
         gpu_copy(result, *reinterpret_cast<pack *>(a.out + at));
         return;
@@ -250,13 +253,13 @@ __device__ void scan_tile(const looking_back<Op> &a, const block_place &p, scan_
 {
     using value = typename Op::value;
     constexpr int pack = scan_pack<value>, packs = scan_packs<value>;
-    const int64_t tile = shared->tile, start = tile * p.threads * scan_items<value>;
-    const int64_t first = start + (int64_t)p.warp * p.lanes * scan_items<value> + p.lane * pack;
+    int place = p.warp * p.lanes * scan_items<value> + p.lane * pack; /* of the thread's first pack in the tile */
+    int64_t start = shared->tile * p.threads * scan_items<value>;
     const bool whole = start + p.threads * scan_items<value> <= a.length;
     value x[packs][pack], before[packs], here = Op::lowest();
     GPU_UNROLL
     for (int v = 0; v < packs; v++) /* all loads are on their way at a time */
-        scan_load<Op>(a, first + v * p.here * pack, whole, x[v]);
+        scan_load<Op>(a, start + place + v * p.here * pack, whole, x[v]);
     GPU_UNROLL
     for (int v = 0; v < packs; v++) {
         value running = x[v][0];
@@ -275,11 +278,13 @@ __device__ void scan_tile(const looking_back<Op> &a, const block_place &p, scan_
     const value tile_before = Op::put(shared->before_group, shared->in_group);
     const value warp_before = Op::put(tile_before, shared->sums[p.warp]);
     constexpr int field = scan_fan * scan_fan;
-    if (p.thread == 0 && tile % field == field - 1)
-        scan_publish(a.next, tile / field, Op::put(tile_before, shared->all));
+    if (p.thread == 0 && shared->tile % field == field - 1)
+        scan_publish(a.next, shared->tile / field, Op::put(tile_before, shared->all));
+    start = shared->tile * p.threads * scan_items<value>;
+    GPU_FORGET_IF_FEW(place); /* no addresses are kept over the barriers */
     GPU_UNROLL
     for (int v = 0; v < packs; v++)
-        scan_store<Op>(a, first + v * p.here * pack, whole, x[v], Op::put(warp_before, before[v]));
+        scan_store<Op>(a, start + place + v * p.here * pack, whole, x[v], Op::put(warp_before, before[v]));
 }
 
 template <typename Op>

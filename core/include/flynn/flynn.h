@@ -540,8 +540,9 @@ FL_API fl_status fl_dot(fl_device *device, const fl_array *x, const fl_array *y,
  * FL_E_ARGUMENT. 1-D, any dtype, any length; out: as long as `in`, of fl_reduce_dtype's dtype; it is `in` itself (in
  * place) or shares no memory with it. Integers wrap; after a NaN all is NaN.
  *
- * Error of the i-th sum of floats: at most (i + 1) u times the sum of the absolute values, as numpy.cumsum's. Every
- * variant gives the same bits in each call on a device. Variants on a GPU: naive (Hillis and Steele, "Data parallel
+ * Error of the i-th sum of floats: at most (i + 1) u times the sum of the absolute values, as numpy.cumsum's; of every
+ * variant but a CPU's naive also at most (2 (i + 1)^(1/2) + 160) u times it (trees; docs/accuracy.md). Every variant
+ * gives the same bits in each call on a device. Variants on a GPU: naive (Hillis and Steele, "Data parallel
  * algorithms", 1986: log2 n passes over all elements), block (Blelloch, "Prefix sums and their applications", 1990:
  * up and down a tree in shared memory, then the blocks' sums), look-back (one pass, in which a block waits for those
  * before it: Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016), library (CUB,
