@@ -288,7 +288,9 @@ struct integers {
     {
         return {data, dtype, at + i};
     }
-    [[maybe_unused]] __host__ __device__ integers operator-(int64_t i) const /* rocPRIM's */
+    /* rocPRIM needs it; a template, because nvcc refuses a function that nothing calls. */
+    template <typename Distance>
+    __host__ __device__ integers operator-(Distance i) const
     {
         return {data, dtype, at - i};
     }

@@ -122,6 +122,8 @@ static void make_histogram(struct arrays *a, fl_device *device, const struct cal
 static fl_status run_histogram(fl_device *device, const struct arrays *a, const fl_run *run)
 {
     return fl_histogram(device, a->in[0], -5, 8, false, a->out[0], run);
+}
+
 /* A library's sums of floats are refused. */
 static void make_scan(struct arrays *a, fl_device *device, const struct call *call)
 {
@@ -166,6 +168,8 @@ static void make_transpose(struct arrays *a, fl_device *device, const struct cal
 static fl_status run_transpose(fl_device *device, const struct arrays *a, const fl_run *run)
 {
     return fl_transpose(device, a->in[0], a->out[0], run);
+}
+
 /* The rows' sums, the largest of all and the place of the least. */
 static void make_reduce(struct arrays *a, fl_device *device, const struct call *call)
 {

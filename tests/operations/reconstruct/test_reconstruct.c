@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "device/dlpack.h"
+#include "../../core/src/device/dlpack.h"
 #include "harness.h"
 
 #include <float.h>
