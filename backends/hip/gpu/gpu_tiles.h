@@ -113,10 +113,12 @@ constexpr int any_turned_rows = 4, any_turned_columns = 4;
 
 /* ------------------------------------------------------------------------------------------------- transpose ---- */
 
-/* Rows and columns of a tile: 256 bytes of a row, of single bytes 128. A multiprocessor then has 64 KiB or more on their
- * way from memory, which is twice what an H200 needs to be busy. */
+/* Rows and columns of a tile: 256 bytes of a row, of single bytes 128. A multiprocessor then has 64 KiB or more on
+ * their way from memory, which is twice what an H200 needs to be busy. */
 template <typename T>
-constexpr int transpose_edge = sizeof(T) == 1 ? 128 : sizeof(T) == 4 ? 64 : 32;
+constexpr int transpose_edge = sizeof(T) == 1   ? 128
+                               : sizeof(T) == 4 ? 64
+                                                : 32;
 
 /* --------------------------------------------------------------------------------------------- search_sorted ---- */
 
