@@ -30,15 +30,24 @@ typedef struct histogram_options {
     bool drawn; /* of several results, which are equal, the first one is */
 } histogram_options;
 
-/* "LO,HI" */
+/* Whether the text is "LO,HI". */
+static bool read_range(const char *text, double *lo, double *hi)
+{
+    char *end;
+
+    *lo = strtod(text, &end);
+    if (end == text || *end != ',')
+        return false;
+    text = end + 1;
+    *hi = strtod(text, &end);
+    return end > text && *end == '\0';
+}
+
 static void parse_range(const char *option, const char *value, void *values)
 {
     histogram_options *own = values;
-    char *end, *rest;
 
-    own->lo = strtod(value, &end);
-    own->hi = end > value && *end == ',' ? strtod(end + 1, &rest) : (double)NAN;
-    if (end == value || *end != ',' || rest == end + 1 || *rest)
+    if (!read_range(value, &own->lo, &own->hi))
         option_fail(option, "'%s' is not a range; expected two numbers with a comma between them, such as 0,1", value);
     if (!(isfinite(own->lo) && isfinite(own->hi) && own->lo < own->hi && isfinite(own->hi - own->lo)))
         option_fail(option, "'%s' is no range of numbers; expected finite ones, the lower one first, such as 0,1",
