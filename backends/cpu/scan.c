@@ -100,13 +100,11 @@ static inline int64_t CPU_NAME(parts_of)(const fl_context *context, const fl_sca
 #define from float
 #define to float
 #define WIDTH 4
-#define BITS uint32_t
 #define FN(name) CPU_TYPED(name, maximum_f32)
 #include "scan_typed.h"
 #define from double
 #define to double
 #define WIDTH 8
-#define BITS uint64_t
 #define FN(name) CPU_TYPED(name, maximum_f64)
 #include "scan_typed.h"
 
