@@ -21,9 +21,8 @@ static const own_option options[] = {
     {"operation", OPTION_CHOICE, offsetof(scan_options, operation), "NAME", .names = operations, .group = GROUP_WHAT,
      .help = "sum (default) or maximum"},
     {"exclusive", OPTION_FLAG, offsetof(scan_options, exclusive), .group = GROUP_WHAT,
-     .help = "Each result leaves out the element of its own place; the first is 0, or the lowest value"},
-    {"in-place", OPTION_FLAG, offsetof(scan_options, in_place),
-     .help = "Write the results over the array; not for sums of integers, which are i64, of another dtype"},
+     .help = "Leave out each place's own element"},
+    {"in-place", OPTION_FLAG, offsetof(scan_options, in_place), .help = "Write over the array; not sums of integers"},
     {0},
 };
 
