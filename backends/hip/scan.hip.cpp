@@ -284,17 +284,18 @@ struct integers {
     {
         return (*this)[0];
     }
+    __host__ __device__ integers operator-(int64_t i) const
+    {
+        return integers{data, dtype, at - i};
+    }
     __host__ __device__ integers operator+(int64_t i) const
     {
-        return {data, dtype, at + i};
-    }
-    /* rocPRIM needs it; a template, because nvcc refuses a function that nothing calls. */
-    template <typename Distance>
-    __host__ __device__ integers operator-(Distance i) const
-    {
-        return {data, dtype, at - i};
+        return *this - -i; /* in terms of what rocPRIM uses and CUB does not, which nvcc would call unused */
     }
 };
+}
+}
+;
 
 /* Floats and integers of one size by their bits. */
 template <typename Bits, typename Integer, typename Float>
