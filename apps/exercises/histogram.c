@@ -278,6 +278,7 @@ const exercise_kind histogram_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .distributed = 1,
+    .of_input = true,
     .steps = {make, plan, call, expect, check, release},
     .add_json = add_json,
     .print = print,

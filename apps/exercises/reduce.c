@@ -223,6 +223,7 @@ const exercise_kind reduce_exercise = {
     .laws = {1 << 24, 1, NULL},
     .taxonomy_size = 1 << 24,
     .distributed = 3,
+    .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
     .settle = settle,
     .take = take,

@@ -105,6 +105,7 @@ const exercise_kind scan_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .taxonomy_size = 1 << 22,
+    .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
     .why_scalar = why_scalar,
 };

@@ -159,5 +159,6 @@ const exercise_kind search_sorted_exercise = {
     .made = "the random numbers",
     .size = 1 << 22,
     .laws = {1 << 22, 1, NULL},
+    .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
 };

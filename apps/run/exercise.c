@@ -232,8 +232,8 @@ static void take_saved(const exercise *e, choice *one)
     if (!tuned_find(&work, &saved))
         return;
     for (size_t i = 0; fl_variant_get(device, i, &v) == FL_OK; i++) {
-        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 || !(v.dtypes & 1u << dtype) ||
-            fl_variant_ready(device, i) != FL_OK)
+        if (strcmp(v.operation, name) != 0 || strcmp(v.variant, saved.variant) != 0 ||
+            !(v.dtypes & 1u << exercise_variant_dtype(e)) || fl_variant_ready(device, i) != FL_OK)
             continue;
         one->variant = v.variant;
         memcpy(one->block, saved.block, sizeof one->block);
@@ -280,7 +280,7 @@ static void add_variants(const exercise *e, const open_backend *on, choice_list 
         for (size_t i = 0; fl_variant_get(on->device, i, &v) == FL_OK; i++) {
             const bool named = all ? strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0
                                    : strcmp(v.variant, e->common.variants[n]) == 0;
-            if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << e->outputs[0].dtype))
+            if (!named || strcmp(v.operation, e->kind->name) != 0 || !(v.dtypes & 1u << exercise_variant_dtype(e)))
                 continue;
             one.variant = v.variant;
             add_choice(choices, &one);

@@ -38,6 +38,11 @@ fl_dtype exercise_dtype(const exercise *e, fl_dtype usual)
     return e->common.has_dtype ? e->common.dtype : usual;
 }
 
+fl_dtype exercise_variant_dtype(const exercise *e)
+{
+    return e->kind->of_input && e->input_count > 0 ? e->inputs[0].dtype : e->outputs[0].dtype;
+}
+
 host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape)
 {
     host_array array;

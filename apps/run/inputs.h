@@ -29,6 +29,9 @@ int64_t exercise_size(const exercise *e);
 /* --dtype, or `usual`. */
 fl_dtype exercise_dtype(const exercise *e, fl_dtype usual);
 
+/* The dtype for which the library has variants of the exercise: that of its input or result. */
+fl_dtype exercise_variant_dtype(const exercise *e);
+
 /* An array; --size is to blame when it is too large. */
 host_array exercise_array(fl_dtype dtype, int ndim, const int64_t *shape);
 /* One of uniform random numbers from `low` up to, not including, `high` (integers: whole ones), in row-major order from

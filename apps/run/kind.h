@@ -162,6 +162,7 @@ struct exercise_kind {
     } laws;                 /* for `flynn laws` */
     int64_t taxonomy_size;  /* for `flynn taxonomy`; 0: not among its exercises */
     bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
+    bool of_input;          /* the library's variants are for a dtype of the first input, not of the first output */
     bool not_everywhere;    /* some backends do not have the operation `name`: they are left out */
     bool only_alone;        /* not among the exercises of compare, sweep and laws */
 

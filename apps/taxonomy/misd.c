@@ -98,7 +98,7 @@ json_t *misd_json(const exercise *e, const char *resource)
     placed p = placed_create(e, device);
     for (size_t i = 0;
          fl_variant_get(device, i, &v) == FL_OK && count < MOST_VARIANTS && !(count > 0 && progress_is_late()); i++)
-        if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << e->outputs[0].dtype &&
+        if (strcmp(v.operation, e->kind->name) == 0 && v.dtypes & 1u << exercise_variant_dtype(e) &&
             strcmp(v.variant, "auto") != 0 && strcmp(v.variant, "reference") != 0 &&
             fl_variant_ready(device, i) == FL_OK)
             json_append(answers, json_answer(e, &p, v.variant, &list[count++]));

@@ -86,6 +86,8 @@ refused "NaN without a range" 2 "nan.npy: has elements that are not finite; expe
 refused "elements too far apart" 2 "wide.npy: -1.7e+308 to 1.7e+308 is no range" histogram wide.npy
 refused "one huge element" 2 "huge.npy: 1e+300 to 1e+300 is no range" histogram huge.npy
 refused "an unknown place" 2 "expected drop or clip" histogram --outside=drip
+ok "all variants of a dtype" histogram --size=1000 --dtype=u8 --backend=serial --variant=all --json "${quick[@]}"
+check "those of its input, whose counts are i64" json "$work/out" '[r["variant"] for r in d["results"]] == ["replicated", "naive"]'
 refused "an unknown variant" 2 replicated histogram --size=10 --variant=replicate
 refused "no folder for the result" 4 nowhere histogram -o nowhere/out.npy
 summary
