@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * product_patch.h - what the kernels of product_kernels.h are made of: matrices, tiles of them on the way from global to
- * shared memory, and a thread's or a wavefront's outputs.
+ * product_patch.h - what the kernels of product_kernels.h are made of: matrices, tiles of them on the way from global
+ * to shared memory, and a thread's or a wavefront's outputs.
  */
 #ifndef FLYNN_HIP_PRODUCT_PATCH_H
 #define FLYNN_HIP_PRODUCT_PATCH_H
@@ -68,8 +68,8 @@ template <typename P, product_form form, typename T>
 struct patch_memory {
     /* A row of a's tile, turned so that it runs along the rows of a, is longer by a pack: half the bank conflicts. So
      * is one of b's where columns of b are stored. */
-    static constexpr int a_pitch = P::height + pack<T>::width;
-    static constexpr int b_pitch = P::width + (form == product_form::turned ? pack<T>::width : 0);
+    static constexpr int a_pitch = P::height + tile_gap<T>(pack<T>::width);
+    static constexpr int b_pitch = P::width + tile_gap<T>(form == product_form::turned ? pack<T>::width : 0);
     static constexpr int elements = 2 * P::depth * (a_pitch + b_pitch);
 
     /* The tiles in global memory, as they are and where they are stored transposed. */
@@ -296,15 +296,15 @@ __device__ inline void store_patch(const factors<T> &m, int64_t i0, int64_t j0, 
 }
 
 /* The same by matrix instructions, where a GPU has them. A wavefront has half of the tile's height (all of it if that
- * is the side of a square) and its share of the width, in squares. */
+ * is the height of one of their matrices) and its share of the width. */
 template <typename P, typename T>
 struct wave_sums {
     using matrix = gpu_matrix<T>;
-    static constexpr int waves = P::threads / matrix::lanes, waves_down = P::height > matrix::side ? 2 : 1;
+    static constexpr int waves = P::threads / matrix::lanes, waves_down = P::height > matrix::height ? 2 : 1;
     static constexpr int height = P::height / waves_down, width = P::width * waves_down / waves;
-    static constexpr int down = height / matrix::side, across = width / matrix::side;
-    static_assert(down * across * matrix::elements == P::rows * P::columns, "whole squares");
-    typename matrix::sums square[down][across];
+    static constexpr int down = height / matrix::height, across = width / matrix::width;
+    static_assert(down * across * matrix::elements == P::rows * P::columns, "whole matrices");
+    typename matrix::sums part[down][across];
 };
 
 /* A thread's lane, and where in the tile its wavefront's part begins. */
@@ -329,16 +329,27 @@ __device__ inline void add_tile(const T *as, const T *bs, int, int, wave_sums<P,
     using W = wave_sums<P, T>;
     using matrix = gpu_matrix<T>;
     const wave_place<P, T> at;
-    as += at.lane / matrix::side * M::a_pitch + at.row + at.lane % matrix::side;
-    bs += at.lane / matrix::side * M::b_pitch + at.column + at.lane % matrix::side;
+    as += matrix::term_of_a(at.lane, 0) * M::a_pitch + at.row + matrix::row_of_a(at.lane, 0);
+    bs += matrix::term_of_b(at.lane, 0) * M::b_pitch + at.column + matrix::column_of_b(at.lane, 0);
     GPU_NO_UNROLL
-    for (int k = 0; k < P::depth; k += matrix::depth)
+    for (int k = 0; k < P::depth; k += matrix::depth) {
+        T a[W::down][matrix::a_count], b[W::across][matrix::b_count];
         GPU_UNROLL
-    for (int d = 0; d < W::down; d++)
+        for (int d = 0; d < W::down; d++)
+            GPU_UNROLL
+        for (int e = 0; e < matrix::a_count; e++) /* the places of lane 0 are those of others, apart from the first */
+            a[d][e] = as[(k + matrix::term_of_a(0, e)) * M::a_pitch + d * matrix::height + matrix::row_of_a(0, e)];
         GPU_UNROLL
-    for (int q = 0; q < W::across; q++)
-        matrix::multiply_add(as[k * M::a_pitch + d * matrix::side], bs[k * M::b_pitch + q * matrix::side],
-                             sum.square[d][q]);
+        for (int q = 0; q < W::across; q++)
+            GPU_UNROLL
+        for (int e = 0; e < matrix::b_count; e++)
+            b[q][e] = bs[(k + matrix::term_of_b(0, e)) * M::b_pitch + q * matrix::width + matrix::column_of_b(0, e)];
+        GPU_UNROLL
+        for (int d = 0; d < W::down; d++)
+            GPU_UNROLL
+        for (int q = 0; q < W::across; q++)
+            matrix::multiply_add(a[d], b[q], sum.part[d][q]);
+    }
 }
 
 template <typename P, bool vectors, typename T>
@@ -352,12 +363,12 @@ __device__ inline void store_patch(const factors<T> &m, int64_t i0, int64_t j0, 
         GPU_UNROLL
     for (int q = 0; q < W::across; q++) {
         gpu_forget(at.lane);
-        const int64_t j = j0 + at.column + q * matrix::side + at.lane % matrix::side;
         GPU_UNROLL
         for (int e = 0; e < matrix::elements; e++) {
-            const int64_t i = i0 + at.row + d * matrix::side + matrix::row_of(at.lane, e);
+            const int64_t i = i0 + at.row + d * matrix::height + matrix::row_of(at.lane, e);
+            const int64_t j = j0 + at.column + q * matrix::width + matrix::column_of(at.lane, e);
             if (i < m.rows && j < m.columns)
-                m.c[i * m.c_stride + j] = sum.square[d][q][e];
+                m.c[i * m.c_stride + j] = sum.part[d][q][e];
         }
     }
 }

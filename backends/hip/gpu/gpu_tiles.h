@@ -102,6 +102,18 @@ struct patches<uint64_t> {
     static constexpr tile_times of_small = {4.5, 16.8}, of_large = of_small, of_medium = of_small;
 };
 
+/* Elements by which rows of the tiles are longer than they need, or `usual`: four f64 for the tensor cores of NVIDIA,
+ * where the lanes of half a warp read four neighbours of each of four rows, so that each bank is used once. */
+template <typename T>
+constexpr int tile_gap(int usual)
+{
+#if defined(__CUDACC__)
+    return sizeof(T) == 8 ? 4 : usual;
+#else
+    return usual;
+#endif
+}
+
 /* Outputs of a thread in other blocks than theirs; of matrices that may be stored transposed, whose tiles take more
  * registers to load. */
 constexpr int any_rows = 4, any_columns = 4;
