@@ -293,9 +293,6 @@ struct integers {
         return *this - -i; /* in terms of what rocPRIM uses and CUB does not, which nvcc would call unused */
     }
 };
-}
-}
-;
 
 /* Floats and integers of one size by their bits. */
 template <typename Bits, typename Integer, typename Float>
