@@ -11,6 +11,7 @@
 #define FLYNN_HIP_REDUCE_KERNELS_H
 
 #include "compact_kernels.h"
+#include "gpu/gpu_shuffle.h"
 #include "reduce_operations.h"
 
 /* -------------------------------------------------------------------------------------------------- threads ---- */

@@ -134,12 +134,6 @@ static __device__ inline uint32_t gpu_broadcast(uint64_t lanes, uint32_t value)
     return __shfl_sync((unsigned)lanes, value, 0);
 }
 
-/* The value of the lane that is `distance` above; what a lane without such a one gets is any value. */
-static __device__ inline uint32_t gpu_word_from_above(uint64_t lanes, uint32_t value, int distance)
-{
-    return __shfl_down_sync((unsigned)lanes, value, (unsigned)distance);
-}
-
 /* What this thread has stored before is seen by every thread that sees what it stores after, and the reverse. */
 static __device__ inline void gpu_fence()
 {
@@ -221,11 +215,6 @@ static __device__ inline uint64_t gpu_ballot(uint64_t, bool vote)
 static __device__ inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
 {
     return (uint32_t)__shfl((int)value, 0);
-}
-
-static __device__ inline uint32_t gpu_word_from_above(uint64_t, uint32_t value, int distance)
-{
-    return (uint32_t)__shfl_down((int)value, (unsigned)distance);
 }
 
 static __device__ inline void gpu_fence()
@@ -398,11 +387,6 @@ static inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
     return value;
 }
 
-static inline uint32_t gpu_word_from_above(uint64_t, uint32_t value, int)
-{
-    return value;
-}
-
 static inline void gpu_fence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* blocks run on several cores */
@@ -477,19 +461,6 @@ __device__ inline T gpu_multiply(T a, T b)
     return a * b;
 }
 #endif
-
-/* The same of a value of any size. */
-template <typename T>
-__device__ inline T gpu_from_above(uint64_t lanes, T value, int distance)
-{
-    constexpr int words = (sizeof(T) + sizeof(uint32_t) - 1) / sizeof(uint32_t);
-    uint32_t word[words] = {};
-    std::memcpy(word, &value, sizeof value);
-    for (int i = 0; i < words; i++)
-        word[i] = gpu_word_from_above(lanes, word[i], distance);
-    std::memcpy(&value, word, sizeof value);
-    return value;
-}
 
 /* Makes the device current for this thread; asking first takes half the time of setting it again. */
 static inline hipError_t gpu_select(int number)

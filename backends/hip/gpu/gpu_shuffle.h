@@ -41,6 +41,33 @@ static __device__ inline T gpu_shuffle(uint64_t lanes, T value, int from)
 #endif
 }
 
+/* The value of the lane that is `distance` above; what a lane without such a one gets is any value. */
+static __device__ inline uint32_t gpu_word_from_above(uint64_t lanes, uint32_t value, int distance)
+{
+#if defined(__CUDACC__)
+    return __shfl_down_sync((unsigned)lanes, value, (unsigned)distance);
+#elif defined(__HIP_CPU_RT__)
+    (void)lanes, (void)distance;
+    return value;
+#else
+    (void)lanes;
+    return __shfl_down(value, (unsigned)distance);
+#endif
+}
+
+/* The same of a value of any size. */
+template <typename T>
+__device__ inline T gpu_from_above(uint64_t lanes, T value, int distance)
+{
+    constexpr int words = (sizeof(T) + sizeof(uint32_t) - 1) / sizeof(uint32_t);
+    uint32_t word[words] = {};
+    memcpy(word, &value, sizeof value);
+    for (int i = 0; i < words; i++)
+        word[i] = gpu_word_from_above(lanes, word[i], distance);
+    memcpy(&value, word, sizeof value);
+    return value;
+}
+
 /* A word of global memory that other blocks see, or wrote: all of its 64 bits at once, and past the caches that a
  * multiprocessor has for itself. Nothing is said about other words. */
 static __device__ inline void gpu_store_word(uint64_t *to, uint64_t word)
