@@ -65,9 +65,8 @@ fl_status with_operation(const fl_reduce_args *args, F f)
 
 constexpr int64_t most_counters = 8192; /* of chunks that are put together from parts */
 constexpr int usual_columns = 64;       /* of a chunk: loads of neighbours, and enough threads along the axis */
-constexpr int64_t blocks_per_multiprocessor = 8;
-constexpr int64_t most_of_a_block = 1 << 18; /* elements: the sums of a thread stay short */
-constexpr int64_t largest_state = 16;        /* bytes: an index and an element */
+constexpr int64_t blocks_per_multiprocessor = 4; /* as many as run at once */
+constexpr int64_t most_of_a_block = 1 << 18;     /* elements: the sums of a thread stay short */
 
 int64_t divided_up(int64_t a, int64_t b)
 {
@@ -142,7 +141,7 @@ void plan_blocks(const hip_device *device, const fl_reduce_args *args, const red
                  fl_launch *launch)
 {
     launch->grid[0] = hip_grid(device, 0, blocks, launch->block[0]);
-    launch->shared_bytes = threads_of(launch) * largest_state + 16;
+    launch->shared_bytes = threads_of(launch) * reduce_largest_state + 16;
     set_counts(args, s.parts > 1 ? (double)s.outer * (double)s.parts * (double)s.inner : 0, launch);
 }
 
@@ -205,8 +204,8 @@ fl_status partials_of(const fl_context *context, const reduce_shape &s, void **p
 {
     *partials = nullptr;
     return s.parts == 1 ? FL_OK
-                        : context->host->scratch(context, (size_t)(s.outer * s.parts * s.inner) * (size_t)largest_state,
-                                                 partials);
+                        : context->host->scratch(
+                              context, (size_t)(s.outer * s.parts * s.inner) * (size_t)reduce_largest_state, partials);
 }
 
 fl_status run_naive(const fl_context *context, const void *arguments, const fl_launch *launch)
@@ -237,7 +236,7 @@ fl_status run_tree(const fl_context *context, const fl_reduce_args *args, const 
         using Operation = decltype(operation);
         auto *partial = static_cast<typename Operation::state *>(partials);
         auto *out = static_cast<typename Operation::result *>(args->out.data);
-        static_assert(sizeof(typename Operation::state) <= largest_state, "there is room for it");
+        static_assert(sizeof(typename Operation::state) <= reduce_largest_state, "there is room for it");
         const fl_status queued =
             hip_queue(context, tree_kernel<Operation>, grid, block, shared, operation, s, partial, arrived, out);
         if (queued != FL_OK || s.parts == 1 || counts)

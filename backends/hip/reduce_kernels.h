@@ -94,41 +94,49 @@ struct alignas(16) reduce_vector {
 template <typename T>
 constexpr int reduce_vectors = sizeof(T) == 1 ? 2 : 4;
 
-/* Elements first to end - 1 of the array, whose index along the axis is that minus `row`, as one of `team` threads. */
+/* Adds elements of row[0] to row[length - 1], the row beginning at element `row` of the array, as thread `rank` of a
+ * team: those of every tiles-th tile from `tile` on, a tile being what a team loads at once. So the tiles that are
+ * loaded at the same time are neighbours in memory, whichever teams load them. */
 template <typename Operation>
-__device__ inline void sum_line(const Operation &o, typename Operation::running &r, int64_t row, int64_t first,
-                                int64_t end, int rank, int team)
+__device__ inline void sum_line(const Operation &o, typename Operation::running &r, int64_t row, int64_t length,
+                                int rank, int team, int64_t tile, int64_t tiles)
 {
     using T = typename Operation::element;
     constexpr int width = reduce_vector<T>::width, ahead = reduce_vectors<T>;
-    const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + first) % 16;
-    const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + first) % 16 == off;
-    const int64_t before = alike ? (int64_t)((16 - off) % 16 / sizeof(T)) : end - first; /* no 16 bytes begin there */
-    const int64_t begin = first + before < end ? first + before : end, vectors = (end - begin) / width;
-    const auto *x = reinterpret_cast<const reduce_vector<T> *>(o.x + begin);
-    const auto *y = reinterpret_cast<const reduce_vector<T> *>(o.y ? o.y + begin : o.x + begin);
-    for (int64_t i = first + rank; i < begin; i += team)
-        o.add(r, i, i - row);
-    int64_t v = rank;
-    for (; v + (int64_t)(ahead - 1) * team < vectors; v += (int64_t)ahead * team) {
-        reduce_vector<T> a[ahead], b[ahead] = {};
-        GPU_UNROLL
-        for (int i = 0; i < ahead; i++)
-            a[i] = x[v + (int64_t)i * team];
-        if (o.y)
+    const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + row) % 16;
+    const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + row) % 16 == off;
+    const int64_t before = alike ? (int64_t)((16 - off) % 16 / sizeof(T)) : length; /* no 16 bytes begin there */
+    const int64_t begin = before < length ? before : length, vectors = (length - begin) / width;
+    const auto *x = reinterpret_cast<const reduce_vector<T> *>(o.x + row + begin);
+    const auto *y = reinterpret_cast<const reduce_vector<T> *>(o.y ? o.y + row + begin : o.x + row + begin);
+    if (tile == 0)
+        for (int64_t i = rank; i < begin; i += team)
+            o.add(r, row + i, i);
+    const int64_t size = (int64_t)ahead * team;
+    for (int64_t first = tile * size; first < vectors; first += tiles * size) {
+        int64_t v = first + rank;
+        if (first + size <= vectors) {
+            reduce_vector<T> a[ahead], b[ahead] = {};
             GPU_UNROLL
-        for (int i = 0; i < ahead; i++)
-            b[i] = y[v + (int64_t)i * team];
-        o.add(r, reinterpret_cast<const T(&)[ahead][width]>(a), reinterpret_cast<const T(&)[ahead][width]>(b),
-              begin - row + v * width, (int64_t)team * width);
+            for (int i = 0; i < ahead; i++)
+                a[i] = x[v + (int64_t)i * team];
+            if (o.y)
+                GPU_UNROLL
+            for (int i = 0; i < ahead; i++)
+                b[i] = y[v + (int64_t)i * team];
+            o.add(r, reinterpret_cast<const T(&)[ahead][width]>(a), reinterpret_cast<const T(&)[ahead][width]>(b),
+                  begin + v * width, (int64_t)team * width);
+            continue;
+        }
+        for (; v < vectors; v += team) {
+            const reduce_vector<T> a = x[v], b = y[v];
+            o.add(r, reinterpret_cast<const T(&)[1][width]>(a), reinterpret_cast<const T(&)[1][width]>(b),
+                  begin + v * width, 0);
+        }
     }
-    for (; v < vectors; v += team) {
-        const reduce_vector<T> a = x[v], b = y[v];
-        o.add(r, reinterpret_cast<const T(&)[1][width]>(a), reinterpret_cast<const T(&)[1][width]>(b),
-              begin - row + v * width, 0);
-    }
-    for (int64_t i = begin + vectors * width + rank; i < end; i += team)
-        o.add(r, i, i - row);
+    if (tile == 0)
+        for (int64_t i = begin + vectors * width + rank; i < length; i += team)
+            o.add(r, row + i, i);
 }
 
 /* --------------------------------------------------------------------------------------------------- blocks ---- */
@@ -199,6 +207,10 @@ __device__ inline bool is_last_block(const reduce_shape &s, int thread, unsigned
 
 /* -------------------------------------------------------------------------------------------------- kernels ---- */
 
+/* Bytes: an index and an element. A block's shared memory has room for as many in each thread, and a word after them,
+ * which lies at a multiple of 4 bytes for any state and number of threads. */
+constexpr int reduce_largest_state = 16;
+
 /* One thread a result. */
 template <typename Operation>
 __global__ __launch_bounds__(1024) void one_by_one_kernel(Operation o, int64_t outer, int64_t length, int64_t inner,
@@ -208,10 +220,10 @@ __global__ __launch_bounds__(1024) void one_by_one_kernel(Operation o, int64_t o
     const int64_t step = (int64_t)gridDim.x * p.threads;
     for (int64_t i = (int64_t)blockIdx.x * p.threads + p.thread; i < outer * inner; i += step) {
         const int64_t start = i / inner * length * inner + i % inner;
-        auto r = o.start(start);
-        for (int64_t k = 0; k < length; k++)
-            o.add(r, start + k * inner, k);
-        out[i] = Operation::of(r.so_far());
+        auto all = o.state_of(start, 0);
+        for (int64_t k = 1; k < length; k++)
+            all = o.join(all, o.state_of(start + k * inner, k));
+        out[i] = Operation::of(all);
     }
 }
 
@@ -224,7 +236,7 @@ __global__ __launch_bounds__(1024) void tree_kernel(Operation o, reduce_shape s,
     GPU_DYNAMIC_SHARED(bytes);
     auto *states = reinterpret_cast<typename Operation::state *>(bytes);
     const block_place p;
-    unsigned *flag = reinterpret_cast<unsigned *>(states + p.threads);
+    unsigned *flag = reinterpret_cast<unsigned *>(bytes + p.threads * reduce_largest_state);
     for (int64_t task = blockIdx.x; task < s.outer * s.chunks * s.parts; task += gridDim.x) {
         const reduce_task t(s, task, p.thread);
         const auto mine = t.works ? sum_column(o, s, t) : o.start(0);
@@ -272,20 +284,20 @@ __global__ __launch_bounds__(1024) void lines_kernel(Operation o, reduce_shape s
         for (int64_t row = (int64_t)blockIdx.x * p.warps + p.warp; row < s.outer; row += (int64_t)gridDim.x * p.warps) {
             const int64_t first = row * s.length;
             auto r = o.start(first);
-            sum_line(o, r, first, first, first + s.length, p.lane, p.here);
+            sum_line(o, r, first, s.length, p.lane, p.here, 0, 1);
             const auto all = join_lanes(o, p, r.so_far());
             if (p.lane == 0)
                 out[row] = Operation::of(all);
         }
         return;
     }
-    unsigned *flag = reinterpret_cast<unsigned *>(states + p.threads);
+    unsigned *flag = reinterpret_cast<unsigned *>(bytes + p.threads * reduce_largest_state);
     const reduce_shape of_warps = {s.outer, s.length, 1, 1, s.parts, 1, p.warps};
     for (int64_t task = blockIdx.x; task < s.outer * s.parts; task += gridDim.x) {
         const reduce_task t(s, task, p.thread);
         const int64_t row = t.outer * s.length;
         auto r = o.start(row);
-        sum_line(o, r, row, row + t.first, row + t.end, p.thread, p.threads);
+        sum_line(o, r, row, s.length, p.thread, p.threads, t.part, s.parts);
         const auto of_warp = join_lanes(o, p, r.so_far());
         /* Lane 0 of each warp brings its warp's, as the thread of that number would. */
         __syncthreads();

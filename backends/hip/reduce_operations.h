@@ -62,6 +62,11 @@ struct sum_operation {
     {
         return y ? (Few)((Few)x[at] * (Few)y[at]) : (Few)x[at];
     }
+    /* Of one element, with its index along the axis. */
+    __device__ Sum state_of(int64_t at, int64_t) const
+    {
+        return (Sum)value(at);
+    }
     __device__ void add(running &r, int64_t at, int64_t) const
     {
         r.add(*this, (Sum)value(at));
@@ -124,6 +129,10 @@ struct value_operation {
         }
     };
 
+    __device__ state state_of(int64_t at, int64_t) const
+    {
+        return {x[at]};
+    }
     __device__ running start(int64_t at) const
     {
         return {{x[at]}};
@@ -179,6 +188,10 @@ struct place_operation {
         }
     };
 
+    __device__ state state_of(int64_t at, int64_t index) const
+    {
+        return {index, x[at]};
+    }
     __device__ running start(int64_t at) const
     {
         return {{0, x[at]}};
