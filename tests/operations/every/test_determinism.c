@@ -88,8 +88,11 @@ static void visit_blocks(fl_device *device, const struct call *call, void *user)
 {
     static const int blocks[][3] = {{8, 8, 1},   {16, 4, 1},  {32, 16, 1}, {64, 1, 1},
                                     {128, 1, 1}, {256, 1, 1}, {4, 4, 4}};
-    /* auto may take another variant for a block, a GPU's separable may sum in the other order. */
-    if (strcmp(call->variant, "auto") == 0 || (is_gpu(device) && is(call, "convolve", "separable")))
+    /* auto may take another variant for a block, a GPU's separable may sum in the other order. On a GPU sums of floats
+     * are those of blocks. */
+    const bool of_blocks = (strcmp(call->operation, "reduce") == 0 || strcmp(call->operation, "scan") == 0) &&
+                           fl_dtype_is_float(call->dtype);
+    if (strcmp(call->variant, "auto") == 0 || (is_gpu(device) && (of_blocks || is(call, "convolve", "separable"))))
         return;
     struct outputs first = run_call(device, call, NULL, NULL);
     for (size_t i = 0; i < (is_gpu(device) ? COUNT(blocks) : 2); i++) {
