@@ -4,7 +4,7 @@
  */
 #include "lanes.h"
 
-#include "text/expression_parser.h"
+#include "../expression_parser.h"
 
 #include <errno.h>
 #include <stdlib.h>
