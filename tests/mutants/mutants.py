@@ -80,7 +80,7 @@ TESTS = {
     "histogram": ("histogram", "histogram one_wrong"), "sort": ("sort sort_calls", "sort one_wrong"), "svd": ("svd svd_deficient qr device", "svd one_wrong without_libraries"), "reconstruct": ("reconstruct", "reconstruct one_wrong"),
     "matmul": ("matmul", "matmul one_wrong"), "matrix_product": ("matmul reconstruct", "matmul"), "product": ("matmul reconstruct", "matmul"),
     "scan": ("scan", "scan one_wrong"),
-    "reduce": ("reduce", "reduce one_wrong"),
+    "reduce": ("reduce reduce_calls", "reduce one_wrong"),
     "lapack": ("svd lapack", "svd without_libraries"), "host_svd": ("svd svd_deficient", "svd"), "solver": ("svd qr", "svd"),
     "blas": ("reconstruct matmul svd setting", "reconstruct svd without_libraries"),
     "threads": ("threads setting elementwise", "backends"), "library": ("setting svd device", "svd backends without_libraries"),

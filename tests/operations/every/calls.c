@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { INPUTS = 3, OUTPUTS = 5 }; /* at most */
+
 /* The inputs and outputs of a call; which of them an operation has is its own matter. */
 struct arrays {
-    fl_array *in[3], *out[3];
+    fl_array *in[INPUTS], *out[OUTPUTS];
     size_t bytes; /* of all outputs */
 };
 
@@ -170,13 +172,17 @@ static fl_status run_transpose(fl_device *device, const struct arrays *a, const 
     return fl_transpose(device, a->in[0], a->out[0], run);
 }
 
-/* The rows' sums, the largest of all and the place of the least. */
+/* The rows' sums, the largest of all, the place of the least, the columns' sums and the rows' products. */
 static void make_reduce(struct arrays *a, fl_device *device, const struct call *call)
 {
-    a->in[0] = input(device, call->dtype, 2, plane, 1);
-    output(a, 0, device, fl_reduce_dtype(call->dtype, FL_SUM), 1, plane);
+    const fl_dtype sum = fl_reduce_dtype(call->dtype, FL_SUM);
+    for (int i = 0; i < 2; i++)
+        a->in[i] = input(device, call->dtype, 2, plane, (uint64_t)i + 1);
+    output(a, 0, device, sum, 1, &plane[0]);
     output(a, 1, device, call->dtype, 1, count_shape);
     output(a, 2, device, FL_I64, 1, count_shape);
+    output(a, 3, device, sum, 1, &plane[1]);
+    output(a, 4, device, sum, 1, &plane[0]);
 }
 static fl_status run_reduce(fl_device *device, const struct arrays *a, const fl_run *run)
 {
@@ -184,7 +190,13 @@ static fl_status run_reduce(fl_device *device, const struct arrays *a, const fl_
     fl_status status = fl_reduce(device, a->in[0], FL_SUM, 1, a->out[0], run);
     if (status == FL_OK)
         status = fl_reduce(device, a->in[0], FL_MAXIMUM, FL_ALL_AXES, a->out[1], run);
-    return status || library ? status : fl_reduce(device, a->in[0], FL_ARGMIN, FL_ALL_AXES, a->out[2], run);
+    if (status == FL_OK && !library)
+        status = fl_reduce(device, a->in[0], FL_ARGMIN, FL_ALL_AXES, a->out[2], run);
+    if (status == FL_OK && !library)
+        status = fl_reduce(device, a->in[0], FL_SUM, 0, a->out[3], run);
+    if (status == FL_OK && !library)
+        status = fl_dot(device, a->in[0], a->in[1], 1, a->out[4], run);
+    return status;
 }
 
 static void make_primes(struct arrays *a, fl_device *device, const struct call *call)
@@ -451,13 +463,14 @@ struct outputs run_call(fl_device *device, const struct call *call, void (*befor
         after(call);
     got.bytes = malloc(arrays.bytes + 1);
     cr_assert(got.bytes != NULL);
-    for (int i = 0; i < 3 && arrays.out[i]; i++) {
+    for (int i = 0; i < OUTPUTS && arrays.out[i]; i++) {
         if (got.status == FL_OK)
             must(fl_array_to_host(arrays.out[i], got.bytes + got.size));
         got.size += (size_t)fl_array_size(arrays.out[i]) * fl_dtype_size(fl_array_dtype(arrays.out[i]));
     }
-    for (int i = 0; i < 3; i++) {
-        free_arrays(arrays.in[i], arrays.out[i]);
-    }
+    for (int i = 0; i < INPUTS; i++)
+        fl_array_free(arrays.in[i]);
+    for (int i = 0; i < OUTPUTS; i++)
+        fl_array_free(arrays.out[i]);
     return got;
 }

@@ -37,61 +37,70 @@ static bool beats(long double b, long double a, fl_reduction reduction)
     return !isnan(a) && (isnan(b) || (most ? b > a : b < a));
 }
 
-/* What one result must be: `whole` for integers and places, else within `bound` of `value`. */
+/* What flynn.h defines for one result, of every reduction: a sum and fl_dot's, the minimum and the maximum. */
 struct exact {
-    uint64_t whole;
-    long double value, bound;
+    uint64_t whole[2]; /* the sums of integers, which wrap */
+    long double sum[2], magnitude[2], extreme[2];
+    int64_t place[2];
 };
 
-static long double units_of(const struct work *w, const char *variant, int64_t length)
+static int64_t results_of(const struct work *w)
 {
-    const long double n = (long double)length, naive = n - 1, pairwise = log2l(n > 1 ? n : 1) + 40;
-    const bool any_order = strcmp(variant, "naive") == 0 || strcmp(variant, "library") == 0;
-    return (any_order ? naive : pairwise) + (w->dot ? 1 : 0);
+    return w->all ? 1 : w->outer * w->inner;
 }
 
-/* flynn.h's definition of element (o, i) of the result. */
-static struct exact expected_of(const struct work *w, const struct matrix *x, const struct matrix *y, int64_t o,
-                                int64_t i, const char *variant)
+/* A term; NaN and infinities are in no integer. */
+static void add(struct exact *e, int dot, long double a, long double b, bool whole)
+{
+    e->whole[dot] += whole ? (uint64_t)(int64_t)a * (uint64_t)(int64_t)b : 0;
+    e->sum[dot] += a * b;
+    e->magnitude[dot] += fabsl(a * b);
+}
+
+/* Element (o, i) of the result. */
+static struct exact exact_of(const struct work *w, const struct matrix *x, const struct matrix *y, int64_t o, int64_t i)
 {
     const int64_t length = w->all ? w->outer * w->length * w->inner : w->length, inner = w->all ? 1 : w->inner;
-    struct exact e = {0, 0, 0};
-    long double magnitude = 0, best = 0;
+    struct exact e = {.whole = {0}};
     for (int64_t p = 0; p < length; p++) {
         const int64_t at = (o * length + p) * inner + i;
-        const long double a = value_of(x, at), b = w->dot ? value_of(y, at) : 1;
-        if (w->reduction == FL_SUM) {
-            if (!is_float(w->dtype))
-                e.whole += (uint64_t)(int64_t)a * (uint64_t)(int64_t)b;
-            e.value += a * b;
-            magnitude += fabsl(a * b);
-        } else if (p == 0 || beats(a, best, w->reduction)) {
-            best = a;
-            e.whole = w->reduction == FL_ARGMIN || w->reduction == FL_ARGMAX ? (uint64_t)p : (uint64_t)(int64_t)0;
-        }
+        const long double a = value_of(x, at), b = value_of(y, at);
+        add(&e, 0, a, 1, !is_float(w->dtype));
+        add(&e, 1, a, b, !is_float(w->dtype));
+        for (int most = 0; most < 2; most++)
+            if (p == 0 || beats(a, e.extreme[most], most ? FL_MAXIMUM : FL_MINIMUM)) {
+                e.extreme[most] = a;
+                e.place[most] = p;
+            }
     }
-    if (w->reduction == FL_MINIMUM || w->reduction == FL_MAXIMUM) {
-        e.value = best;
-        e.whole = is_float(w->dtype) ? 0 : (uint64_t)(int64_t)best;
-    }
-    if (w->reduction == FL_SUM)
-        e.bound = units_of(w, variant, length) * (w->result == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2 * magnitude;
     return e;
 }
 
-static bool is_right(const struct work *w, const struct exact *e, const void *got, int64_t i)
+static bool is_close(const struct work *w, const struct exact *e, const char *variant, long double got)
 {
-    long double value = 0;
-    switch (w->result) {
-    case FL_U8: return ((const uint8_t *)got)[i] == (uint8_t)e->whole;
-    case FL_I32: return ((const int32_t *)got)[i] == (int32_t)(int64_t)e->whole;
-    case FL_I64: return (uint64_t)((const int64_t *)got)[i] == e->whole;
-    case FL_F32: value = ((const float *)got)[i]; break;
-    case FL_F64: value = ((const double *)got)[i]; break;
-    }
-    if (isnan(e->value) || isinf(e->value))
-        return isnan(e->value) ? isnan(value) : value == e->value;
-    return fabsl(value - e->value) <= e->bound;
+    const bool sum = w->reduction == FL_SUM,
+               any_order = strcmp(variant, "naive") == 0 || strcmp(variant, "library") == 0;
+    const long double n = w->all ? (long double)(w->outer * w->length * w->inner) : (long double)w->length;
+    const long double units = (any_order ? n - 1 : log2l(n > 1 ? n : 1) + 40) + (w->dot ? 1 : 0);
+    const long double unit = (long double)(w->result == FL_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
+    const long double wanted = sum ? e->sum[w->dot] : e->extreme[w->reduction == FL_MAXIMUM];
+    if (isnan(wanted) || isinf(wanted))
+        return isnan(wanted) ? isnan(got) : got == wanted;
+    return fabsl(got - wanted) <= (sum ? units * unit * e->magnitude[w->dot] : 0);
+}
+
+static bool is_right(const struct work *w, const struct exact *e, const char *variant, const void *got, int64_t i)
+{
+    const bool most = w->reduction == FL_MAXIMUM || w->reduction == FL_ARGMAX;
+    if (w->result == FL_F32 || w->result == FL_F64)
+        return is_close(w, e, variant, w->result == FL_F32 ? ((const float *)got)[i] : ((const double *)got)[i]);
+    const uint64_t wanted = w->reduction == FL_SUM ? e->whole[w->dot]
+                            : w->reduction == FL_MINIMUM || w->reduction == FL_MAXIMUM
+                                ? (uint64_t)(int64_t)e->extreme[most]
+                                : (uint64_t)e->place[most];
+    return w->result == FL_U8    ? ((const uint8_t *)got)[i] == (uint8_t)wanted
+           : w->result == FL_I32 ? ((const int32_t *)got)[i] == (int32_t)(int64_t)wanted
+                                 : ((const uint64_t *)got)[i] == wanted;
 }
 
 /* ----------------------------------------------------------------------------------------------------- calls ---- */
@@ -141,8 +150,31 @@ static fl_array *view_inside(fl_device *device, const struct matrix *m, int ndim
     return view;
 }
 
-static void check_call(fl_device *device, const struct work *w, const struct matrix *x, const struct matrix *y,
-                       const fl_run *run)
+/* What the calls on the same numbers share: they are of every variant and reduction. */
+struct shared {
+    fl_array *x, *y;
+    struct exact *exact;
+};
+
+static struct shared share(fl_device *device, const struct work *w, const struct matrix *x, const struct matrix *y)
+{
+    int64_t shape[3];
+    int axis;
+    const int ndim = shape_of(w, shape, &axis);
+    struct shared s = {view_inside(device, x, ndim, shape), view_inside(device, y, ndim, shape),
+                       malloc((size_t)results_of(w) * sizeof(struct exact))};
+    for (int64_t i = 0; i < results_of(w); i++)
+        s.exact[i] = exact_of(w, x, y, w->all ? 0 : i / w->inner, w->all ? 0 : i % w->inner);
+    return s;
+}
+
+static void share_free(struct shared *s)
+{
+    free_arrays(s->x, s->y);
+    free(s->exact);
+}
+
+static void check_call(fl_device *device, const struct work *w, const struct shared *s, const fl_run *run)
 {
     int64_t shape[3], results[3] = {1};
     int axis, ndim = shape_of(w, shape, &axis), out_ndim = 0;
@@ -155,27 +187,22 @@ static void check_call(fl_device *device, const struct work *w, const struct mat
              fl_device_describe(device)->resource, run->variant, w->dot ? "dot " : "", names[w->reduction],
              fl_dtype_name(w->dtype), fl_dtype_name(w->result), (long long)w->outer, (long long)w->length,
              (long long)w->inner, w->all ? " in all" : "", run->block[0]);
-    fl_array *a = view_inside(device, x, ndim, shape), *b = w->dot ? view_inside(device, y, ndim, shape) : NULL;
     struct guarded out = guarded_create(device, w->result, out_ndim, results, 1);
-    const fl_status status =
-        w->dot ? fl_dot(device, a, b, axis, out.out, run) : fl_reduce(device, a, w->reduction, axis, out.out, run);
+    const fl_status status = w->dot ? fl_dot(device, s->x, s->y, axis, out.out, run)
+                                    : fl_reduce(device, s->x, w->reduction, axis, out.out, run);
     if (status == FL_E_UNSUPPORTED && strcmp(run->variant, "library") == 0) {
         expect_untouched(&out, what);
     } else {
         cr_assert(status == FL_OK, "%s: %s", what, fl_last_error());
-        const int64_t count = w->all ? 1 : w->outer * w->inner, inner = w->all ? 1 : w->inner;
-        void *got = malloc((size_t)count * sizeof(int64_t));
+        void *got = malloc((size_t)results_of(w) * sizeof(int64_t));
         guarded_copy(&out, got, what);
-        for (int64_t i = 0; i < count; i++) {
-            const struct exact e = expected_of(w, x, y, i / inner, i % inner, run->variant);
-            if (!is_right(w, &e, got, i)) /* Criterion reports each assertion to another process */
-                cr_assert(false, "%s: result %lld is wrong: expected %.20Lg (%llu) within %.3Lg", what, (long long)i,
-                          e.value, (unsigned long long)e.whole, e.bound);
-        }
+        for (int64_t i = 0; i < results_of(w); i++)
+            if (!is_right(w, &s->exact[i], run->variant, got, i)) /* Criterion reports each assertion */
+                cr_assert(false, "%s: result %lld is wrong: sums %.20Lg and %.20Lg, extremes %.20Lg and %.20Lg", what,
+                          (long long)i, s->exact[i].sum[0], s->exact[i].sum[1], s->exact[i].extreme[0],
+                          s->exact[i].extreme[1]);
         free(got);
     }
-    fl_array_free(a);
-    fl_array_free(b);
     guarded_free(&out);
 }
 
@@ -194,6 +221,7 @@ static struct matrix numbers(const struct work *w, uint64_t seed)
 static void check_all(fl_device *device, struct work w, const struct matrix *x, const struct matrix *y,
                       const int *block)
 {
+    struct shared shared = share(device, &w, x, y);
     const char *variant;
     for (size_t v = 0; (variant = variant_of(device, "reduce", w.dtype, v)) != NULL; v++) {
         fl_run run = {.variant = variant};
@@ -202,18 +230,24 @@ static void check_all(fl_device *device, struct work w, const struct matrix *x, 
         w.dot = false;
         for (w.reduction = FL_SUM; w.reduction <= FL_ARGMAX; w.reduction++) {
             w.result = fl_reduce_dtype(w.dtype, w.reduction);
-            check_call(device, &w, x, NULL, &run);
+            check_call(device, &w, &shared, &run);
         }
         w.reduction = FL_SUM;
         for (int real = 0; real < 2; real++) {
             w.result = real ? FL_F64 : fl_reduce_dtype(w.dtype, FL_SUM);
             w.dot = true;
-            check_call(device, &w, x, y, &run);
+            check_call(device, &w, &shared, &run);
             w.dot = false;
             if (real)
-                check_call(device, &w, x, NULL, &run);
+                check_call(device, &w, &shared, &run);
         }
     }
+    share_free(&shared);
+}
+
+static struct work work_of(fl_dtype dtype, const int64_t *shape)
+{
+    return (struct work){dtype, dtype, shape[0], shape[1], shape[2], FL_SUM, false, false};
 }
 
 static void check_random(fl_device *device, const struct work *w, const int *block)
@@ -280,8 +314,7 @@ ON_EVERY_BACKEND(reduce, shapes)
     fl_device *device = open_device(on->resource);
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (size_t d = s % 2; d < COUNT(dtypes); d += 2) {
-            const struct work w = {dtypes[d],    dtypes[d], shapes[s][0], shapes[s][1],
-                                   shapes[s][2], FL_SUM,    false,        false};
+            const struct work w = work_of(dtypes[d], shapes[s]);
             check_random(device, &w, NULL);
         }
     fl_device_close(device);
@@ -296,7 +329,7 @@ ON_EVERY_BACKEND(reduce, large)
         for (size_t d = 0; d < COUNT(dtypes); d++) {
             if (is_slow(device) && (s + d) % 3 != 0)
                 continue;
-            struct work w = {dtypes[d], dtypes[d], shapes[s][0], shapes[s][1], shapes[s][2], FL_SUM, false, false};
+            struct work w = work_of(dtypes[d], shapes[s]);
             check_random(device, &w, NULL);
             w.all = true;
             if (s == 3)
@@ -361,10 +394,12 @@ ON_EVERY_BACKEND(reduce, wide_integers)
     struct matrix x = matrix_create(FL_I64, 1, 3003);
     for (int64_t i = 0; i < 3003; i++)
         ((int64_t *)x.data)[i] = (int64_t)(random_bits(&seed) | 1);
+    struct shared shared = share(device, &w, &x, &x);
     const char *variant;
     for (size_t v = 0; (variant = variant_of(device, "reduce", FL_I64, v)) != NULL; v++)
         for (w.reduction = FL_SUM; w.reduction <= FL_ARGMAX; w.reduction++)
-            check_call(device, &w, &x, NULL, &(fl_run){.variant = variant});
+            check_call(device, &w, &shared, &(fl_run){.variant = variant});
+    share_free(&shared);
     matrix_free(&x);
     fl_device_close(device);
 }
@@ -378,129 +413,9 @@ ON_EVERY_BACKEND(reduce, blocks)
     fl_device *device = open_device(on->resource);
     for (size_t b = 0; b < COUNT(blocks) && is_gpu(device); b++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
-            const fl_dtype dtype = dtypes[(b + s) % COUNT(dtypes)];
-            const struct work w = {dtype, dtype, shapes[s][0], shapes[s][1], shapes[s][2], FL_SUM, false, false};
+            const struct work w = work_of(dtypes[(b + s) % COUNT(dtypes)], shapes[s]);
             if (blocks[b][0] <= fl_device_describe(device)->max_threads_per_block)
                 check_random(device, &w, blocks[b]);
         }
     fl_device_close(device);
-}
-
-/* A sum of floats stays within a bound that one accumulator exceeds: of 2^24 ones no float gets beyond. */
-ON_EVERY_BACKEND(reduce, more_than_a_float_counts)
-{
-    fl_device *device = open_device(on->resource);
-    const int64_t n = is_slow(device) ? 1 << 18 : (1 << 24) + (1 << 16), one = 1;
-    struct matrix x = matrix_create(FL_F32, 1, n);
-    const double value = is_slow(device) ? 0.1f : 1;
-    for (int64_t i = 0; i < n; i++)
-        matrix_set(&x, 0, i, value);
-    fl_array *in = array_from(device, &x), *out;
-    must(fl_array_create(device, FL_F32, 1, &one, &out));
-    const char *variant;
-    for (size_t v = 0; (variant = variant_of(device, "reduce", FL_F32, v)) != NULL; v++) {
-        float got;
-        if (strcmp(variant, "library") == 0)
-            continue;
-        must(fl_reduce(device, in, FL_SUM, FL_ALL_AXES, out, &(fl_run){.variant = variant}));
-        must(fl_array_to_host(out, &got));
-        const double error = fabs((double)got - value * (double)n) / (value * (double)n);
-        if (strcmp(variant, "naive") == 0)
-            cr_expect(is_slow(device) || got == 0x1p24f, "%s: %.9g", on->resource, (double)got);
-        else
-            cr_expect(error <= (log2((double)n) + 40) * 0x1p-24, "%s %s: %.9g", on->resource, variant, (double)got);
-    }
-    free_arrays(in, out);
-    matrix_free(&x);
-    fl_device_close(device);
-}
-
-/* Of no elements a sum is 0, an extreme an error. */
-ON_EVERY_BACKEND(reduce, empty)
-{
-    fl_device *device = open_device(on->resource);
-    const int64_t none = 0, one = 1, five = 5;
-    fl_array *in, *flat, *out, *row, *nothing;
-    float got = 7;
-    must(fl_array_create(device, FL_F32, 1, &none, &in));
-    must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 5}, &flat));
-    must(fl_array_from_host(device, FL_F32, 1, &one, &got, &out));
-    must(fl_array_create(device, FL_F32, 1, &five, &row));
-    must(fl_array_create(device, FL_F32, 1, &none, &nothing));
-    must(fl_reduce(device, in, FL_SUM, FL_ALL_AXES, out, NULL));
-    must(fl_array_to_host(out, &got));
-    cr_expect(got == 0);
-    must(fl_dot(device, in, in, 0, out, NULL));
-    must(fl_reduce(device, flat, FL_SUM, 0, row, NULL));
-    float sums[5] = {1, 1, 1, 1, 1};
-    must(fl_array_to_host(row, sums));
-    for (int i = 0; i < 5; i++)
-        cr_expect(sums[i] == 0);
-    must(fl_reduce(device, flat, FL_MAXIMUM, 1, nothing, NULL));
-    expect_argument_error(fl_reduce(device, in, FL_MINIMUM, 0, out, NULL), "no elements along the axis");
-    expect_argument_error(fl_reduce(device, flat, FL_MAXIMUM, 0, row, NULL), "at least one for maximum");
-    free_arrays(in, flat, out, row, nothing);
-    fl_device_close(device);
-}
-
-ON_EVERY_BACKEND(reduce, timing)
-{
-    fl_device *device = open_device(on->resource);
-    struct work w = {FL_F32, FL_F32, 1, 100, 100, FL_SUM, false, false};
-    struct matrix x = numbers(&w, 1);
-    const char *variant;
-    for (size_t v = 1; (variant = variant_of(device, "reduce", FL_F32, v)) != NULL; v++) {
-        fl_timing timing;
-        if (strcmp(variant, "library") == 0)
-            continue;
-        check_call(device, &w, &x, NULL, &(fl_run){.variant = variant, .timing = &timing});
-        cr_expect(strcmp(timing.variant, variant) == 0 && timing.kernel_s > 0 && timing.flops == 10000);
-        cr_expect(timing.bytes == 4 * 10100, "%s %s: %g bytes", on->resource, variant, timing.bytes);
-        cr_expect(timing.bytes_requested >= timing.bytes, "%s %s", on->resource, variant);
-    }
-    matrix_free(&x);
-    fl_device_close(device);
-}
-
-ON_EVERY_BACKEND(reduce, wrong_arguments)
-{
-    fl_device *device = open_device(on->resource), *other = open_device("serial");
-    const int64_t length = 100, one = 1, two = 2;
-    fl_array *in, *square, *ints, *foreign, *wide, *part;
-    struct guarded out = guarded_create(device, FL_F32, 1, &one, 1), pair = guarded_create(device, FL_F32, 1, &two, 1);
-    must(fl_array_create(device, FL_F32, 1, &length, &in));
-    must(fl_array_create(device, FL_F32, 2, (int64_t[]){10, 10}, &square));
-    must(fl_array_create(device, FL_I32, 1, &length, &ints));
-    must(fl_array_create(other, FL_F32, 1, &length, &foreign));
-    must(fl_array_create(device, FL_I64, 1, &one, &wide));
-    must(fl_array_view(in, (int64_t[]){5}, &one, &part));
-    expect_argument_error(fl_reduce(NULL, in, FL_SUM, 0, out.out, NULL), "device");
-    expect_argument_error(fl_reduce(device, NULL, FL_SUM, 0, out.out, NULL), "in is NULL");
-    expect_argument_error(fl_reduce(device, in, FL_SUM, 0, NULL, NULL), "out is NULL");
-    expect_argument_error(fl_reduce(device, in, (fl_reduction)5, 0, out.out, NULL), "reduction is 5");
-    expect_argument_error(fl_reduce(device, in, FL_SUM, 1, out.out, NULL), "axis is 1; expected 0");
-    expect_argument_error(fl_reduce(device, square, FL_SUM, 2, out.out, NULL), "expected 0 to 1");
-    expect_argument_error(fl_reduce(device, square, FL_SUM, -2, out.out, NULL), "axis is -2");
-    expect_argument_error(fl_reduce(device, in, FL_SUM, 0, pair.out, NULL), "out");
-    expect_argument_error(fl_reduce(device, ints, FL_SUM, 0, out.out, NULL), "expected i64 or f64");
-    expect_argument_error(fl_reduce(device, in, FL_SUM, 0, wide, NULL), "expected f32 or f64");
-    expect_argument_error(fl_reduce(device, in, FL_ARGMIN, 0, out.out, NULL), "expected i64");
-    expect_argument_error(fl_reduce(device, in, FL_SUM, 0, part, NULL), "shares memory");
-    expect_argument_error(fl_dot(device, in, NULL, 0, out.out, NULL), "y is NULL");
-    expect_argument_error(fl_dot(device, in, ints, 0, out.out, NULL), "y");
-    expect_argument_error(fl_dot(device, in, square, 0, out.out, NULL), "y");
-    expect_argument_error(fl_dot(device, in, in, 0, part, NULL), "shares memory");
-    expect_status(FL_E_WRONG_DEVICE, fl_reduce(device, foreign, FL_SUM, 0, out.out, NULL));
-    expect_status(FL_E_UNKNOWN, fl_reduce(device, in, FL_SUM, 0, out.out, &(fl_run){.variant = "naiv"}));
-    expect_error_says("naive");
-    if (is_gpu(device))
-        expect_status(FL_E_LIMIT, fl_reduce(device, in, FL_SUM, 0, out.out,
-                                            &(fl_run){.variant = "naive", .block = {1 << 30, 1 << 30, 1}}));
-    expect_untouched(&out, on->resource);
-    expect_untouched(&pair, on->resource);
-    free_arrays(in, square, ints, foreign, wide, part);
-    guarded_free(&out);
-    guarded_free(&pair);
-    fl_device_close(device);
-    fl_device_close(other);
 }
