@@ -41,6 +41,11 @@ for shape in "0 (0,)" "0x5 (0, 5)" "5x0 (5, 0)" "2x0x3 (2, 0, 3)"; do
     gives "(0,)" select "$file"
     [ "$file" = 0.npy ] || gives "$(sed 's/\(, \|(\)\([0-9]*\), \([0-9]*\))/\1\3, \2)/' <<<"${shape#* }")" transpose "$file"
     gives "(256,)" histogram "$file"
+    gives "(1,)" reduce "$file"
+    gives "(1,)" reduce "$file" "$file" --operation=dot --accumulate=f64
+    for extreme in minimum argmax; do
+        refused "$extreme of $file" 2 "at least one" reduce "$file" --operation=$extreme "${quick[@]}"
+    done
     gives "(0,)" scan "$file"
     gives "(0,)" scan "$file" --operation=maximum --exclusive --in-place
     ok "allclose $file" allclose "$file" "$file" "${quick[@]}"
@@ -49,6 +54,11 @@ gives "(0,)" log_of_sum 0.npy 3
 gives "(0, 5)" sqrt bytes.npy
 gives "(0,)" sort 0.npy
 gives "(0,)" sort 0.npy --in-place
+gives "(5,)" reduce 0x5.npy --axis=0
+gives "(0,)" reduce 5x0.npy --axis=0
+gives "(0,)" reduce 5x0.npy --axis=0 --operation=maximum
+gives "(2, 3)" reduce 2x0x3.npy --axis=1
+gives "(0, 3)" reduce 2x0x3.npy --axis=0 --operation=argmin
 gives "(0,)" search_sorted 3.npy 0.npy
 gives "(3,)" search_sorted 0.npy 3.npy
 for upto in 0 1 2; do

@@ -48,6 +48,7 @@ def numbers(count):
 values = [random.randrange(16) for _ in range(10000)]
 write("values", values, (10000,), "<i4")
 write("counts", [values.count(v) for v in range(16)], (16,), "<i4")
+write("total", [sum(values)], (1,), "<i4")
 parts = [values[i:i + 256] for i in range(0, 10000, 256)]
 write("sums", [sum(part[:i + 1]) for part in parts for i in range(len(part))], (10000,), "<i4")
 write("sums_before", [sum(part[:i]) for part in parts for i in range(len(part))], (10000,), "<i4")
@@ -117,6 +118,9 @@ lessons() {
     wrong histogram_race.hip "$race" "${count[@]}"
     right histogram_shared.hip "${count[@]}" -D BINS=16 --shared=64
     wrong histogram_no_barrier.hip "$race" "${count[@]}" -D BINS=16 --shared=64
+    total=(values.npy out=1 10000 --grid=8 --expect=total.npy)
+    right sum.hip "${total[@]}"
+    wrong sum_race.hip "$race" "${total[@]}"
     sums=(values.npy out 10000 --block=256 --shared=1056)
     right scan.hip "${sums[@]}" --expect=sums.npy
     wrong scan_no_barrier.hip "$race" "${sums[@]}" --expect=sums.npy

@@ -223,6 +223,20 @@ def try_histogram(rng, folder):
             f"--outside={rng.choice(['drop', 'clip'])}"], same_bytes
 
 
+def try_reduce(rng, folder):
+    """Sums of floats have another order, and are of numbers that are not negative: at most log2 4099 + 41 units."""
+    name, dtype = rng.choice(["sum", "minimum", "maximum", "argmin", "argmax", "dot"]), rng.choice(list(DESCR))
+    shape, adds = shape_of(rng), name in ("sum", "dot")
+    for file in ("x.npy", "y.npy"):
+        if adds and dtype in ("f32", "f64"):
+            write(folder, file, DESCR[dtype], shape, finite(rng, math.prod(shape), 0.0))
+        else:
+            make_array(rng, folder, file, dtype, shape)
+    words = ["reduce", "x.npy", *(["y.npy"] if name == "dot" else []), f"--operation={name}",
+             *(["--accumulate=f64"] if adds and rng.randrange(3) == 0 else [])]
+    return words, within(40) if adds else as_sorted
+
+
 def try_primes(rng, _):
     return ["primes", f"--upto={size_of(rng) + 1}", f"--method={rng.choice(['trial', 'sqrt', 'sieve'])}"], same_bytes
 
@@ -307,7 +321,7 @@ def try_svd(rng, _):
     return ["svd", f"--size={edge}", f"--keep={rng.randrange(1, edge + 1)}", "--variant=randomized"], None
 
 
-OPERATIONS = [try_sort, try_select, try_histogram, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
+OPERATIONS = [try_sort, try_select, try_histogram, try_reduce, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
               try_matmul, try_allclose, try_svd]
 
 

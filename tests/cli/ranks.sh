@@ -192,7 +192,7 @@ for mpi in $mpis; do
     if [ "$mpi" = "$first" ]; then
         exercises="$exercises convolve1d map increment sqrt maximum log_of_sum reconstruct matmul histogram"
         wrong+=("sqrt sqrt.out" "convolve convolve.out" "reconstruct reconstruct.y" "matmul matmul.c" "svd qr.qt" "svd reconstruct.y")
-        wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count" "histogram histogram.out")
+        wrong+=("allclose allclose.found" "map map.out" "convolve1d convolve1d.out --size=40000" "primes primes.out --upto=94" "select select.out" "select select.count" "histogram histogram.out" "reduce reduce.out")
         files+=("convolve1d --size=40000 --variant=naive --taps=225" "select --size=500" "select --size=2 --dtype=f32" "primes --upto=200" "primes --upto=3 --method=sieve")
         files+=("increment --shape=7x3" "sqrt --size=50" "maximum --size=9" "sort --size=2" "convolve --size=40 --variant=naive"
             "reconstruct --size=30 --variant=naive" "matmul --size=30 --variant=naive" "matmul --size=7 --dtype=i32 --transpose=b" "sort line.npy --dtype=f64" "select nan.npy" "sqrt ints_f2.npy"
@@ -202,6 +202,8 @@ for mpi in $mpis; do
             "convolve fortran.npy kernel.npy --variant=naive" "convolve rgb.png kernel.npy --variant=naive" "map x+y fortran.npy tall.npy"
             "select grey_alpha.png" "histogram --size=500" "histogram ints_f2.npy --bins=7" "histogram fortran.npy --outside=clip --range=0,3"
             "histogram grey_alpha.png --bins=10" "histogram none.npy --bins=3")
+        files+=("reduce --size=500 --dtype=i64" "reduce --size=2 --operation=argmax" "reduce --size=999 --operation=minimum" "reduce nan.npy --operation=argmin"
+            "reduce ints_f2.npy --operation=dot ints_f2.npy" "reduce fortran.npy --operation=maximum" "reduce none.npy" "reduce grey_alpha.png")
         # A result with fewer elements than ranks; a kernel that contains the image; one without elements.
         files+=("convolve1d --size=16 --mode=valid --variant=naive" "convolve --size=2 --mode=valid --variant=naive"
             "convolve image.npy none.npy --variant=naive")
@@ -401,7 +403,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
         program="$work/on_rank_1 $flynn" ranked "$mpi" 2 "$exercise" "${size:---size=94}" -b one-wrong "${quick[@]}" --json=distributed.json
         check "$exercise with a wrong element on rank 1: exit code 1, $mpi" [ "$status" = 1 ]
         check "its place" json distributed.json "(lambda r: not r['check']['ok'] and (
-            '$exercise' in ('sort', 'select', 'histogram', 'allclose', 'svd') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
+            '$exercise' in ('sort', 'select', 'histogram', 'reduce', 'allclose', 'svd') or r['check']['worst_index'][0] >= r['per_rank'][1]['first']))(d['results'][0])"
     done
     # The images of a rank whose reconstruction is wrong are named.
     export ON_RANK_1=FAULT_PLACE=reconstruct.y:first
@@ -417,7 +419,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     unset FLYNN_PLUGIN_PATH ON_RANK_1
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd --variant=jacobi" "svd --keep=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3"; do
+    for words in "svd --variant=jacobi" "svd --keep=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3" "reduce --axis=0 --columns=5"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]

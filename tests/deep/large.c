@@ -13,7 +13,8 @@
  * A line a case: ok, refused (FL_E_LIMIT, FL_E_MEMORY, FL_E_UNSUPPORTED, with the message), FAILED. Exit: 0 none
  * failed, 1 one did, 2 usage, 3 the device cannot be opened.
  *
- * This file has what the cases share, and main; the cases are in large_vectors.c and large_matrices.c.
+ * This file has what the cases share, and main; the cases are in large_vectors.c, large_sums.c and
+ * large_matrices.c.
  */
 #include "large.h"
 
@@ -198,6 +199,7 @@ int main(int argc, char **argv)
     period = elements < 10000000 ? 4093 : 4194301;
     count = (elements / period + 1) * period;
     test_vectors();
+    test_sums();
     test_matrices();
     test_primes();
     fl_device_close(device);

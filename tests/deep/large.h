@@ -52,7 +52,8 @@ const char *variant_of(const char *operation, fl_dtype dtype, size_t i);
 /* Of an array of one i64; -1 after an error. */
 int64_t read_count(fl_array *array);
 
-/* The cases: of large_vectors.c, test_primes among them, and of large_matrices.c. */
+/* The cases: of large_vectors.c, test_primes among them, of large_sums.c and of large_matrices.c. */
 void test_vectors(void);
+void test_sums(void);
 void test_matrices(void);
 void test_primes(void);

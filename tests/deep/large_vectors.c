@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * large_vectors.c - the cases of large.c on arrays of one dimension: allclose, what is computed element by element,
- * convolve1d, select, histogram, scan, sort, merge, search_sorted and primes.
+ * convolve1d, select, sort, merge, search_sorted and primes.
  */
 #include "large.h"
 
@@ -241,73 +241,6 @@ static void test_select(fl_dtype dtype)
     pattern_free(&selected);
 }
 
-/* A bin for each value; and all in one bin, whose count needs more than 32 bits. */
-static void test_histogram(fl_dtype dtype)
-{
-    const int64_t most = 100;
-    pattern p = pattern_of(dtype, most);
-    int64_t expected[100] = {0};
-    const char *variant;
-
-    for (int64_t i = 0; i < period; i++)
-        expected[value(i, most)]++;
-    for (size_t v = 0; (variant = variant_of("histogram", dtype, v)) != NULL; v++) {
-        fl_array *in, *out, *one;
-        int64_t got[100], all = -1;
-        case_begin();
-        in = repeat(&p, count);
-        out = create_array(FL_I64, most, 1);
-        one = create_array(FL_I64, 1, 1);
-        if (!problem[0] && done(fl_histogram(device, in, 0, (double)most, false, out, &(fl_run){.variant = variant})) &&
-            done(fl_array_to_host(out, got)))
-            for (int64_t b = 0; b < most; b++)
-                if (got[b] != expected[b] * (count / period))
-                    case_wrong("%" PRId64 " are in bin %" PRId64 ", expected %" PRId64, got[b], b,
-                               expected[b] * (count / period));
-        if (!problem[0] && strcmp(variant, "library") != 0 &&
-            done(fl_histogram(device, in, 0, 1e3, false, one, &(fl_run){.variant = variant})))
-            all = read_count(one);
-        if (!problem[0] && strcmp(variant, "library") != 0 && all != count)
-            case_wrong("%" PRId64 " are in one bin, expected %" PRId64, all, count);
-        case_end("histogram", variant, fl_dtype_name(dtype), count);
-        fl_array_free(in);
-        fl_array_free(out);
-        fl_array_free(one);
-    }
-    pattern_free(&p);
-}
-
-/* Differences of neighbours, whose running sums are the pattern again: whole numbers, which no order rounds. */
-static void test_scan(fl_dtype dtype)
-{
-    const int64_t most = 1000, last = value(period - 1, most);
-    pattern p = pattern_create(dtype, period, 1), sums = pattern_create(fl_reduce_dtype(dtype, FL_SUM), period, 1);
-    const char *variant;
-
-    for (int64_t i = 0; i < period; i++) {
-        const int64_t sum = value(i, most) - last, difference = sum - (i == 0 ? 0 : value(i - 1, most) - last);
-        if (dtype == FL_F32)
-            ((float *)p.data)[i] = (float)difference, ((float *)sums.data)[i] = (float)sum;
-        else
-            ((int32_t *)p.data)[i] = (int32_t)difference, ((int64_t *)sums.data)[i] = sum;
-    }
-    for (size_t v = 0; (variant = variant_of("scan", dtype, v)) != NULL; v++) {
-        fl_array *in, *out;
-        if (dtype == FL_F32 && strcmp(variant, "library") == 0)
-            continue;
-        case_begin();
-        in = repeat(&p, count);
-        out = create_array(sums.dtype, count, 1);
-        if (!problem[0] && done(fl_scan(device, in, FL_SUM, false, out, &(fl_run){.variant = variant})))
-            expect(out, &sums, 0);
-        case_end("scan", variant, fl_dtype_name(dtype), count);
-        fl_array_free(in);
-        fl_array_free(out);
-    }
-    pattern_free(&p);
-    pattern_free(&sums);
-}
-
 /* Each of the values 0..period-1 comes as often as the pattern. */
 static fl_array *sorted(void)
 {
@@ -471,10 +404,6 @@ void test_vectors(void)
             test_simple(&simple[i]);
     if (wanted("select"))
         test_select(FL_U8), test_select(FL_F32);
-    if (wanted("histogram"))
-        test_histogram(FL_U8), test_histogram(FL_F32);
-    if (wanted("scan"))
-        test_scan(FL_F32), test_scan(FL_I32);
     if (wanted("sort"))
         test_sort();
     if (wanted("merge"))

@@ -86,6 +86,8 @@ static void try_numbers(void)
           "fl_group_reduce", "most", (int64_t)most[0]);
     most[0] = rank;
     check(fl_group_reduce(group, most, 1, FL_F64, FL_MINIMUM) == FL_OK && most[0] == 0, "fl_group_reduce", "least", 0);
+    check(fl_group_reduce(group, x, 3, FL_I64, FL_ARGMIN) == FL_E_ARGUMENT && strstr(fl_last_error(), "reduction is 3"),
+          "fl_group_reduce", "a place", 0);
     check(fl_group_gather(group, &own, all, sizeof own) == FL_OK, "fl_group_gather", "", 0);
     for (int r = 0; r < size; r++)
         check(all[r] == 10 * r + 1, "fl_group_gather", "rank", r);
@@ -270,6 +272,7 @@ int main(int argc, char **argv)
         try_selects(argv[i]);
         try_allcloses(argv[i]);
         try_histograms(argv[i]);
+        try_reduces(argv[i]);
         try_all_primes(argv[i]);
         try_svds(argv[i]);
         try_random(argv[i], seed ? strtoull(seed, NULL, 10) : 1, count ? atoi(count) : 60);

@@ -410,6 +410,123 @@ Test(bounds, matmul, .timeout = 600)
     measure(matmul_on, 8);
 }
 
+/* ---------------------------------------------------------------------------------------------- reduce and scan ----
+ */
+
+enum { COLUMNS = 5, LONG = 1501, SCANNED = 20011 };
+
+/* (n - 1) u of every order, (log2 n + 40) u of pairwise sums: of the rows, one after another, or of the columns; of
+ * products one u more, and half of the smallest number for each. */
+static void measure_reduce(fl_device *device, const struct matrix *x, const struct matrix *y, int axis, bool dot,
+                           const char *input)
+{
+    const char *variant, *name = dot ? "dot" : "reduce";
+    const int64_t n = x->shape[axis], results = x->shape[1 - axis];
+    struct matrix got = matrix_create(x->dtype, 1, results);
+    fl_array *on_x = array_from(device, x), *on_y = array_from(device, y), *out;
+    must(fl_array_create(device, x->dtype, 1, &results, &out));
+    for (size_t v = 0; (variant = variant_of(device, "reduce", x->dtype, v)) != NULL; v++) {
+        fl_timing timing;
+        const fl_run run = {.variant = variant, .timing = &timing};
+        const fl_status status =
+            dot ? fl_dot(device, on_x, on_y, axis, out, &run) : fl_reduce(device, on_x, FL_SUM, axis, out, &run);
+        if (status == FL_E_UNSUPPORTED && strcmp(variant, "library") == 0)
+            continue;
+        must(status);
+        must(fl_array_to_host(out, got.data));
+        const bool pairwise = strcmp(timing.variant, "naive") != 0 && strcmp(timing.variant, "library") != 0;
+        for (int64_t r = 0; r < results; r++) {
+            struct exact e = {0, 0, 0};
+            for (int64_t p = 0; p < n; p++) {
+                const int64_t i = axis == 0 ? p : r, j = axis == 0 ? r : p;
+                add_term(&e, (long double)matrix_get(x, i, j) * (dot ? (long double)matrix_get(y, i, j) : 1));
+            }
+            note(device, name, variant, x->dtype, input,
+                 part_of(&e, x->dtype, (pairwise ? log2((double)n) + 40 : (double)(n - 1)) + dot, dot ? n : 0,
+                         matrix_get(&got, 0, r)));
+        }
+    }
+    free_arrays(on_x, on_y, out);
+    matrix_free(&got);
+}
+
+static void reduce_on(const struct on *on)
+{
+    fl_device *device = open_device(on->resource);
+    char input[64];
+    for (size_t d = 0; d < COUNT(floats); d++)
+        for (int axis = 0; axis < 2; axis++)
+            for (int i = 0; i < KINDS * KINDS; i++) {
+                const int64_t rows = axis == 0 ? LONG : COLUMNS, columns = axis == 0 ? COLUMNS : LONG;
+                struct matrix x = numbers(floats[d], rows, columns, (enum kind)(i / KINDS), 1);
+                struct matrix y = numbers(floats[d], rows, columns, (enum kind)(i % KINDS), 2);
+                snprintf(input, sizeof input, "%s, %s, axis %d", kind_names[i / KINDS], kind_names[i % KINDS], axis);
+                measure_reduce(device, &x, &y, axis, true, input);
+                if (i % KINDS == 0)
+                    measure_reduce(device, &x, &y, axis, false, input);
+                matrix_free(&x);
+                matrix_free(&y);
+            }
+    fl_device_close(device);
+}
+
+Test(bounds, reduce, .timeout = 600)
+{
+    measure(reduce_on, 12);
+}
+
+/* (i + 1) u, and of trees (2 (i + 1)^(1/2) + 160) u. */
+static void measure_scan(fl_device *device, const struct matrix *x, bool exclusive, const char *input)
+{
+    const char *variant;
+    const int64_t n = x->shape[1];
+    const bool on_cpu = strcmp(fl_device_describe(device)->family, "cpu") == 0;
+    struct matrix got = matrix_create(x->dtype, 1, n);
+    fl_array *in, *out;
+    must(fl_array_from_host(device, x->dtype, 1, &n, x->data, &in));
+    must(fl_array_create(device, x->dtype, 1, &n, &out));
+    for (size_t v = 0; (variant = variant_of(device, "scan", x->dtype, v)) != NULL; v++) {
+        fl_timing timing;
+        struct exact e = {0, 0, 0};
+        double most = 0;
+        const fl_status status =
+            fl_scan(device, in, FL_SUM, exclusive, out, &(fl_run){.variant = variant, .timing = &timing});
+        if (status == FL_E_UNSUPPORTED && strcmp(variant, "library") == 0)
+            continue;
+        must(status);
+        must(fl_array_to_host(out, got.data));
+        const bool loop = on_cpu && strcmp(timing.variant, "naive") == 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double terms = (double)(exclusive ? i : i + 1), trees = 2 * sqrt(terms) + 160;
+            if (!exclusive || i > 0)
+                add_term(&e, (long double)matrix_get(x, 0, exclusive ? i - 1 : i));
+            most = fmax(most, part_of(&e, x->dtype, loop || terms < trees ? terms : trees, 0, matrix_get(&got, 0, i)));
+        }
+        note(device, "scan", variant, x->dtype, input, most);
+    }
+    free_arrays(in, out);
+    matrix_free(&got);
+}
+
+static void scan_on(const struct on *on)
+{
+    fl_device *device = open_device(on->resource);
+    char input[64];
+    for (size_t d = 0; d < COUNT(floats); d++)
+        for (int i = 0; i < 2 * KINDS; i++) {
+            struct matrix x = numbers(floats[d], 1, SCANNED, (enum kind)(i / 2), 1);
+            snprintf(input, sizeof input, "%s%s", kind_names[i / 2], i % 2 ? ", exclusive" : "");
+            measure_scan(device, &x, i % 2 != 0, input);
+            matrix_free(&x);
+        }
+    fl_device_close(device);
+}
+
+Test(bounds, scan, .timeout = 600)
+{
+    measure(scan_on, 6);
+}
+
 /* ------------------------------------------------------------------------------------------------- log_of_sum ---- */
 
 /* A unit in the last place of a number of the dtype. */

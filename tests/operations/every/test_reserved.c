@@ -51,20 +51,22 @@ ON_EVERY_BACKEND(reserved, is_refused_by_each_operation)
     fl_device_close(device);
 }
 
-/* The calls for which no kernel runs; `expect_it` looks at each. */
+/* The calls on no elements, for most of which no kernel runs; `expect_it` looks at each. */
 static void call_without_elements(const char *resource, const fl_run *run,
                                   void (*expect_it)(fl_status status, const fl_run *run, const char *text))
 {
     fl_device *device = open_device(resource);
     const int64_t none[] = {0}, one[] = {1};
     fl_closeness found;
-    fl_array *x, *y, *primes, *count, *tall, *wide;
+    fl_array *x, *y, *primes, *count, *tall, *wide, *sum, *square;
     must(fl_array_create(device, FL_F32, 1, none, &x));
     must(fl_array_create(device, FL_F32, 1, none, &y));
     must(fl_array_create(device, FL_I64, 1, none, &primes));
     must(fl_array_create(device, FL_I64, 1, one, &count));
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){3, 0}, &tall));
     must(fl_array_create(device, FL_F32, 2, (int64_t[]){0, 3}, &wide));
+    must(fl_array_create(device, FL_F32, 1, one, &sum));
+    must(fl_array_create(device, FL_F32, 2, (int64_t[]){3, 3}, &square));
     expect_it(fl_increment(device, x, y, run), run, "increment");
     expect_it(fl_maximum(device, x, x, y, run), run, "maximum");
     expect_it(fl_sort(device, x, y, run), run, "sort");
@@ -72,13 +74,17 @@ static void call_without_elements(const char *resource, const fl_run *run,
     expect_it(fl_search_sorted(device, x, y, primes, run), run, "search_sorted");
     expect_it(fl_select(device, x, y, count, run), run, "select");
     expect_it(fl_transpose(device, tall, wide, run), run, "transpose");
+    expect_it(fl_histogram(device, x, 0, 1, false, count, run), run, "histogram");
+    expect_it(fl_reduce(device, x, FL_SUM, FL_ALL_AXES, sum, run), run, "reduce");
+    expect_it(fl_dot(device, x, x, 0, sum, run), run, "dot");
+    expect_it(fl_matmul(device, tall, false, wide, false, square, run), run, "matmul");
     expect_it(fl_scan(device, x, FL_SUM, false, y, run), run, "scan");
     expect_it(fl_primes(device, 0, primes, count, run), run, "primes");
     expect_it(fl_allclose(device, x, y, 0, 0, false, &found, run), run, "allclose");
     expect_it(fl_convert(device, x, y, run), run, "convert");
     expect_it(fl_copy_array(device, x, y, run), run, "copy");
     expect_it(fl_multiply_add(device, x, 1, 1, 1, y, run), run, "multiply_add");
-    free_arrays(x, y, primes, count, tall, wide);
+    free_arrays(x, y, primes, count, tall, wide, sum, square);
     fl_device_close(device);
 }
 
