@@ -28,24 +28,23 @@ static const char *const accumulators[] = {[OWN] = "own", [F64] = "f64", NULL};
 
 typedef struct reduce_options {
     int operation, accumulate;
-    int64_t axis;    /* FL_ALL_AXES: not given */
-    int64_t columns; /* 0: not given */
+    int64_t axis;               /* FL_ALL_AXES: not given */
+    int64_t shape[FL_MAX_DIMS]; /* zeros: not given */
 } reduce_options;
 
 static const own_option options[] = {
     {"operation", OPTION_CHOICE, offsetof(reduce_options, operation), "NAME",
-     .help = "sum (default), minimum, maximum, argmin, argmax or dot\vargmin and argmax are the places of extremes; "
+     .help = "sum (default), minimum, maximum, argmin, argmax, dot\vargmin and argmax are the places of extremes; "
              "dot is the sum of the products of X and Y.",
      .names = operations},
     {"axis", OPTION_INTEGER, offsetof(reduce_options, axis), "N",
-     .help = "Reduce along this dimension, 0 the outermost (all elements)", .most = FL_MAX_DIMS - 1},
+     .help = "Along this dimension, 0 the outermost (all elements)", .most = FL_MAX_DIMS - 1},
     {"accumulate", OPTION_CHOICE, offsetof(reduce_options, accumulate), "DTYPE",
-     .help = "own (default) or f64: what sums are computed in, and the result\vown: of f32 f32, of f64 f64, of "
-             "integers i64.",
+     .help = "own (default) or f64: what sums are computed in\vIt is the result's dtype, too. own: of f32 f32, of f64 "
+             "f64, of integers i64.",
      .names = accumulators},
-    {"columns", OPTION_INTEGER, offsetof(reduce_options, columns), "N",
-     .help = "The random numbers are a matrix with N columns (a vector)", .least = 1, .most = INT32_MAX,
-     .void_with = 1},
+    {"shape", OPTION_NUMBERS, offsetof(reduce_options, shape), "HxW",
+     .help = "Random numbers in this shape, such as 4Kx1K", .least = 1, .most = FL_MAX_DIMS, .void_with = 1},
     {0},
 };
 
@@ -68,6 +67,8 @@ static void settle(exercise *e)
                              "random numbers");
     if (files > 0)
         option_refuse(&e->common, TAKES_SEED, "'%s' is given, and no random numbers are made", e->common.arguments[0]);
+    if (own->shape[0])
+        option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
     if (own->accumulate == F64 && reduction_of(own) != FL_SUM)
         fail(EXIT_BAD_INPUT, "--accumulate: %s adds nothing up; expected sum or dot", operations[own->operation]);
     if (own->axis != FL_ALL_AXES && group_is_distributed())
@@ -84,10 +85,13 @@ static host_array make(const exercise *e, int i)
 {
     const reduce_options *own = e->own;
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
-    const int64_t size = exercise_size(e), shape[] = {size / (own->columns > 0 ? own->columns : 1), own->columns};
+    const int64_t size = exercise_size(e);
+    int ndim = 0;
 
-    return exercise_random_share(dtype, own->columns > 0 ? 2 : 1, shape, 0, fl_dtype_is_float(dtype) ? 1 : 100,
-                                 e->common.seed + (uint64_t)i);
+    while (ndim < FL_MAX_DIMS && own->shape[ndim])
+        ndim++;
+    return exercise_random_share(dtype, ndim ? ndim : 1, ndim ? own->shape : &size, 0,
+                                 fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed + (uint64_t)i);
 }
 
 /* The shape of the result; returns its dimensions. On several ranks rank 0 has it. */
@@ -206,8 +210,7 @@ const exercise_kind reduce_exercise = {
         "X and Y are .npy or .png files of up to four dimensions; Y, of X's shape, is for --operation=dot. Without "
         "them: --size (16777216) numbers of --dtype (f32) from --seed, in 0..1, or for integers 0 to 99. The sum of "
         "f32 is f32 unless --accumulate=f64. See docs/exercises/reduce.md.\v"
-        "\tthe sum of random numbers on the best backend\n"
-        "-b all --size=1M\tevery backend side by side\n"
+        "\trandom numbers on the best backend\n"
         "x.npy --axis=0 -o sums.npy\tthe sums of a matrix's columns\n"
         "x.npy y.npy --operation=dot\tof your own arrays\n",
     .arguments = "[X [Y]]",

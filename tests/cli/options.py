@@ -778,11 +778,9 @@ OWN = {
     ("search_sorted", "sorted"): lambda c: in_row(c, "bytes_requested", "sorted", None, 100),
     ("transpose", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("reduce", "operation"): lambda c: in_row(c, "operation", "operation", None, "minimum", "argmax"),
-    ("reduce", "axis"): lambda c: differ(*(document(c, "--columns=4", "--size=64", *SERIAL, *QUICK, *more)["results"][0]["shape"]
-                                           for more in ((), ("--axis=0",), ("--axis=1",))), "the shape"),
+    ("reduce", "axis"): lambda c: in_row(c, "shape", "axis", None, "0", "1", inputs=(c, "--shape=16x4")),
     ("reduce", "accumulate"): lambda c: in_row(c, "result", "accumulate", None, "f64"),
-    ("reduce", "columns"): lambda c: differ(*(document(c, "--axis=0", "--size=64", *SERIAL, *QUICK, f"--columns={n}")["results"][0]["shape"]
-                                              for n in (4, 8)), "the shape"),
+    ("reduce", "shape"): lambda c: in_row(c, "shape", "shape", "16x4", "8x8", inputs=(c, "--axis=0")),
     ("scan", "in-place"): in_place,
     ("scan", "operation"): lambda c: result_differs(c, "", "--operation=maximum"),
     ("scan", "exclusive"): lambda c: result_differs(c, "", "--exclusive"),
@@ -893,7 +891,8 @@ VOID = [
     ("scan line.npy --seed=3", "seed"),
     ("reduce line.npy --size=64", "size"),
     ("reduce line.npy --seed=3", "seed"),
-    ("reduce line.npy --columns=3", "columns"),
+    ("reduce line.npy --shape=4x3", "shape"),
+    ("reduce --shape=4x3 --size=64", "size"),
     ("reduce --operation=argmin --accumulate=f64", "accumulate"),
     ("allclose near-a.npy near-b.npy --size=64", "size"),
     ("svd image.npy --size=64", "size"),

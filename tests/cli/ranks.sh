@@ -419,7 +419,7 @@ assert abs(r["link"]["percent_of_ceiling"] * worst["link_s"] / 100 - times[worst
     unset FLYNN_PLUGIN_PATH ON_RANK_1
 
     # What can be foreseen: one line, one exit code.
-    for words in "svd --variant=jacobi" "svd --keep=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3" "reduce --axis=0 --columns=5"; do
+    for words in "svd --variant=jacobi" "svd --keep=2,3" "laws sort --ranks=1,2" "sort --sise=3" "sort x.npy" "sort -b serial,omp" "convolve --png=x.png" "sort -o x.png" "sort --ranks=3" "reduce --axis=0 --shape=9x5"; do
         # shellcheck disable=SC2086 # words
         ranked "$mpi" 2 $words
         check "$words: exit code 2, $mpi" [ "$status" = 2 ]

@@ -30,7 +30,7 @@ for variant in pairwise naive; do
 done
 ok "a sum of f32 in f64" reduce --size=1000 --accumulate=f64 --json "${quick[@]}"
 check "has f64's bytes" json "$work/out" 'd["results"][0]["bytes"] == 4008'
-ok "a matrix of random numbers" reduce --size=1000 --columns=20 --axis=0 --json -o out.npy "${quick[@]}"
+ok "a matrix of random numbers" reduce --shape=50x20 --axis=0 --json -o out.npy "${quick[@]}"
 check "a result for each column" npy out.npy 'shape == (20,)'
 check "and none alone" json "$work/out" 'all("result" not in r for r in d["results"])'
 "$PYTHON" - <<'END'

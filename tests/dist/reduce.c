@@ -9,7 +9,7 @@
 
 enum { RESULTS = FL_ARGMAX + 2, DOT = FL_ARGMAX + 1 };
 
-/* Whole numbers, of which each extreme comes several times, whose sums are exact; NaN at each of some places. */
+/* Whole numbers, of which each extreme comes several times, whose sums are exact; NaN at some places. */
 static double number_of(int64_t i, int64_t n, bool nan)
 {
     return nan && i >= n / 3 && i % 5 == 0 ? (double)NAN : (double)((i * 7 + 3) % 11);
@@ -46,7 +46,7 @@ static double read_as(fl_dtype dtype, const void *at)
     }
 }
 
-/* An extreme of no elements is an error on every rank; so is a result of another dtype. */
+/* An extreme of no elements is an error on every rank. */
 void try_reduce(fl_device *device, fl_dtype dtype, int64_t n)
 {
     const bool nan = fl_dtype_is_float(dtype) && n % 2 != 0;
@@ -57,8 +57,10 @@ void try_reduce(fl_device *device, fl_dtype dtype, int64_t n)
 
     fl_group_share(group, n, rank, &first, &share);
     data = calloc((size_t)share + 1, sizeof(int64_t));
-    for (int64_t i = 0; i < share; i++)
+    for (int64_t i = 0; i < share && dtype != FL_I64; i++)
         put(data, dtype, i, number_of(first + i, n, nan));
+    for (int64_t i = 0; i < share && dtype == FL_I64; i++) /* put would multiply them */
+        ((int64_t *)data)[i] = (int64_t)number_of(first + i, n, nan);
     right = fl_array_from_host(device, dtype, 1, &share, data, &x) == FL_OK;
     for (int r = 0; r < RESULTS && right; r++) {
         const fl_reduction reduction = r == DOT ? FL_SUM : (fl_reduction)r;
