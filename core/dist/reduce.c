@@ -25,7 +25,7 @@ typedef struct reducing {
 
 /* ------------------------------------------------------------------------------------------------ one rank ---- */
 
-/* The element of an array of one element. */
+/* The element of an array of one element; the member that its dtype does not say is 0. */
 static fl_status read_number(const fl_array *array, answer *a)
 {
     union {
@@ -37,6 +37,8 @@ static fl_status read_number(const fl_array *array, answer *a)
     } value = {.i64 = 0};
     const fl_status status = fl_array_to_host(array, &value);
 
+    a->whole = 0;
+    a->real = 0;
     switch (fl_array_dtype(array)) {
     case FL_U8: a->whole = value.u8; break;
     case FL_I32: a->whole = value.i32; break;
