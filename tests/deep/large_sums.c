@@ -91,7 +91,7 @@ static int64_t reduced(const fl_array *in, fl_reduction reduction, const char *v
     return got;
 }
 
-/* The sum of the bytes, the place of the only largest one, where 32 bits wrap and at the end, and the columns' sums. */
+/* The sum of the bytes, and the place of the only largest one, where 32 bits wrap and at the end. */
 static void test_places(const fl_array *in, fl_array *bytes, const char *variant, int64_t sum)
 {
     const int64_t places[] = {INT32_MAX, INT64_C(1) << 31, UINT32_MAX, INT64_C(1) << 32, count - 1};
@@ -137,32 +137,49 @@ static void test_bytes(void)
     pattern_free(&same);
 }
 
-/* More results than an index of 32 bits counts: of rows of two, and of two rows; sums of floats that no order rounds.
- */
+/* Two elements for each of `count` results, which lie along the other dimension than `axis`: in pieces of a period. */
+static fl_array *pairs(const float *piece, int axis)
+{
+    const int along = 1 - axis;
+    int64_t start[2] = {0, 0}, shape[2] = {2, 2};
+    fl_array *array = NULL;
+
+    shape[along] = count;
+    if (!done(fl_array_create(device, FL_F32, 2, shape, &array)))
+        return NULL;
+    shape[along] = period;
+    for (; start[along] < count && !problem[0]; start[along] += period) {
+        fl_array *view = NULL;
+        if (done(fl_array_view(array, start, shape, &view)))
+            done(fl_array_write(view, piece, NULL));
+        fl_array_free(view);
+    }
+    done(fl_device_wait(device));
+    return array;
+}
+
+/* More results than an index of 32 bits counts: of columns, and of rows; sums of floats that no order rounds. */
 static void test_results(int axis)
 {
-    const int64_t half = axis == 0 ? count : period, rows = axis == 0 ? 2 : count, columns = axis == 0 ? count : 2;
-    pattern p = pattern_create(FL_F32, axis == 0 ? 1 : period, columns), sums = pattern_create(FL_F32, period, 1);
+    pattern p = pattern_create(FL_F32, 2, period), sums = pattern_create(FL_F32, period, 1);
     const char *variant;
 
-    for (int64_t i = 0; i < period; i++)
-        ((float *)sums.data)[i] = (float)(2 * value(i, 1000003) + (axis == 0 ? 0 : 1));
-    for (int64_t i = 0; i < half; i++)
-        if (axis == 0)
-            ((float *)p.data)[i] = (float)value(i % period, 1000003);
-        else
-            ((float *)p.data)[2 * i] = (float)value(i, 1000003),
-                                  ((float *)p.data)[2 * i + 1] = (float)value(i, 1000003) + 1;
+    for (int64_t i = 0; i < period; i++) {
+        const float first = (float)value(i, 1000003), second = first + 1;
+        ((float *)p.data)[axis == 0 ? i : 2 * i] = first;
+        ((float *)p.data)[axis == 0 ? period + i : 2 * i + 1] = second;
+        ((float *)sums.data)[i] = first + second;
+    }
     for (size_t v = 0; (variant = variant_of("reduce", FL_F32, v)) != NULL; v++) {
         fl_array *in, *out;
         if (strcmp(variant, "library") == 0) /* the last axis of less than 2^31 rows */
             continue;
         case_begin();
-        in = repeat(&p, rows);
+        in = pairs(p.data, axis);
         out = create_array(FL_F32, count, 1);
         if (!problem[0] && done(fl_reduce(device, in, FL_SUM, axis, out, &(fl_run){.variant = variant})))
             expect(out, &sums, 0);
-        case_end("reduce", variant, axis == 0 ? "f32 columns" : "f32 rows", count);
+        case_end(axis == 0 ? "reduce (columns)" : "reduce (rows)", variant, "f32", count);
         fl_array_free(in);
         fl_array_free(out);
     }
