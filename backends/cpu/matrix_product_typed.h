@@ -153,10 +153,9 @@ KERNEL void FN(pack_a)(const FN(packed) * packed, const matrix_product *m, int64
         if (m->a_term == 1)
             for (int64_t r = 0; r < PANEL_ROWS; r++)
                 FN(spread)
-                (FN(a_at)(m, n, r < height ? i + r : i, p0), r < height ? depth : 0, depth, panel + r, PANEL_ROWS);
-        else
-            for (int64_t p = 0; p < depth; p++)
-                FN(spread)(FN(a_at)(m, n, i, p0 + p), height, PANEL_ROWS, panel + p * PANEL_ROWS, 1);
+        (FN(a_at)(m, n, r < height ? i + r : i, p0), r < height ? depth : 0, depth, panel + r, PANEL_ROWS);
+        else for (int64_t p = 0; p < depth; p++)
+            FN(spread)(FN(a_at)(m, n, i, p0 + p), height, PANEL_ROWS, panel + p * PANEL_ROWS, 1);
         for (int64_t p = 0; s && p < depth; p++)
             for (int64_t r = 0; r < PANEL_ROWS; r++)
                 panel[p * PANEL_ROWS + r] *= s[p0 + p];
@@ -176,7 +175,7 @@ KERNEL void FN(pack_b)(const FN(packed) * packed, const matrix_product *m, int64
         else
             for (int64_t x = 0; x < PANEL_WIDTH; x++)
                 FN(spread)
-                (FN(b_at)(m, n, p0, x < width ? j + x : j), x < width ? depth : 0, depth, panel + x, PANEL_WIDTH);
+        (FN(b_at)(m, n, p0, x < width ? j + x : j), x < width ? depth : 0, depth, panel + x, PANEL_WIDTH);
     }
 }
 

@@ -22,10 +22,10 @@ struct hip_report {
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next;          /* of the same device */
-    std::shared_ptr<void> fft; /* plans of FFTs, created at first use */
+    hip_stream *next;              /* of the same device */
+    std::shared_ptr<void> fft;     /* plans of FFTs, created at first use */
     std::shared_ptr<void> arrived; /* in device memory: reduce's counters, 0 between launches; created at first use */
-    const void *kernel;        /* the last one queued by hip_queue or hip_code_queue, with its launch */
+    const void *kernel;            /* the last one queued by hip_queue or hip_code_queue, with its launch */
     hipError_t (*kernel_use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
     int threads;
     size_t shared;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reduce.c - fl_group_reduce_array: each rank reduces its share, and the results are put together in the order of ranks.
+ * reduce.c - fl_group_reduce_array: each rank reduces its share, and the results are put together in the order of
+ * ranks.
  */
 #include "group.h"
 
