@@ -55,6 +55,17 @@ table_entry vector(F)
     return alu::make<alu::SOURCES>(&F::operator());
 }
 
+/* The second function for CLAMP, which makes integers stay at the end of their range. */
+template <typename F, typename G>
+table_entry vector_or_clamped(F, G)
+{
+    return {[](wavefront &w, const instruction &i) {
+                static const table_entry plain = vector(F{}), clamped = vector(G{});
+                (i.clamp ? clamped : plain).execute(w, i);
+            },
+            vector(F{}).honours | OUTPUT_MODIFIERS};
+}
+
 /* D = f(S0, S1, D) */
 template <typename F>
 table_entry accumulating(F)

@@ -53,7 +53,9 @@ static void add_moves(instruction_table &table)
 static void add_arithmetic(instruction_table &table)
 {
     table["v_add_nc_u32"] = table["v_add_nc_i32"] = vector([](uint32_t x, uint32_t y) { return x + y; });
-    table["v_sub_nc_u32"] = table["v_sub_nc_i32"] = vector([](uint32_t x, uint32_t y) { return x - y; });
+    table["v_sub_nc_i32"] = vector([](uint32_t x, uint32_t y) { return x - y; });
+    table["v_sub_nc_u32"] = vector_or_clamped([](uint32_t x, uint32_t y) { return x - y; },
+                                              [](uint32_t x, uint32_t y) { return x > y ? x - y : 0; });
     table["v_subrev_nc_u32"] = vector([](uint32_t x, uint32_t y) { return y - x; });
     table["v_dual_add_nc_u32"] = table["v_add_nc_u32"];
     table["v_add3_u32"] = vector([](uint32_t x, uint32_t y, uint32_t z) { return x + y + z; });
@@ -148,6 +150,8 @@ static void add_16_bits(instruction_table &table)
         vector([](u16 x, u16 y, u16 z) { return (u16)((uint32_t)x * y + z); });
     table["v_max_u16"] = vector([](u16 x, u16 y) { return max(x, y); });
     table["v_min_u16"] = vector([](u16 x, u16 y) { return min(x, y); });
+    table["v_max3_u16"] = vector([](u16 x, u16 y, u16 z) { return max({x, y, z}); });
+    table["v_min3_u16"] = vector([](u16 x, u16 y, u16 z) { return min({x, y, z}); });
     table["v_max_i16"] = vector([](i16 x, i16 y) { return (u16)max(x, y); });
     table["v_min_i16"] = vector([](i16 x, i16 y) { return (u16)min(x, y); });
     table["v_lshlrev_b16"] = vector([](u16 count, u16 y) { return (u16)(y << (count & 15)); });
