@@ -79,12 +79,13 @@ def layout(text, names, include, folder):
     return {line.split()[0]: [int(word) for word in line.split()[1:]] for line in shown.splitlines()}
 
 
-def problems(kept, headers, exported, folder):
-    """`kept`: {name: text}. Each line is a change that breaks a program which was compiled with them."""
+def problems(kept, included, headers, exported, folder):
+    """`kept`: {name: text}; `included`: those that they include, which are versioned by themselves. Each line is a change
+    that breaks a program which was compiled with them."""
     old = folder / "kept"
     (old / "flynn").mkdir(parents=True, exist_ok=True)
-    for path in (headers / "flynn").iterdir():  # what they include is versioned by itself (link.h)
-        (old / "flynn" / path.name).write_text(kept.get(path.name, path.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, header in {**included, **kept}.items():
+        (old / "flynn" / name).write_text(header, encoding="utf-8")
     text = "\n".join(kept.values())
 
     source = folder / "prototypes.c"
@@ -113,6 +114,7 @@ def problems(kept, headers, exported, folder):
 def main():
     kept_folder, headers = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     kept = {path.name[:-4]: path.read_text(encoding="utf-8") for path in sorted(kept_folder.glob("*.h.txt"), reverse=True)}
+    included = {path.name[:-4]: path.read_text(encoding="utf-8") for path in kept_folder.glob("included/*.h.txt")}
     text = "\n".join(kept.values())
     counts = len(prototypes(text)), len(list(structs(text))), len(list(constants(text)))
     assert min(counts) > 10 and counts[0] > 80, f"the kept headers are not read: {counts}"
@@ -135,8 +137,8 @@ def main():
         folder = pathlib.Path(name)
         for change, changed in broken.items():
             assert changed != run, f"nothing was changed: {change}"
-            assert list(problems(dict(kept, **{"flynn.h": changed}), headers, exported, folder)), f"not noticed: {change}"
-        found = list(problems(kept, headers, exported, folder))
+            assert list(problems(dict(kept, **{"flynn.h": changed}), included, headers, exported, folder)), f"not noticed: {change}"
+        found = list(problems(kept, included, headers, exported, folder))
     for problem in found:
         print(problem, file=sys.stderr)
     print(f"abi: {counts[0]} functions, {counts[1]} structs, {counts[2]} constants; {len(found)} problems")
