@@ -69,7 +69,7 @@ static const char summary[] =
     "sort --threads=1,2,4,8 -b omp\tanother exercise\n"
     "-b hip\treconstruct over batches on a GPU\n"
     "sort --ranks=1,2,4\tover processes\n"
-    "batch photos/ --keep=20\timages over the workers of a pipeline\n";
+    "batch photos/ --keep=20\timages over a pipeline's workers\n";
 
 /* "1,2,4,8". */
 static void parse_list(const char *option, const char *value, int64_t most, laws_options *own)

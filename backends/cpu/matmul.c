@@ -14,7 +14,7 @@ enum {
     SQUARE = 32, /* rows and columns of b that are turned at a time */
 };
 
-static matrix_product product_of(const void *args)
+static matrix_product CPU_NAME(product_of)(const void *args)
 {
     const blas_product p = matmul_product(args);
 
@@ -76,7 +76,7 @@ static int64_t count_of_b(const matrix_product *m)
 /* As written: two loads a term, and a store. */
 static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     (void)device;
     product_unblocked(&m, product_outputs(&m) * (2 * (double)m.terms + 1), launch);
@@ -92,7 +92,7 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
 
 static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     CALL(naive)
 }
@@ -100,7 +100,7 @@ static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args
 #ifdef CPU_REFERENCE
 static fl_status CPU_NAME(run_reference)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     return m.dtype == FL_F32 ? CPU_TYPED(reference, f32)(context, &m, launch)
                              : CPU_TYPED(reference, f64)(context, &m, launch);
@@ -112,7 +112,7 @@ static fl_status CPU_NAME(run_reference)(const fl_context *context, const void *
 /* A transposed b is copied before. */
 static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     CPU_NAME(plan_product_tiled)(device, &m, launch);
     if (m.b_column != 1)
@@ -121,7 +121,7 @@ static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *laun
 
 static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    matrix_product m = product_of(args);
+    matrix_product m = CPU_NAME(product_of)(args);
 
     CALL(tiled)
 }
@@ -130,14 +130,14 @@ static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args
 
 static void CPU_NAME(plan_register)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     CPU_NAME(plan_product_register)(device, &m, launch);
 }
 
 static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     return CPU_NAME(product_register)(context, &m, launch);
 }
@@ -145,7 +145,7 @@ static fl_status CPU_NAME(run_register)(const fl_context *context, const void *a
 /* What is inside the library is not ours to count: the factors and the result once. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     (void)device;
     product_unblocked(&m, product_a_elements(&m) + product_b_elements(&m) + product_outputs(&m), launch);

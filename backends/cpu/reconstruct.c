@@ -42,7 +42,7 @@ static inline int64_t columns_of(const fl_reconstruct_args *c)
 
 /* ------------------------------------------------------------------------------------- plans and products ---- */
 
-static matrix_product product_of(const void *args)
+static matrix_product CPU_NAME(product_of)(const void *args)
 {
     const fl_reconstruct_args *c = args;
 
@@ -69,7 +69,7 @@ static matrix_product product_of(const void *args)
 /* Each multiply-add loads an element of vt and a sum, and stores the sum. */
 static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     (void)device;
     product_unblocked(&m, 2 * product_a_elements(&m) + 3 * product_outputs(&m) * (double)m.terms, launch);
@@ -79,7 +79,7 @@ static void CPU_NAME(plan_naive)(void *device, const void *args, fl_launch *laun
 /* The oracle multiplies three numbers for each term. */
 static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     (void)device;
     product_unblocked(&m, product_outputs(&m) * (3 * (double)m.terms + 1), launch);
@@ -89,28 +89,28 @@ static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *
 
 static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     CPU_NAME(plan_product_tiled)(device, &m, launch);
 }
 
 static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     return CPU_NAME(product_tiled)(context, &m, launch);
 }
 
 static void CPU_NAME(plan_register)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     CPU_NAME(plan_product_register)(device, &m, launch);
 }
 
 static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     return CPU_NAME(product_register)(context, &m, launch);
 }
@@ -118,7 +118,7 @@ static fl_status CPU_NAME(run_register)(const fl_context *context, const void *a
 /* What is inside the library is not ours to count: the factors and the result once, u with s in it once more. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
-    const matrix_product m = product_of(args);
+    const matrix_product m = CPU_NAME(product_of)(args);
 
     (void)device;
     product_unblocked(&m, 3 * product_a_elements(&m) + product_b_elements(&m) + product_outputs(&m), launch);

@@ -243,7 +243,7 @@ __global__ __launch_bounds__(1024) void histogram_kernel(Bins bins, Target targe
     __syncthreads();
 
     uint32_t *const mine = counts + (thread & (h.copies - 1));
-    const auto count = [&](typename Bins::value x) {
+    const auto count = [=](typename Bins::value x) {
         using index = decltype(bins.bin(x));
         const auto place = (typename std::make_unsigned<index>::type)(bins.bin(x) - (index)first_counter);
         if (place < (unsigned)counters)

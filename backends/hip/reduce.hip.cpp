@@ -274,9 +274,12 @@ fl_status run_warp(const fl_context *context, const void *arguments, const fl_la
         return status;
     return with_operation(args, [&](auto operation) {
         using Operation = decltype(operation);
-        return hip_queue(context, lines_kernel<Operation>, dim3((unsigned)launch->grid[0]), block_of(launch),
-                         (size_t)launch->shared_bytes, operation, s, static_cast<typename Operation::state *>(partials),
-                         arrived, static_cast<typename Operation::result *>(args->out.data));
+        const dim3 grid((unsigned)launch->grid[0]), block = block_of(launch);
+        auto *out = static_cast<typename Operation::result *>(args->out.data);
+        if (!arrived)
+            return hip_queue(context, line_a_warp_kernel<Operation>, grid, block, 0, operation, s, out);
+        return hip_queue(context, lines_kernel<Operation>, grid, block, (size_t)launch->shared_bytes, operation, s,
+                         static_cast<typename Operation::state *>(partials), arrived, out);
     });
 }
 

@@ -11,6 +11,7 @@
 #define FLYNN_HIP_REDUCE_KERNELS_H
 
 #include "compact_kernels.h"
+#include "gpu/gpu_registers.h"
 #include "gpu/gpu_shuffle.h"
 #include "reduce_operations.h"
 
@@ -55,7 +56,7 @@ struct reduce_task {
     }
 };
 
-constexpr int reduce_rows = 8; /* loads that a thread has in flight */
+constexpr int reduce_rows = gpu_in_flight<8>; /* loads that a thread has in flight */
 
 /* The thread's elements of a column, every along-th of the part. */
 template <typename Operation>
@@ -83,16 +84,19 @@ __device__ inline typename Operation::running sum_column(const Operation &o, con
     return r;
 }
 
-/* 16 bytes, loaded at once. */
+/* Bytes that are loaded at once. */
 template <typename T>
-struct alignas(16) reduce_vector {
-    static constexpr int width = 16 / sizeof(T);
+constexpr int reduce_bytes = sizeof(T) == 1 ? 4 * gpu_in_flight<4> : sizeof(T) * gpu_in_flight<16 / sizeof(T)>;
+
+template <typename T>
+struct alignas(reduce_bytes<T>) reduce_vector {
+    static constexpr int width = reduce_bytes<T> / sizeof(T);
     T value[width];
 };
 
 /* That a thread has in flight. Bytes need a register each: fewer vectors of them. */
 template <typename T>
-constexpr int reduce_vectors = sizeof(T) == 1 ? 2 : 4;
+constexpr int reduce_vectors = gpu_in_flight<sizeof(T) == 1 ? 2 : 4>;
 
 /* Adds elements of row[0] to row[length - 1], the row beginning at element `row` of the array, as thread `rank` of a
  * team: those of every tiles-th tile from `tile` on, a tile being what a team loads at once. So the tiles that are
@@ -102,10 +106,10 @@ __device__ inline void sum_line(const Operation &o, typename Operation::running 
                                 int rank, int team, int64_t tile, int64_t tiles)
 {
     using T = typename Operation::element;
-    constexpr int width = reduce_vector<T>::width, ahead = reduce_vectors<T>;
-    const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + row) % 16;
-    const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + row) % 16 == off;
-    const int64_t before = alike ? (int64_t)((16 - off) % 16 / sizeof(T)) : length; /* no 16 bytes begin there */
+    constexpr int width = reduce_vector<T>::width, bytes = reduce_bytes<T>, ahead = reduce_vectors<T>;
+    const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + row) % bytes;
+    const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + row) % bytes == off;
+    const int64_t before = alike ? (int64_t)((bytes - off) % bytes / sizeof(T)) : length; /* no vectors begin there */
     const int64_t begin = before < length ? before : length, vectors = (length - begin) / width;
     const auto *x = reinterpret_cast<const reduce_vector<T> *>(o.x + row + begin);
     const auto *y = reinterpret_cast<const reduce_vector<T> *>(o.y ? o.y + row + begin : o.x + row + begin);
@@ -271,8 +275,22 @@ __global__ __launch_bounds__(1024) void finish_kernel(Operation o, reduce_shape 
                reinterpret_cast<typename Operation::state *>(bytes), out);
 }
 
-/* Rows whose elements follow each other (inner is 1, and so is `across`), by vectors and shuffles: a warp a row, or,
- * where there are `arrived`, a block a part of a row. */
+/* Rows whose elements follow each other (inner is 1, and so is `across`), by vectors and shuffles: a warp a row. */
+template <typename Operation>
+__global__ __launch_bounds__(1024) void line_a_warp_kernel(Operation o, reduce_shape s, typename Operation::result *out)
+{
+    const block_place p;
+    for (int64_t row = (int64_t)blockIdx.x * p.warps + p.warp; row < s.outer; row += (int64_t)gridDim.x * p.warps) {
+        const int64_t first = row * s.length;
+        auto r = o.start(first);
+        sum_line(o, r, first, s.length, p.lane, p.here, 0, 1);
+        const auto all = join_lanes(o, p, r.so_far());
+        if (p.lane == 0)
+            out[row] = Operation::of(all);
+    }
+}
+
+/* Such rows, a block a part of a row. */
 template <typename Operation>
 __global__ __launch_bounds__(1024) void lines_kernel(Operation o, reduce_shape s, typename Operation::state *partial,
                                                      unsigned *arrived, typename Operation::result *out)
@@ -280,18 +298,9 @@ __global__ __launch_bounds__(1024) void lines_kernel(Operation o, reduce_shape s
     GPU_DYNAMIC_SHARED(bytes);
     auto *states = reinterpret_cast<typename Operation::state *>(bytes);
     const block_place p;
-    if (!arrived) {
-        for (int64_t row = (int64_t)blockIdx.x * p.warps + p.warp; row < s.outer; row += (int64_t)gridDim.x * p.warps) {
-            const int64_t first = row * s.length;
-            auto r = o.start(first);
-            sum_line(o, r, first, s.length, p.lane, p.here, 0, 1);
-            const auto all = join_lanes(o, p, r.so_far());
-            if (p.lane == 0)
-                out[row] = Operation::of(all);
-        }
-        return;
-    }
     unsigned *flag = reinterpret_cast<unsigned *>(bytes + p.threads * reduce_largest_state);
+    if constexpr (std::is_class_v<typename Operation::state>) /* other operations need vector registers more */
+        gpu_in_vector(partial, out, arrived);
     const reduce_shape of_warps = {s.outer, s.length, 1, 1, s.parts, 1, p.warps};
     for (int64_t task = blockIdx.x; task < s.outer * s.parts; task += gridDim.x) {
         const reduce_task t(s, task, p.thread);

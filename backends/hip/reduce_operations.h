@@ -9,6 +9,8 @@
 
 #include "gpu/gpu.h"
 
+#include <type_traits>
+
 /* The sum of count (a power of two) values, in pairs. By recursion: a compiler that does not unroll a loop over `count`
  * keeps the values in memory. */
 template <int count, typename T>
@@ -167,9 +169,11 @@ template <typename T>
 struct place_operation {
     using element = T;
     using result = int64_t;
+    /* A byte would leave bytes of the state unused, which the compiler copies one by one, in memory. */
+    using kept = std::conditional_t<sizeof(T) == 1, int32_t, T>;
     struct state {
         int64_t at;
-        T best;
+        kept best;
     };
 
     const T *x, *y; /* y: NULL */
@@ -197,7 +201,7 @@ struct place_operation {
         return {{0, x[at]}};
     }
     /* A thread takes elements in the order of their indices. */
-    __device__ void take(running &r, T value, int64_t index) const
+    __device__ void take(running &r, kept value, int64_t index) const
     {
         if (beats(value, r.best.best, most)) {
             r.best.best = value;
@@ -218,10 +222,12 @@ struct place_operation {
         for (int i = 0; i < width; i++)
             take(r, a[v][i], index + v * step + i);
     }
-    __device__ state join(const state &a, const state &b) const
+    /* By members: of a choice between two structs the compiler makes one between their addresses, in memory. */
+    __device__ state join(state a, state b) const
     {
         const bool better = beats(b.best, a.best, most), worse = beats(a.best, b.best, most);
-        return better || (!worse && b.at < a.at) ? b : a;
+        const bool second = better || (!worse && b.at < a.at);
+        return {second ? b.at : a.at, second ? b.best : a.best};
     }
     __device__ static int64_t of(const state &s)
     {

@@ -49,7 +49,7 @@
  * that are the same in all threads are in vector registers from here on, and so is what is derived from them.
  * gpu_first: the kernel's first parameter, which takes registers from here on only. gpu_same: x, which is the same in
  * all threads of the block: of two branches one is run, and holds registers. gpu_loops_apart: a condition does not
- * change within a loop, and each of its branches gets a loop of its own. */
+ * change within a loop, and each of its branches gets a loop of its own. gpu_in_flight<most>: the loads that a thread begins before it uses the first. */
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__CUDACC__)
 template <typename T>
 __device__ inline void gpu_forget(T &x)
@@ -62,6 +62,8 @@ __device__ inline T gpu_same(T x)
     return (T)__builtin_amdgcn_readfirstlane((int)x);
 }
 constexpr bool gpu_loops_apart = true;
+template <int most>
+constexpr int gpu_in_flight = 1;
 template <typename T>
 __device__ inline const T &gpu_first(const T &)
 {
@@ -80,6 +82,8 @@ __device__ inline T gpu_same(T x)
     return x;
 }
 constexpr bool gpu_loops_apart = false;
+template <int most>
+constexpr int gpu_in_flight = most;
 template <typename T>
 __device__ inline const T &gpu_first(const T &parameter)
 {
