@@ -373,10 +373,8 @@ fl_status run_library(const fl_context *context, const void *arguments, const fl
         return by_library(context, args, integers{args->in.data, dtype, 0}, UINT64_C(0), added());
     switch (dtype) {
     case FL_U8: return maxima_by_library<uint8_t, uint8_t, uint8_t>(context, args);
-    /* Not uint32_t: select.hip.cpp has rocPRIM's kernels for that, and HIP loses memory where a kernel is there twice.
-     */
     case FL_I32:
-    case FL_F32: return maxima_by_library<int32_t, int32_t, float>(context, args);
+    case FL_F32: return maxima_by_library<gpu_scan_word, int32_t, float>(context, args);
     default: return maxima_by_library<uint64_t, int64_t, double>(context, args);
     }
 }

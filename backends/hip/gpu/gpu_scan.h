@@ -25,6 +25,16 @@
 
 #if GPU_HAS_SCAN
 
+/* Four bytes of any type, to scan them. HIP's runtime loses memory where two objects of a plugin have the same kernel:
+ * so rocPRIM gets a type that no other operation gives it. CUB is faster with a type of the language. */
+#if defined(__CUDACC__)
+using gpu_scan_word = int32_t;
+#else
+struct gpu_scan_word {
+    int32_t bits;
+};
+#endif
+
 /* Queues: out[i] = `put` of in[0] to in[i], or, if exclusive, of `lowest` and in[0] to in[i - 1]. `in`: a pointer or an
  * iterator. With `memory` NULL it only returns the bytes it needs. */
 template <typename In, typename T, typename Put>
