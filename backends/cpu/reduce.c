@@ -2,13 +2,16 @@
  *
  * reduce.c - sums, extremes and their places. The loops are in reduce_sums_typed.h and reduce_extremes_typed.h.
  *
- * The input is (outer, length, inner), and its elements follow each other. `pairwise` takes all three alike: a slice
- * (length, inner) with few columns is seen as one with `fold` times as many and fewer rows, of which each column gives
- * a result, and those of the same column of the input are put together at the end. So the loops that become vectors run
- * along at most COLUMNS columns, with a result for each in the first cache. Rows are added in blocks of BLOCK_ROWS, and
- * the blocks' sums in pairs (Higham, "The accuracy of floating point summation", 1993): of n elements, none is rounded
- * more often than log2 n + 20 times. The order depends on the shape alone: the bits are the same with any number of
- * threads.
+ * The input is (outer, length, inner), and its elements follow each other. A slice (length, inner) of `pairwise` is
+ * reduced in one of two ways:
+ * - With inner = 1 it is read from its start to its end, as rows of a cache line, whose elements (LANES) have a result
+ *   each in registers.
+ * - Else, with few columns, it is seen as one with `fold` times as many and fewer rows, of which each column gives a
+ *   result, and those of the same column of the input are put together at the end. So the loops that become vectors run
+ *   along at most COLUMNS columns, with a result for each in the first cache.
+ * Rows are added in blocks of RUN_ROWS or BLOCK_ROWS, and the blocks' sums in pairs (Higham, "The accuracy of floating
+ * point summation", 1993): of n elements, none is rounded more often than log2 n + 25 times, or 31 times of FEW. The
+ * order depends on the shape alone: the bits are the same with any number of threads.
  */
 #include "operation.h"
 #include "openmp.h"
@@ -22,6 +25,10 @@ enum {
     FEW_COLUMNS = 64, /* where places of columns are put together, which has no vectors */
     BLOCK_ROWS = 64,
     GROUP_ROWS = 8,   /* of a block, which are read side by side */
+    RUN_ROWS = 128,   /* of a block of elements that follow each other: rows of a cache line */
+    AHEAD = 1024,     /* bytes, at which the cache is asked for elements */
+    FEW = 32,         /* elements of a slice that is too short for lanes */
+    SOUGHT = 32,      /* elements in which an extreme is looked for at a time */
     PART = 1 << 16,   /* elements, at least, of a part of a slice */
     MOST_TASKS = 1024 /* that slices are divided into */
 };
@@ -41,13 +48,28 @@ typedef struct engine {
     void (*store)(const columns_state *s, int columns, void *out, int64_t at);
     /* One column, element after element. */
     void (*naive)(const void *x, const void *y, int64_t stride, int64_t length, columns_state *s);
+    /* The results of slices of which each is `length` elements that follow each other. */
+    void (*slices)(const void *x, const void *y, int64_t length, int64_t count, void *out);
     bool has_places;
 } engine;
 
-/* How many of `rows`, more than a block, are in the first half: whole blocks. */
-static inline int64_t first_half(int64_t rows)
+/* FOLD(half) puts `half` results together with the next ones, until of LANES one is left; loops of a constant length
+ * have no branches. */
+#define IN_HALVES(FOLD) \
+    if (LANES > 32) \
+        FOLD(32) \
+    if (LANES > 16) \
+        FOLD(16) \
+    if (LANES > 8) \
+        FOLD(8) \
+    FOLD(4) \
+    FOLD(2) \
+    FOLD(1)
+
+/* How many of `count`, more than a block, are in the first half: whole blocks. */
+static inline int64_t first_half(int64_t count, int64_t block)
 {
-    return (rows / 2 + BLOCK_ROWS - 1) / BLOCK_ROWS * BLOCK_ROWS;
+    return (count / 2 + block - 1) / block * block;
 }
 
 static void CPU_NAME(store_place)(const columns_state *s, int columns, void *out, int64_t at)
@@ -102,6 +124,7 @@ static void CPU_NAME(store_place)(const columns_state *s, int columns, void *out
 #include "reduce_sums_typed.h"
 
 #define IS_NAN(value) ((void)(value), false)
+#define ARE_NAN(a, b) false
 #define T uint8_t
 #define I int8_t
 #define FN(name) CPU_TYPED(name, u8)
@@ -115,7 +138,9 @@ static void CPU_NAME(store_place)(const columns_state *s, int columns, void *out
 #define FN(name) CPU_TYPED(name, i64)
 #include "reduce_extremes_typed.h"
 #undef IS_NAN
+#undef ARE_NAN
 #define IS_NAN(value) ((value) != (value))
+#define ARE_NAN(a, b) __builtin_isunordered(a, b)
 #define T float
 #define I int32_t
 #define FN(name) CPU_TYPED(name, f32)
@@ -125,6 +150,7 @@ static void CPU_NAME(store_place)(const columns_state *s, int columns, void *out
 #define FN(name) CPU_TYPED(name, f64)
 #include "reduce_extremes_typed.h"
 #undef IS_NAN
+#undef ARE_NAN
 
 static const engine *CPU_NAME(sums_of)(fl_dtype in, fl_dtype out)
 {
@@ -177,7 +203,7 @@ static division CPU_NAME(divide)(const fl_reduce_args *args)
                   .inner = x->shape[2]};
     int64_t tasks;
 
-    d.fold = min64(max64((d.by->has_places ? FEW_COLUMNS : COLUMNS) / d.inner, 1), d.length);
+    d.fold = d.inner == 1 ? 1 : min64(max64((d.by->has_places ? FEW_COLUMNS : COLUMNS) / d.inner, 1), d.length);
     d.rows = d.length / d.fold;
     d.rest = d.length % d.fold;
     d.width = d.fold * d.inner;
@@ -282,6 +308,21 @@ static fl_status CPU_NAME(in_parts)(const fl_context *context, const division *d
     return FL_OK;
 }
 
+/* Slices of elements that follow each other; each task has several. */
+static fl_status CPU_NAME(of_slices)(const division *d, int threads)
+{
+    const fl_buffer *out = &d->args->out;
+    const int64_t tasks = min64(threads, d->outer);
+
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t t = 0; t < tasks; t++) {
+        const int64_t first = first_of(d->outer, tasks, t), end = first_of(d->outer, tasks, t + 1);
+        d->by->slices(CPU_NAME(element)(&d->args->x, d, first, 0), CPU_NAME(element)(&d->args->y, d, first, 0),
+                      d->length, end - first, (char *)out->data + first * dtype_size(out->dtype));
+    }
+    return FL_OK;
+}
+
 static fl_status CPU_NAME(pairwise)(const fl_context *context, const void *args, const fl_launch *launch)
 {
     const division d = CPU_NAME(divide)(args);
@@ -289,6 +330,8 @@ static fl_status CPU_NAME(pairwise)(const fl_context *context, const void *args,
 
     if (d.parts > 1)
         return CPU_NAME(in_parts)(context, &d, threads);
+    if (d.inner == 1)
+        return CPU_NAME(of_slices)(&d, threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t t = 0; t < d.outer * d.chunks; t++) {
         columns_state s;

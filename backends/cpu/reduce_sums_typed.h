@@ -3,12 +3,14 @@
  * reduce_sums_typed.h - sums of elements, or of products, for reduce.c. Included once for each pair of types, with
  *     T        the type of an element
  *     R        the type of a sum; of integers an unsigned one, which wraps
- *     W        a type that holds the sum of BLOCK_ROWS products exactly, or is R
+ *     W        a type that holds the sum of RUN products exactly, or is R
  *     FN(name) the name of a function for them: sum_f32_f64_v3
  */
+#define LANES (CPU_LINE / (int)sizeof(T))
+#define RUN (RUN_ROWS * LANES)
 
 /* all[c] += the eight elements, or products, of column c, in pairs. */
-static inline void FN(add_group)(const T *x, const T *y, int64_t stride, int columns, W *restrict all)
+ALWAYS_INLINE void FN(add_group)(const T *x, const T *y, int64_t stride, int columns, W *restrict all)
 {
 #define VALUE(row) ((W)x[(row)*stride + c])
 #define PRODUCT(row) (VALUE(row) * (W)y[(row)*stride + c])
@@ -25,7 +27,7 @@ static inline void FN(add_group)(const T *x, const T *y, int64_t stride, int col
 #undef EIGHT
 }
 
-static inline void FN(add_row)(const T *x, const T *y, int columns, W *restrict all)
+ALWAYS_INLINE void FN(add_row)(const T *x, const T *y, int columns, W *restrict all)
 {
     const int64_t stride = 0;
 
@@ -58,7 +60,7 @@ static void FN(sum_block)(const T *x, const T *y, int64_t stride, int rows, int 
 
 static void FN(sum_rows)(const T *x, const T *y, int64_t stride, int64_t rows, int columns, R *sum)
 {
-    const int64_t half = first_half(rows);
+    const int64_t half = first_half(rows, BLOCK_ROWS);
     R rest[COLUMNS];
 
     if (rows <= BLOCK_ROWS) {
@@ -72,9 +74,40 @@ static void FN(sum_rows)(const T *x, const T *y, int64_t stride, int64_t rows, i
         sum[c] += rest[c];
 }
 
+/* The sum of at most RUN elements that follow each other: LANES sums side by side, which are then added in pairs. */
+static R FN(sum_lanes)(const T *x, const T *y, int count)
+{
+    W all[LANES] = {0}, rest = 0;
+    int i = 0;
+
+    for (; i + GROUP_ROWS * LANES <= count; i += GROUP_ROWS * LANES)
+        FN(add_group)(x + i, y ? y + i : NULL, LANES, LANES, all);
+    for (; i + LANES <= count; i += LANES)
+        FN(add_row)(x + i, y ? y + i : NULL, LANES, all);
+    for (; i < count; i++)
+        rest += y ? (W)x[i] * (W)y[i] : (W)x[i];
+#define FOLD(half) \
+    for (int c = 0; c < (half); c++) \
+        all[c] += all[c + (half)];
+    IN_HALVES(FOLD)
+#undef FOLD
+    return (R)(all[0] + rest);
+}
+
+static R FN(sum_run)(const T *x, const T *y, int64_t length)
+{
+    const int64_t half = first_half(length, RUN);
+
+    return length <= RUN ? FN(sum_lanes)(x, y, (int)length)
+                         : FN(sum_run)(x, y, half) + FN(sum_run)(x + half, y ? y + half : NULL, length - half);
+}
+
 static void FN(sum)(const void *x, const void *y, int64_t stride, int64_t rows, int columns, columns_state *s)
 {
-    FN(sum_rows)(x, y, stride, rows, columns, (R *)s->value);
+    if (stride == 1)
+        *(R *)s->value = FN(sum_run)(x, y, rows);
+    else
+        FN(sum_rows)(x, y, stride, rows, columns, (R *)s->value);
 }
 
 static void FN(add)(columns_state *s, const columns_state *other, int from, int columns)
@@ -93,9 +126,8 @@ static void FN(store)(const columns_state *s, int columns, void *out, int64_t at
 }
 
 /* One accumulator. */
-static void FN(naive)(const void *elements, const void *others, int64_t stride, int64_t length, columns_state *s)
+ALWAYS_INLINE R FN(sum_in_order)(const T *x, const T *y, int64_t stride, int64_t length)
 {
-    const T *x = elements, *y = others;
     R sum = 0;
 
     if (y)
@@ -104,14 +136,30 @@ static void FN(naive)(const void *elements, const void *others, int64_t stride, 
     else
         for (int64_t i = 0; i < length; i++)
             sum += (R)x[i * stride];
-    *(R *)s->value = sum;
+    return sum;
+}
+
+static void FN(naive)(const void *x, const void *y, int64_t stride, int64_t length, columns_state *s)
+{
+    *(R *)s->value = FN(sum_in_order)(x, y, stride, length);
+}
+
+static void FN(slices)(const void *elements, const void *others, int64_t length, int64_t count, void *out)
+{
+    const T *x = elements, *y = others;
+    R *sum = out;
+
+    for (int64_t i = 0; i < count; i++, x += length, y = y ? y + length : NULL)
+        sum[i] = length <= FEW ? FN(sum_in_order)(x, y, 1, length) : FN(sum_run)(x, y, length);
 }
 #undef VALUE
 #undef PRODUCT
 
-static const engine FN(sums) = {FN(sum), FN(add), FN(store), FN(naive), false};
+static const engine FN(sums) = {FN(sum), FN(add), FN(store), FN(naive), FN(slices), false};
 
 #undef T
 #undef R
 #undef W
+#undef LANES
+#undef RUN
 #undef FN
