@@ -5,7 +5,7 @@
  * The input is (outer, length, inner), and its elements follow each other. A slice (length, inner) of `pairwise` is
  * reduced in one of two ways:
  * - With inner = 1 it is read from its start to its end, as rows of a cache line, whose elements (LANES) have a result
- *   each in registers.
+ *   each.
  * - Else, with few columns, it is seen as one with `fold` times as many and fewer rows, of which each column gives a
  *   result, and those of the same column of the input are put together at the end. So the loops that become vectors run
  *   along at most COLUMNS columns, with a result for each in the first cache.
@@ -26,7 +26,7 @@ enum {
     BLOCK_ROWS = 64,
     GROUP_ROWS = 8,   /* of a block, which are read side by side */
     RUN_ROWS = 128,   /* of a block of elements that follow each other: rows of a cache line */
-    AHEAD = 1024,     /* bytes, at which the cache is asked for elements */
+    AHEAD = 1024,     /* bytes, at which the cache is asked for elements; sums are slower with it */
     FEW = 32,         /* elements of a slice that is too short for lanes */
     SOUGHT = 32,      /* elements in which an extreme is looked for at a time */
     PART = 1 << 16,   /* elements, at least, of a part of a slice */
