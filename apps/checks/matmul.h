@@ -10,7 +10,7 @@
 
 #include <flynn/flynn.h>
 
-/* What the result must be. */
+/* The expected products, and the error that each may have. */
 typedef struct matmul_oracle matmul_oracle;
 
 /* Prepares, once for all backends, to check the product in `dtype` of a and b, which are as fl_matmul takes them, and

@@ -19,7 +19,7 @@ typedef struct partial {
     int64_t count, at; /* elements; the place of the extreme among them */
     number extreme;
     uint64_t whole;                        /* the sum of integers, which wraps */
-    long double sum, correction, absolute; /* of floats; what the sum has lost; of the absolute values */
+    long double sum, correction, absolute; /* floats: the sum, its rounding error, the sum of |x| */
 } partial;
 
 static number element(const host_array *array, int64_t i)

@@ -19,6 +19,6 @@ typedef struct reduce_work {
  * within the bound that flynn.h states. */
 compare_result reduce_compare(const reduce_work *work, const host_array *result);
 
-/* The same of all elements that several ranks have: x and y are this rank's. Rank 0 has the result, the others have an
+/* As reduce_compare, over the elements of all ranks: x and y are this rank's. Rank 0 has the result, the others have an
  * empty one. All ranks call it. */
 compare_result reduce_compare_distributed(const reduce_work *work, const host_array *result);

@@ -13,7 +13,7 @@
 
 typedef struct running_sum {
     double sum, lost; /* not to be added while the sum is not finite */
-    double magnitude; /* of the finite elements */
+    double magnitude; /* the sum of |x| over the finite elements */
     bool finite;      /* all elements were */
 } running_sum;
 

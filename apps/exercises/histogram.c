@@ -27,7 +27,7 @@ typedef struct histogram_options {
     int64_t bins;
     double lo, hi; /* NaN: not given */
     int outside;
-    bool drawn; /* of several results, which are equal, the first one is */
+    bool drawn; /* the counts were printed: those of the other backends are equal */
 } histogram_options;
 
 /* Whether the text is "LO,HI". */
@@ -55,8 +55,8 @@ static void parse_range(const char *option, const char *value, void *values)
 }
 
 static const own_option options[] = {
-    {"bins", OPTION_INTEGER, offsetof(histogram_options, bins), "N", .help = "So many bins of one width (256)",
-     .least = 1, .most = MOST_BINS},
+    {"bins", OPTION_INTEGER, offsetof(histogram_options, bins), "N",
+     .help = "The number of bins, all of one width (256)", .least = 1, .most = MOST_BINS},
     {"range", OPTION_CUSTOM, 0, "LO,HI", .names = range_examples, .parse = parse_range,
      .help = "The bins' lowest and highest edge\vWithout it: 0,1 for pictures and for random f32 and f64; 0,256 for u8 "
              "and for random integers; the least and the largest element of other files."},
@@ -123,7 +123,7 @@ static void settle_range(const exercise *e, histogram_options *own)
 static void plan(exercise *e)
 {
     histogram_options *own = e->own;
-    const int64_t here = group_prints() ? own->bins : 0; /* of several ranks the first one reports the counts */
+    const int64_t here = group_prints() ? own->bins : 0; /* only rank 0 reports the counts */
 
     settle_range(e, own);
     exercise_output(e, FL_I64, 1, &here);

@@ -53,7 +53,7 @@ static fl_reduction reduction_of(const reduce_options *own)
     return own->operation == DOT ? FL_SUM : (fl_reduction)own->operation;
 }
 
-/* What the command line alone shows to be wrong. */
+/* Refuses what the command line alone shows to be wrong. */
 static void settle(exercise *e)
 {
     const reduce_options *own = e->own;

@@ -91,8 +91,9 @@ static bool keep_damaged(const char *path, problem *why)
 
 enum { LONGEST_WAIT_S = 10 };
 
-/* Waits until no other process changes the file. The lock is another file, because the file itself is replaced. The end
- * of the process gives it back, too. -1 with a problem; a file system without locks gives one that protects nothing. */
+/* Waits until no other process changes the file. The lock is another file, because the file itself is replaced. When
+ * the process ends, the lock is released. Returns -1 with a problem; on a file system without locks the lock protects
+ * nothing. */
 static int lock(const char *path, problem *why)
 {
     char name[PATH_MAX + 8];

@@ -234,8 +234,8 @@ static void take(report_page *page, json_t *document, const char *source)
     json_decref(document);
 }
 
-/* Reads the picture of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. Only
- * what libpng can read is put into a page. */
+/* Reads the picture of "a.png:caption", where the name ends with the first .png that a colon or nothing follows. A
+ * picture that libpng cannot read is refused. */
 static report_picture read_picture(const char *value)
 {
     report_picture p = {.path = memory_text(value), .caption = ""};

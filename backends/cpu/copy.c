@@ -31,7 +31,7 @@ static fl_status CPU_NAME(run_naive)(const fl_context *context, const void *args
     (void)context, (void)launch;
 #pragma omp parallel for simd schedule(static) num_threads(cpu_team(context, (double)bytes))
     for (int64_t i = 0; i < words; i++) {
-        uint64_t word; /* of no alignment: an array may start anywhere */
+        uint64_t word; /* copied by memcpy: the array may start at any address */
         memcpy(&word, in + 8 * i, 8);
         memcpy(out + 8 * i, &word, 8);
     }

@@ -80,13 +80,13 @@ static inline int64_t CPU_NAME(bin_of)(const histogram_rule *r, double x)
 
 /* ------------------------------------------------------------------------------------------ replicated ---- */
 
-/* What the threads share. `bytes`: the bin of each value of u8. */
+/* The state that the threads share. */
 typedef struct counting {
     histogram_rule rule;
     const fl_histogram_args *args;
-    int32_t bytes[UINT8_MAX + 1];
-    int64_t counters; /* of a histogram: the bins, and one for what is not counted */
-    int copies;       /* of a thread */
+    int32_t bytes[UINT8_MAX + 1]; /* the bin of each value of u8 */
+    int64_t counters;             /* of one copy: a counter for each bin, and one for elements outside */
+    int copies;                   /* histograms of one thread, which are added up at the end */
 } counting;
 
 static void CPU_NAME(places)(const counting *c, int64_t first, int64_t length, int32_t *restrict at)

@@ -36,7 +36,7 @@ static matrix_product CPU_NAME(product_of)(const void *args)
                             .c_row = p.c_stride};
 }
 
-/* All b of the batch, or the one that stands for it. */
+/* The number of different matrices b: 1 where the whole batch uses one. */
 static int64_t count_of_b(const matrix_product *m)
 {
     return m->b_step == 0 ? 1 : m->batch;
@@ -128,21 +128,9 @@ static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args
 
 /* ----------------------------------------------------------------------------------- register and library ---- */
 
-static void CPU_NAME(plan_register)(void *device, const void *args, fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
+PRODUCT_VARIANT(register)
 
-    CPU_NAME(plan_product_register)(device, &m, launch);
-}
-
-static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
-
-    return CPU_NAME(product_register)(context, &m, launch);
-}
-
-/* What is inside the library is not ours to count: the factors and the result once. */
+/* The library's own loads and stores are unknown: counted are the factors and the result once. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
     const matrix_product m = CPU_NAME(product_of)(args);

@@ -24,7 +24,7 @@ enum {
     REGISTER_WIDTH = 8,                  /* panels of a tile of `register`, side by side */
     REGISTER_HEIGHT = 96,                /* rows of one, about: what it needs of a stays in the second cache */
     TILES_PER_THREAD = 4, /* at least, where the output has room for them: so that no thread waits long for another */
-    PACKED_BYTES = 64 << 20, /* of factors rearranged at a time: one pair of them, or as many of a batch as fit */
+    PACKED_BYTES = 64 << 20, /* memory for rearranged factors: for one pair, or for as many of a batch as fit */
 };
 
 static inline int64_t blocks_of(int64_t n, int64_t size)

@@ -29,6 +29,19 @@ fl_status CPU_NAME(product_register)(const fl_context *context, const matrix_pro
 void CPU_NAME(plan_product_tiled)(const cpu_device *device, const matrix_product *m, fl_launch *launch);
 void CPU_NAME(plan_product_register)(const cpu_device *device, const matrix_product *m, fl_launch *launch);
 
+/* plan_<variant> and run_<variant> of an operation whose product_of makes a product of the arguments. */
+#define PRODUCT_VARIANT(variant) \
+    static void CPU_NAME(plan_##variant)(void *device, const void *args, fl_launch *launch) \
+    { \
+        const matrix_product m = CPU_NAME(product_of)(args); \
+        CPU_NAME(plan_product_##variant)(device, &m, launch); \
+    } \
+    static fl_status CPU_NAME(run_##variant)(const fl_context *context, const void *args, const fl_launch *launch) \
+    { \
+        const matrix_product m = CPU_NAME(product_of)(args); \
+        return CPU_NAME(product_##variant)(context, &m, launch); \
+    }
+
 /* ------------------------------------------------------------------------------------------ what it costs ---- */
 
 /* Elements of all results, and of all a and b that take part. */

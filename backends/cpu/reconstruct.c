@@ -87,35 +87,11 @@ static void CPU_NAME(plan_reference)(void *device, const void *args, fl_launch *
 }
 #endif
 
-static void CPU_NAME(plan_tiled)(void *device, const void *args, fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
+PRODUCT_VARIANT(tiled)
+PRODUCT_VARIANT(register)
 
-    CPU_NAME(plan_product_tiled)(device, &m, launch);
-}
-
-static fl_status CPU_NAME(run_tiled)(const fl_context *context, const void *args, const fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
-
-    return CPU_NAME(product_tiled)(context, &m, launch);
-}
-
-static void CPU_NAME(plan_register)(void *device, const void *args, fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
-
-    CPU_NAME(plan_product_register)(device, &m, launch);
-}
-
-static fl_status CPU_NAME(run_register)(const fl_context *context, const void *args, const fl_launch *launch)
-{
-    const matrix_product m = CPU_NAME(product_of)(args);
-
-    return CPU_NAME(product_register)(context, &m, launch);
-}
-
-/* What is inside the library is not ours to count: the factors and the result once, u with s in it once more. */
+/* The library's own loads and stores are unknown: counted are the factors and the result once, u with s in it once
+ * more. */
 static void CPU_NAME(plan_library)(void *device, const void *args, fl_launch *launch)
 {
     const matrix_product m = CPU_NAME(product_of)(args);

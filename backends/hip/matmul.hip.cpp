@@ -123,7 +123,7 @@ fl_status run_register(const fl_context *context, const void *arguments, const f
 
 /* ----------------------------------------------------------------------------------------- library and auto ---- */
 
-/* What is inside the library is not ours to count: the matrices and the result once. */
+/* The library's own loads and stores are unknown: counted are the matrices and the result once. */
 void plan_library(void *, const void *arguments, fl_launch *launch)
 {
     const product_size size = size_of(matmul_product(arguments));

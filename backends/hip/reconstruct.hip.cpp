@@ -89,7 +89,8 @@ void plan_register(void *self, const void *arguments, fl_launch *launch)
         plan_patch<scaled, scaled, double>(device, size_of(args), launch);
 }
 
-/* What is inside the library is not ours to count: the factors and the result once, u with s in it once more. */
+/* The library's own loads and stores are unknown: counted are the factors and the result once, u with s in it once
+ * more. */
 void plan_library(void *, const void *arguments, fl_launch *launch)
 {
     const product_size size = size_of(args_of(arguments));

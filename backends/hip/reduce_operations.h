@@ -106,6 +106,22 @@ __device__ inline bool beats(T b, T a, bool most)
     return a == a && (b != b || (most ? b > a : b < a));
 }
 
+/* A thread's state of an operation that looks for the best element. */
+template <typename Operation>
+struct best_so_far {
+    using state = typename Operation::state;
+    state best;
+
+    __device__ void add(const Operation &o, const state &value)
+    {
+        best = o.join(best, value);
+    }
+    __device__ state so_far() const
+    {
+        return best;
+    }
+};
+
 /* The least or largest element; `running` begins with the first one, which may be taken several times. */
 template <typename T>
 struct value_operation {
@@ -118,18 +134,7 @@ struct value_operation {
     const T *x, *y; /* y: NULL */
     bool most;
 
-    struct running {
-        state best;
-
-        __device__ void add(const value_operation &o, const state &value)
-        {
-            best = o.join(best, value);
-        }
-        __device__ state so_far() const
-        {
-            return best;
-        }
-    };
+    using running = best_so_far<value_operation>;
 
     __device__ state state_of(int64_t at, int64_t) const
     {
@@ -179,18 +184,7 @@ struct place_operation {
     const T *x, *y; /* y: NULL */
     bool most;
 
-    struct running {
-        state best;
-
-        __device__ void add(const place_operation &o, const state &value)
-        {
-            best = o.join(best, value);
-        }
-        __device__ state so_far() const
-        {
-            return best;
-        }
-    };
+    using running = best_so_far<place_operation>;
 
     __device__ state state_of(int64_t at, int64_t index) const
     {
