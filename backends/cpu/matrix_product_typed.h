@@ -205,7 +205,7 @@ KERNEL void FN(multiply_panels)(const real *restrict a, const real *restrict b, 
     }
 }
 
-/* The same for a block that the result's edge cuts: by way of one that it does not. */
+/* Multiplies a block that the result's edge cuts: into a whole block beside, whose valid part is copied. */
 static void FN(multiply_at_edge)(const real *a, const real *b, int64_t depth, bool add, real *out, int64_t pitch,
                                  int64_t rows, int64_t columns)
 {

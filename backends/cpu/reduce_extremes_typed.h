@@ -22,19 +22,20 @@ ALWAYS_INLINE bool FN(is_past_or_nan)(T b, T a, bool most)
     return most ? !(b <= a) : !(b >= a);
 }
 
-/* Does b, which comes later, take the place of `a`? NaN does, and stays. */
+/* Returns whether b, which comes later, takes the place of `a`: NaN does, and stays. */
 ALWAYS_INLINE bool FN(beats)(T b, T a, bool most)
 {
     return FN(is_past_or_nan)(b, a, most) & !IS_NAN(a);
 }
 
-/* What stays of both where neither is NaN: one instruction. `a` stays if one of them is. */
+/* Returns the more extreme of two elements, in one instruction; `a` if one of them is NaN. */
 ALWAYS_INLINE T FN(past)(T b, T a, bool most)
 {
     return FN(is_past)(b, a, most) ? b : a;
 }
 
-/* What stays of both. Two choices, of which gcc makes vectors: not of floats where a choice has two conditions. */
+/* Returns the more extreme of two elements, NaN if one of them is. Written as two choices: gcc makes no vectors of
+ * a choice of floats with two conditions. */
 ALWAYS_INLINE T FN(better)(T b, T a, bool most)
 {
     const T past = FN(past)(b, a, most);
@@ -55,7 +56,7 @@ ALWAYS_INLINE void FN(of_row)(const T *x, bool most, T *restrict best, I *restri
     }
 }
 
-/* The same for GROUP_ROWS rows. One comparison sees NaN in two elements. */
+/* As of_row, for GROUP_ROWS rows. One comparison finds NaN in two elements. */
 ALWAYS_INLINE void FN(of_group)(const T *x, bool most, T *restrict best, I *restrict nan)
 {
 #define VALUE(row) x[(row)*LANES + c]
@@ -75,7 +76,7 @@ ALWAYS_INLINE void FN(of_group)(const T *x, bool most, T *restrict best, I *rest
 #undef NAN_OF
 }
 
-/* Of LANES to RUN elements. */
+/* The extreme of LANES to RUN elements, and whether one of them is NaN. */
 ALWAYS_INLINE T FN(of_lanes)(const T *x, int count, bool most, bool *has_nan)
 {
     T best[LANES];
@@ -289,7 +290,7 @@ ALWAYS_INLINE void FN(places_of)(const T *x, int64_t stride, int64_t rows, int c
     }
 }
 
-/* Of equal elements, and of several NaN, that of the lower index. */
+/* Keeps the better of two places; of equal elements, and of several NaN, the one with the lower index. */
 ALWAYS_INLINE void FN(choose_place)(columns_state *s, const columns_state *other, int from, int columns, bool most)
 {
     T *best = (T *)s->value;

@@ -82,7 +82,7 @@ static inline FN(vector) FN(larger_lanes)(FN(vector) a, FN(vector) b)
 #define PUT_LANES(a, b) PUT(a, b)
 #endif
 
-/* Of each lane, the lanes up to it put together: those of 2, of 4, of 8 ... (Hillis and Steele). */
+/* Scans the lanes of a vector: each lane takes the one 1 below it, then 2, then 4 ... (Hillis and Steele). */
 static inline FN(vector) FN(prefix)(FN(vector) x, FN(vector) lowest)
 {
     x = PUT_LANES(__builtin_shufflevector(lowest, x, NEXT(LANES - 1)), x);
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) int64_t FN(lanes)(const from *in, t
     return i;
 }
 #else
-/* The same of scalars: the next four elements wait for one PUT alone. */
+/* As the version with vectors, with scalars: the next four elements wait for only one PUT. */
 static inline __attribute__((always_inline)) int64_t FN(lanes)(const from *in, to *out, int64_t count, to before,
                                                                bool exclusive, to *own)
 {
@@ -204,7 +204,7 @@ static void FN(part)(const from *in, to *out, int64_t count, to before, bool exc
 #endif
 }
 
-/* What `part` has of them in the end. */
+/* Returns the total of count elements, in the order in which `part` adds them. */
 static to FN(total)(const from *in, int64_t count)
 {
     to total = LOWEST;

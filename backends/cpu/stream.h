@@ -34,7 +34,7 @@ static inline void cpu_stream(char *to, const char *from, int64_t bytes)
 #endif
 }
 
-/* What was streamed is there for other threads after this. */
+/* After this call other threads see the streamed stores. */
 static inline void cpu_stream_end(void)
 {
 #if CPU_STREAMS

@@ -38,7 +38,7 @@ static inline void FN(square)(const bits *restrict from, int64_t stride, bits *r
 }
 #endif
 
-/* What of a tile makes no square: down its columns, or, of few columns, along its rows. */
+/* Transposes the part of a tile that is no whole square: down its columns, or along its rows if it has few columns. */
 static void FN(rest)(const bits *restrict from, int64_t stride, bits *restrict to, int64_t pitch, int64_t rows,
                      int64_t columns)
 {

@@ -272,7 +272,7 @@ __global__ void close_last_kernel(const int64_t *counts, int64_t *out, int64_t b
         out[b] = counts[b] + (b == bins - 1 ? counts[bins] : 0);
 }
 
-/* What the library is asked for. */
+/* The bins in the library's form. */
 struct library_bins {
     int32_t lower, upper;
     int bins;

@@ -58,8 +58,8 @@ __device__ inline void fill_tile(const T *from, int64_t stride, const tile_in_me
     }
 }
 
-/* The same of a tile that is turned or not, whose first element is element p of line i, or the other way around:
- * numbers that are the same in all threads go to vector registers, of which there are more. */
+/* As fill_tile, for a tile that may be turned: its first element is element p of line i, or the other way around.
+ * Numbers that are the same in all threads go to vector registers, of which there are more. */
 template <typename T>
 __device__ inline void fill_turned(const T *from, int64_t stride, bool turned, int64_t i, int64_t end_i, int64_t p,
                                    int64_t end_p, int rows, int depth, T *to, int i_pitch, int p_pitch)

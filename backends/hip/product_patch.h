@@ -93,7 +93,7 @@ __device__ inline pack<T> load_pack(const T *row, int64_t at, int64_t end)
     return p;
 }
 
-/* What a thread holds of the next tiles, on the way from global to shared memory. */
+/* The elements of the next tiles that a thread holds on the way from global to shared memory. */
 template <typename M, typename T>
 struct carried {
     pack<T> a[M::a_lines::packs], s, b[M::b_lines::packs];
@@ -152,7 +152,7 @@ struct inner_lines {
     }
 };
 
-/* The same as `fetch` for tiles that lie inside the matrices, all of them aligned: nearly all there are. */
+/* Fetches tiles that lie inside the matrices and are aligned: nearly all tiles do. */
 template <typename P, typename M, product_form form, typename T>
 struct inner_source {
     inner_lines<T> a, b;
@@ -196,7 +196,7 @@ __device__ inline void keep_lines(const pack<T> (&held)[packs], int thread, T *t
         *reinterpret_cast<pack<T> *>(to + (e * Lines::down + Lines::line(thread)) * pitch + Lines::x(thread)) = held[e];
 }
 
-/* The same with rows and columns exchanged, times s if there is one. */
+/* As keep_lines, with rows and columns exchanged, and multiplied by s if there is one. */
 template <typename Lines, int pitch, typename T, int packs>
 __device__ inline void keep_turned(const pack<T> (&held)[packs], const pack<T> *s, int thread, T *to)
 {
@@ -223,7 +223,7 @@ __device__ inline void keep(const factors<T> &m, const carried<M, T> &held, int 
         keep_lines<typename M::b_lines, M::b_pitch>(held.b, thread, bs);
 }
 
-/* Of the `count` rows (or columns) of a thread's outputs, where in the tile the e-th lies: in runs of a pack, so that
+/* The place in the tile of the e-th of a thread's `count` rows (or columns) of outputs: in runs of a pack, so that
  * the threads of a warp read neighbouring packs of shared memory. */
 template <int count, int threads, typename T>
 __device__ constexpr int place_of(int thread, int e)
@@ -295,7 +295,7 @@ __device__ inline void store_patch(const factors<T> &m, int64_t i0, int64_t j0, 
     }
 }
 
-/* The same by matrix instructions, where a GPU has them. A wavefront has half of the tile's height (all of it if that
+/* Multiplies by matrix instructions, where a GPU has them. A wavefront has half of the tile's height (all of it if that
  * is the height of one of their matrices) and its share of the width. */
 template <typename P, typename T>
 struct wave_sums {

@@ -36,7 +36,7 @@ struct sum_operation {
 
     const T *x, *y;
 
-    /* Of a thread. */
+    /* A thread's sum so far. */
     struct running {
         Sum all, few;
         int added; /* to `few` */
@@ -64,7 +64,7 @@ struct sum_operation {
     {
         return y ? (Few)((Few)x[at] * (Few)y[at]) : (Few)x[at];
     }
-    /* Of one element, with its index along the axis. */
+    /* The state of one element, given with its index along the axis. */
     __device__ Sum state_of(int64_t at, int64_t) const
     {
         return (Sum)value(at);
@@ -99,7 +99,7 @@ struct sum_operation {
     }
 };
 
-/* Does b, which is not known to come later, take the place of a? */
+/* Returns whether b takes the place of a; b need not come later. */
 template <typename T>
 __device__ inline bool beats(T b, T a, bool most)
 {

@@ -22,7 +22,7 @@ struct scan_of {
     using of_values = scan_of<Value, Value, Maximum>;
     using limits = std::numeric_limits<Value>;
 
-    /* What changes nothing when put before something. */
+    /* The neutral element: put before a value, it does not change it. */
     static constexpr Value least = !Maximum               ? Value(0)
                                    : limits::has_infinity ? (Value)-limits::infinity()
                                                           : limits::lowest();

@@ -93,7 +93,7 @@ __global__ GPU_LAUNCH_BOUNDS(1024, 1) void clear_kernel(uint64_t *words, int64_t
 
 /* ---------------------------------------------------------------------------------------------- within a warp ---- */
 
-/* What is moved between lanes has 4 or 8 bytes. */
+/* Shuffles move 4 or 8 bytes: a byte travels as a word. */
 template <typename Value>
 using scan_moved = std::conditional_t<sizeof(Value) == 1, unsigned, Value>;
 
@@ -109,7 +109,7 @@ __device__ Value scan_lane_below(const block_place &p, Value value, int by)
     return (Value)gpu_shuffle_up(p.together, (scan_moved<Value>)value, by);
 }
 
-/* What the lanes up to this one give. */
+/* Returns the scan of the warp's values up to this lane. */
 template <typename Op>
 __device__ typename Op::value scan_lanes(const block_place &p, typename Op::value mine)
 {
@@ -126,7 +126,7 @@ __device__ typename Op::value scan_lanes(const block_place &p, typename Op::valu
     return mine;
 }
 
-/* What published numbers give, in their order: in every lane. */
+/* Waits for `count` published values and returns, in every lane, their total in their order. */
 template <typename Op>
 __device__ typename Op::value scan_collect(const block_place &p, const uint64_t *words, int64_t first, int count)
 {
@@ -165,7 +165,7 @@ __device__ typename Op::value scan_warps(const block_place &p, typename Op::valu
 
 /* ----------------------------------------------------------------------------------------------------- a tile ---- */
 
-/* Of a block, in shared memory. */
+/* A block's shared memory. */
 template <typename Op>
 struct scan_shared {
     int64_t tile;

@@ -208,7 +208,7 @@ struct transpose_unit {
     }
 };
 
-/* Of single bytes: four packs below each other, as words. */
+/* For single bytes: four packs below each other, as words. */
 template <>
 struct transpose_unit<uint8_t> {
     transpose_pack<uint32_t> packs[4];
@@ -269,7 +269,7 @@ __device__ void transpose_load_packs(const transpose_tile<T> &tile, typename tra
     }
 }
 
-/* The same of rows that are not aligned, or whose last pack is not whole. */
+/* Loads a tile element by element: its rows are not aligned, or end within a pack. */
 template <typename T>
 __device__ void transpose_load_elements(const transpose_tile<T> &tile, typename transpose_layout<T>::cell *cells)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a rank's elements give: the place of an extreme among them, and the sum or extreme in the member that `dtype`
- * says: f64 for f32 and f64, else i64. */
+/* A rank's result: the sum or extreme in the member that fits `dtype` (f64 for f32 and f64, else i64), and the place of
+ * an extreme among the rank's elements. */
 typedef struct answer {
     int64_t count, place, whole;
     double real;

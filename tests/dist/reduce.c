@@ -15,7 +15,7 @@ static double number_of(int64_t i, int64_t n, bool nan)
     return nan && i >= n / 3 && i % 5 == 0 ? (double)NAN : (double)((i * 7 + 3) % 11);
 }
 
-/* What one process finds of all n numbers. */
+/* The result of one process with all n numbers. */
 static double found_of(int reduction, int64_t n, bool nan)
 {
     const bool most = reduction == FL_MAXIMUM || reduction == FL_ARGMAX;

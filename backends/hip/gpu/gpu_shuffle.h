@@ -55,7 +55,7 @@ static __device__ inline uint32_t gpu_word_from_above(uint64_t lanes, uint32_t v
 #endif
 }
 
-/* The same of a value of any size. */
+/* As gpu_word_from_above, for a value of any size. */
 template <typename T>
 __device__ inline T gpu_from_above(uint64_t lanes, T value, int distance)
 {

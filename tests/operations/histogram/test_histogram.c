@@ -288,7 +288,7 @@ ON_EVERY_BACKEND(histogram, many_bins)
     fl_device_close(device);
 }
 
-/* So many elements that several threads share the work and a block counts several tiles: evenly, and all in one bin. */
+/* Enough elements for several threads, and for several tiles in a block: spread evenly, and all in one bin. */
 ON_EVERY_BACKEND(histogram, large)
 {
     fl_device *device = open_device(on->resource);

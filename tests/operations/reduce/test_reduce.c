@@ -37,7 +37,7 @@ static bool beats(long double b, long double a, fl_reduction reduction)
     return !isnan(a) && (isnan(b) || (most ? b > a : b < a));
 }
 
-/* What flynn.h defines for one result, of every reduction: a sum and fl_dot's, the minimum and the maximum. */
+/* One result of every reduction, as flynn.h defines it: a sum and fl_dot's, the minimum and the maximum. */
 struct exact {
     uint64_t whole[2]; /* the sums of integers, which wrap */
     long double sum[2], magnitude[2], extreme[2];
@@ -150,7 +150,7 @@ static fl_array *view_inside(fl_device *device, const struct matrix *m, int ndim
     return view;
 }
 
-/* What the calls on the same numbers share: they are of every variant and reduction. */
+/* The inputs and expected results that the calls of every variant and reduction share. */
 struct shared {
     fl_array *x, *y;
     struct exact *exact;
@@ -385,7 +385,7 @@ ON_EVERY_BACKEND(reduce, one_value)
     fl_device_close(device);
 }
 
-/* Of integers beyond 2^53 each bit counts, and a sum beyond 2^63 wraps. */
+/* Integers beyond 2^53 are summed exactly, and a sum beyond 2^63 wraps. */
 ON_EVERY_BACKEND(reduce, wide_integers)
 {
     fl_device *device = open_device(on->resource);

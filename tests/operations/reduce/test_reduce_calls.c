@@ -36,7 +36,7 @@ ON_EVERY_BACKEND(reduce_calls, more_than_a_float_counts)
     fl_device_close(device);
 }
 
-/* Of no elements a sum is 0, an extreme an error. */
+/* The sum of no elements is 0; their extreme is an error. */
 ON_EVERY_BACKEND(reduce_calls, empty)
 {
     fl_device *device = open_device(on->resource);

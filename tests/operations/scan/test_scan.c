@@ -287,7 +287,7 @@ ON_EVERY_BACKEND(scan, errors_of_one_sign)
     fl_device_close(device);
 }
 
-/* What is not finite stays in every later sum, and only there. */
+/* NaN and infinities show in every later sum, and in no earlier one. */
 ON_EVERY_BACKEND(scan, special_values)
 {
     static const int64_t places[] = {0, 1, 15, 16, 255, 256, 2047, 2048, 4096, 9000};
@@ -390,7 +390,7 @@ ON_EVERY_BACKEND(scan, timing)
     fl_device_close(device);
 }
 
-/* The same bits again, whichever tile is done first. */
+/* A second run gives the same bits, whichever tile is done first. */
 ON_EVERY_BACKEND(scan, same_bits)
 {
     fl_device *device = open_device(on->resource);

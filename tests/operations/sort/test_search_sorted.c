@@ -108,7 +108,7 @@ ON_EVERY_BACKEND(search_sorted, sizes)
     fl_device_close(device);
 }
 
-/* So many that auto takes another variant, and that several threads share them. */
+/* Enough keys that auto takes another variant and several threads share them. */
 ON_EVERY_BACKEND(search_sorted, many)
 {
     fl_device *device = open_device(on->resource);
