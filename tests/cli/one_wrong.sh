@@ -21,7 +21,7 @@ declare -A outputs=(
 )
 declare -A command=(
     [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
-    [select]="select --size=5000" [reduce]="reduce --shape=100x50 --axis=0" [primes]="primes --upto=3000" [increment]="increment --size=5000"
+    [select]="select --size=5000" [reduce]="reduce --shape=100x50 --axis=1" [primes]="primes --upto=3000" [increment]="increment --size=5000"
     [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
     [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
     [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32"
