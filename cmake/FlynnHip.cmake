@@ -15,6 +15,7 @@ set(FLYNN_HIP_C_SOURCES
     ${PROJECT_SOURCE_DIR}/backends/shared/library.c
     ${PROJECT_SOURCE_DIR}/backends/shared/library_runtime.c
     ${PROJECT_SOURCE_DIR}/backends/shared/process.c
+    ${PROJECT_SOURCE_DIR}/backends/shared/processor.c
 )
 # One thread with vectors: only the `omp simd` pragmas apply.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPERTIES

@@ -113,7 +113,8 @@ function(flynn_add_cpu_plugin name)
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:${name}-\\1>")
     flynn_add_plugin(${name} ${any} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/library.c
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/compiler.c
-        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c ${preludes} ${objects})
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/process.c
+        ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../shared/processor.c ${preludes} ${objects})
     target_compile_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_options(plugin-${name} PRIVATE ${arg_FLAGS})
     target_link_libraries(plugin-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

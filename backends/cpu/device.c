@@ -4,13 +4,13 @@
  * nothing to wait for, and an event is the time at which it was recorded.
  */
 #define _GNU_SOURCE
+#include "../shared/processor.h"
 #include "compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef CPU_ARM_LEVELS
@@ -221,26 +221,6 @@ static const char *lacks(const char *isa)
                                     : "SSE4.2 (x86-64-v2)";
 }
 
-/* The processor's name in /proc/cpuinfo, else the architecture. */
-static void name_processor(char *name, size_t size)
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    struct utsname machine;
-    char line[256];
-
-    snprintf(name, size, "%s", uname(&machine) == 0 ? machine.machine : "unknown processor");
-    while (file && fgets(line, sizeof line, file)) {
-        char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && value) {
-            value += 1 + strspn(value + 1, " ");
-            snprintf(name, size, "%.*s", (int)strcspn(value, "\n"), value);
-            break;
-        }
-    }
-    if (file)
-        fclose(file);
-}
-
 /* The instruction sets that a resource can name, the smallest first; none if there is a single build. */
 static void probe_isas(fl_probe *probe)
 {
@@ -288,7 +268,7 @@ void cpu_probe(fl_probe *probe)
 {
     const cpu_table *table = choose(NULL);
 
-    name_processor(probe->device[0], sizeof probe->device[0]);
+    processor_name(probe->device[0], sizeof probe->device[0]);
     probe->max_threads = MAX_THREADS;
     probe_isas(probe);
     if (table) {
@@ -305,7 +285,7 @@ void cpu_probe(fl_probe *probe)
 static void describe(const cpu_table *table, int threads, fl_device_info *info)
 {
     info->host_memory = true;
-    name_processor(info->name, sizeof info->name);
+    processor_name(info->name, sizeof info->name);
 #ifdef _OPENMP
     /* The macro is the date of the specification. */
     snprintf(info->runtime, sizeof info->runtime, "OpenMP %s",

@@ -13,7 +13,7 @@ double hip_blas_worth(fl_dtype dtype)
     return dtype == FL_F32 ? gpu_blas_worth_f32 : gpu_blas_worth_f64;
 }
 
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 
 bool hip_blas_found(char *why, size_t size)
 {

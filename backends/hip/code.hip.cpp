@@ -5,7 +5,7 @@
  */
 #include "code.hpp"
 
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 #include "../simt/code.h"
 #else
 #include "gpu/gpu_code_rtc.h"

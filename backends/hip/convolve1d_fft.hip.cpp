@@ -157,7 +157,12 @@ fl_status plans_for(const fl_context *context, fl_dtype dtype, const cut &c, fft
     if (kept) /* what is queued still uses the old plans' memory */
         HIP_TRY(device->host, device->number, hipStreamSynchronize(stream->queue));
     stream->fft.reset();
-    const auto made = std::make_shared<fft_plans>();
+    std::shared_ptr<fft_plans> made;
+    try {
+        made = std::make_shared<fft_plans>();
+    } catch (const std::bad_alloc &) {
+        return device->host->error(FL_E_MEMORY, "out of host memory for the plans of an FFT");
+    }
     made->dtype = dtype;
     made->length = c.length;
     made->rows = c.rows;

@@ -73,7 +73,7 @@ fl_status copy(void *self, void *stream, const fl_copy *c)
 
 hipError_t create_queue(hipStream_t *queue, bool urgent)
 {
-#if !defined(__HIP_CPU_RT__) /* which has no priorities */
+#if !defined(GPU_EMULATION) /* which has no priorities */
     int least, greatest;
     const hipError_t error = urgent ? hipDeviceGetStreamPriorityRange(&least, &greatest) : hipSuccess;
     if (urgent)

@@ -19,13 +19,21 @@ struct hip_report {
     uint32_t is_prime;      /* the answer to one launch of primes' -each variants */
 };
 
+/* Frees device memory that a std::unique_ptr owns. */
+struct hip_deleter {
+    void operator()(void *memory) const
+    {
+        (void)hipFree(memory);
+    }
+};
+
 struct hip_stream {
     hipStream_t queue;
     hip_report *report;
-    hip_stream *next;              /* of the same device */
-    std::shared_ptr<void> fft;     /* plans of FFTs, created at first use */
-    std::shared_ptr<void> arrived; /* in device memory: reduce's counters, 0 between launches; created at first use */
-    const void *kernel;            /* the last one queued by hip_queue or hip_code_queue, with its launch */
+    hip_stream *next;                           /* of the same device */
+    std::shared_ptr<void> fft;                  /* plans of FFTs, created at first use */
+    std::unique_ptr<void, hip_deleter> arrived; /* reduce's counters, 0 between launches; created at first use */
+    const void *kernel; /* the last one queued by hip_queue or hip_code_queue, with its launch */
     hipError_t (*kernel_use)(const void *kernel, int threads, size_t shared, gpu_kernel_use *use);
     int threads;
     size_t shared;
@@ -60,7 +68,7 @@ struct hip_device {
 const fl_device_api *hip_device_functions();
 
 /* Copies between the GPUs of several processes: group.hip.cpp's functions of fl_device_api. The emulation has none. */
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 constexpr decltype(fl_device_api::group_id) hip_group_id = nullptr;
 constexpr decltype(fl_device_api::group_join) hip_group_join = nullptr;
 constexpr decltype(fl_device_api::group_exchange) hip_group_exchange = nullptr;

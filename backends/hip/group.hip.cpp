@@ -8,7 +8,7 @@
 
 #include <new>
 
-#if !defined(__HIP_CPU_RT__)
+#if !defined(GPU_EMULATION)
 
 namespace
 {

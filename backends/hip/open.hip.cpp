@@ -185,8 +185,8 @@ fl_status canary_fetch(const hip_device *device, uint64_t *memory, uint64_t nonc
     return FL_OK;
 }
 
-#if defined(__HIP_CPU_RT__)
-/* The libraries of the emulation throw in threads of their own if they cannot start another one. */
+#if defined(GPU_EMULATION_HIP_CPU)
+/* The libraries of HIP-CPU throw in threads of their own if they cannot start another one. */
 fl_status try_threads(const fl_host *host)
 {
     static std::atomic<bool> started{false};
@@ -234,7 +234,7 @@ void describe(const hipDeviceProp_t &properties, fl_device_info *info)
     (void)hipRuntimeGetVersion(&runtime);
     gpu_version(runtime, version, sizeof version);
     std::snprintf(info->name, sizeof info->name, "%.127s", properties.name);
-    std::snprintf(info->runtime, sizeof info->runtime, "%s %s", gpu_runtime, version);
+    std::snprintf(info->runtime, sizeof info->runtime, "%s%s%s", gpu_runtime, version[0] ? " " : "", version);
     gpu_version(driver, version, sizeof version);
     if (driver != 0)
         std::snprintf(info->driver, sizeof info->driver, "for %s up to %s", gpu_runtime, version);

@@ -189,7 +189,7 @@ fl_status counters_of(const fl_context *context, unsigned **counters)
         void *memory;
         HIP_SELECT(device);
         HIP_TRY(device->host, device->number, hipMalloc(&memory, sizeof zeros));
-        stream->arrived = std::shared_ptr<void>(memory, [](void *freed) { (void)hipFree(freed); });
+        stream->arrived.reset(memory);
         const hipError_t error = hipMemcpyAsync(memory, zeros, sizeof zeros, hipMemcpyHostToDevice, stream->queue);
         if (error != hipSuccess)
             stream->arrived.reset();

@@ -10,7 +10,7 @@
 
 #include <new>
 
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 
 fl_status hip_solver_ready(void *, char *why, size_t size)
 {

@@ -468,7 +468,7 @@ const fl_row rows[] = {
     {FL_OP_SVD, "randomized", dtypes,
      "decomposes a random sketch of the range: approximate leading values in a fraction of the time", plan_randomized,
      run<run_randomized<float>, run_randomized<double>>, nullptr, true, nullptr},
-#if !defined(__HIP_CPU_RT__) /* the emulation has no solver */
+#if !defined(GPU_EMULATION) /* the emulation has no solver */
     {FL_OP_SVD, "library", dtypes,
      "by cuSOLVER or rocSOLVER: f32 by eigenvectors in f64 and QR, f64 by a polar decomposition or bidiagonals",
      plan_exact, run<run_library<float>, run_library<double>>, nullptr, false, hip_solver_ready},

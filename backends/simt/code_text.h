@@ -3,8 +3,8 @@
  * code_text.h - the text that the system's `c++` compiles if the processor emulates a GPU: code_prelude.h,
  * code_threads.h, the user's text, and functions that call its kernels.
  */
-#ifndef FLYNN_HIP_GPU_CODE_CPU_TEXT_H
-#define FLYNN_HIP_GPU_CODE_CPU_TEXT_H
+#ifndef FLYNN_SIMT_CODE_TEXT_H
+#define FLYNN_SIMT_CODE_TEXT_H
 
 #include "../shared/compiler.h"
 #include "code.hpp"
@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <string>
 
-/* Lines of code_prelude.h and code_threads.h. */
-extern "C" const char *const simt_code_prelude[], *const simt_code_threads[];
+/* Lines of thread_place.h, code_prelude.h and code_threads.h. */
+extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
 
 namespace
 {
@@ -81,7 +81,7 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *prelude : {code_numbers, endings, simt_code_prelude, simt_code_threads})
+    for (const char *const *prelude : {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_threads})
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;

@@ -9,33 +9,20 @@
 
 /* ---------------------------------------------------------------------------- the thread, and the barrier ---- */
 
-/* State that code.h fills: the thread changes after `left` memory accesses or `atomics` atomics. `ended` names
- * the function that the thread called to end the program. */
-enum { FLYNN_AT_ACCESS, FLYNN_AT_BARRIER, FLYNN_AT_END };
-struct flynn_place {
-    uint3 thread, block, threads, blocks;
-    int left, atomics, sum;
-    void (*leave)(int where); /* nullptr: no kernel runs here */
-    const char *ended;
-};
-static thread_local flynn_place flynn_here;
+static thread_local simt_place flynn_here;
 /* The dynamic shared memory; the `extern __shared__` arrays of the text are names for it. */
 extern "C" {
 thread_local unsigned char flynn_dynamic[65536] __attribute__((aligned(16), used));
-FLYNN_OWN __attribute__((visibility("default"))) flynn_place *flynn_begin(unsigned char **dynamic)
+FLYNN_OWN __attribute__((visibility("default"))) simt_place *flynn_begin()
 {
-    *dynamic = flynn_dynamic;
+    flynn_here.shared = flynn_dynamic;
     return &flynn_here;
 }
 }
 
-FLYNN_INLINE uint3 flynn_thread()
+FLYNN_INLINE uint3 flynn_uint3(const simt_index &index)
 {
-    return flynn_here.thread;
-}
-FLYNN_INLINE uint3 flynn_block()
-{
-    return flynn_here.block;
+    return {index.x, index.y, index.z};
 }
 FLYNN_INLINE dim3 flynn_threads()
 {
@@ -45,14 +32,14 @@ FLYNN_INLINE dim3 flynn_blocks()
 {
     return {flynn_here.blocks.x, flynn_here.blocks.y, flynn_here.blocks.z};
 }
-#define threadIdx flynn_thread()
-#define blockIdx flynn_block()
+#define threadIdx flynn_uint3(flynn_here.thread)
+#define blockIdx flynn_uint3(flynn_here.block)
 #define blockDim flynn_threads()
 #define gridDim flynn_blocks()
 
 FLYNN_INLINE void __syncthreads()
 {
-    flynn_here.leave(FLYNN_AT_BARRIER);
+    flynn_here.leave(&flynn_here, SIMT_AT_BARRIER);
 }
 FLYNN_INLINE int __syncthreads_count(int vote)
 {
@@ -99,7 +86,7 @@ FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
     FLYNN_INLINE void flynn_access()
 {
     if (__builtin_expect(--flynn_here.left < 0, 0))
-        flynn_here.leave(FLYNN_AT_ACCESS);
+        flynn_here.leave(&flynn_here, SIMT_AT_ACCESS);
 }
 #define FLYNN_ACCESS(name) \
     FLYNN_OWN void name(void *) \
@@ -142,7 +129,7 @@ FLYNN_INLINE void flynn_end(const char *name)
 {
     flynn_here.ended = name;
     while (flynn_here.leave)
-        flynn_here.leave(FLYNN_AT_END);
+        flynn_here.leave(&flynn_here, SIMT_AT_END);
     __builtin_trap();
 }
 #define FLYNN_ENDING(name) \
@@ -159,7 +146,7 @@ FLYNN_ENDINGS(FLYNN_ENDING)
 FLYNN_INLINE void flynn_atomic()
 {
     if (__builtin_expect(--flynn_here.atomics < 0, 0))
-        flynn_here.leave(FLYNN_AT_ACCESS);
+        flynn_here.leave(&flynn_here, SIMT_AT_ACCESS);
 }
 
 /* The compiler's own atomics, __atomic_load_n and the like, which -fsanitize=thread turns into calls of these. */

@@ -3,24 +3,13 @@
 # cli.sh ARCHITECTURE: every exercise in every variant and dtype of hip-amd, on the emulated GPU; and what the command says of
 # a GPU that is too small, or missing.
 . "$FLYNN_SOURCE/tests/cli/harness.sh"
+. "$FLYNN_SOURCE/tests/cli/small_commands.sh"
 architecture=$1
 quick=(--backend=hip-amd --repeat=1 --warmup=0)
 
 ok "info" info
 check "the device" grep -q "device 0: emulated $architecture" "$work/out"
 
-# The command that runs an operation, or one variant of it, on something small. An operation that `flynn list` has and that is missing
-# here fails.
-declare -A command=(
-    [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
-    [select]="select --size=5000" [reduce]="reduce --size=5000" [primes]="primes --upto=3000" [increment]="increment --size=5000"
-    [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
-    [map]="map --size=500" [search_sorted]="search_sorted --size=5000 --sorted=3000" [transpose]="transpose --size=70"
-    [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32 --keep=5" [matmul]="matmul --size=48"
-    [histogram]="histogram --size=5000" [scan]="scan --size=5000"
-    # The library refuses sums of floats, which differ from call to call.
-    [scan library]="scan --size=5000 --operation=maximum"
-)
 # They have no exercise; kernel has a test of its own.
 declare -A none=([kernel]=1 [convert]=1 [allclose]=1 [copy]=1 [multiply_add]=1 [merge]=1 [qr]=1)
 
@@ -35,8 +24,8 @@ END
 check "there are variants" test "$(wc -l <"$work/variants")" -gt 100
 while read -r operation variant dtype; do
     [ -z "${none[$operation]:-}" ] || continue
-    check "$operation has a line in this test's table" test -n "${command[$operation]:-}"
-    read -ra words <<<"${command[$operation $variant]:-${command[$operation]:-}}"
+    words_of "$operation" "$variant"
+    check "$operation has a line in small_commands.sh" test -n "${words[*]}"
     # The input's dtype of primes and select is not an option: what the command takes is tried in the tests of operations.
     "$flynn" "${words[0]}" --help | grep -q -- --dtype && words+=("--dtype=$dtype")
     ok "$operation $variant $dtype" "${words[@]}" --variant="$variant" "${quick[@]}" --json

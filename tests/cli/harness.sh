@@ -11,7 +11,7 @@ slice=$FLYNN_SOURCE/tests/data/mri/slice_072.png
 saved=$FLYNN_SOURCE/tests/data/saved
 # What the caller has set for the command must not decide what is tested.
 for variable in ${!FLYNN*}; do
-    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED ]] || unset "$variable"
+    [[ $variable = FLYNN_TEST_FAULTS || $variable = FLYNN_TEST_EMULATED || $variable = FLYNN_TEST_HIP_CPU ]] || unset "$variable"
 done
 # Most cases name no backend. One core computes the same everywhere, starts in a sixth of the time that `auto` needs to open
 # all plugins, and leaves the other cores to other tests. Cases about `auto` unset FLYNN_BACKEND.

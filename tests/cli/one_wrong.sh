@@ -4,14 +4,15 @@
 # falsifies the element that FAULT_PLACE names.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
+# shellcheck source=small_commands.sh
+. "$here/small_commands.sh"
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/one-wrong
 quick=(--backend=one-wrong --repeat=1 --warmup=0)
 
 # No command has their result as its own: what converts inputs, what compares, what measures a ceiling, and what several ranks sort and
 # decompose with (ranks.sh has wrong elements of theirs). kernel.sh has wrong kernels.
 none=(convert allclose copy multiply_add kernel merge qr)
-# For each other operation its outputs, and the command that runs it on something small. One that `flynn list` tells of and that is missing
-# here fails this test.
+# The outputs of each other operation. One that `flynn list` has and that is missing here fails this test.
 declare -A outputs=(
     [convolve]=convolve.out [convolve1d]=convolve1d.out [sort]=sort.out [select]="select.out select.count"
     [reduce]=reduce.out
@@ -19,15 +20,6 @@ declare -A outputs=(
     [log_of_sum]=log_of_sum.out [map]=map.out [search_sorted]=search_sorted.out [transpose]=transpose.out
     [reconstruct]=reconstruct.y [svd]="svd.u svd.s svd.vt" [matmul]=matmul.c [histogram]=histogram.out [scan]=scan.out
 )
-declare -A command=(
-    [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=40" [sort]="sort --size=5000"
-    [select]="select --size=5000" [reduce]="reduce --shape=100x50 --axis=1" [primes]="primes --upto=3000" [increment]="increment --size=5000"
-    [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16" [log_of_sum]="log_of_sum --size=5000"
-    [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
-    [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32"
-    [matmul]="matmul --size=48" [histogram]="histogram --size=5000" [scan]="scan --size=5000"
-)
-
 # Lines "operation variant dtype" of what the plugin offers, the oracle left out; the first dtype of several.
 ok "list" list --json
 "$PYTHON" - "$work/out" "${none[*]}" >"$work/variants" <<'END'
@@ -57,9 +49,10 @@ falsified() {
 }
 
 while read -r operation; do
-    check "$operation has a line in this test's tables" test -n "${command[$operation]:-}" -a -n "${outputs[$operation]:-}"
-    [ -n "${command[$operation]:-}" ] || continue
-    read -ra words <<<"${command[$operation]} ${quick[*]}"
+    words_of "$operation" auto
+    check "$operation has its lines in the tables" test -n "${words[*]}" -a -n "${outputs[$operation]:-}"
+    [ -n "${words[*]}" ] || continue
+    words+=("${quick[@]}")
     ok "$operation without the fault" "${words[@]}"
     [ "$status" = 0 ] || continue
     falsified "$operation" auto "${words[@]}"
@@ -86,8 +79,9 @@ for where in first middle last; do
 done
 # The oracle's result is not checked by the oracle. Two checks have samples of their own.
 oracles=0
-for operation in allclose "${!command[@]}"; do
-    read -ra words <<<"${command[$operation]:-allclose --size=1000} --variant=reference --backend=serial --repeat=1 --warmup=0"
+command[allclose]="allclose --size=1000"
+for operation in "${!command[@]}"; do
+    read -ra words <<<"${command[$operation]} --variant=reference --backend=serial --repeat=1 --warmup=0"
     FLYNN_PLUGIN_PATH='' run "${words[@]}" --json
     [ "$status" != 2 ] || continue # it has none
     oracles=$((oracles + 1))
@@ -101,7 +95,7 @@ for words in "convolve --size=3000" "reconstruct --size=64"; do
     FLYNN_PLUGIN_PATH='' ok "${words[0]} reference, sampled" "${words[@]}" --json
     check "is checked" json "$work/out" 'd["results"][0]["check"]["ok"]'
 done
-for operation in "${!command[@]}"; do
+for operation in "${!outputs[@]}"; do
     grep -q "^$operation " "$work/variants" || echo "not offered by serial here, so not tested: $operation"
 done
 summary

@@ -260,6 +260,8 @@ def judge(run, clean):
     listed = run.case.words[0] == "sweep" and CANNOT_RUN.search(printed)
     if run.case.words[0] == "batch" and len(lines) == 2 and lines[0].endswith("--resume does the others"):
         lines.pop(0)  # how far it got, before its results could not be written either
+    if run.case.words[0] == "batch":  # remarks on how it went on, before it failed for another reason
+        lines = [line for line in lines if "is out of memory: the pipeline goes on with" not in line]
     if run.code == "no end":
         return "does not end"
     if run.code < 0 or run.code >= 128:

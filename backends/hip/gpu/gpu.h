@@ -5,8 +5,8 @@
  *
  *   nvcc      the hip* names that the project uses stand for those of the CUDA runtime;
  *   hipcc     HIP itself;
- *   g++       HIP-CPU's headers run the kernels: a block's threads are fibers, which switch at barriers, and the blocks
- *             are spread over the cores. Memory, streams and events are our own (below).
+ *   g++       gpu_emulation.h: backends/simt runs the kernels, or HIP-CPU's headers. A block's threads are fibers,
+ * which switch at barriers, and the blocks are spread over the cores.
  *
  * What a kernel must keep to, so that it runs on all three: all threads of a block reach the same barriers; shared
  * memory is the dynamic one, by GPU_DYNAMIC_SHARED; launches go through gpu_launch.
@@ -160,24 +160,16 @@ static __device__ inline float gpu_reciprocal(float x)
 
 /* ------------------------------------------------------------------------------------------------------- AMD ---- */
 
-#else
-#include <hip/hip_runtime.h>
+#elif !defined(GPU_EMULATION)
+#include "amd_target.h"
 
-/* HIP refuses a launch of 2^32 threads or more, of all blocks, in one dimension. Tests are compiled with less, so that
- * small arrays are beyond it. */
-#ifndef FLYNN_GPU_GRID_THREADS
-#define FLYNN_GPU_GRID_THREADS UINT32_MAX
-#endif
-constexpr int64_t gpu_max_grid_threads = FLYNN_GPU_GRID_THREADS;
+#include <hip/hip_runtime.h>
 
 /* "5.2" */
 static inline void gpu_version(int version, char *text, size_t size)
 {
     std::snprintf(text, size, "%d.%d", version / 10000000, version / 100000 % 100);
 }
-
-#if !defined(__HIP_CPU_RT__)
-#include "amd_target.h"
 
 /* Newer HIP deprecates hipHostMalloc and hipHostFree for names that older ones lack. */
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
@@ -237,185 +229,23 @@ static __device__ inline float gpu_reciprocal(float x)
     return __builtin_amdgcn_rcpf(x);
 }
 
-/* ----------------------------------------------------------------------------------------------- emulation ---- */
-
 #else
-#include <chrono>
-#include <functional>
-#include <new>
-
-/* HIP-CPU would have gcc make vector versions of every kernel and device function. */
-#undef __global__
-#define __global__
-#undef __device__
-#define __device__
-
-constexpr int gpu_dlpack_type = 1, gpu_dlpack_pinned_type = 1; /* kDLCPU: the emulation's memory */
-constexpr const char *gpu_vendor = "emulated";
-constexpr const char *gpu_runtime = "HIP-CPU";
-constexpr const char *gpu_device_file = "/";
-constexpr const char *gpu_driver_cure = "";
-constexpr const char *gpu_permission_cure = "";
-constexpr const char *gpu_architecture_option = "";
-constexpr size_t gpu_architecture_prefix = 0;
-
-/* Work is done by the thread that queues it, before the call returns, as on Flynn's CPU backends. HIP-CPU's own streams
- * are emptied by a thread that never sleeps, so that opening this device would take a core from every backend timed
- * after it; they leak for each stream and thread, and may stand still for ever when one waits for another's event. */
-namespace emulation
-{
-
-struct event {
-    std::chrono::steady_clock::time_point time;
-};
-
-template <typename... Ignored>
-inline hipError_t done(const Ignored &...)
-{
-    return hipSuccess;
-}
-
-inline hipError_t allocate(void **memory, size_t bytes, hipHostMallocKind = hipHostMallocDefault)
-{
-    *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return *memory ? hipSuccess : hipErrorOutOfMemory;
-}
-
-inline hipError_t release(void *memory)
-{
-    std::free(memory);
-    return hipSuccess;
-}
-
-inline hipError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                       hipMemcpyKind, hipStream_t)
-{
-    for (size_t i = 0; i < rows; i++)
-        std::memcpy(static_cast<char *>(to) + i * to_pitch, static_cast<const char *>(from) + i * from_pitch, width);
-    return hipSuccess;
-}
-
-inline hipError_t stream_create(hipStream_t *created, hipStreamFlags)
-{
-    *created = nullptr;
-    return hipSuccess;
-}
-
-inline hipError_t event_create(event **created)
-{
-    *created = new (std::nothrow) event{};
-    return *created ? hipSuccess : hipErrorOutOfMemory;
-}
-
-inline hipError_t event_destroy(event *gone)
-{
-    delete gone;
-    return hipSuccess;
-}
-
-inline hipError_t event_record(event *recorded, hipStream_t)
-{
-    recorded->time = std::chrono::steady_clock::now();
-    return hipSuccess;
-}
-
-inline hipError_t event_elapsed(float *milliseconds, const event *start, const event *stop)
-{
-    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
-    return hipSuccess;
-}
-
-/* HIP-CPU's, with the limits of a usual GPU instead of those of a cache. */
-inline hipError_t properties(hipDeviceProp_t *device, int number)
-{
-    const hipError_t error = hip::detail::device_properties(device, number);
-    const int block[3] = {1024, 1024, 64}, grid[3] = {INT32_MAX, 65535, 65535};
-    std::memcpy(device->maxThreadsDim, block, sizeof block);
-    std::memcpy(device->maxGridSize, grid, sizeof grid);
-    device->maxThreadsPerBlock = 1024;
-    device->sharedMemPerBlock = 64 * 1024;
-    device->warpSize = warpSize;
-    return error;
-}
-
-} // namespace emulation
-
-#define hipDeviceSynchronize emulation::done
-#define hipEventCreate emulation::event_create
-#define hipEventDestroy emulation::event_destroy
-#define hipEventElapsedTime emulation::event_elapsed
-#define hipEventRecord emulation::event_record
-#define hipEventSynchronize emulation::done
-#define hipEvent_t emulation::event *
-#define hipFree emulation::release
-#define hipFuncAttributeMaxDynamicSharedMemorySize 0
-#define hipFuncSetAttribute emulation::done
-#define hipGetDeviceProperties emulation::properties
-#define hipHostFree emulation::release
-#define hipHostMalloc emulation::allocate
-#define hipMalloc emulation::allocate
-#define hipMemcpy2DAsync emulation::copy
-#define hipMemcpyAsync(to, from, bytes, kind, stream) emulation::copy(to, bytes, from, bytes, bytes, 1, kind, stream)
-#define hipStreamCreateWithFlags emulation::stream_create
-#define hipStreamDestroy emulation::done
-#define hipStreamSynchronize emulation::done
-#define hipStreamWaitEvent emulation::done
-
-static inline void gpu_architecture(const hipDeviceProp_t &, char *text, size_t size)
-{
-    std::snprintf(text, size, "emulated");
-}
-
-static inline bool gpu_fits(const char *, const hipDeviceProp_t &)
-{
-    return true;
-}
-
-static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
-{
-    return device.sharedMemPerBlock;
-}
-
-/* Fibers run one after the other: a warp is one thread. */
-static inline uint64_t gpu_ballot(uint64_t, bool vote)
-{
-    return vote;
-}
-
-static inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
-{
-    return value;
-}
-
-static inline void gpu_fence()
-{
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* blocks run on several cores */
-}
-
-static inline int gpu_lanes()
-{
-    return 1;
-}
-
-static inline int gpu_lanes_of(const hipDeviceProp_t &)
-{
-    return 1;
-}
-
-static inline float gpu_reciprocal(float x)
-{
-    return 1 / x;
-}
-
+#include "gpu_emulation.h"
 #endif
+
+#if !defined(__CUDACC__)
+/* HIP refuses a launch of 2^32 threads or more, of all blocks, in one dimension. Tests are compiled with less, so that
+ * small arrays are beyond it. */
+#ifndef FLYNN_GPU_GRID_THREADS
+#define FLYNN_GPU_GRID_THREADS UINT32_MAX
+#endif
+constexpr int64_t gpu_max_grid_threads = FLYNN_GPU_GRID_THREADS;
 #endif
 
 /* ------------------------------------------------------------------------------------------------- for kernels ---- */
 
 /* `name`: the block's dynamic shared memory, aligned to 16 bytes. */
-#if defined(__HIP_CPU_RT__)
-#define GPU_DYNAMIC_SHARED(name) HIP_DYNAMIC_SHARED(unsigned char, name)
-#else
+#if !defined(GPU_EMULATION)
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
@@ -479,7 +309,7 @@ struct gpu_kernel_use {
 
 static inline hipError_t gpu_use_of(const void *kernel, int threads, size_t shared, gpu_kernel_use *use)
 {
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
     (void)kernel, (void)threads, (void)shared, (void)use; /* there is nothing to count */
     return hipSuccess;
 #else
@@ -505,14 +335,9 @@ static inline hipError_t gpu_launch(void (*kernel)(Parameters...), dim3 grid, di
         if (error != hipSuccess)
             return error;
     }
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
     (void)stream;
-    if ((uint64_t)grid.x * grid.y * grid.z > INT32_MAX) /* HIP-CPU counts blocks in 32 bits */
-        return hipErrorInvalidConfiguration;
-    const std::tuple<Parameters...> all(arguments...);
-    const hip::detail::Tiled_domain domain(block, grid, (uint32_t)shared, [&] { std::apply(kernel, all); });
-    for_each_tile(domain, kernel, all);
-    return hipSuccess;
+    return gpu_emulate(kernel, grid, block, shared, arguments...);
 #else
     /* One call does what kernel<<<...>>>(...) and hipGetLastError do: a launch is so short that this counts. */
     std::tuple<Parameters...> all(static_cast<Parameters>(arguments)...);

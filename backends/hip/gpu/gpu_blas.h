@@ -32,13 +32,13 @@ struct gpu_blas {
  * matrix units. An MI200 has matrix units for both. The emulation's number is small, for quick tests. */
 #if defined(__CUDACC__)
 constexpr double gpu_blas_worth_f32 = 1e10, gpu_blas_worth_f64 = 2e9;
-#elif !defined(__HIP_CPU_RT__)
+#elif !defined(GPU_EMULATION)
 constexpr double gpu_blas_worth_f32 = 2e9, gpu_blas_worth_f64 = 2e9;
 #else
 constexpr double gpu_blas_worth_f32 = HUGE_VAL, gpu_blas_worth_f64 = 1e6;
 #endif
 
-#if !defined(__HIP_CPU_RT__)
+#if !defined(GPU_EMULATION)
 
 struct gpu_blas_names {
     const char *library, *files, *cure; /* files: cuBLAS's first one is that of the runtime of this build */

@@ -9,7 +9,7 @@
 
 #include "gpu_library.h"
 
-#if !defined(__HIP_CPU_RT__)
+#if !defined(GPU_EMULATION)
 
 #if defined(__CUDACC__)
 constexpr const char *gpu_ccl_name = "NCCL", *gpu_ccl_files = "libnccl.so.2";

@@ -18,7 +18,7 @@
 
 #include <flynn/flynn.h>
 
-#if !defined(__HIP_CPU_RT__)
+#if !defined(GPU_EMULATION)
 
 /* ------------------------------------------------------------------------------------------------ cuFFT, hipFFT ----
  */

@@ -21,7 +21,7 @@
 
 #include "../../shared/library_runtime.h"
 
-#if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+#if defined(__HIP_PLATFORM_AMD__) && !defined(GPU_EMULATION)
 
 constexpr bool gpu_library_shares_memory = true; /* library_order.hpp */
 

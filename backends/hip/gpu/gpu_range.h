@@ -29,7 +29,7 @@ static inline void gpu_range_pop()
 /* rocTX is a library of ROCm, in two versions with the same functions: rocprof sees ranges of libroctx64 (roctracer),
  * rocprofv3 those of librocprofiler-sdk-roctx (.so.0 in ROCm 6, .so.1 since 7). Ranges go to both: without its profiler
  * a library ignores them. */
-#elif defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+#elif defined(__HIP_PLATFORM_AMD__) && !defined(GPU_EMULATION)
 #include "gpu_library.h"
 
 struct gpu_roctx {

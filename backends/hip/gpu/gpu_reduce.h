@@ -13,7 +13,7 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 #define GPU_HAS_REDUCE 1
-#elif !defined(__HIP_CPU_RT__) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/device/device_reduce.hpp>)
+#elif !defined(GPU_EMULATION) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/device/device_reduce.hpp>)
 #include "gpu_rocprim.h"
 
 #include <iostream> /* which rocPRIM 5.3 uses and does not include */

@@ -22,7 +22,7 @@
  * GPU_UNROLL_FOR_SPEED, GPU_UNROLL_SOME: before one that is unrolled for speed alone, and one of these whose count the
  * compiler does not know. In the emulation, fibers have 7 KiB of stack. AMD's compiler would have the loads of all
  * rounds before the first round's arithmetic, and spill what they return. */
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 #define GPU_UNROLL _Pragma("GCC unroll 16")
 #define GPU_NO_UNROLL _Pragma("GCC unroll 1")
 #define GPU_UNROLL_FOR_SPEED

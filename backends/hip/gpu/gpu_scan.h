@@ -12,7 +12,7 @@
 #if defined(__CUDACC__)
 #include <cub/device/device_scan.cuh>
 #define GPU_HAS_SCAN 1
-#elif !defined(__HIP_CPU_RT__) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/device/device_scan.hpp>)
+#elif !defined(GPU_EMULATION) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/device/device_scan.hpp>)
 #include "gpu_rocprim.h"
 
 #include <iostream> /* which rocPRIM 5.3 uses and does not include */

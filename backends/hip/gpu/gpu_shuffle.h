@@ -7,7 +7,7 @@
 
 #include "gpu.h"
 
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
 #include <thread>
 #endif
 
@@ -18,7 +18,7 @@ static __device__ inline T gpu_shuffle_up(uint64_t lanes, T value, int by)
 {
 #if defined(__CUDACC__)
     return __shfl_up_sync((unsigned)lanes, value, (unsigned)by);
-#elif defined(__HIP_CPU_RT__)
+#elif defined(GPU_EMULATION)
     (void)lanes, (void)by;
     return value;
 #else
@@ -32,7 +32,7 @@ static __device__ inline T gpu_shuffle(uint64_t lanes, T value, int from)
 {
 #if defined(__CUDACC__)
     return __shfl_sync((unsigned)lanes, value, from);
-#elif defined(__HIP_CPU_RT__)
+#elif defined(GPU_EMULATION)
     (void)lanes, (void)from;
     return value;
 #else
@@ -46,7 +46,7 @@ static __device__ inline uint32_t gpu_word_from_above(uint64_t lanes, uint32_t v
 {
 #if defined(__CUDACC__)
     return __shfl_down_sync((unsigned)lanes, value, (unsigned)distance);
-#elif defined(__HIP_CPU_RT__)
+#elif defined(GPU_EMULATION)
     (void)lanes, (void)distance;
     return value;
 #else
@@ -74,7 +74,7 @@ static __device__ inline void gpu_store_word(uint64_t *to, uint64_t word)
 {
 #if defined(__CUDACC__)
     *reinterpret_cast<volatile uint64_t *>(to) = word;
-#elif defined(__HIP_CPU_RT__)
+#elif defined(GPU_EMULATION)
     __atomic_store_n(to, word, __ATOMIC_RELAXED);
 #else
     __hip_atomic_store(to, word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -85,7 +85,7 @@ static __device__ inline uint64_t gpu_load_word(const uint64_t *from)
 {
 #if defined(__CUDACC__)
     return *reinterpret_cast<const volatile uint64_t *>(from);
-#elif defined(__HIP_CPU_RT__)
+#elif defined(GPU_EMULATION)
     return __atomic_load_n(from, __ATOMIC_RELAXED);
 #else
     return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -96,7 +96,7 @@ static __device__ inline uint64_t gpu_load_word(const uint64_t *from)
  */
 static __device__ inline void gpu_wait_a_moment()
 {
-#if defined(__HIP_CPU_RT__)
+#if defined(GPU_EMULATION)
     std::this_thread::yield();
 #endif
 }

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#if !defined(__HIP_CPU_RT__)
+#if !defined(GPU_EMULATION)
 
 /* Allocates workspace of the routines on the device; null if memory is short. */
 struct gpu_solver_room {

@@ -34,7 +34,7 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 }
 } // namespace gpu_sort_library
 
-#elif !defined(__HIP_CPU_RT__) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/rocprim.hpp>)
+#elif !defined(GPU_EMULATION) && !defined(FLYNN_NO_ROCPRIM) && __has_include(<rocprim/rocprim.hpp>)
 #include "gpu_rocprim.h"
 
 #include <rocprim/rocprim.hpp>
@@ -58,7 +58,7 @@ hipError_t sort(void *temporary, size_t &bytes, hipStream_t stream, size_t bits,
 }
 } // namespace gpu_sort_library
 
-#elif !defined(__HIP_CPU_RT__)
+#elif !defined(GPU_EMULATION)
 #define GPU_SORT_LACKS \
     "built without rocPRIM: sort's library variant is unavailable; install librocprim-dev (ROCm: rocprim-dev) and " \
     "rebuild"

@@ -67,7 +67,7 @@ struct patches;
  * tile of 128 x 128 there belongs to twice the threads. */
 template <>
 struct patches<float> {
-#if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+#if defined(__HIP_PLATFORM_AMD__) && !defined(GPU_EMULATION)
     using large = patch<16, 16, 8, 8, 8, 2>;
 #else
     using large = patch<16, 8, 16, 8, 16, 2>;
@@ -117,7 +117,7 @@ constexpr int tile_gap(int usual)
 /* Outputs of a thread in other blocks than theirs; of matrices that may be stored transposed, whose tiles take more
  * registers to load. */
 constexpr int any_rows = 4, any_columns = 4;
-#if defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_CPU_RT__)
+#if defined(__HIP_PLATFORM_AMD__) && !defined(GPU_EMULATION)
 constexpr int any_turned_rows = 2, any_turned_columns = 2;
 #else
 constexpr int any_turned_rows = 4, any_turned_columns = 4;

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034 # those who source it use the tables
+# The command that runs each operation, or one variant of it, on something small; sourced. A test over all operations fails where
+# `flynn list` has one that is missing here.
+declare -A command=(
+    [convolve]="convolve --size=40" [convolve1d]="convolve1d --size=700" [sort]="sort --size=5000"
+    [select]="select --size=5000" [reduce]="reduce --shape=100x50 --axis=1" [primes]="primes --upto=3000"
+    [increment]="increment --size=5000" [sqrt]="sqrt --size=5000" [maximum]="maximum --size=16"
+    [log_of_sum]="log_of_sum --size=5000" [map]="map x*y+1 --size=5000" [search_sorted]="search_sorted --size=5000 --sorted=3000"
+    [transpose]="transpose --size=70" [reconstruct]="reconstruct --size=48 --keep=10" [svd]="svd --size=32" [matmul]="matmul --size=48"
+    [histogram]="histogram --size=5000" [scan]="scan --size=5000"
+    # The library refuses sums of floats, which differ from call to call.
+    [scan library]="scan --size=5000 --operation=maximum"
+)
+
+# words_of OPERATION VARIANT: sets the array `words` to the command; empty if the table lacks it.
+words_of() {
+    read -ra words <<<"${command[$1 $2]:-${command[$1]:-}}"
+}
