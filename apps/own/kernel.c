@@ -24,7 +24,10 @@ static void settle(exercise *e)
 {
     if (!e->word)
         return;
-    option_refuse(&e->common, TAKES_SIZE | TAKES_SEED, "it is for the random vectors, and '%s' is given", e->word);
+    option_refuse(&e->common, TAKES_SIZE, "it is for the random vectors, and '%s' is given", e->word);
+    if (e->common.argument_count == 0)
+        option_refuse(&e->common, TAKES_SEED, "it is for the random vectors, and '%s' is given", e->word);
+    exercise_refuse_seed(&e->common);
 }
 
 /* --------------------------------------------------------------------------------------------------- launch ---- */
@@ -196,7 +199,8 @@ static void expect_file(const exercise *e, expected_results *x)
     static const input_kind any_array = {"expected result", 0, FL_MAX_DIMS, true};
     const kernel_options *own = e->own;
 
-    x->value[x->count++] = exercise_read(own->expect, &any_array);
+    const array_source source = exercise_source(e, own->expect, &own->specs[0].dtype);
+    x->value[x->count++] = exercise_read(&source, &any_array);
     if (host_array_size(&x->value[0]) != output_size(&own->specs[0]))
         fail(EXIT_BAD_INPUT, "--expect: %s is %s, and %s is %s", own->expect,
              format_shape(x->value[0].ndim, x->value[0].shape).text, own->outputs[0],
@@ -281,7 +285,7 @@ static void expect(exercise *e)
     x->itself = "";
     if (!own->expect)
         expect_run(e, &own->kernel, x);
-    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png"))
+    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
     else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
         expect_kernel(e, x);

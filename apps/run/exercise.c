@@ -90,8 +90,8 @@ static void refuse(exercise *e)
     }
     if (!file)
         option_refuse(c, TAKES_MAX_MEMORY, "no file is given");
-    if (c->argument_count == kind->input_count && file && !kind->seeds_calls)
-        option_refuse(c, TAKES_SEED, "'%s' is given, and no random numbers are made", file);
+    if (c->argument_count == kind->input_count && !kind->seeds_calls)
+        exercise_refuse_seed(c);
     if (kind->largest && c->size > kind->largest)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
