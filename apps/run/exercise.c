@@ -324,8 +324,10 @@ static bool check_all(const exercise *e, result_list *results, int first)
         fl_trace_mark mark;
         progress("%s: checking", m->requested);
         must(fl_trace_begin("check", &mark));
+        compare_watch(group_is_distributed() ? NULL : &m->wrong);
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
+        compare_watch(NULL);
         if (group_is_distributed())
             m->check = distributed_check(e, m);
         if (output_size(&e->outputs[0]) == 0 && !group_is_distributed()) /* there is nothing to compare */

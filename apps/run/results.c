@@ -7,6 +7,9 @@
 #include "passes.h"
 #include "shape.h"
 
+#include "display/disagreement.h"
+#include "display/lines.h"
+#include "display/numbers.h"
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/print.h"
@@ -310,6 +313,25 @@ static void show_methods(const result_list *results)
     }
 }
 
+/* Prints the first wrong elements, and where all of them are. */
+static void show_wrong(const measurement *m)
+{
+    const host_array *result = &m->results[0];
+
+    if (m->check.ok || m->check.unknown || m->wrong.count == 0)
+        return;
+    text_print("%s %s: %s of %s elements %s wrong:\n", m->device.resource, m->timing.variant,
+               number_grouped(m->check.failed).text, number_grouped(m->check.compared).text,
+               m->check.failed == 1 ? "is" : "are");
+    disagreement_print(stdout, lines_width(),
+                       &(disagreement){.found = &m->wrong,
+                                       .names = {"result", "expected"},
+                                       .arrays = {result, NULL},
+                                       .dtype = result->dtype,
+                                       .ndim = result->ndim,
+                                       .shape = result->shape});
+}
+
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
@@ -332,6 +354,8 @@ static void show_table(const result_list *results, const exercise *e, const json
     }
     results_print_skipped(results->backends);
     show_methods(results);
+    for (int i = 0; i < results->count; i++)
+        show_wrong(&results->list[i]);
     for (int i = 0; i < results->count && e->kind->print; i++)
         e->kind->print(e, &results->list[i], json_array_get(rows, (size_t)i));
 }
