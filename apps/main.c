@@ -35,6 +35,7 @@ static const struct {
     {"laws", command_laws, "how an exercise scales: Amdahl's and Gustafson's laws"},
     {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains"},
     {"report", command_report, "make one page with plots from what other commands saved"},
+    {"show", command_show, "arrays of files, or made: elements, statistics, where two differ"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and how to enable the others"},
     {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},

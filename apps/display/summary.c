@@ -9,6 +9,7 @@
 #include "position.h"
 
 #include "support/memory.h"
+#include "view/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static void print_histogram(FILE *stream, int width, const host_array *array, co
         fputs(levels[(int)ceil(8 * (double)h.count[b] / (double)highest)], stream);
     const number_text most = number_grouped(highest);
     const bool fits = room - h.bars >= (int)strlen(most.text) + 15;
-    fprintf(stream, " %s%s%s\n", high.text, fits ? ", at most " : "", fits ? most.text : "");
+    fprintf(stream, " %s%s%s\n", high.text, fits ? ", highest " : "", fits ? most.text : "");
 }
 
 void summary_print(FILE *stream, int width, const host_array *array, const array_origin *origin)
@@ -145,11 +146,16 @@ void array_print(FILE *stream, int width, const char *name, const host_array *ar
                  int64_t most)
 {
     const int64_t size = host_array_size(array), bytes = (int64_t)host_array_bytes(array);
-    const amount_text amount = format_amount((double)bytes);
+    char *const elements = array->ndim == 1
+                               ? memory_text("")
+                               : memory_print(", %s element%s", number_grouped(size).text, size == 1 ? "" : "s");
+    char *const amount =
+        bytes < 1024 ? memory_print("%d bytes", (int)bytes) : memory_text(format_bytes((double)bytes).text);
 
-    lines_print(stream, width, "%s: %s %s, %s element%s, %s%s", name, fl_dtype_name(array->dtype),
-                format_shape(array->ndim, array->shape).text, number_grouped(size).text, size == 1 ? "" : "s",
-                bytes < 1000 ? number_grouped(bytes).text : amount.text, bytes < 1000 ? " bytes" : "");
+    lines_print(stream, width, "%s: %s %s%s, %s", name, fl_dtype_name(array->dtype),
+                format_shape(array->ndim, array->shape).text, elements, amount);
+    free(elements);
+    free(amount);
     rows_print(stream, width, array, origin, most);
     summary_print(stream, width, array, origin);
 }

@@ -112,14 +112,7 @@ static void check_outputs(const exercise *e)
 
     if (!group_prints()) /* rank 0 writes */
         return;
-    if (e->common.output && strcmp(e->common.output, "-") == 0) {
-        if ((e->common.json && !e->common.json_file) || (e->common.csv && !e->common.csv_file))
-            fail(EXIT_BAD_INPUT, "--output=-: --%s goes to stdout; expected a FILE for one of the two",
-                 e->common.json && !e->common.json_file ? "json" : "csv");
-        output_take_stdout(e->common.quiet);
-    }
-    if (e->common.output)
-        must_do(file_check_output(e->common.output, &why), &why);
+    results_check_output(&e->common);
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)

@@ -10,6 +10,7 @@
 #include "display/disagreement.h"
 #include "display/lines.h"
 #include "display/numbers.h"
+#include "files/files.h"
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/print.h"
@@ -64,6 +65,26 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
     json_put(check, "worst_expected", json_number(c->worst_expected));
     json_put(check, "tolerance", json_number(c->worst_bound));
     return check;
+}
+
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape)
+{
+    const where_text where = differences_where(wrong, ndim, shape, WHERE_COLUMNS);
+    json_t *first = json_new_list(), *rows = json_new_list();
+    int64_t position[FL_MAX_DIMS];
+
+    for (int i = 0; i < FIRST_DIFFERENCES && i < wrong->count; i++) {
+        json_t *one = json_new_object();
+        split_index(wrong->first[i].index, ndim, shape, position);
+        json_put(one, "index", json_wholes(position, ndim));
+        json_put(one, "result", json_number(wrong->first[i].result));
+        json_put(one, "expected", json_number(wrong->first[i].expected));
+        json_append(first, one);
+    }
+    for (int r = 0; r < where.rows && wrong->count > 0; r++)
+        json_append(rows, json_text(where.row[r]));
+    json_put(check, "first_wrong", first);
+    json_put(check, "where", rows);
 }
 
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device)
@@ -180,7 +201,9 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     say_disturbed(m, disturbed, sizeof disturbed);
     json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);
-    json_put(row, "check", results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape));
+    json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
+    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape);
+    json_put(row, "check", check);
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;
@@ -216,6 +239,20 @@ json_t *results_document(const backend_list *backends, json_t *rows)
     json_put(document, "results", rows);
     json_put(document, "skipped", skipped);
     return document;
+}
+
+void results_check_output(const common_options *c)
+{
+    problem why;
+
+    if (c->output && strcmp(c->output, "-") == 0) {
+        if ((c->json && !c->json_file) || (c->csv && !c->csv_file))
+            fail(EXIT_BAD_INPUT, "--output=-: --%s goes to stdout; expected a FILE for one of the two",
+                 c->json && !c->json_file ? "json" : "csv");
+        output_take_stdout(c->quiet);
+    }
+    if (c->output)
+        must_do(file_check_output(c->output, &why), &why);
 }
 
 bool results_write(const common_options *common, const json_t *document)
