@@ -25,7 +25,7 @@
 unsigned exercise_takes(const exercise_kind *kind)
 {
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
-                         TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
+                         TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT | TAKES_SHOW;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
            (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
@@ -99,6 +99,8 @@ static void refuse(exercise *e)
         fail(EXIT_BAD_INPUT, "--output: needs a single value of --keep; %d are given", keeps_of(e)->count);
     if (group_is_distributed())
         distributed_refuse(c);
+    if ((c->json && !c->json_file) || (c->csv && !c->csv_file))
+        option_refuse(c, TAKES_SHOW, "--%s takes the place of all text", c->json && !c->json_file ? "json" : "csv");
     if (kind->settle)
         kind->settle(e);
     if (group_is_distributed() && kind->distributed_variant)

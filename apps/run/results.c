@@ -10,6 +10,7 @@
 #include "display/disagreement.h"
 #include "display/lines.h"
 #include "display/numbers.h"
+#include "display/summary.h"
 #include "files/files.h"
 #include "files/output.h"
 #include "support/fail.h"
@@ -393,6 +394,10 @@ static void show_table(const result_list *results, const exercise *e, const json
     show_methods(results);
     for (int i = 0; i < results->count; i++)
         show_wrong(&results->list[i]);
+    if (results->common->show >= 0 && !group_is_distributed()) {
+        const array_origin origin = whole_origin();
+        array_print(stdout, lines_width(), "result", &results->list[0].results[0], &origin, results->common->show);
+    }
     for (int i = 0; i < results->count && e->kind->print; i++)
         e->kind->print(e, &results->list[i], json_array_get(rows, (size_t)i));
 }
