@@ -224,14 +224,14 @@ int command_show(int argc, char **argv)
     const bool compares = c.argument_count == 2 && !own.each;
     pair_result pair = compares ? pair_compare(&own, &arrays[0], &arrays[1]) : (pair_result){.found = {.ok = true}};
     const bool agree = pair.found.ok;
+    draw(&own, &arrays[0].array);
+    if (c.output)
+        must_do(file_write(c.output, &arrays[0].array, &why), &why);
     const bool text = (!c.json && !c.json_file) || write_json(&c, arrays, compares ? &pair : NULL);
     if (text && compares)
         pair_print(lines_width(), &pair, &arrays[0], &arrays[1]);
     else if (text)
         print_all(&c, &own, arrays);
-    draw(&own, &arrays[0].array);
-    if (c.output)
-        must_do(file_write(c.output, &arrays[0].array, &why), &why);
     for (int i = 0; i < c.argument_count; i++)
         host_array_free(&arrays[i].array);
     pair_free(&pair);
