@@ -49,9 +49,10 @@ static const own_option options[] = {
      .parse = parse_shape},
     {"each", OPTION_FLAG, offsetof(show_options, each), .help = "Show two arrays, and do not compare them",
      .group = GROUP_WHAT},
-    {"rtol", OPTION_REAL, offsetof(show_options, relative), "R",
-     "Relative tolerance of the comparison (1e-5; integers 0)", .group = GROUP_HOW},
-    {"atol", OPTION_REAL, offsetof(show_options, absolute), "A", "Absolute one (1e-8; integers 0)", .group = GROUP_HOW},
+    {"rtol", OPTION_REAL, offsetof(show_options, relative), "R", "Relative tolerance (1e-5; of integers 0)",
+     .group = GROUP_HOW},
+    {"atol", OPTION_REAL, offsetof(show_options, absolute), "A", "Absolute one (1e-8; of integers 0)",
+     .group = GROUP_HOW},
     {"png", OPTION_WRITTEN, offsetof(show_options, png), "FILE",
      .help = "Draw the array in colours\vIn viridis, from its minimum to its maximum."},
     {"zoom", OPTION_INTEGER, offsetof(show_options, zoom), "N", .help = "Draw each element of --png as NxN pixels (1)",
@@ -68,9 +69,9 @@ static const char summary[] =
     "(every), gaussian (width=wide|narrow) and phantom, all with dtype. These words stand for a file in every "
     "exercise, too. A file whose name has a colon is written ./random:9. Integers must be equal unless --rtol or "
     "--atol is given.\v"
-    "r.npy\tan array\n"
-    "mine.npy right.npy\twhere two arrays differ\n"
-    "impulses:2048x2048 --crop=0:64,0:64 --png=c.png --zoom=8\tthe courses' image\n"
+    "a.npy\tan array\n"
+    "a.npy b.npy\twhere two arrays differ\n"
+    "phantom:64x64 --png=c.png --zoom=8\ta picture\n"
     "random:64x64,seed=3 -o in.npy\tkeep an array\n";
 
 /* ------------------------------------------------------------------------------------------------- refused ---- */

@@ -145,6 +145,8 @@ def example(command):
 
 
 def home(command):
+    if command == "show":  # it runs nothing
+        return ()
     if command in HOME:
         need("hip-cpu")
     return HOME.get(command, SERIAL)
@@ -382,7 +384,7 @@ def quiet(command):
     loud, silent = (Run([*words, *more], terminal=True) for more in ((), ("--quiet",)))
     is_equal(silent.code, loud.code, "exit code")
     is_equal(silent.err, "", "stderr with --quiet")
-    if command in ("list", "info", "doctor", "help") and not loud.err:
+    if command in ("show", "list", "info", "doctor", "help") and not loud.err:
         raise NotShown("the command has nothing to remark here")
     assert loud.err, "no effect: nothing is on stderr without it"
 
@@ -506,7 +508,7 @@ def show(command):
     words = [*quick(command), "--quiet"]
     plain, whole, part = (Run([*words, *more]).must().out for more in ((), ("--show",), ("--show=2",)))
     assert "\nresult: " not in plain and "\nresult: " in whole and "\nresult: " in part, whole
-    assert len(part) <= len(whole), part
+    assert "..." in part.split("\nresult: ")[1] or command == "reduce", part  # its result is one element
     refused = Run([*words, "--show", "--json"]).must(2).err
     assert "--show: has no effect: --json" in refused, refused
 
@@ -992,7 +994,7 @@ VOID = [
     ("laws sort --keep=3", "keep"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy map --block=8x8", "block"),
-    *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),
+    *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS if c != "show"),
 ]
 
 
