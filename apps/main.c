@@ -79,8 +79,9 @@ static void print_help(void)
            "`flynn convolve -b all` (every backend side by side), `flynn COMMAND --help`.\n\n",
            summary);
     each_command(print_command);
-    printf("\nWithout a file an exercise makes the course's own input. `flynn --exercises`\n"
-           "prints the names of the exercises, a line each.\n"
+    printf("\nWithout a file an exercise makes the course's own input; random:64x64 in place\n"
+           "of a file makes another (`flynn help --long show`). `flynn --exercises` prints\n"
+           "the names of the exercises, a line each.\n"
            "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or\n"
            "bad input; 3 the backend cannot run here; 4 out of memory, device or I/O\n"
            "failure.\n");

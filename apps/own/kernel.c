@@ -392,14 +392,15 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 const exercise_kind kernel_exercise = {
     .name = "kernel",
     .summary = "launch your own kernel",
-    .help =
-        "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
-        "parameter.\v"
-        "A const T * takes a .npy file, a number or a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
-        "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-        "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
-        "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
-        "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
+    .help = "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
+            "parameter.\v"
+            "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
+            "number or "
+            "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
+            "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
+            "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+            "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
+            "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
     .most_words = FL_MAX_PARAMETERS,
