@@ -3,6 +3,7 @@
 
 #include "options/options.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/print.h"
 
 #include <math.h>
@@ -65,7 +66,9 @@ static host_array array_of(const number_input *n, int64_t begin, int64_t count, 
         if (!n->whole || fmin(n->first, last) < least || fmax(n->first, last) > most)
             fail(EXIT_BAD_INPUT, "'%s' is not of dtype %s, which the function takes", word, fl_dtype_name(dtype));
     }
-    must_do(host_array_create(&array, dtype, 1, &count, word, &why), &why);
+    must_do(memory_allows(word, (double)count * (double)fl_dtype_size(dtype), &why) &&
+                host_array_create(&array, dtype, 1, &count, word, &why),
+            &why);
     for (int64_t i = 0; i < count; i++)
         host_array_set(&array, i, n->first + n->step * (double)(begin + i));
     return array;

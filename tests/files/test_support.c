@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include "run/verdict.h"
-#include "exercises/course.h"
+#include "words/course.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "support/fail.h"
