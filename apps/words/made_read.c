@@ -256,6 +256,9 @@ static bool check(const char *word, const made_array *made, problem *why)
     if (!made->kind->at && !(made->value[0] < made->value[1]))
         return problem_set(why, EXIT_BAD_INPUT, "'%s': no number is from %g on and below %g", word, made->value[0],
                            made->value[1]);
+    if (!made->kind->at && !isfinite(made->value[1] - made->value[0]))
+        return problem_set(why, EXIT_BAD_INPUT, "'%s': numbers from %g to %g are too far apart", word, made->value[0],
+                           made->value[1]);
     if (!fits(made))
         return problem_set(why, EXIT_BAD_INPUT, "'%s': %s does not hold all of its numbers", word,
                            fl_dtype_name(made->dtype));

@@ -114,12 +114,16 @@ refused "no number" 2 "to: 'x' is not a number" show random:9,to=x
 refused "an infinite range" 2 "from: 'inf' is not a number" show range:9,from=inf
 refused "half an integer" 2 "below: '1.5' is not a whole number" show integers:9,below=1.5
 refused "nothing between" 2 "no number is from 3 on and below 3" show random:9,from=3,to=3
+refused "too far apart" 2 "are too far apart" show random:3,from=-1e308,to=1e308,dtype=f64
 refused "every nothing" 2 "every: '0' is not at least 1" show impulses:9,every=0
 refused "another dtype" 2 "there is no dtype 'f16'; expected" show ones:9,dtype=f16
 refused "another width" 2 "there is no width 'thin'; expected wide or narrow" show gaussian:9,width=thin
 refused "no seed" 2 "seed: '-1' is not a whole number" show random:9,seed=-1
 refused "too much for u8" 2 "u8 does not hold all of its numbers" show range:300,dtype=u8
 refused "halves in i32" 2 "i32 does not hold all of its numbers" show fill:3,value=0.5,dtype=i32
+refused "too much for u8 at random" 2 "u8 does not hold all of its numbers" show integers:9,below=257,dtype=u8
+ok "all of u8" show integers:9,below=256,dtype=u8
+refused "a range of more than memory" 4 "its data need" show 0:1e12
 refused "more than memory" 4 "--max-memory" show ones:1M --max-memory=1M
 refused "more than any memory" 4 "its data need" show ones:99999999x99999
 refused "more than any machine" 2 "larger than a machine can address" show ones:999999999999x99999999999
