@@ -13,6 +13,7 @@ int command_info(int argc, char **argv);
 int command_laws(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_show(int argc, char **argv);
 int command_slice(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_taxonomy(int argc, char **argv);

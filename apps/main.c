@@ -35,6 +35,7 @@ static const struct {
     {"laws", command_laws, "how an exercise scales: Amdahl's and Gustafson's laws"},
     {"taxonomy", command_taxonomy, "one operation as SISD, SIMD, MIMD and SIMT: what each step gains"},
     {"report", command_report, "make one page with plots from what other commands saved"},
+    {"show", command_show, "arrays of files, or made: elements, statistics, where two differ"},
     {"list", command_list, "operations, variants and dtypes, and which backends have them"},
     {"info", command_info, "the backends: what can run here, and how to enable the others"},
     {"doctor", command_doctor, "test the machine and every backend; how to repair what is broken"},
@@ -78,8 +79,9 @@ static void print_help(void)
            "`flynn convolve -b all` (every backend side by side), `flynn COMMAND --help`.\n\n",
            summary);
     each_command(print_command);
-    printf("\nWithout a file an exercise makes the course's own input. `flynn --exercises`\n"
-           "prints the names of the exercises, a line each.\n"
+    printf("\nWithout a file an exercise makes the course's own input; random:64x64 in place\n"
+           "of a file makes another (`flynn help --long show`). `flynn --exercises` prints\n"
+           "the names of the exercises, a line each.\n"
            "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or\n"
            "bad input; 3 the backend cannot run here; 4 out of memory, device or I/O\n"
            "failure.\n");

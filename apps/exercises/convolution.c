@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "convolution.h"
 
-#include "course.h"
-
 #include "checks/convolve.h"
 #include "run/reference.h"
+#include "words/course.h"
 
 const char *const convolution_modes[] = {[FL_FULL] = "full", [FL_SAME] = "same", [FL_VALID] = "valid", NULL};
 const char *const convolution_gaussians[] = {[GAUSSIAN_WIDE] = "wide", [GAUSSIAN_NARROW] = "narrow", NULL};
@@ -46,8 +45,12 @@ static void expect_rows(exercise *e, convolution_maker make)
     fl_group_share(group_of_all(), e->output_rows, group_info()->rank, &first, &shape[0]);
     above = int64_larger(0, int64_smaller(above, first + offsets[mode] - (taps - 1)));
     below = int64_smaller(rows, int64_larger(below, first + shape[0] + offsets[mode]));
-    image = e->common.argument_count > 0 ? exercise_read_rows(e->common.arguments[0], ndim, whole, above, below - above)
-                                         : make(e, above, below - above);
+    if (e->common.argument_count > 0) {
+        const array_source source = exercise_source(e, e->common.arguments[0], NULL);
+        image = exercise_read_rows(&source, ndim, whole, above, below - above);
+    } else {
+        image = make(e, above, below - above);
+    }
     if (e->common.has_dtype)
         exercise_convert(&image, e->common.dtype);
     e->expected = convolve_oracle_of_window(swapped ? kernel : &image, swapped ? &image : kernel,

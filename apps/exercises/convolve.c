@@ -3,11 +3,11 @@
  * flynn convolve: the two-dimensional convolution exercise.
  */
 #include "convolution.h"
-#include "course.h"
 
 #include "files/colormap.h"
 #include "files/png_file.h"
 #include "support/fail.h"
+#include "words/course.h"
 
 #include <string.h>
 

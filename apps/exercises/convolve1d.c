@@ -3,9 +3,9 @@
  * flynn convolve1d: the one-dimensional convolution exercise.
  */
 #include "convolution.h"
-#include "course.h"
 
 #include "support/fail.h"
+#include "words/course.h"
 
 #include <inttypes.h>
 

@@ -65,8 +65,7 @@ static void settle(exercise *e)
     if (files > 0 && files < inputs)
         fail(EXIT_BAD_INPUT, "--operation: dot takes two arrays, X Y, and one is given; expected both, or none for "
                              "random numbers");
-    if (files > 0)
-        option_refuse(&e->common, TAKES_SEED, "'%s' is given, and no random numbers are made", e->common.arguments[0]);
+    exercise_refuse_seed(&e->common);
     if (own->shape[0])
         option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
     if (own->accumulate == F64 && reduction_of(own) != FL_SUM)

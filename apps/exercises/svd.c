@@ -2,7 +2,6 @@
  *
  * flynn svd: the singular value decomposition of an image, and the image as a low rank describes it.
  */
-#include "course.h"
 #include "run/registry.h"
 
 #include "checks/svd.h"
@@ -14,6 +13,7 @@
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/units.h"
+#include "words/course.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -35,7 +35,8 @@ enum {
     TAKES_PATH = 1 << 22,
     TAKES_UNTIL = 1 << 23,
     TAKES_FLUSH = 1 << 24,
-    TAKES_FILES = 1 << 25, /* no option: the arguments are files, which the command reads */
+    TAKES_SHOW = 1 << 25,
+    TAKES_FILES = 1 << 26, /* no option: the arguments are files, which the command reads */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -73,8 +74,9 @@ typedef struct common_options {
     const char *json_file, *csv_file; /* NULL: stdout */
     const char *trace_file;           /* NULL: no trace */
     const char *output;               /* file of the result; NULL: none */
-    bool wide;                        /* tables with all columns, however wide the terminal */
-    const char *columns;              /* tables with these; NULL: not given */
+    int64_t show;        /* the result is shown, at most so many elements or rows; 0: as many as fit; -1: not given */
+    bool wide;           /* tables with all columns, however wide the terminal */
+    const char *columns; /* tables with these; NULL: not given */
     bool quiet;
     unsigned given;         /* TAKES_... of the options on the command line */
     uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
@@ -92,6 +94,7 @@ typedef enum option_type {
     OPTION_STREAM,   /* a file that the command writes; the value may be left out: NULL, for stdout or the usual name */
     OPTION_CHOICE,   /* int: the place in `names` */
     OPTION_INTEGER,  /* int64_t, from `least` to `most` */
+    OPTION_AMOUNT,   /* likewise; the value may be left out: 0 */
     OPTION_INTEGERS, /* integer_list: several of those, with a comma between them */
     OPTION_COUNT,    /* int, likewise */
     OPTION_REAL,     /* double, from 0 to `most` (0: without limit) */
@@ -116,6 +119,12 @@ typedef struct own_option {
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
 } own_option;
+
+/* Returns whether the option may stand without its value. */
+static inline bool option_has_optional_value(const own_option *o)
+{
+    return o->type == OPTION_STREAM || o->type == OPTION_AMOUNT;
+}
 
 typedef struct command_line {
     const char *name;          /* "flynn convolve" */

@@ -47,7 +47,7 @@ static void print_wrapped(FILE *out, const char *text, int length, int indent, i
 /* "  -b, --backend=SPEC,..."; returns its length. */
 static int print_name(FILE *out, const own_option *o)
 {
-    const bool optional = o->type == OPTION_STREAM;
+    const bool optional = option_has_optional_value(o);
     char letter[8] = "    ";
 
     if (o->letter)
@@ -219,9 +219,9 @@ static void print_man_option(FILE *out, const own_option *o)
         fprintf(out, "\\-%c\\fR, \\fB", o->letter);
     fprintf(out, "\\-\\-");
     print_roff(out, o->name, (int)strlen(o->name));
-    fprintf(out, "\\fR%s", o->value ? o->type == OPTION_STREAM ? "[=" : "=" : "");
+    fprintf(out, "\\fR%s", o->value ? option_has_optional_value(o) ? "[=" : "=" : "");
     if (o->value)
-        fprintf(out, "\\fI%s\\fR%s", o->value, o->type == OPTION_STREAM ? "]" : "");
+        fprintf(out, "\\fI%s\\fR%s", o->value, option_has_optional_value(o) ? "]" : "");
     fputc('\n', out);
     print_roff(out, text, length);
     text = part_of(o->help, 1, &length);
@@ -267,7 +267,7 @@ static void print_words(FILE *out, const own_option *const *options, int count)
 
     for (int i = 0; i < count; i++) {
         const own_option *o = options[i];
-        snprintf(word, sizeof word, "--%s%s", o->name, o->value && o->type != OPTION_STREAM ? "=" : "");
+        snprintf(word, sizeof word, "--%s%s", o->name, o->value && !option_has_optional_value(o) ? "=" : "");
         help_print_word(out, word, o->help);
         for (int n = 0; o->names && o->type != OPTION_FOLDER && o->names[n]; n++) {
             snprintf(word, sizeof word, "--%s=%s", o->name, o->names[n]);

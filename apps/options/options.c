@@ -139,7 +139,7 @@ static void add_option(parsing *p, const own_option *o, void *values, unsigned s
     p->options[p->count] = (struct argp_option){.name = o->name,
                                                 .key = o->letter ? o->letter : KEY_FIRST + p->count,
                                                 .arg = o->value,
-                                                .flags = o->type == OPTION_STREAM ? OPTION_ARG_OPTIONAL : 0,
+                                                .flags = option_has_optional_value(o) ? OPTION_ARG_OPTIONAL : 0,
                                                 .doc = o->help,
                                                 .group = o->group};
     p->count++;
@@ -180,7 +180,7 @@ static void set_option(parsing *p, int i, const char *value)
     const own_option *o = p->entries[i].option;
     const uint64_t own = i < p->own_count ? UINT64_C(1) << i : 0;
     void *place = (char *)p->entries[i].values + o->place;
-    const char *given = value ? value : ""; /* only a flag and a stream may be without */
+    const char *given = value ? value : ""; /* only a flag, a stream and an amount may be without */
     char expected[128];
 
     p->entries[i].variable = from_environment;
@@ -199,6 +199,7 @@ static void set_option(parsing *p, int i, const char *value)
     case OPTION_CHOICE: *(int *)place = option_choice(o->name, given, o->names); break;
     case OPTION_COUNT: *(int *)place = (int)option_integer(o->name, given, o->least, o->most); break;
     case OPTION_INTEGER: *(int64_t *)place = option_integer(o->name, given, o->least, o->most); break;
+    case OPTION_AMOUNT: *(int64_t *)place = value ? option_integer(o->name, value, o->least, o->most) : 0; break;
     case OPTION_INTEGERS: option_integers(o->name, given, o->least, o->most, place); break;
     case OPTION_REAL: *(double *)place = option_real(o->name, given, o->most); break;
     case OPTION_NUMBERS:
@@ -452,7 +453,6 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
 {
     parsing p = {.command = command, .common = common};
     const char *ranks = getenv("FLYNN_RANKS");
-    error_t error;
 
     fail_set_command(command->name);
     argp_err_exit_status = EXIT_BAD_INPUT;
@@ -466,7 +466,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     from_environment = false;
     refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
-    error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
+    const error_t error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
     if (error != 0)
         fail(EXIT_BROKEN, "the command line: %s", strerror(error));
     refuse_void(&p);

@@ -124,7 +124,7 @@ const own_option shared_options[SHARED] = {
      .help = "All columns of the table\vOn a terminal as many are shown as fit, and none that says nothing."},
     {"columns", OPTION_TEXT, COMMON(columns), "NAME,...", .group = GROUP_OUTPUT,
      .help = "These columns of the table, such as backend,kernel"},
-    {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_HOW, .most = 86400 * 365,
+    {"max-time", OPTION_REAL, COMMON(max_time_s), "SECONDS", .group = GROUP_SELDOM, .most = 86400 * 365,
      .help = "Begin no pass after this time, and show what there is"},
     {"function", OPTION_TEXT, COMMON(function), "FUNCTION", .group = GROUP_WHAT,
      .help = "Of map: an expression, or a file of C"},
@@ -140,10 +140,13 @@ const own_option shared_options[SHARED] = {
     {"flush", OPTION_FLAG, COMMON(flush), .group = GROUP_SELDOM,
      .help = "Empty the last-level cache before each pass\vAs a program finds it that reads new data each time. Short "
              "kernels are then not queued several times."},
+    {"show", OPTION_AMOUNT, COMMON(show), "N", .group = GROUP_OUTPUT, .least = 1, .most = INT64_MAX,
+     .help = "Also show the first result, as flynn show does\vN: at most so many elements of a vector, or rows of a "
+             "matrix."},
 };
 
 void shared_options_default(common_options *common)
 {
-    *common = (common_options){.variant = "auto", .warmup = 1, .min_time_s = 0.2, .seed = 1};
+    *common = (common_options){.variant = "auto", .warmup = 1, .min_time_s = 0.2, .seed = 1, .show = -1};
     parse_backends("backend", "auto", common);
 }

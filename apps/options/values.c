@@ -93,6 +93,11 @@ static reading read_number(const char **text, int64_t *value)
     return how == READ ? read_power(text, (int64_t)decimals, value) : how;
 }
 
+bool option_whole(const char **text, int64_t *value)
+{
+    return read_number(text, value) == READ;
+}
+
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most)
 {
     const char *end = value + (*value == '-');

@@ -13,6 +13,8 @@
 
 #include <stdnoreturn.h>
 
+/* Reads such a number at the start of *text and moves *text past it; false if there is none or no int64_t holds it. */
+bool option_whole(const char **text, int64_t *value);
 /* A whole number from `least` to `most`. */
 int64_t option_integer(const char *option, const char *value, int64_t least, int64_t most);
 /* A number from 0 to `most`, or without limit if that is 0. */

@@ -24,7 +24,10 @@ static void settle(exercise *e)
 {
     if (!e->word)
         return;
-    option_refuse(&e->common, TAKES_SIZE | TAKES_SEED, "it is for the random vectors, and '%s' is given", e->word);
+    option_refuse(&e->common, TAKES_SIZE, "it is for the random vectors, and '%s' is given", e->word);
+    if (e->common.argument_count == 0)
+        option_refuse(&e->common, TAKES_SEED, "it is for the random vectors, and '%s' is given", e->word);
+    exercise_refuse_seed(&e->common);
 }
 
 /* --------------------------------------------------------------------------------------------------- launch ---- */
@@ -196,7 +199,8 @@ static void expect_file(const exercise *e, expected_results *x)
     static const input_kind any_array = {"expected result", 0, FL_MAX_DIMS, true};
     const kernel_options *own = e->own;
 
-    x->value[x->count++] = exercise_read(own->expect, &any_array);
+    const array_source source = exercise_source(e, own->expect, &own->specs[0].dtype);
+    x->value[x->count++] = exercise_read(&source, &any_array);
     if (host_array_size(&x->value[0]) != output_size(&own->specs[0]))
         fail(EXIT_BAD_INPUT, "--expect: %s is %s, and %s is %s", own->expect,
              format_shape(x->value[0].ndim, x->value[0].shape).text, own->outputs[0],
@@ -281,7 +285,7 @@ static void expect(exercise *e)
     x->itself = "";
     if (!own->expect)
         expect_run(e, &own->kernel, x);
-    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png"))
+    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
     else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
         expect_kernel(e, x);
@@ -351,6 +355,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     for (int i = 0; i < x->count; i++) {
         const compare_result one = compare(own, &m->results[i], &x->value[i]);
         compare_merge(&found, &one, 0);
+        compare_watch(NULL); /* positions in other outputs are none of the first one */
         if (i > 0 && one.failed > 0)
             print_error("%s: %s is wrong: %.9g, expected %.9g", m->requested,
                         element_name(name, own, i, one.worst_index), one.worst_result, one.worst_expected);
@@ -387,14 +392,15 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 const exercise_kind kernel_exercise = {
     .name = "kernel",
     .summary = "launch your own kernel",
-    .help =
-        "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
-        "parameter.\v"
-        "A const T * takes a .npy file, a number or a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
-        "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-        "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
-        "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
-        "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
+    .help = "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
+            "parameter.\v"
+            "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
+            "number or "
+            "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
+            "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
+            "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+            "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
+            "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
     .most_words = FL_MAX_PARAMETERS,

@@ -122,7 +122,9 @@ static host_array read_array(const exercise *e, const fl_parameter *p, const cha
 
     if (numbers_from(word, p->dtype, &array))
         return array;
-    array = exercise_read(word, &any_array);
+    array_source source = exercise_source(e, word, NULL);
+    source.dtype = &p->dtype;
+    array = exercise_read(&source, &any_array);
     if (array.ndim == 0)
         array.ndim = 1;
     if (!dtype_fits(array.dtype, p->dtype) && !(e->common.has_dtype && e->common.dtype == p->dtype))
@@ -227,13 +229,15 @@ static void take_number(const fl_parameter *p, const char *word, kernel_argument
              real ? "one such as 0.5" : "a whole one");
 }
 
-static void read_constants(kernel_options *own)
+static void read_constants(const exercise *e, kernel_options *own)
 {
     static const input_kind any_array = {"constant", 0, FL_MAX_DIMS, false};
 
     for (int i = 0; i < own->constant_count; i++) {
         kernel_constant *c = &own->constants[i];
-        c->value = exercise_read(c->name + c->length + 1, &any_array);
+        array_source source = exercise_source(e, c->name + c->length + 1, NULL);
+        source.seed += (uint64_t)i;
+        c->value = exercise_read(&source, &any_array);
         c->value.ndim = c->value.ndim ? c->value.ndim : 1;
     }
 }
@@ -288,7 +292,7 @@ void kernel_take(exercise *e)
     if (own->output_count == 0)
         fail(EXIT_BAD_INPUT, "%s has no output: every pointer parameter is const", info->name);
     settle_outputs(own);
-    read_constants(own);
+    read_constants(e, own);
 }
 
 void kernel_arguments_free(kernel_options *own)

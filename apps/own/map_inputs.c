@@ -3,6 +3,7 @@
 
 #include "options/options.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "support/print.h"
 
 #include <math.h>
@@ -65,7 +66,9 @@ static host_array array_of(const number_input *n, int64_t begin, int64_t count, 
         if (!n->whole || fmin(n->first, last) < least || fmax(n->first, last) > most)
             fail(EXIT_BAD_INPUT, "'%s' is not of dtype %s, which the function takes", word, fl_dtype_name(dtype));
     }
-    must_do(host_array_create(&array, dtype, 1, &count, word, &why), &why);
+    must_do(memory_allows(word, (double)count * (double)fl_dtype_size(dtype), &why) &&
+                host_array_create(&array, dtype, 1, &count, word, &why),
+            &why);
     for (int64_t i = 0; i < count; i++)
         host_array_set(&array, i, n->first + n->step * (double)(begin + i));
     return array;
@@ -126,16 +129,18 @@ static host_array without_data(fl_dtype dtype, int64_t count)
     return (host_array){.dtype = dtype, .ndim = 1, .shape = {count, 1, 1, 1}};
 }
 
-/* Files in their dtypes, or that of --dtype, on several ranks without data; numbers without a dtype. */
-static void read_files(exercise *e, number_input *numbers)
+/* Files in their dtypes, or that of --dtype, on several ranks without data; numbers without a dtype. What words make
+ * has a dtype of `usual`, where that is not NULL. */
+static void read_files(exercise *e, number_input *numbers, const fl_dtype *usual)
 {
     for (int i = 0; i < e->input_count; i++) {
         const char *word = e->common.arguments[i];
+        const array_source source = exercise_source(e, word, usual ? &usual[i] : NULL);
         numbers[i] = number_of(word);
         if (numbers[i].is_number)
             e->inputs[i] = without_data(FL_F64, numbers[i].count);
         else
-            e->inputs[i] = (group_is_distributed() ? exercise_look : exercise_read)(word, &any_array);
+            e->inputs[i] = (group_is_distributed() ? exercise_look : exercise_read)(&source, &any_array);
         if (e->inputs[i].ndim == 0)
             e->inputs[i].ndim = 1;
         if (e->common.has_dtype && e->inputs[i].data)
@@ -160,9 +165,11 @@ static host_array load(const exercise *e, int i, bool shared, const number_input
         first = group_part(1, &count);
     if (number->is_number)
         return array_of(number, first, count, dtype, word);
-    if (!whole->data)
-        array = shared ? exercise_read_rows(word, whole->ndim, whole->shape, first, count)
-                       : exercise_read(word, &any_array);
+    if (!whole->data) {
+        const array_source source = exercise_source(e, word, &whole->dtype);
+        array = shared ? exercise_read_rows(&source, whole->ndim, whole->shape, first, count)
+                       : exercise_read(&source, &any_array);
+    }
     if (array.ndim == 0)
         array.ndim = 1;
     if (e->common.has_dtype)
@@ -199,7 +206,7 @@ static void take_for_c(exercise *e, map_options *own)
         option_refuse(&e->common, TAKES_DTYPE, "the parameters of %s say the dtypes of the random inputs",
                       own->info.name);
     if (given > 0)
-        read_files(e, numbers);
+        read_files(e, numbers, own->info.inputs);
     for (int i = 0; i < e->input_count; i++) {
         if (given == 0)
             e->inputs[i] = without_data(own->info.inputs[i], exercise_size(e));
@@ -224,7 +231,7 @@ static void take_for_expression(exercise *e, map_options *own)
              e->input_count);
     e->input_count = given > 0 ? given : e->input_count;
     if (given > 0)
-        read_files(e, numbers);
+        read_files(e, numbers, NULL);
     for (int i = 0; i < e->input_count; i++) {
         if (given == 0)
             e->inputs[i] = without_data(exercise_dtype(e, FL_F32), exercise_size(e));

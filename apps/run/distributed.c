@@ -24,7 +24,7 @@ void distributed_refuse(const common_options *c)
         fail(EXIT_BAD_INPUT, "--backend: each rank has one device; expected one name");
     if (c->variant_count > 1)
         fail(EXIT_BAD_INPUT, "--variant: expected one name where several ranks run");
-    option_refuse(c, TAKES_WRONG_TIMING, "several ranks do not take it");
+    option_refuse(c, TAKES_WRONG_TIMING | TAKES_SHOW, "several ranks do not take it");
 }
 
 void distributed_take_variant(const common_options *c, const char *only)

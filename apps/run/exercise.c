@@ -25,7 +25,7 @@
 unsigned exercise_takes(const exercise_kind *kind)
 {
     const unsigned all = TAKES_BACKEND | TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK | TAKES_DTYPE | TAKES_SEED |
-                         TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT;
+                         TAKES_TIMING | TAKES_WRONG_TIMING | TAKES_CHECK | TAKES_OUTPUT | TAKES_RESULT | TAKES_SHOW;
 
     return (all & ~kind->lacks) | (kind->input_count > 0 ? TAKES_MAX_MEMORY : 0) |
            (kind->takes_function ? TAKES_FUNCTION : 0) | (kind->distributed ? TAKES_RANKS | TAKES_PATH : 0);
@@ -90,8 +90,8 @@ static void refuse(exercise *e)
     }
     if (!file)
         option_refuse(c, TAKES_MAX_MEMORY, "no file is given");
-    if (c->argument_count == kind->input_count && file && !kind->seeds_calls)
-        option_refuse(c, TAKES_SEED, "'%s' is given, and no random numbers are made", file);
+    if (c->argument_count == kind->input_count && !kind->seeds_calls)
+        exercise_refuse_seed(c);
     if (kind->largest && c->size > kind->largest)
         fail(EXIT_BAD_INPUT, "--size: %" PRId64 " is too large for %s; expected at most %" PRId64, c->size, kind->made,
              kind->largest);
@@ -99,6 +99,8 @@ static void refuse(exercise *e)
         fail(EXIT_BAD_INPUT, "--output: needs a single value of --keep; %d are given", keeps_of(e)->count);
     if (group_is_distributed())
         distributed_refuse(c);
+    if ((c->json && !c->json_file) || (c->csv && !c->csv_file))
+        option_refuse(c, TAKES_SHOW, "--%s takes the place of all text", c->json && !c->json_file ? "json" : "csv");
     if (kind->settle)
         kind->settle(e);
     if (group_is_distributed() && kind->distributed_variant)
@@ -112,14 +114,7 @@ static void check_outputs(const exercise *e)
 
     if (!group_prints()) /* rank 0 writes */
         return;
-    if (e->common.output && strcmp(e->common.output, "-") == 0) {
-        if ((e->common.json && !e->common.json_file) || (e->common.csv && !e->common.csv_file))
-            fail(EXIT_BAD_INPUT, "--output=-: --%s goes to stdout; expected a FILE for one of the two",
-                 e->common.json && !e->common.json_file ? "json" : "csv");
-        output_take_stdout(e->common.quiet);
-    }
-    if (e->common.output)
-        must_do(file_check_output(e->common.output, &why), &why);
+    results_check_output(&e->common);
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)
@@ -324,8 +319,10 @@ static bool check_all(const exercise *e, result_list *results, int first)
         fl_trace_mark mark;
         progress("%s: checking", m->requested);
         must(fl_trace_begin("check", &mark));
+        compare_watch(group_is_distributed() ? NULL : &m->wrong);
         m->check = (e->kind->steps.check ? e->kind->steps.check : reference_check)(e, m, m->check_method,
                                                                                    sizeof m->check_method);
+        compare_watch(NULL);
         if (group_is_distributed())
             m->check = distributed_check(e, m);
         if (output_size(&e->outputs[0]) == 0 && !group_is_distributed()) /* there is nothing to compare */

@@ -2,12 +2,11 @@
 #include "inputs.h"
 #include "shape.h"
 
-#include "files/files.h"
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"
-#include "support/random.h"
+#include "words/fill.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,23 +61,11 @@ host_array exercise_share(fl_dtype dtype, int ndim, const int64_t *shape, int64_
     return exercise_array(dtype, ndim, own);
 }
 
-static void fill(host_array *array, int64_t first, double low, double high, uint64_t seed)
-{
-    random_state random = random_start(seed);
-
-    random_skip(&random, (uint64_t)first);
-    for (int64_t i = 0, n = host_array_size(array); i < n; i++) {
-        double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
-        double value = low + unit * (high - low);
-        host_array_set(array, i, array->dtype == FL_F32 || array->dtype == FL_F64 ? value : floor(value));
-    }
-}
-
 host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high, uint64_t seed)
 {
     host_array array = exercise_array(dtype, ndim, shape);
 
-    fill(&array, 0, low, high, seed);
+    random_fill(&array, 0, low, high, seed);
     return array;
 }
 
@@ -87,7 +74,7 @@ host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape,
     int64_t first;
     host_array array = exercise_share(dtype, ndim, shape, &first);
 
-    fill(&array, first, low, high, seed);
+    random_fill(&array, first, low, high, seed);
     return array;
 }
 
@@ -122,53 +109,80 @@ static void same_header(const char *path, const host_array *array)
     group_same_file(path, facts, sizeof facts);
 }
 
-host_array exercise_read(const char *path, const input_kind *input)
+/* Returns whether the word stands in the argument, perhaps after a prefix such as "inout:". */
+static bool stands_in(const char *word, const char *argument)
+{
+    return word >= argument && word <= argument + strlen(argument);
+}
+
+array_source exercise_source(const exercise *e, const char *word, const fl_dtype *dtype)
+{
+    const common_options *c = &e->common;
+    int i = 0;
+
+    while (i < c->argument_count && !stands_in(word, c->arguments[i]))
+        i++;
+    return (array_source){
+        .word = word, .seed = c->seed + source_made_before(c->arguments, i), .dtype = c->has_dtype ? &c->dtype : dtype};
+}
+
+void exercise_refuse_seed(const common_options *common)
+{
+    for (int i = 0; i < common->argument_count; i++)
+        if (made_takes_seed(common->arguments[i]))
+            return;
+    if (common->argument_count > 0)
+        option_refuse(common, TAKES_SEED, "'%s' is given, and no random numbers are made", common->arguments[0]);
+}
+
+host_array exercise_read(const array_source *source, const input_kind *input)
 {
     host_array array;
     problem why;
 
-    must_do(file_read(path, &array, &why), &why);
-    check_shape(&array, path, input);
-    same_header(path, &array);
-    group_same_file(path, array.data, host_array_bytes(&array));
+    must_do(source_read(source, &array, &why), &why);
+    check_shape(&array, source->word, input);
+    same_header(source->word, &array);
+    if (!made_is_word(source->word))
+        group_same_file(source->word, array.data, host_array_bytes(&array));
     return array;
 }
 
-host_array exercise_look(const char *path, const input_kind *input)
+host_array exercise_look(const array_source *source, const input_kind *input)
 {
     npy_layout layout;
     problem why;
 
-    must_do(file_look(path, &layout, &why), &why);
+    must_do(source_look(source, &layout, &why), &why);
     host_array array = {.dtype = layout.dtype, .ndim = layout.ndim};
     memcpy(array.shape, layout.shape, sizeof array.shape);
-    same_header(path, &array);
-    check_shape(&array, path, input);
+    same_header(source->word, &array);
+    check_shape(&array, source->word, input);
     return array;
 }
 
-host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows)
+host_array exercise_read_rows(const array_source *source, int ndim, const int64_t *whole, int64_t first, int64_t rows)
 {
     const int64_t row = whole[1] * whole[2] * whole[3];
     npy_layout layout;
     host_array array;
     problem why;
 
-    must_do(file_look(path, &layout, &why), &why);
-    must_do(file_read_elements(path, &layout, first * row, rows * row, &array, &why), &why);
+    must_do(source_look(source, &layout, &why), &why);
+    must_do(source_elements(source, &layout, first * row, rows * row, &array, &why), &why);
     array.ndim = ndim;
     memcpy(array.shape, whole, sizeof array.shape);
     array.shape[0] = rows;
     return array;
 }
 
-/* The i-th input from its file; on several ranks this rank's share of the rows, where they share it. */
+/* The i-th input from its file or word; on several ranks this rank's share of the rows, where they share it. */
 static host_array read_input(const exercise *e, int i)
 {
-    const char *path = e->common.arguments[i];
+    const array_source source = exercise_source(e, e->common.arguments[i], NULL);
     const input_kind *input = &e->kind->inputs[i];
     const bool shared = group_is_distributed() && e->distributed & 1u << i;
-    host_array array = (shared ? exercise_look : exercise_read)(path, input);
+    host_array array = (shared ? exercise_look : exercise_read)(&source, input);
     int64_t rows, first;
 
     if (e->kind->flat)
@@ -177,7 +191,7 @@ static host_array read_input(const exercise *e, int i)
         return array;
     rows = array.shape[0];
     first = group_part(1, &rows);
-    return exercise_read_rows(path, array.ndim, array.shape, first, rows);
+    return exercise_read_rows(&source, array.ndim, array.shape, first, rows);
 }
 
 static bool is_number(const exercise *e, const char *argument, double *value)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * inputs.h - the inputs of exercises: read from files, made of numbers, or made by the exercise. The functions here end
- * the command with one line when something is wrong with a file or the memory.
+ * inputs.h - the inputs of exercises: read from files, made of words and numbers, or made by the exercise. The
+ * functions here end the command with one line when something is wrong with a file or the memory.
  */
 #pragma once
 
 #include "kind.h"
+
+#include "words/source.h"
 
 /* "f32, f64 and i32", of bits 1 << FL_... */
 typedef struct dtypes_list {
@@ -13,13 +15,19 @@ typedef struct dtypes_list {
 } dtypes_list;
 dtypes_list dtypes_text(unsigned dtypes);
 
+/* The array that a word of the command line, or the end of one, names: a file, or what makes one. A made array has
+ * --dtype, or `dtype` where that is not NULL, and a seed of its own. */
+array_source exercise_source(const exercise *e, const char *word, const fl_dtype *dtype);
+/* Refuses --seed where no random numbers are made. */
+void exercise_refuse_seed(const common_options *common);
+
 /* Reads an array in its own dtype and checks its dimensions. Where several ranks run (group.h), all must read the same.
  */
-host_array exercise_read(const char *path, const input_kind *input);
+host_array exercise_read(const array_source *source, const input_kind *input);
 /* For ranks that share an array's rows: its dtype and whole shape without the data, which all ranks must see alike; and
  * some of the rows of an array of the shape `whole`. */
-host_array exercise_look(const char *path, const input_kind *input);
-host_array exercise_read_rows(const char *path, int ndim, const int64_t *whole, int64_t first, int64_t rows);
+host_array exercise_look(const array_source *source, const input_kind *input);
+host_array exercise_read_rows(const array_source *source, int ndim, const int64_t *whole, int64_t first, int64_t rows);
 /* Turns the array into another dtype, as C converts. */
 void exercise_convert(host_array *array, fl_dtype dtype);
 void exercise_take_inputs(exercise *e);

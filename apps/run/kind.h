@@ -81,6 +81,7 @@ struct measurement {
     fl_group_timing cost;             /* of this rank's last pass */
     rank_facts *ranks;                /* of each rank; NULL: there is one */
     compare_result check;
+    differences wrong; /* the elements of the first result that are wrong */
     char check_method[96];
 };
 

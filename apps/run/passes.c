@@ -430,4 +430,5 @@ void measurement_free(measurement *m)
     for (int i = 0; i < MOST_OUTPUTS; i++)
         host_array_free(&m->results[i]);
     watched_free(&m->watched);
+    differences_free(&m->wrong);
 }

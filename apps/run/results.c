@@ -7,6 +7,11 @@
 #include "passes.h"
 #include "shape.h"
 
+#include "display/disagreement.h"
+#include "display/lines.h"
+#include "display/numbers.h"
+#include "display/summary.h"
+#include "files/files.h"
 #include "files/output.h"
 #include "support/fail.h"
 #include "support/print.h"
@@ -61,6 +66,26 @@ json_t *results_check(const compare_result *c, const char *method, int ndim, con
     json_put(check, "worst_expected", json_number(c->worst_expected));
     json_put(check, "tolerance", json_number(c->worst_bound));
     return check;
+}
+
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape)
+{
+    const where_text where = differences_where(wrong, ndim, shape, WHERE_COLUMNS);
+    json_t *first = json_new_list(), *rows = json_new_list();
+    int64_t position[FL_MAX_DIMS];
+
+    for (int i = 0; i < FIRST_DIFFERENCES && i < wrong->count; i++) {
+        json_t *one = json_new_object();
+        split_index(wrong->first[i].index, ndim, shape, position);
+        json_put(one, "index", json_wholes(position, ndim));
+        json_put(one, "result", json_number(wrong->first[i].result));
+        json_put(one, "expected", json_number(wrong->first[i].expected));
+        json_append(first, one);
+    }
+    for (int r = 0; r < where.rows && wrong->count > 0; r++)
+        json_append(rows, json_text(where.row[r]));
+    json_put(check, "first_wrong", first);
+    json_put(check, "where", rows);
 }
 
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device)
@@ -177,7 +202,9 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     say_disturbed(m, disturbed, sizeof disturbed);
     json_put(row, "disturbed", json_text(*disturbed ? disturbed : NULL));
     put_kernel(row, &m->timing);
-    json_put(row, "check", results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape));
+    json_t *check = results_check(&m->check, m->check_method, m->results[0].ndim, m->results[0].shape);
+    results_put_wrong(check, &m->wrong, m->results[0].ndim, m->results[0].shape);
+    json_put(row, "check", check);
     if (e->kind->add_json)
         e->kind->add_json(e, m, row);
     return row;
@@ -213,6 +240,20 @@ json_t *results_document(const backend_list *backends, json_t *rows)
     json_put(document, "results", rows);
     json_put(document, "skipped", skipped);
     return document;
+}
+
+void results_check_output(const common_options *c)
+{
+    problem why;
+
+    if (c->output && strcmp(c->output, "-") == 0) {
+        if ((c->json && !c->json_file) || (c->csv && !c->csv_file))
+            fail(EXIT_BAD_INPUT, "--output=-: --%s goes to stdout; expected a FILE for one of the two",
+                 c->json && !c->json_file ? "json" : "csv");
+        output_take_stdout(c->quiet);
+    }
+    if (c->output)
+        must_do(file_check_output(c->output, &why), &why);
 }
 
 bool results_write(const common_options *common, const json_t *document)
@@ -310,6 +351,25 @@ static void show_methods(const result_list *results)
     }
 }
 
+/* Prints the first wrong elements, and where all of them are. */
+static void show_wrong(const measurement *m)
+{
+    const host_array *result = &m->results[0];
+
+    if (m->check.ok || m->check.unknown || m->wrong.count == 0)
+        return;
+    text_print("%s %s: %s of %s elements %s wrong:\n", m->device.resource, m->timing.variant,
+               number_grouped(m->check.failed).text, number_grouped(m->check.compared).text,
+               m->check.failed == 1 ? "is" : "are");
+    disagreement_print(stdout, lines_width(),
+                       &(disagreement){.found = &m->wrong,
+                                       .names = {"result", "expected"},
+                                       .arrays = {result, NULL},
+                                       .dtype = result->dtype,
+                                       .ndim = result->ndim,
+                                       .shape = result->shape});
+}
+
 static void show_table(const result_list *results, const exercise *e, const json_t *rows)
 {
     text_print("%s\n", e->title);
@@ -332,6 +392,12 @@ static void show_table(const result_list *results, const exercise *e, const json
     }
     results_print_skipped(results->backends);
     show_methods(results);
+    for (int i = 0; i < results->count; i++)
+        show_wrong(&results->list[i]);
+    if (results->common->show >= 0 && !group_is_distributed()) {
+        const array_origin origin = whole_origin();
+        array_print(stdout, lines_width(), "result", &results->list[0].results[0], &origin, results->common->show);
+    }
     for (int i = 0; i < results->count && e->kind->print; i++)
         e->kind->print(e, &results->list[i], json_array_get(rows, (size_t)i));
 }

@@ -19,7 +19,11 @@ void results_show(result_list *results, const exercise *e);
 void results_put_device(json_t *row, const char *requested, const fl_device_info *device);
 /* A result's "check"; the shape is that of the array that was compared. */
 json_t *results_check(const compare_result *c, const char *method, int ndim, const int64_t *shape);
+/* Adds the first wrong elements, and where all of them are, to a "check". */
+void results_put_wrong(json_t *check, const differences *wrong, int ndim, const int64_t *shape);
 json_t *results_document(const backend_list *backends, json_t *rows);
+/* Checks, before long work, that --output can be written; of `-` stdout is taken for it. */
+void results_check_output(const common_options *common);
 bool results_write(const common_options *common, const json_t *document);
 
 /* Prints a line for each backend that --backend=all left out. */

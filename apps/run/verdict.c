@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "verdict.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static _Thread_local differences *watched;
+
+void compare_watch(differences *wrong)
+{
+    watched = wrong;
+}
 
 compare_result compare_start(void)
 {
@@ -37,6 +43,8 @@ void compare_add(compare_result *found, int64_t index, double result, double exp
 
     found->compared++;
     found->failed += !right;
+    if (!right && watched)
+        differences_add(watched, index, result, expected);
     found->ok = found->failed == 0;
     found->max_abs = fmax(found->max_abs, error);
     if (expected != 0 && error != 0)
@@ -116,30 +124,4 @@ compare_result compare_bounded(const host_array *result, const host_array *expec
     for (int64_t i = 0; i < size; i++)
         compare_add(&found, i, host_array_get(result, i), host_array_get(expected, i), host_array_get(bound, i));
     return found;
-}
-
-void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position)
-{
-    for (int d = ndim - 1; d > 0; d--) {
-        int64_t length = shape[d] > 0 ? shape[d] : 1; /* an empty array has no positions */
-        position[d] = index % length;
-        index /= length;
-    }
-    if (ndim > 0)
-        position[0] = index; /* also of an element that a result lacks at its end */
-}
-
-index_text format_index(int64_t index, int ndim, const int64_t *shape)
-{
-    index_text out = {"-"};
-    if (index < 0)
-        return out;
-    int64_t position[FL_MAX_DIMS];
-    split_index(index, ndim, shape, position);
-    size_t used = 0;
-    for (int d = 0; d < ndim; d++)
-        used +=
-            (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%" PRId64, d == 0 ? "[" : ", ", position[d]);
-    snprintf(out.text + used, sizeof out.text - used, ndim == 0 ? "[]" : "]");
-    return out;
 }

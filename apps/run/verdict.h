@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include "display/differences.h"
+#include "display/position.h"
+
 #include "support/host_array.h"
 
 /* The result of a comparison. An element is right when |result - expected| <= its bound; when both are NaN; or when
@@ -27,6 +30,9 @@ compare_result compare_start(void);
 /* Returns the verdict `not checked`; `method` says why, and `how` what would check the result. */
 compare_result compare_unknown(char *method, size_t size, const char *how);
 
+/* From then on the comparisons of this thread also add wrong elements to `wrong`; NULL: no longer. */
+void compare_watch(differences *wrong);
+
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 
@@ -46,10 +52,3 @@ compare_result compare_allclose(const host_array *result, const host_array *expe
 
 /* Compares with a bound for each element: arrays of one shape, any dtypes. */
 compare_result compare_bounded(const host_array *result, const host_array *expected, const host_array *bound);
-
-/* The position in an array of that shape that has the row-major index `index`: "[12, 7]"; "-" for -1. */
-typedef struct index_text {
-    char text[96];
-} index_text;
-void split_index(int64_t index, int ndim, const int64_t *shape, int64_t *position);
-index_text format_index(int64_t index, int ndim, const int64_t *shape);

@@ -127,7 +127,8 @@ static host_array make_array(const char *path, const common_options *common)
     if (!path)
         return exercise_random(common->has_dtype ? common->dtype : FL_F32, 2, (int64_t[]){edge, edge}, 0, 100,
                                common->seed);
-    array = exercise_read(path, &kind);
+    const array_source source = {path, common->seed, common->has_dtype ? &common->dtype : NULL};
+    array = exercise_read(&source, &kind);
     if (common->has_dtype)
         exercise_convert(&array, common->dtype);
     return array;
@@ -207,7 +208,7 @@ int command_slice(int argc, char **argv)
     const char *output = slice ? common.output : NULL;
     if (file) {
         option_refuse(&common, TAKES_SIZE, "%s has its own size", file);
-        option_refuse(&common, TAKES_SEED, "%s has its own numbers", file);
+        exercise_refuse_seed(&common);
     }
     if (!file)
         option_refuse(&common, TAKES_MAX_MEMORY, "no file is given");

@@ -120,6 +120,7 @@ EXAMPLES = {
     "maximum": ("maximum", "--size=20"),
     "report": ("report", SAVED, "--output=page.html"),
     "map": ("map", "--function=log(x + y)", "--size=64"),
+    "show": ("show", "random:8x8"),
     "list": ("list",),
     "info": ("info",),
     "doctor": ("doctor",),
@@ -129,7 +130,7 @@ EXAMPLES = {
 HOME = {"kernel": ("--backend=hip-cpu",)}
 # The exercise that a command of many runs, or of a pipeline, has in its example.
 INNER = dict.fromkeys(("compare", "sweep", "laws", "taxonomy", "batch"), "reconstruct")
-RUN_NOTHING = ("report", "list", "info", "doctor", "help")  # their examples
+RUN_NOTHING = ("report", "show", "list", "info", "doctor", "help")  # their examples
 
 
 # Inputs of which each sample has another rounding error, and a small kernel, with which samples are cheap.
@@ -144,6 +145,8 @@ def example(command):
 
 
 def home(command):
+    if command == "show":  # it runs nothing
+        return ()
     if command in HOME:
         need("hip-cpu")
     return HOME.get(command, SERIAL)
@@ -250,6 +253,9 @@ def block(command):
 
 
 def dtype(command):
+    if command == "show":
+        is_equal([document(*example(command), f"--dtype={d}")["arrays"][0]["dtype"] for d in ("f32", "i64")], ["f32", "i64"], "dtype")
+        return
     shown = [row(command, f"--dtype={d}") for d in ("f32", "f64")]
     if command == "batch":
         shown = [document(*quick("batch"), f"--dtype={d}")["batch"] for d in ("f32", "f64")]
@@ -378,7 +384,7 @@ def quiet(command):
     loud, silent = (Run([*words, *more], terminal=True) for more in ((), ("--quiet",)))
     is_equal(silent.code, loud.code, "exit code")
     is_equal(silent.err, "", "stderr with --quiet")
-    if command in ("list", "info", "doctor", "help") and not loud.err:
+    if command in ("show", "list", "info", "doctor", "help") and not loud.err:
         raise NotShown("the command has nothing to remark here")
     assert loud.err, "no effect: nothing is on stderr without it"
 
@@ -439,7 +445,7 @@ INPUTS = {"increment": "line.npy", "sqrt": "line.npy", "maximum": "line.npy line
           "map": "x+1 line.npy", "kernel": "vector_add.hip line.npy line.npy out 4", "sort": "line.npy", "search_sorted": "sorted.npy line.npy",
           "select": "line.npy", "transpose": "image.npy", "histogram": "line.npy", "convolve1d": "line.npy taps.npy", "convolve": "image.npy kernel.npy",
           "svd": "image.npy", "reconstruct": "u.npy s.npy vt.npy", "allclose": "line.npy line.npy", "slice": "image.npy", "matmul": "u.npy vt.npy",
-          "scan": "line.npy", "reduce": "line.npy",
+          "scan": "line.npy", "reduce": "line.npy", "show": "line.npy",
           "batch": "images/0.png"}
 
 
@@ -497,6 +503,16 @@ def ranks(command):
     assert "--ranks: no usable MPI" in refused, refused
 
 
+def show(command):
+    """The first result below the table; N limits its elements."""
+    words = [*quick(command), "--quiet"]
+    plain, whole, part = (Run([*words, *more]).must().out for more in ((), ("--show",), ("--show=2",)))
+    assert "\nresult: " not in plain and "\nresult: " in whole and "\nresult: " in part, whole
+    assert "..." in part.split("\nresult: ")[1] or command == "reduce", part  # its result is one element
+    refused = Run([*words, "--show", "--json"]).must(2).err
+    assert "--show: has no effect: --json" in refused, refused
+
+
 def path(command):
     """With one process there is none: the name alone is looked at; tests/cli/ranks.sh has the others."""
     Run([*quick(command), "--path=staged"]).must()
@@ -508,10 +524,10 @@ EFFECTS = {
     "backend": backend, "trace": trace, "variant": variant, "size": size, "block": block, "dtype": dtype,
     "repeat": repeat, "warmup": warmup, "min-time": min_time, "until": until, "flush": flush, "seed": seed, "pageable": pageable,
     "wrong-timing": wrong_timing, "check": check, "json": as_json, "csv": as_csv, "output": output,
-    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
+    "max-memory": max_memory, "max-time": max_time, "function": function, "ranks": ranks, "path": path, "show": show, "wide": wide, "columns": columns, "quiet": quiet, "help": as_help, "usage": usage, "version": version,
 }
 ALWAYS = ("quiet", "help", "usage", "version")
-SELDOM = ("usage", "path", "until", "flush")  # in the long help alone
+SELDOM = ("usage", "path", "until", "flush", "max-time")  # in the long help alone
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 # --------------------------------------------------------------------------------------- options that one command has
@@ -559,6 +575,31 @@ def crop(_):
 def zoom(_):
     Run([*quick("convolve"), "--png=zoom.png", "--zoom=2"]).must()
     is_equal(files.read_png("zoom.png")[:2], (156, 156), "the picture's size")
+
+
+def show_part(option, shape):
+    def show(_):
+        is_equal(document("show", "range:6x8", option)["arrays"][0]["shape"], shape, "the shape")
+    return show
+
+
+def show_picture(option, edges):
+    def show(_):
+        Run(["show", "range:6x8", "--png=shown.png", *option]).must()
+        is_equal(files.read_png("shown.png")[:2], edges, "the picture's size")
+    return show
+
+
+def show_each(_):
+    two = [document("show", "ones:4", "ones:4", *more) for more in ((), ("--each",))]
+    is_equal(["comparison" in d for d in two], [True, False], "comparison")
+
+
+def show_tolerance(option):
+    def show(_):
+        Run(["show", "ones:4", "fill:4,value=1.25", "--atol=0"]).must(1)
+        Run(["show", "ones:4", "fill:4,value=1.25", option]).must(0)
+    return show
 
 
 def factors_of_svd(_):
@@ -798,6 +839,13 @@ OWN = {
     ("convolve", "png"): png,
     ("convolve", "crop"): crop,
     ("convolve", "zoom"): zoom,
+    ("show", "crop"): show_part("--crop=1:3,::2", [2, 4]),
+    ("show", "shape"): show_part("--shape=48", [48]),
+    ("show", "each"): show_each,
+    ("show", "rtol"): show_tolerance("--rtol=0.3"),
+    ("show", "atol"): show_tolerance("--atol=0.3"),
+    ("show", "png"): show_picture((), (8, 6)),
+    ("show", "zoom"): show_picture(("--zoom=3",), (24, 18)),
     ("svd", "keep"): lambda c: in_row(c, "singular_values", "keep", None, 3, 4),
     ("svd", "factors"): factors_of_svd,
     ("reconstruct", "keep"): lambda c: in_row(c, "bytes", "keep", 3, 4),
@@ -858,6 +906,14 @@ OWN = {
 
 VOID = [
     ("convolve --size=64 --crop=4x4", "crop"),
+    ("show line.npy --seed=3", "seed"),
+    ("show line.npy --zoom=3", "zoom"),
+    ("show line.npy --each", "each"),
+    ("show line.npy --rtol=1", "rtol"),
+    ("show line.npy line.npy --each --atol=1", "atol"),
+    ("show line.npy line.npy --output=out.npy", "output"),
+    ("show line.npy line.npy --each --png=out.png", "png"),
+    ("sort --size=64 --show --csv", "show"),
     ("convolve --size=64 --zoom=2", "zoom"),
     ("convolve image.npy --size=64", "size"),
     ("convolve image.npy kernel.npy --gaussian=narrow", "gaussian"),
@@ -938,7 +994,7 @@ VOID = [
     ("laws sort --keep=3", "keep"),
     ("laws --backend=omp --batch=1,2,3,4", "batch"),
     ("taxonomy map --block=8x8", "block"),
-    *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS),
+    *((f"{c} --max-memory=1G", "max-memory") for c in INPUTS if c != "show"),
 ]
 
 

@@ -99,6 +99,8 @@ FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong clean 1 convolve --size=32 --backend=
 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 4 convolve --size=32 --backend=open-fails
 FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/broken clean 0 info --json
 clean 0 list
+clean 0 show random:30x30 --crop=1:20,::2
+clean 1 show range:4x5 zeros:4x5
 if [ -f "$(dirname "$flynn")/../lib/links/flynn-link-mpich.so" ] && command -v mpirun.mpich >/dev/null; then
     launcher="mpirun.mpich -n 2" # MPICH's own memory is given back; Open MPI's is not
     clean 0 sort --size=1000 --backend=serial --json=out.json -o out.npy "${quick[@]}"

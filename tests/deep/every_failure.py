@@ -358,6 +358,9 @@ def make_cases():
         Case("taxonomy", ["taxonomy", "maximum", "--size=20", *quick, "--json=out.json"], ["out.json"]),
         Case("report", ["report", *[SAVED / f"{name}.json" for name in ("exercise", "sweep", "batch", "laws-omp")],
                         "--output=page.html"], ["page.html"]),
+        Case("show", ["show", "random:30x30", "--crop=1:20,::2", "--output=out.npy", "--png=out.png", "--json=out.json"],
+             ["out.npy", "out.png", "out.json"]),
+        Case("show-pair", ["show", "range:40x40", "range:40x40", "--json=out.json"], ["out.json"]),
         Case("info", ["info"]),
         Case("list", ["list"]),
         Case("doctor", ["doctor"]),
@@ -369,7 +372,7 @@ def make_cases():
 
 # For ctest.
 QUICK = ("sort serial", "svd simd", "convolve omp", "increment hip-cpu", "trace serial", "slice serial", "batch serial", "png",
-         "compare-saved", "taxonomy", "info", "list", "doctor")
+         "compare-saved", "taxonomy", "show", "show-pair", "info", "list", "doctor")
 # Of these each call: the loader has many words for a lack of memory.
 QUICK_WHOLE = (("increment hip-cpu", "map"),)
 

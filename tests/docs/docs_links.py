@@ -13,7 +13,7 @@ import sys
 SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
 PAGES = SOURCE / "docs" / "exercises"
 # Commands that are not exercises: they show machines and backends, or run exercises together.
-OTHERS = {"info", "list", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
+OTHERS = {"info", "list", "show", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)

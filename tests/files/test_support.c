@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE 1
 #include "run/verdict.h"
-#include "exercises/course.h"
 #include "view/columns.h"
 #include "view/csv.h"
 #include "support/fail.h"
@@ -18,6 +17,7 @@
 #include "support/text.h"
 #include "view/row.h"
 #include "view/units.h"
+#include "words/course.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

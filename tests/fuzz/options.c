@@ -22,9 +22,10 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"batch", command_batch}, {"ceiling", command_ceiling}, {"compare", command_compare},   {"doctor", command_doctor},
-    {"info", command_info},   {"laws", command_laws},       {"list", command_list},         {"report", command_report},
-    {"slice", command_slice}, {"sweep", command_sweep},     {"taxonomy", command_taxonomy},
+    {"batch", command_batch},   {"ceiling", command_ceiling}, {"compare", command_compare},
+    {"doctor", command_doctor}, {"info", command_info},       {"laws", command_laws},
+    {"list", command_list},     {"report", command_report},   {"show", command_show},
+    {"slice", command_slice},   {"sweep", command_sweep},     {"taxonomy", command_taxonomy},
 };
 
 typedef struct words {

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "course.h"
 
-#include "run/exercise.h"
+#include "support/fail.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 16, IMPULSE = 8, TAPS = 15, COLUMNS = 2048 };
+enum { TILE = COURSE_TILE, IMPULSE = TILE / 2, TAPS = 15, COLUMNS = 2048 };
+
+/* An array; --size is to blame when it is too large. */
+static host_array create(fl_dtype dtype, int ndim, const int64_t *shape)
+{
+    host_array array;
+    problem why;
+
+    must_do(host_array_create(&array, dtype, ndim, shape, "--size", &why), &why);
+    return array;
+}
 
 static host_array zeros(fl_dtype dtype, int ndim, const int64_t *shape)
 {
-    host_array array = exercise_array(dtype, ndim, shape);
+    host_array array = create(dtype, ndim, shape);
 
     memset(array.data, 0, host_array_bytes(&array));
     return array;
@@ -36,20 +46,31 @@ host_array course_signal_part(int64_t first, int64_t count, fl_dtype dtype)
     return signal;
 }
 
-/* np.linspace(-2, 2, 15)[i]: start + i * step, the last element the end itself. */
-static double place(int i)
+/* np.linspace(-2, 2, taps)[i]: start + i * step, the last element the end itself; the middle of a single one. */
+static double place(int64_t i, int64_t taps)
 {
-    return i == TAPS - 1 ? 2 : i * (4.0 / (TAPS - 1)) - 2;
+    if (taps == 1)
+        return 0;
+    return i == taps - 1 ? 2 : (double)i * (4.0 / (double)(taps - 1)) - 2;
+}
+
+double course_gaussian_at(int width, int ndim, const int64_t *shape, const int64_t *index)
+{
+    double squares = 0;
+
+    for (int d = ndim - 1; d >= 0; d--)
+        squares += place(index[d], shape[d]) * place(index[d], shape[d]);
+    return exp(-squares / (width == GAUSSIAN_WIDE ? 2 : 1));
 }
 
 static double gaussian(int width, int y, int x)
 {
-    return exp(-(place(x) * place(x) + place(y) * place(y)) / (width == GAUSSIAN_WIDE ? 2 : 1));
+    return course_gaussian_at(width, 2, (int64_t[]){TAPS, TAPS}, (int64_t[]){y, x});
 }
 
 host_array course_gaussian(int width, fl_dtype image)
 {
-    host_array kernel = exercise_array(image == FL_F32 ? FL_F32 : FL_F64, 2, (int64_t[]){TAPS, TAPS});
+    host_array kernel = create(image == FL_F32 ? FL_F32 : FL_F64, 2, (int64_t[]){TAPS, TAPS});
 
     for (int i = 0; i < TAPS * TAPS; i++)
         host_array_set(&kernel, i, gaussian(width, i / TAPS, i % TAPS));
@@ -59,7 +80,7 @@ host_array course_gaussian(int width, fl_dtype image)
 host_array course_gaussian_line(int width, bool whole, fl_dtype signal)
 {
     const int64_t taps = whole ? TAPS * TAPS : TAPS;
-    host_array kernel = exercise_array(signal == FL_F32 ? FL_F32 : FL_F64, 1, &taps);
+    host_array kernel = create(signal == FL_F32 ? FL_F32 : FL_F64, 1, &taps);
 
     for (int i = 0; i < taps; i++)
         host_array_set(&kernel, i, whole ? gaussian(width, i / TAPS, i % TAPS) : gaussian(width, i, i));
@@ -91,15 +112,17 @@ static double phantom_at(double x, double y)
     return value;
 }
 
-/* The middles of edge x edge pixels of the square from -1 to 1, from the top down. */
+double course_phantom_at(int64_t height, int64_t width, int64_t y, int64_t x)
+{
+    return phantom_at((2 * (double)x + 1) / (double)width - 1, 1 - (2 * (double)y + 1) / (double)height);
+}
+
 host_array course_phantom_rows(int64_t edge, int64_t first, int64_t rows)
 {
-    host_array image = exercise_array(FL_F32, 2, (int64_t[]){rows, edge});
+    host_array image = create(FL_F32, 2, (int64_t[]){rows, edge});
 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < edge; j++)
-            host_array_set(
-                &image, i * edge + j,
-                phantom_at((2 * (double)j + 1) / (double)edge - 1, 1 - (2 * (double)(first + i) + 1) / (double)edge));
+            host_array_set(&image, i * edge + j, course_phantom_at(edge, edge, first + i, j));
     return image;
 }
