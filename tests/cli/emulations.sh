@@ -32,6 +32,6 @@ done <"$work/variants"
 for folder in "$FLYNN_TEST_HIP_CPU" "$(dirname "$FLYNN_TEST_HIP_CPU")"; do
     FLYNN_PLUGIN_PATH=$folder ok "info" info --json
     check "the plugin is that of $folder" json "$work/out" \
-        "[b['file'] for b in d['backends'] if b['name'] == 'hip-cpu'] == ['$folder/flynn-hip-cpu.so']"
+        "[b['path'] for b in d['backends'] if b['name'] == 'hip-cpu'] == ['$folder/flynn-hip-cpu.so']"
 done
 summary
