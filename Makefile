@@ -14,7 +14,7 @@
 #   make deps        install what building and testing need (Debian, Ubuntu)
 #   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page and deps-mpi install (Debian, Ubuntu)
 #   make deps-page   install a browser (350 MB) for the test of the report's page, which is skipped without one (Debian)
-#   make deps-gpu    install what the AMD plugin and the emulation need besides (Debian, Ubuntu)
+#   make deps-gpu    install what the AMD plugin needs besides, and TBB for the test that compares the emulation with HIP-CPU
 #   make deps-mpi    install what several processes need: Open MPI, MPICH, and Slurm for its test (Debian, Ubuntu)
 
 PREFIX ?= /usr/local

@@ -170,15 +170,16 @@ bool backend_offers(const fl_device *device, const char *operation, const char *
     return false;
 }
 
-/* The best backend that has the operation and is not an emulation; NULL: there is none. */
-static fl_device *best_with(const char *operation)
+/* The best backend that has the operation, among emulations or among the others; NULL: there is none. */
+static fl_device *best_with(const char *operation, bool emulation)
 {
     const size_t count = backends_count();
 
     for (size_t i = 0; i < count; i++) {
         const fl_backend_info *info = fl_backend_get(i);
         fl_device *device = NULL;
-        const fl_status status = info->usable && !info->emulation ? backend_open(info->name, &device) : FL_OK;
+        const fl_status status =
+            info->usable && info->emulation == emulation ? backend_open(info->name, &device) : FL_OK;
         if (status == FL_E_MEMORY)
             must(status);
         if (device && backend_offers(device, operation, NULL))
@@ -192,13 +193,20 @@ void backends_settle(backend_list *list, const char *operation)
 {
     for (int i = 0; i < list->count; i++) {
         open_backend *b = &list->open[i];
-        fl_device *other;
-        if (strcmp(b->requested, "auto") != 0 || backend_offers(b->device, operation, NULL) ||
-            !(other = best_with(operation)))
+        fl_device *other = NULL;
+        if (strcmp(b->requested, "auto") != 0 || backend_offers(b->device, operation, NULL))
             continue;
-        prefer_faster(&other, list->remark, sizeof list->remark);
-        snprintf(list->remark, sizeof list->remark, "--backend=auto: %s does not have %s; %s runs it",
-                 fl_device_describe(b->device)->resource, operation, fl_device_describe(other)->resource);
+        if ((other = best_with(operation, false)) != NULL) {
+            prefer_faster(&other, list->remark, sizeof list->remark);
+            snprintf(list->remark, sizeof list->remark, "--backend=auto: %s does not have %s; %s runs it",
+                     fl_device_describe(b->device)->resource, operation, fl_device_describe(other)->resource);
+        } else if ((other = best_with(operation, true)) != NULL) {
+            snprintf(list->remark, sizeof list->remark,
+                     "--backend=auto: %s needs a GPU, and none can run here; %s emulates one on the processor",
+                     operation, fl_device_describe(other)->resource);
+        } else {
+            continue;
+        }
         fl_device_close(b->device);
         b->device = other;
     }

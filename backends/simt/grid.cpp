@@ -24,6 +24,8 @@ namespace
 
 constexpr size_t stack_bytes = 128 << 10, shared_alignment = 64;
 
+constexpr int nowhere = -2; /* no thread of a block, nor the one before the first */
+
 enum class thread_state : uint8_t { fresh, ready, waiting, done };
 
 int64_t nanoseconds_now()
@@ -65,7 +67,7 @@ struct runner {
     std::vector<int> fiber_of{};       /* each thread's */
     std::vector<thread_state> state{}; /* each thread's */
     std::vector<unsigned char> shared{}; /* the block's dynamic shared memory, if the place brings none */
-    int thread = 0;                      /* that runs */
+    int thread = nowhere;                /* that runs */
     int at = 0;                          /* place in the round */
     int done = 0;                        /* threads */
     bool backwards = false, ran = false, has_moved = false;
@@ -308,6 +310,7 @@ void runner::run_blocks(simt::launch *of)
     fiber_of.resize((size_t)of->threads);
     state.resize((size_t)of->threads);
     backwards = false;
+    thread = nowhere; /* the place's index is that of another launch */
     active = this;
     for (uint64_t block; !of->is_over() && (block = of->next++) < of->blocks;)
         run_block(block);

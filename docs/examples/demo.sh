@@ -6,6 +6,7 @@ set -eu
 flynn=$1
 folder=$2
 slices=$(dirname "$0")/../../tests/data/mri
+kernels=$(dirname "$0")/../kernels
 slice=$slices/slice_110.png
 mkdir -p "$folder"
 
@@ -32,5 +33,12 @@ echo "Sorting a million numbers; adding one to 65,536; the primes below 10,000 b
 run sort sort --size=1000000
 run increment increment
 run primes primes
+echo
+echo "Kernels of your own, on a GPU or on an emulated one: a sum of two vectors, and one that forgets that there are several blocks:"
+for kernel in vector_add vector_add_one_block; do
+    echo
+    "$flynn" kernel "$kernels/$kernel.hip" 0:1000 0:1000 out 1000 --expect='x + y' >"$folder/$kernel.txt" || [ $? = 1 ] # wrong
+    cat "$folder/$kernel.txt"
+done
 echo
 echo "Tables and pictures are in $folder: convolve.png (the top left corner), slice.png, svd.png, batch/*.png."

@@ -22,6 +22,17 @@ if [ "$status" != 0 ]; then
 fi
 check "vector_add where no file is given" grep -q "kernel: vector_add, 1000 f32, 1000 f32 -> 1000 f32" "$work/out"
 
+# Where no backend is named and no GPU can run, the emulation runs it, and one line says so.
+FLYNN_BACKEND=auto run kernel --size=1000 "${quick[@]}"
+check "without --backend" test "$status" = 0
+if [[ $gpus = *hip-[na]* ]]; then
+    check "without --backend: on the GPU" grep -q "^hip-[na]" "$work/out"
+else
+    check "without --backend: by the emulation" grep -q "^hip-cpu:0 .* ok\|^hip-cpu:0 .*not checked" "$work/out"
+    check "without --backend: one line says so" test "$(cat "$work/err")" = \
+        "flynn kernel: --backend=auto: kernel needs a GPU, and none can run here; hip-cpu:0 emulates one on the processor"
+fi
+
 # The arrays of all kernels.
 "$PYTHON" - "$here" <<'END'
 import random

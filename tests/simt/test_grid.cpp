@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tests of the emulated GPU: which threads run and how often, what they see of their place, barriers, waiting for other
+ * blocks, the end of a program, and launches one after the other and at the same time. The test grid_by_ucontext is
+ * this one with the switch between fibers that other processors than x86-64 and aarch64 have.
+ */
+#include "grid.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace
+{
+
+/* Ends the program with the line that does not hold. */
+#define CHECK(holds) \
+    do { \
+        if (!(holds)) { \
+            std::printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #holds); \
+            std::exit(1); \
+        } \
+    } while (0)
+
+thread_local simt_place here, elsewhere;
+
+simt_place *begin_here()
+{
+    here.shared = nullptr;
+    return &here;
+}
+
+simt_place *begin_elsewhere()
+{
+    elsewhere.shared = nullptr;
+    return &elsewhere;
+}
+
+/* A thread's number in the whole grid. */
+uint64_t number_of(const simt_place &p)
+{
+    const uint64_t thread = p.thread.x + (uint64_t)p.threads.x * (p.thread.y + (uint64_t)p.threads.y * p.thread.z);
+    const uint64_t block = p.block.x + (uint64_t)p.blocks.x * (p.block.y + (uint64_t)p.blocks.y * p.block.z);
+    return thread + block * p.threads.x * p.threads.y * p.threads.z;
+}
+
+void wait_at_barrier(simt_place &p)
+{
+    p.leave(&p, SIMT_AT_BARRIER);
+}
+
+/* Each thread counts itself in the element of its number. */
+template <simt_place &p>
+void count_kernel(void **arguments)
+{
+    __atomic_fetch_add(static_cast<int *>(arguments[0]) + number_of(p), 1, __ATOMIC_RELAXED);
+}
+
+/* The same before and after a barrier, behind which it sees what the last thread of the block did before it. */
+template <simt_place &p>
+void barrier_kernel(void **arguments)
+{
+    int *shared = reinterpret_cast<int *>(p.shared);
+    const unsigned count = p.threads.x * p.threads.y * p.threads.z;
+    const unsigned thread = p.thread.x + p.threads.x * (p.thread.y + p.threads.y * p.thread.z);
+    shared[thread] = (int)thread;
+    wait_at_barrier(p);
+    const int seen = shared[count - 1 - thread];
+    wait_at_barrier(p);
+    shared[thread] = -1;
+    if (seen == (int)(count - 1 - thread))
+        count_kernel<p>(arguments);
+}
+
+simt::outcome launch(void (*kernel)(void **), simt_place *(*begin)(), void *data, simt_index blocks, simt_index threads,
+                     bool watched, const char **ended)
+{
+    static std::atomic<uint64_t> launches{0};
+    void *arguments[] = {data};
+    const simt::grid grid = {
+        kernel,  arguments, {blocks.x, blocks.y, blocks.z}, {threads.x, threads.y, threads.z}, simt::most_shared, begin,
+        watched, launches++};
+    return simt::run(grid, ended);
+}
+
+/* Launches the kernel and checks that each thread of the grid counted itself once. */
+void each_once(void (*kernel)(void **), simt_place *(*begin)(), simt_index blocks, simt_index threads, bool watched)
+{
+    const size_t count = (size_t)blocks.x * blocks.y * blocks.z * threads.x * threads.y * threads.z;
+    std::vector<int> counts(count + 1);
+    const char *ended;
+    CHECK(launch(kernel, begin, counts.data(), blocks, threads, watched, &ended) == simt::outcome::done);
+    for (size_t i = 0; i < count; i++)
+        CHECK(counts[i] == 1);
+    CHECK(counts[count] == 0);
+}
+
+const simt_index grids[] = {{1, 1, 1}, {3, 1, 1}, {2, 3, 4}, {1, 7, 1}, {70, 1, 2}};
+const simt_index shapes[] = {{1, 1, 1}, {2, 1, 1},  {1, 5, 1},    {1, 1, 3},
+                             {8, 4, 2}, {33, 1, 1}, {1024, 1, 1}, {16, 16, 4}};
+
+void every_thread_once()
+{
+    for (const simt_index &blocks : grids)
+        for (const simt_index &threads : shapes)
+            for (const bool watched : {false, true})
+                each_once(count_kernel<here>, begin_here, blocks, threads, watched);
+}
+
+void barriers()
+{
+    for (const simt_index &blocks : grids)
+        for (const simt_index &threads : shapes)
+            for (const bool watched : {false, true})
+                each_once(barrier_kernel<here>, begin_here, blocks, threads, watched);
+}
+
+/* The state of one launch must not be seen by the next: the place of another kernel has another thread's index. The
+ * first kernel ends with the thread before the one with which half of the launches of the second one begin. */
+void kernels_in_turns()
+{
+    for (int i = 0; i < 300; i++) {
+        each_once(count_kernel<here>, begin_here, {2, 1, 1}, {63, 1, 1}, false);
+        each_once(i % 2 ? count_kernel<elsewhere> : barrier_kernel<elsewhere>, begin_elsewhere, {2, 1, 1}, {64, 1, 1},
+                  true);
+    }
+}
+
+void launches_at_the_same_time()
+{
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 4; i++)
+        callers.emplace_back([i] {
+            for (int j = 0; j < 30; j++)
+                each_once(i % 2 ? count_kernel<here> : barrier_kernel<here>, begin_here, {9, 1, 1}, {128, 1, 1}, i < 2);
+        });
+    for (std::thread &caller : callers)
+        caller.join();
+}
+
+/* The first block waits until the last one has started: more of them run than the machine has processors. */
+void last_block_kernel(void **arguments)
+{
+    volatile int *started = static_cast<int *>(arguments[0]);
+    if (here.block.x + 1 == here.blocks.x)
+        *started = 1;
+    while (!*started)
+        here.leave(&here, SIMT_AT_ACCESS);
+}
+
+void ending_kernel(void **)
+{
+    if (here.block.x == 2 && here.thread.x == 3) {
+        here.ended = "exit";
+        here.leave(&here, SIMT_AT_END);
+    }
+    wait_at_barrier(here);
+}
+void blocks_that_wait_for_each_other()
+{
+    int started = 0;
+    const char *ended;
+    CHECK(launch(last_block_kernel, begin_here, &started, {40, 1, 1}, {32, 1, 1}, true, &ended) == simt::outcome::done);
+}
+
+void end_of_the_program()
+{
+    const char *ended = nullptr;
+    for (int i = 0; i < 20; i++) {
+        CHECK(launch(ending_kernel, begin_here, nullptr, {40, 1, 1}, {32, 1, 1}, true, &ended) == simt::outcome::ended);
+        CHECK(std::strcmp(ended, "exit") == 0);
+        each_once(barrier_kernel<here>, begin_here, {5, 1, 1}, {64, 1, 1}, true); /* the next launch is not disturbed */
+    }
+}
+
+} // namespace
+
+int main()
+{
+    every_thread_once();
+    barriers();
+    kernels_in_turns();
+    launches_at_the_same_time();
+    blocks_that_wait_for_each_other();
+    end_of_the_program();
+    std::puts("6 tests of the emulated GPU: passed");
+}
