@@ -33,6 +33,15 @@ int64_t nanoseconds_now()
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/* A word each of whose bits depends on all bits of x (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014: the finalizer of SplitMix). */
+uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* One call of run(), which several threads of the processor work at. */
 struct launch final : task {
     const simt::grid &grid;
@@ -280,7 +289,7 @@ void runner::run_block(uint64_t number)
     place->block.z = (unsigned)(number / grid.blocks[0] / grid.blocks[1]);
     if (grid.watched) {
         std::memset(place->shared, 0xff, grid.shared); /* undefined on a GPU, too */
-        random = ((grid.launch << 32) + number) * 0x9e3779b97f4a7c15u | 1;
+        random = mixed((grid.launch << 32) + number) | 1;
         backwards = next_random() >> 20 & 1;
     }
     std::fill_n(state.begin(), launch->threads, thread_state::fresh);
