@@ -144,10 +144,10 @@ void launches_at_the_same_time()
 /* The first block waits until the last one has started: more of them run than the machine has processors. */
 void last_block_kernel(void **arguments)
 {
-    volatile int *started = static_cast<int *>(arguments[0]);
+    int *started = static_cast<int *>(arguments[0]);
     if (here.block.x + 1 == here.blocks.x)
-        *started = 1;
-    while (!*started)
+        __atomic_store_n(started, 1, __ATOMIC_RELAXED);
+    while (!__atomic_load_n(started, __ATOMIC_RELAXED))
         here.leave(&here, SIMT_AT_ACCESS);
 }
 
