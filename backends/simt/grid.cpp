@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -312,12 +313,12 @@ void runner::run_blocks(simt::launch *of)
         size_t room = shared.size();
         place->shared = static_cast<unsigned char *>(std::align(shared_alignment, most_shared, begin, room));
     }
+    fiber_of.resize((size_t)of->threads);
+    state.resize((size_t)of->threads);
     place->runner = this;
     place->leave = leave;
     place->blocks = {of->grid.blocks[0], of->grid.blocks[1], of->grid.blocks[2]};
     place->threads = {of->grid.threads[0], of->grid.threads[1], of->grid.threads[2]};
-    fiber_of.resize((size_t)of->threads);
-    state.resize((size_t)of->threads);
     backwards = false;
     thread = nowhere; /* the place's index is that of another launch */
     active = this;
@@ -353,9 +354,14 @@ void launch::add_runners(unsigned count)
         shop().pool.call(*this, count - has);
 }
 
-/* Runs blocks on the calling thread. A fiber of the user's kernel may use up its stack, so a handler needs another. */
+/* Runs blocks on the calling thread. A kernel computes with the usual modes of the floating-point unit, as on a GPU: to
+ * the nearest number, with subnormals, without traps. The caller's are put back. A fiber of the user's kernel may use
+ * up its stack, so a handler needs another. */
 void launch::help()
 {
+    std::fenv_t callers;
+    (void)std::fegetenv(&callers);
+    (void)std::fesetenv(FE_DFL_ENV);
     void *const signals = grid.watched ? cpu_signal_stack_begin() : nullptr;
     try {
         std::unique_ptr<runner> borrowed = shop().borrow();
@@ -366,6 +372,7 @@ void launch::help()
     }
     if (grid.watched)
         cpu_signal_stack_end(signals);
+    (void)std::fesetenv(&callers);
 }
 
 } // namespace

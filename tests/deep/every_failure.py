@@ -286,12 +286,6 @@ def judge(run, clean):
 
 # What another library decides alone: of the call stack of the failed call or of what was printed, and what it does then.
 EXEMPT = (
-    ("HIP-CPU, the emulation, and its TBB: allocate in functions that must not throw, and in kernels",
-     r"hip::detail|tbb|__syncthreads|hip-cpu.*std::vector<std::byte", r"dies by signal (6|11)|exit code (127|4 with)"),
-    ("HIP-CPU: throws out of its functions, into C code",
-     r"__cxa_rethrow flynn-hip-cpu", r"dies by signal 6"),
-    ("TBB: throws in a thread of its own where it cannot start another one, and nobody can catch that",
-     r"what\(\):  pthread_create has failed", r"dies by signal 6"),
     ("OpenBLAS and libgfortran: print lines of their own, exit, raise a signal or crash when they are loaded",
      r"libgfortran|libopenblas", r"dies by signal|exit code (127|4 with)"),
     ("the dynamic loader: ends the process where thread-local data or its own message find no memory",
@@ -436,11 +430,6 @@ def one_limit(job):
     # What is said of a busy machine fills the file that stderr is, up to the limit, and the error is not written.
     if name == "file size" and run.code == 4 and len(run.err) >= value and BUSY.search(run.err):
         return run, None
-    # HIP-CPU does not look whether its fibers got their memory, and it and TBB throw where they have none, also when they are
-    # loaded; what else it decides is in EXEMPT.
-    if name == "address space" and ("--backend=hip-cpu" in case.words and run.code in (-signal.SIGABRT, -signal.SIGSEGV) or
-                                    run.code in (-signal.SIGABRT, 127) and re.search("instance of '(St9|std::)bad_alloc", run.err)):
-        return run, "exempt"
     return run, problem and Finding(case.name, name, problem, "", value, run.err)
 
 

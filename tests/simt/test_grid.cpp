@@ -7,6 +7,7 @@
 #include "grid.hpp"
 
 #include <atomic>
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -151,6 +152,14 @@ void last_block_kernel(void **arguments)
         here.leave(&here, SIMT_AT_ACCESS);
 }
 
+/* Counts the threads that do not round to the nearest number. */
+void rounding_kernel(void **arguments)
+{
+    if (std::fegetround() != FE_TONEAREST)
+        __atomic_fetch_add(static_cast<int *>(arguments[0]), 1, __ATOMIC_RELAXED);
+    wait_at_barrier(here);
+}
+
 void ending_kernel(void **)
 {
     if (here.block.x == 2 && here.thread.x == 3) {
@@ -164,6 +173,21 @@ void blocks_that_wait_for_each_other()
     int started = 0;
     const char *ended;
     CHECK(launch(last_block_kernel, begin_here, &started, {40, 1, 1}, {32, 1, 1}, true, &ended) == simt::outcome::done);
+}
+
+/* The caller's mode of rounding is not the kernel's, also in threads that it starts, and is as before afterwards. */
+void modes_of_the_floating_point_unit()
+{
+    for (const int mode : {FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST}) {
+        int others = 0;
+        const char *ended;
+        std::fesetround(mode);
+        for (const bool watched : {false, true})
+            CHECK(launch(rounding_kernel, begin_here, &others, {200, 1, 1}, {64, 1, 1}, watched, &ended) ==
+                  simt::outcome::done);
+        CHECK(others == 0);
+        CHECK(std::fegetround() == mode);
+    }
 }
 
 void end_of_the_program()
@@ -185,6 +209,7 @@ int main()
     kernels_in_turns();
     launches_at_the_same_time();
     blocks_that_wait_for_each_other();
+    modes_of_the_floating_point_unit();
     end_of_the_program();
-    std::puts("6 tests of the emulated GPU: passed");
+    std::puts("7 tests of the emulated GPU: passed");
 }
