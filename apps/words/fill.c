@@ -18,15 +18,27 @@ static double below(fl_dtype dtype, double value, double low, double high)
     return value < low ? low : value;
 }
 
+/* The next number: 24 bits are exact in f32, too. */
+static inline double next_number(random_state *random, double low, double width)
+{
+    return low + (double)(random_next(random) >> 40) * 0x1p-24 * width;
+}
+
 void random_fill(host_array *array, int64_t first, double low, double high, uint64_t seed)
 {
+    const int64_t n = host_array_size(array);
+    const double width = high - low, largest = low + (1 - 0x1p-24) * width;
+    const bool is_float = fl_dtype_is_float(array->dtype);
     random_state random = random_start(seed);
 
     random_skip(&random, (uint64_t)first);
-    for (int64_t i = 0, n = host_array_size(array); i < n; i++) {
-        const double unit = (double)(random_next(&random) >> 40) * 0x1p-24; /* 24 bits: exact in f32, too */
-        const double value = low + unit * (high - low);
-        host_array_set(array, i,
-                       fl_dtype_is_float(array->dtype) ? below(array->dtype, value, low, high) : floor(value));
+    if (is_float && below(array->dtype, largest, low, high) == largest) { /* no number needs to be corrected */
+        for (int64_t i = 0; i < n; i++)
+            host_array_set(array, i, next_number(&random, low, width));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double value = next_number(&random, low, width);
+        host_array_set(array, i, is_float ? below(array->dtype, value, low, high) : floor(value));
     }
 }

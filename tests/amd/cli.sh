@@ -3,7 +3,7 @@
 # cli.sh ARCHITECTURE: every exercise in every variant and dtype of hip-amd, on the emulated GPU; and what the command says of
 # a GPU that is too small, or missing.
 . "$FLYNN_SOURCE/tests/cli/harness.sh"
-. "$FLYNN_SOURCE/tests/cli/small_commands.sh"
+. "$here/small_commands.sh"
 architecture=$1
 quick=(--backend=hip-amd --repeat=1 --warmup=0)
 
