@@ -10,7 +10,7 @@
 
 typedef struct disagreement {
     const differences *found;
-    const char *names[2];        /* of the columns: the result, and what is expected */
+    const char *names[2];        /* titles of the columns with the result and with the expected values */
     const host_array *arrays[2]; /* from which the elements are written; NULL: from `found`, in `dtype` */
     fl_dtype dtype;
     int ndim;

@@ -20,7 +20,7 @@ array_origin whole_origin(void)
     return (array_origin){.step = {1, 1, 1, 1}};
 }
 
-/* Some of `count` places: all, or the first and last ones; -1 stands for those that are left out. */
+/* The rows or columns that are shown: all of `count`, or the first and the last ones with -1 between them. */
 typedef struct places {
     int64_t *at;
     int64_t count;
@@ -92,7 +92,7 @@ static number_text cell(const matrix_view *v, int64_t row, int64_t column)
     return number_of_element(v->array, row * v->columns + column);
 }
 
-/* The text for the index of a row or column; "..." for those that are left out. */
+/* Returns the index of a row or column as text; "..." where i is -1. */
 static number_text label(int64_t i, int64_t first, int64_t step)
 {
     number_text out = {"..."};

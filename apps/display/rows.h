@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What an index of the array is in the array that it was cut from: first + i * step. */
+/* The array was cut from another one: its index i is the other's index first + i * step. */
 typedef struct array_origin {
     int64_t first[FL_MAX_DIMS], step[FL_MAX_DIMS];
 } array_origin;

@@ -11,7 +11,7 @@ enum { MOST_BARS = 40 };
 typedef struct array_summary {
     int64_t finite, nans, infinities, zeros; /* elements */
     int64_t least, most; /* where the first smallest and the first largest finite one is; -1: none */
-    double mean, sum;    /* of the finite ones; NaN: none */
+    double mean, sum;    /* of the finite elements; NaN if there are none */
 } array_summary;
 
 array_summary summary_of(const host_array *array);

@@ -74,7 +74,7 @@ typedef struct common_options {
     const char *json_file, *csv_file; /* NULL: stdout */
     const char *trace_file;           /* NULL: no trace */
     const char *output;               /* file of the result; NULL: none */
-    int64_t show;        /* the result is shown, at most so many elements or rows; 0: as many as fit; -1: not given */
+    int64_t show;        /* elements or rows of the result to print; 0: as many as fit; -1: do not print it */
     bool wide;           /* tables with all columns, however wide the terminal */
     const char *columns; /* tables with these; NULL: not given */
     bool quiet;

@@ -141,8 +141,7 @@ const own_option shared_options[SHARED] = {
      .help = "Empty the last-level cache before each pass\vAs a program finds it that reads new data each time. Short "
              "kernels are then not queued several times."},
     {"show", OPTION_AMOUNT, COMMON(show), "N", .group = GROUP_OUTPUT, .least = 1, .most = INT64_MAX,
-     .help = "Also show the first result, as flynn show does\vN: at most so many elements of a vector, or rows of a "
-             "matrix."},
+     .help = "Also show the first result, as flynn show does\vAt most N elements of a vector, or N rows of a matrix."},
 };
 
 void shared_options_default(common_options *common)

@@ -122,7 +122,7 @@ const exercise_kind map_exercise = {
         "An INPUT is a .npy or .png file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
         "number, or a range FIRST:END[:STEP], which is numpy.arange. Shapes are "
         "broadcast as NumPy does it. Without inputs: vectors of ten million random numbers in 0..1 (--size, "
-        "--dtype, --seed). The C compiler `cc` compiles the function, and what it made is kept for the next time.\v"
+        "--dtype, --seed). The C compiler `cc` compiles the function; the compiled code is kept for the next time.\v"
         "'log(x + y)' a.npy b.npy -b simd,omp\tan expression on two backends\n"
         "prime.c 0:1000000\ta function in C of a million numbers\n",
     .arguments = "[FUNCTION [INPUT...]]",

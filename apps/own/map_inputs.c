@@ -129,8 +129,8 @@ static host_array without_data(fl_dtype dtype, int64_t count)
     return (host_array){.dtype = dtype, .ndim = 1, .shape = {count, 1, 1, 1}};
 }
 
-/* Files in their dtypes, or that of --dtype, on several ranks without data; numbers without a dtype. What words make
- * has a dtype of `usual`, where that is not NULL. */
+/* Reads the inputs: files in their own dtype or that of --dtype (on several ranks without data), numbers without a
+ * dtype. Arrays that words make have the dtypes of `usual`, if that is not NULL. */
 static void read_files(exercise *e, number_input *numbers, const fl_dtype *usual)
 {
     for (int i = 0; i < e->input_count; i++) {

@@ -15,8 +15,8 @@ typedef struct dtypes_list {
 } dtypes_list;
 dtypes_list dtypes_text(unsigned dtypes);
 
-/* The array that a word of the command line, or the end of one, names: a file, or what makes one. A made array has
- * --dtype, or `dtype` where that is not NULL, and a seed of its own. */
+/* The array that a word of the command line, or the end of one, names: of a file, or made. A made array has the dtype
+ * of --dtype, else `dtype` (NULL: its kind's own), and a seed of its own. */
 array_source exercise_source(const exercise *e, const char *word, const fl_dtype *dtype);
 /* Refuses --seed where no random numbers are made. */
 void exercise_refuse_seed(const common_options *common);

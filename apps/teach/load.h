@@ -11,7 +11,7 @@
 typedef struct show_options {
     crop_slices crop;
     bool has_crop, each;
-    int shape_ndim; /* of --shape; 0: not given */
+    int shape_ndim; /* dimensions that --shape gives; 0: not given */
     int64_t shape[FL_MAX_DIMS];
     const char *png;
     int64_t zoom;
@@ -21,7 +21,7 @@ typedef struct show_options {
 typedef struct shown_array {
     const char *name;
     host_array array;
-    array_origin origin; /* of its indices in the whole array */
+    array_origin origin; /* where its elements are in the whole array */
 } shown_array;
 
 /* Loads the i-th argument: in the shape of --shape, cut by --crop, in --dtype. Of a .npy file little more than what is

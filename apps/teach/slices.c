@@ -60,7 +60,7 @@ void slices_read(const char *option, const char *text, crop_slices *slices)
     free(copy);
 }
 
-/* Of a place that may count from the end: the place from the start, cut off at both ends. */
+/* Returns a place counted from the start, for one that counts from the end if it is negative; limited to 0..length. */
 static int64_t place_in(int64_t place, int64_t length)
 {
     const int64_t from_start = place < 0 ? place + length : place;

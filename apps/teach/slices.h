@@ -14,7 +14,7 @@ typedef struct crop_slice {
     int64_t first, end, step;
 } crop_slice;
 
-/* Of the leading dimensions; the others are whole. */
+/* A slice for each of the first `count` dimensions; the other dimensions are whole. */
 typedef struct crop_slices {
     int count;
     crop_slice slice[FL_MAX_DIMS];
@@ -23,8 +23,8 @@ typedef struct crop_slices {
 /* Reads "0:10,::2,-1". Ends the command where it is wrong. */
 void slices_read(const char *option, const char *text, crop_slices *slices);
 
-/* What the slices select of an array of that shape: for each dimension its first index, step and number of indices; 0,
- * 1 and 1 beyond ndim. */
+/* The elements that slices select: for each dimension the first index, the step and the number of indices. Dimensions
+ * beyond ndim have 0, 1 and 1. */
 typedef struct selection {
     int ndim;
     int64_t first[FL_MAX_DIMS], step[FL_MAX_DIMS], count[FL_MAX_DIMS];

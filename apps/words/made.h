@@ -19,7 +19,7 @@ typedef struct made_array {
     int ndim;
     int64_t shape[FL_MAX_DIMS]; /* 1 beyond ndim */
     uint64_t seed;
-    double value[MOST_MADE_KEYS]; /* of the kind's keys, in their order */
+    double value[MOST_MADE_KEYS]; /* the values of the kind's keys, in their order */
 } made_array;
 
 /* Returns whether the word has the form of one that makes an array: letters, then a colon. A path with a slash has not,

@@ -6,7 +6,7 @@
 
 #include "made.h"
 
-/* What the value of a key is. */
+/* The values that a key takes. */
 typedef enum key_type {
     KEY_ANY,    /* a number, also inf and nan */
     KEY_FINITE, /* a finite number */
@@ -29,7 +29,7 @@ struct made_kind {
     fl_dtype dtype; /* where neither the word nor its user names one */
     int least_ndim, most_ndim;
     made_key keys[MOST_MADE_KEYS];
-    double extent[2]; /* of the elements, where the keys do not say it */
+    double extent[2]; /* least and largest element of a kind whose keys do not give them */
 };
 
 enum { MADE_KINDS = 9 };

@@ -85,7 +85,7 @@ typedef struct counting {
     histogram_rule rule;
     const fl_histogram_args *args;
     int32_t bytes[UINT8_MAX + 1]; /* the bin of each value of u8 */
-    int64_t counters;             /* of one copy: a counter for each bin, and one for elements outside */
+    int64_t counters;             /* in one copy: one for each bin, and one for elements outside */
     int copies;                   /* histograms of one thread, which are added up at the end */
 } counting;
 

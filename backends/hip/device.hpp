@@ -112,7 +112,6 @@ hip_rows hip_matmul_rows();
 hip_rows hip_merge_rows();
 hip_rows hip_sort_rows();
 hip_rows hip_transpose_rows();
-/* The same for the vendor's sort, which is decided when the plugin is built. */
 /* As hip_fft_found, for the vendor's sort; the answer is decided when the plugin is built. */
 bool hip_sort_found(char *why, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.hpp - threads of the processor that wait for work, so that a launch needs not start any.
+ * pool.hpp - threads of the processor that wait for work, so that a launch need not start any.
  */
 #ifndef FLYNN_SIMT_POOL_HPP
 #define FLYNN_SIMT_POOL_HPP
