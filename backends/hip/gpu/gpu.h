@@ -134,22 +134,6 @@ static __device__ inline uint32_t gpu_broadcast(uint64_t lanes, uint32_t value)
     return __shfl_sync((unsigned)lanes, value, 0);
 }
 
-/* What this thread has stored before is seen by every thread that sees what it stores after, and the reverse. */
-static __device__ inline void gpu_fence()
-{
-    __threadfence();
-}
-
-static __device__ inline int gpu_lanes()
-{
-    return warpSize;
-}
-
-static inline int gpu_lanes_of(const hipDeviceProp_t &device)
-{
-    return device.warpSize;
-}
-
 /* 1 / x, to within two units in the last place. */
 static __device__ inline float gpu_reciprocal(float x)
 {
@@ -194,11 +178,6 @@ static inline bool gpu_fits(const char *built_for, const hipDeviceProp_t &device
     return amd_target_fits(built_for, device.gcnArchName);
 }
 
-static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
-{
-    return device.sharedMemPerBlock;
-}
-
 static __device__ inline uint64_t gpu_ballot(uint64_t, bool vote)
 {
     return __ballot(vote);
@@ -207,21 +186,6 @@ static __device__ inline uint64_t gpu_ballot(uint64_t, bool vote)
 static __device__ inline uint32_t gpu_broadcast(uint64_t, uint32_t value)
 {
     return (uint32_t)__shfl((int)value, 0);
-}
-
-static __device__ inline void gpu_fence()
-{
-    __threadfence();
-}
-
-static __device__ inline int gpu_lanes()
-{
-    return warpSize;
-}
-
-static inline int gpu_lanes_of(const hipDeviceProp_t &device)
-{
-    return device.warpSize;
 }
 
 static __device__ inline float gpu_reciprocal(float x)
@@ -240,6 +204,29 @@ static __device__ inline float gpu_reciprocal(float x)
 #define FLYNN_GPU_GRID_THREADS UINT32_MAX
 #endif
 constexpr int64_t gpu_max_grid_threads = FLYNN_GPU_GRID_THREADS;
+
+static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
+{
+    return device.sharedMemPerBlock;
+}
+#endif
+
+#if !defined(GPU_EMULATION)
+/* What this thread has stored before is seen by every thread that sees what it stores after, and the reverse. */
+static __device__ inline void gpu_fence()
+{
+    __threadfence();
+}
+
+static __device__ inline int gpu_lanes()
+{
+    return warpSize;
+}
+
+static inline int gpu_lanes_of(const hipDeviceProp_t &device)
+{
+    return device.warpSize;
+}
 #endif
 
 /* ------------------------------------------------------------------------------------------------- for kernels ---- */
@@ -249,10 +236,21 @@ constexpr int64_t gpu_max_grid_threads = FLYNN_GPU_GRID_THREADS;
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
-/* A kernel for blocks of at most `threads`, `blocks` of which should fit into a multiprocessor's registers. Clang's
- * second number means something else and causes spills; without it clang chooses well. */
+/* A kernel for blocks of at most `threads`, `blocks` of which should fit into a multiprocessor's registers, or fewer
+ * where it does not hold so many threads: ptxas refuses them. Clang's second number means something else and causes
+ * spills; without it clang chooses well. */
 #if defined(__CUDACC__)
-#define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+/* Threads of a multiprocessor by compute capability (CUDA C++ Programming Guide, "Technical Specifications"). */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+#define GPU_RESIDENT_THREADS 2048
+#elif __CUDA_ARCH__ == 750
+#define GPU_RESIDENT_THREADS 1024
+#else
+#define GPU_RESIDENT_THREADS 1536
+#endif
+#define GPU_LAUNCH_BOUNDS(threads, blocks) \
+    __launch_bounds__(threads, \
+                      (threads) * (blocks) <= GPU_RESIDENT_THREADS ? (blocks) : GPU_RESIDENT_THREADS / (threads))
 #else
 #define GPU_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads)
 #endif

@@ -163,11 +163,6 @@ static inline bool gpu_fits(const char *, const hipDeviceProp_t &)
     return true;
 }
 
-static inline size_t gpu_max_shared(const hipDeviceProp_t &device)
-{
-    return device.sharedMemPerBlock;
-}
-
 /* Fibers run one after the other: a warp is one thread. */
 static inline uint64_t gpu_ballot(uint64_t, bool vote)
 {
