@@ -189,8 +189,7 @@ typedef struct sweep {
     int64_t keep;              /* of the combinations that run now; 0: the exercise's own */
     int done, count;           /* combinations */
     int late;                  /* combinations that were left out because --max-time was over */
-    int worst;                 /* exit code of a process that broke */
-    int first;                 /* exit code of the first that could not run */
+    const json_t *broken;      /* the last combination whose process broke; NULL: none */
 } sweep;
 
 typedef struct combination {
@@ -238,9 +237,8 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
     json_append(s->cannot_run, entry);
-    s->first = s->first ? s->first : r->exit_code;
     if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
-        s->worst = EXIT_BROKEN; /* it died */
+        s->broken = entry; /* it died */
 }
 
 /* Returns whether the result's variant has no blocks, so that others would give the same again. */
@@ -405,11 +403,21 @@ static void settle(const common_options *common, sweep_options *own)
         option_refuse_own(common, own_options, "block", "the exercise has no blocks");
 }
 
+/* Returns the exit code. A failure gets its line on stderr, which remains with --quiet and --json. */
 static int exit_code(const sweep *s)
 {
+    const json_t *first = json_array_get(s->cannot_run, 0);
+
     if (rows_have_wrong(s->rows))
         return EXIT_WRONG_RESULT;
-    return s->worst ? s->worst : json_array_size(s->rows) > 0 ? EXIT_DONE : s->first;
+    if (s->broken) {
+        print_error("%s", row_text(s->broken, "reason"));
+        return EXIT_BROKEN;
+    }
+    if (json_array_size(s->rows) > 0 || !first)
+        return EXIT_DONE;
+    print_error("no combination can run: %s", row_text(first, "reason"));
+    return (int)json_integer_value(json_object_get(first, "exit_code"));
 }
 
 static int run_sweep(const common_options *common, const sweep_options *own)
@@ -417,7 +425,7 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     /* The backends are asked in another process, because this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
-    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, 0, 0};
+    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, NULL};
     int code;
     size_t i;
 

@@ -62,6 +62,8 @@ check "is listed for the other" json "$work/out" \
 run sweep reconstruct --backend=serial --size=16 --keep=20 --variant=naive "${quick[@]}"
 check "none can run: its exit code" test "$status" = 2
 check "and the reason" grep -q '^cannot run: serial naive, size 16, .*--keep: 20' "$work/out"
+run sweep reconstruct --backend=serial --size=16 --keep=20 --variant=naive "${quick[@]}" --json --quiet
+check "with --json and --quiet stderr has the reason" grep -q 'no combination can run: --keep: 20' "$work/err"
 export FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/wrong
 run sweep convolve --backend=wrong --size=64 --block=16x4,5 --save "${quick[@]}" --json
 check "a wrong result: exit code 1" test "$status" = 1
