@@ -14,14 +14,25 @@
 #include "view/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_BLOCK = 256 };
 
+static void choose_block(const int asked[3], int block[3])
+{
+    for (int d = 0; d < 3; d++)
+        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
+}
+
 static void settle(exercise *e)
 {
+    kernel_options *own = e->own;
+
+    choose_block(e->common.block, own->block);
+    kernel_fill(own, e->common.arguments, e->common.argument_count);
     if (!e->word)
         return;
     option_refuse(&e->common, TAKES_SIZE, "it is for the random vectors, and '%s' is given", e->word);
@@ -61,7 +72,7 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         fl_kernel_free(code->kernel);
         *code = (kernel_code){.device = NULL};
         progress("%s: compiling", k->shown_as);
-        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, own->log, sizeof own->log,
+        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->macros, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
             status = fill_constants(own, device, code->kernel);
@@ -93,12 +104,6 @@ static void choose_grid(const kernel_options *own, const int block[3], int64_t g
     }
 }
 
-static void choose_block(const int asked[3], int block[3])
-{
-    for (int d = 0; d < 3; d++)
-        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
-}
-
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
                         fl_array *const *out, const fl_run *run)
 {
@@ -121,7 +126,12 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                      a->integer, a->real};
     }
     user_function_enter("kernel");
-    return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+    status = user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+    if (with.timing && status == FL_OK) {
+        with.timing->flops = own->work_flops;
+        with.timing->bytes = isnan(own->work_bytes) ? with.timing->bytes : own->work_bytes;
+    }
+    return status;
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -409,7 +419,7 @@ const exercise_kind kernel_exercise = {
     .lacks = TAKES_CHECK | TAKES_PAGEABLE | TAKES_WRONG_TIMING,
     .options = kernel_own_options,
     .own_size = sizeof(kernel_options),
-    .own = &(const kernel_options){.relative = -1, .absolute = -1},
+    .own = &(const kernel_options)KERNEL_DEFAULTS,
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},
