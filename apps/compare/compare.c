@@ -279,7 +279,7 @@ int command_compare(int argc, char **argv)
                                summary,
                                (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON | TAKES_TABLE,
                                own_options,
-                               &own};
+                               .own = &own};
     common_options common;
     int code;
 

@@ -3,6 +3,7 @@
  * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
+#include "kernel_rows.h"
 #include "function.h"
 
 #include "files/files.h"
@@ -297,7 +298,7 @@ static void expect(exercise *e)
         expect_run(e, &own->kernel, x);
     else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
-    else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
+    else if (kernel_is_file(own->expect))
         expect_kernel(e, x);
     else
         expect_expression(e, x);
@@ -393,8 +394,17 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const kernel_options *own = e->own;
+    json_t *let = json_new_object(), *defines = json_new_list();
 
     json_put(row, "kernel", json_text(own->kernel.info.name));
+    json_put(row, "file", json_text(e->word));
+    json_put(row, "grid", json_wholes(m->timing.grid, 3));
+    for (int i = 0; i < own->let_count; i++)
+        json_put(let, own->lets[i].name, json_whole(own->lets[i].values.value[0]));
+    json_put(row, "let", let);
+    for (int i = 0; own->defines[i]; i++)
+        json_append(defines, json_text(own->macros[i]));
+    json_put(row, "define", defines);
     json_put(row, "passes_differ", json_boolean(m->watched.differing != 0));
     json_put(row, "overwritten", m->watched.overwritten ? json_whole(m->watched.overwritten_at) : json_null());
 }
@@ -411,9 +421,9 @@ const exercise_kind kernel_exercise = {
             "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
             "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
             "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
-    .arguments = "[FILE [ARGUMENT...]]",
+    .arguments = "[FILE... [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
-    .most_words = FL_MAX_PARAMETERS,
+    .most_words = MOST_KERNEL_WORDS,
     .first_is_text = true,
     .dtypes = DTYPES_ALL,
     .lacks = TAKES_CHECK | TAKES_PAGEABLE | TAKES_WRONG_TIMING,
@@ -425,6 +435,7 @@ const exercise_kind kernel_exercise = {
     .laws = {10000000, 1, NULL},
     .not_everywhere = true,
     .steps = {NULL, plan, call, expect, check, release},
+    .hand_over = kernel_hand_over,
     .settle = settle,
     .take = kernel_take,
     .add_json = add_json,

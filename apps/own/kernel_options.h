@@ -9,7 +9,13 @@
 
 #include "run/registry.h"
 
-enum { MOST_DEFINES = 32, MOST_CONSTANTS = 8, MOST_LETS = 8 };
+enum {
+    MOST_DEFINES = 32,
+    MOST_CONSTANTS = 8,
+    MOST_LETS = 8,
+    MOST_KERNEL_FILES = 32,
+    MOST_KERNEL_WORDS = MOST_KERNEL_FILES + FL_MAX_PARAMETERS
+};
 
 /* A __constant__ variable that a file fills. */
 typedef struct kernel_constant {

@@ -361,7 +361,7 @@ int command_report(int argc, char **argv)
                                summary,
                                (TAKES_RUN & ~TAKES_SIZE) | TAKES_FILES,
                                own_options,
-                               &own};
+                               .own = &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     plot_list plots;

@@ -178,6 +178,9 @@ struct exercise_kind {
     exercise_steps steps;
 
     /* Members that few exercises need; NULL elsewhere. */
+    /* Called when the command line is read: replaces the process by another command where that one does what is asked
+     * for. Such an exercise gets lists in --block (TAKES_BLOCKS). */
+    void (*hand_over)(const exercise *e, char **argv);
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
      * exercise.input_count says if it is not 0. */
