@@ -132,10 +132,17 @@ void kernel_rows_put(const kernel_rows *rows, int i, json_t *row)
     const kernel_options *own = rows->own;
     const places p = places_of(rows, i);
     json_t *let = json_new_object();
+    char shown[128] = "";
 
-    for (int k = 0; k < own->let_count; k++)
-        json_put(let, own->lets[k].name, json_whole(own->lets[k].values.value[p.let[k]]));
+    for (int k = 0; k < own->let_count; k++) {
+        const size_t used = strlen(shown);
+        const int64_t value = own->lets[k].values.value[p.let[k]];
+        json_put(let, own->lets[k].name, json_whole(value));
+        if (own->lets[k].values.count > 1)
+            snprintf(shown + used, sizeof shown - used, "%s%s=%" PRId64, used ? " " : "", own->lets[k].name, value);
+    }
     json_put(row, "let", let);
+    json_put(row, "let_shown", json_text(*shown ? shown : NULL));
     if (rows->files == 0)
         return;
     char *choice = choice_of(rows, &p);

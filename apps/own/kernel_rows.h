@@ -28,7 +28,8 @@ kernel_rows kernel_rows_of(const kernel_options *own, const char *const *words, 
 /* Adds the options, the file and the arguments of the i-th row, to which nothing more can be added. */
 void kernel_rows_words(const kernel_rows *rows, int i, child_words *w);
 
-/* Adds what the i-th row is: "file"; "choice", the file's name and those macros that are lists; "let". */
+/* Adds what the i-th row is: "file"; "choice", the file's name and those macros that are lists; "let" with
+ * the values of --let, and "let_shown", a text of those that are lists. */
 void kernel_rows_put(const kernel_rows *rows, int i, json_t *row);
 
 /* exercise_kind.hand_over: several rows are those of `flynn sweep kernel`, by which the process is replaced. */
