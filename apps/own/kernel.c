@@ -3,6 +3,7 @@
  * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
+#include "kernel_axes.h"
 #include "kernel_rows.h"
 #include "function.h"
 
@@ -13,6 +14,7 @@
 #include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,22 +89,12 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     return FL_OK;
 }
 
-/* Blocks for a thread for each element of the first output: along its last dimensions where the block has several. */
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
-    const output_spec *o = &own->specs[0];
-    const int64_t size = output_size(o);
-
-    for (int d = 0; d < 3; d++)
-        grid[d] = own->grid[d] ? own->grid[d] : 1;
-    if (own->grid[0])
-        return;
-    if (block[1] * block[2] > 1) {
-        for (int d = 0; d < 3 && d < o->ndim; d++)
-            grid[d] = (o->shape[o->ndim - 1 - d] + block[d] - 1) / block[d];
-    } else {
-        grid[0] = size > block[0] ? (size + block[0] - 1) / block[0] : 1;
-    }
+    if (own->grid[0] == 0)
+        kernel_auto_grid(&own->specs[0], block, false, grid);
+    for (int d = 0; d < 3 && own->grid[0]; d++)
+        grid[d] = own->grid[d];
 }
 
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
@@ -129,7 +121,7 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
     user_function_enter("kernel");
     status = user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
     if (with.timing && status == FL_OK) {
-        with.timing->flops = own->work_flops;
+        with.timing->flops = isnan(own->work_flops) ? with.timing->flops : own->work_flops;
         with.timing->bytes = isnan(own->work_bytes) ? with.timing->bytes : own->work_bytes;
     }
     return status;
@@ -163,6 +155,7 @@ static void plan(exercise *e)
         exercise_output(e, own->specs[i].dtype, own->specs[i].ndim, own->specs[i].shape);
     e->begins = own->begins;
     e->guarded = !own->unguarded;
+    e->uncounted = isnan(own->work_flops);
     exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",", arrays);
 }
 
@@ -356,6 +349,20 @@ static void check_passes(const kernel_options *own, const measurement *m, compar
     found->ok = found->unknown = false;
 }
 
+/* Says with which grid the kernel would be right. */
+static void try_exchanged(const exercise *e, const measurement *m)
+{
+    kernel_options *own = e->own;
+    int64_t grid[3];
+
+    if (own->exchanged_count == MOST_FUNCTION_DEVICES || !kernel_is_right_exchanged(e, m, grid))
+        return;
+    own->exchanged[own->exchanged_count].requested = m->requested;
+    memcpy(own->exchanged[own->exchanged_count++].grid, grid, sizeof grid);
+    print_error("%s: right with --grid=%s: your x is the first dimension; let it be the last", m->requested,
+                format_block((int[]){(int)grid[0], (int)grid[1], (int)grid[2]}).text);
+}
+
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const kernel_options *own = e->own;
@@ -374,6 +381,8 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, x->count < own->output_count ? "%s (%.20s alone)" : "%s", x->how, own->outputs[0]);
     if (found.failed == 0 && (x->count == 0 || strcmp(x->itself, m->device.backend) == 0))
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
+    if (found.failed > 0)
+        try_exchanged(e, m);
     check_guards(own, m, &found);
     check_passes(own, m, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
@@ -399,6 +408,10 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     json_put(row, "kernel", json_text(own->kernel.info.name));
     json_put(row, "file", json_text(e->word));
     json_put(row, "grid", json_wholes(m->timing.grid, 3));
+    json_put(row, "right_with_grid", json_null());
+    for (int i = 0; i < own->exchanged_count; i++)
+        if (strcmp(own->exchanged[i].requested, m->requested) == 0)
+            json_put(row, "right_with_grid", json_wholes(own->exchanged[i].grid, 3));
     for (int i = 0; i < own->let_count; i++)
         json_put(let, own->lets[i].name, json_whole(own->lets[i].values.value[0]));
     json_put(row, "let", let);

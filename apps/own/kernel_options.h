@@ -71,6 +71,12 @@ typedef struct kernel_options {
     int filled_count;
     double work_flops, work_bytes; /* of --flops and --bytes; NaN: not given */
 
+    struct {
+        const char *requested; /* the backend */
+        int64_t grid[3];
+    } exchanged[MOST_FUNCTION_DEVICES]; /* wrong results that are right with these grids */
+    int exchanged_count;
+
     kernel_text kernel;
     kernel_argument arguments[FL_MAX_PARAMETERS];
     const char *outputs[MOST_OUTPUTS]; /* names of their parameters */

@@ -9,6 +9,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "view/json.h"
+#include "words/made.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,6 +39,16 @@ kernel_rows kernel_rows_of(const kernel_options *own, const char *const *words, 
     if (rows.count > MOST_ROWS)
         fail(EXIT_BAD_INPUT, "the kernels, -D and --let make more than %d rows; expected fewer values", MOST_ROWS);
     return rows;
+}
+
+unsigned kernel_rows_takes(const kernel_rows *rows, const common_options *common)
+{
+    const unsigned takes = exercise_takes(&kernel_exercise);
+
+    for (int i = rows->files; i < rows->word_count; i++)
+        if (made_takes_seed(rows->words[i]))
+            return takes;
+    return rows->files == 0 || common->given & TAKES_SEED ? takes : takes & ~(unsigned)TAKES_SEED;
 }
 
 /* Which value of each list a row has: macros change fastest, then kernels, then --let. */

@@ -50,6 +50,7 @@ typedef struct exercise {
      * same; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
     bool guarded;
+    bool uncounted;                               /* nothing says how many operations it does */
     unsigned distributed;                         /* inputs of which each rank has its share: a bit 1 << i for each */
     int64_t input_rows[MOST_INPUTS], output_rows; /* the first dimension of inputs and first output, of all ranks */
     void *expected;                               /* what results are compared with; the kind's */

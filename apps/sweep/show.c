@@ -92,14 +92,18 @@ void sweep_table_fill(json_t *document)
     json_put(document, "best", list);
 }
 
-static const column block_column = {.title = "block", .key = "block", .as = AS_BLOCK};
+static cell block_of(const json_t *entry, const char *key)
+{
+    const column c = {.title = key, .key = key, .as = AS_BLOCK};
+    cell room;
+
+    column_text(&c, entry, &room);
+    return room;
+}
 
 cell sweep_block(const json_t *entry)
 {
-    cell room;
-
-    column_text(&block_column, entry, &room);
-    return room;
+    return block_of(entry, "block");
 }
 
 cell sweep_variant(const json_t *row)
@@ -199,8 +203,11 @@ static void show_best(const json_t *rows, const json_t *best)
 
 static void print_combination(const json_t *entry)
 {
-    text_print("%s %s, %s%s, block %s", row_text(entry, "backend"), sweep_variant(entry).text, size_word(entry),
-               sweep_size(entry).text, sweep_block(entry).text);
+    const char *backend =
+        row_text(entry, json_is_string(row_value(entry, "backend_requested")) ? "backend_requested" : "backend");
+
+    text_print("%s %s, %s%s, block %s", backend, sweep_variant(entry).text, size_word(entry), sweep_size(entry).text,
+               sweep_block(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */
@@ -218,6 +225,21 @@ static void show_reasons(const json_t *list)
             print_combination(json_array_get(list, next - 1));
         }
         text_print(": %s\n", row_text(first, "reason"));
+    }
+}
+
+/* Says of each wrong kernel with which grid it is right. */
+static void show_exchanged(const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (!json_is_array(row_value(row, "right_with_grid")))
+            continue;
+        print_combination(row);
+        text_print(": right with --grid=%s: its x is the first dimension\n", block_of(row, "right_with_grid").text);
     }
 }
 
@@ -242,6 +264,7 @@ void sweep_table_show(const json_t *document)
 
     columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
+    show_exchanged(rows);
     show_emulations(rows);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
