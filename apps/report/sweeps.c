@@ -101,7 +101,7 @@ static heat heat_of(const json_t *results, const extent *e)
         h.best[k % MOST_COLUMNS] = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] = NAN;
     json_array_foreach(results, i, row)
     {
-        const cell variant = sweep_variant(row), block = sweep_block(row),
+        const cell variant = variant_cell(row), block = sweep_block(row),
                    both = cell_print("%.60s %.16s", variant.text, *block.text == '-' ? "" : block.text);
         const int c = place_of(&h.columns, e->places ? sweep_size(row).text : block.text),
                   r = c < 0 ? -1 : place_of(&h.rows, e->places && e->blocks > 1 ? both.text : variant.text);
@@ -258,8 +258,8 @@ static lines lines_of(const json_t *rows, const extent *e)
         l.y[k / MOST_ROWS][k % MOST_ROWS] = NAN;
     json_array_foreach(rows, i, row)
     {
-        const cell variant = sweep_variant(row), rank = cell_print("%.60s, rank %.12s", variant.text,
-                                                                   cell_value(json_object_get(row, "keep_asked")).text);
+        const cell variant = variant_cell(row), rank = cell_print("%.60s, rank %.12s", variant.text,
+                                                                  cell_value(json_object_get(row, "keep_asked")).text);
         const double y = seconds_of(row);
         const int s = isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : variant.text) : -1;
         const bool flat = !has_key(&l) && *sweep_block(row).text == '-';

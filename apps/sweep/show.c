@@ -106,11 +106,6 @@ cell sweep_block(const json_t *entry)
     return block_of(entry, "block");
 }
 
-cell sweep_variant(const json_t *row)
-{
-    return cell_print("%s", row_text(row, json_is_string(row_value(row, "choice")) ? "choice" : "variant"));
-}
-
 cell sweep_size(const json_t *row)
 {
     if (json_is_string(row_value(row, "let_shown")))
@@ -128,7 +123,7 @@ cell sweep_size(const json_t *row)
 const column sweep_columns[] = {
     {.key = "exercise"},
     {.key = "resource"},
-    {.title = "variant", .make = sweep_variant},
+    {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
     {.key = "block"},
     {.key = "kernel_s"},
@@ -149,7 +144,7 @@ const column sweep_best_columns[] = {
     {.title = "device", .key = "device", .drop = 11},
     {.key = "dtype"},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.title = "variant", .make = sweep_variant},
+    {.title = "variant", .make = variant_cell},
     {.key = "block"},
     {.key = "kernel_s"},
     {.title = "kept", .key = "kept", .drop = 30},
@@ -158,7 +153,7 @@ const column sweep_best_columns[] = {
 
 const column sweep_refused_columns[] = {
     {.title = "backend", .key = "backend"},
-    {.title = "variant", .make = sweep_variant},
+    {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
     {.key = "block"},
     {.title = "reason", .key = "reason"},
@@ -171,8 +166,8 @@ static void show_ties(const json_t *best)
     size_t i;
     json_t *other;
 
-    json_array_foreach(ties, i, other) text_print(
-        "%s%s, block %s", i ? "; " : "    not clearly: ", sweep_variant(other).text, sweep_block(other).text);
+    json_array_foreach(ties, i, other)
+        text_print("%s%s, block %s", i ? "; " : "    not clearly: ", variant_cell(other).text, sweep_block(other).text);
     if (json_array_size(ties) > 0)
         text_print(" may be as fast\n");
 }
@@ -193,7 +188,7 @@ static void show_best(const json_t *rows, const json_t *best)
         if (!same_place(row, best))
             continue;
         text_print("best of %s%s on %s: %s, block %s, %s%s\n", size_word(row), sweep_size(row).text,
-                   row_text(best, "resource"), sweep_variant(best).text, sweep_block(best).text,
+                   row_text(best, "resource"), variant_cell(best).text, sweep_block(best).text,
                    format_seconds(row_number(best, "kernel_s")).text,
                    json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
@@ -206,7 +201,7 @@ static void print_combination(const json_t *entry)
     const char *backend =
         row_text(entry, json_is_string(row_value(entry, "backend_requested")) ? "backend_requested" : "backend");
 
-    text_print("%s %s, %s%s, block %s", backend, sweep_variant(entry).text, size_word(entry), sweep_size(entry).text,
+    text_print("%s %s, %s%s, block %s", backend, variant_cell(entry).text, size_word(entry), sweep_size(entry).text,
                sweep_block(entry).text);
 }
 

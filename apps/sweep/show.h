@@ -16,9 +16,8 @@ void sweep_table_fill(json_t *document);
 /* Views of the document's "results", "best" and "cannot_run". */
 extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns[];
 
-/* Cells of a result: its variant, or a user's kernel with those macros that are lists; "512, rank 20", the size that
+/* Cells of a result: "512, rank 20", the size that
  * was asked for, else its shape; "32x8", or "-" for a variant without blocks. */
-cell sweep_variant(const json_t *row);
 cell sweep_size(const json_t *row);
 cell sweep_block(const json_t *row);
 
