@@ -237,7 +237,9 @@ static int compare_now(const common_options *common, const compare_options *own,
 
     rows_rank(json_object_get(document, "results"));
     failed = json_object_get(document, "failed");
-    if (results_write(common, document))
+    const bool table = results_write(common, document);
+    results_say_wrong(json_object_get(document, "results"), table);
+    if (table)
         show(document, style);
     else
         json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") < EXIT_BROKEN)

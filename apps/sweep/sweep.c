@@ -427,8 +427,10 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     sweep_table_fill(document);
     if (own->save)
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
-    if (results_write(common, document))
+    const bool table = results_write(common, document);
+    if (table)
         sweep_table_show(document);
+    results_say_wrong(s.rows, table);
     code = exit_code(&s);
     json_decref(offers);
     json_decref(document);
