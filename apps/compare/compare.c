@@ -289,7 +289,7 @@ int command_compare(int argc, char **argv)
 {
     compare_options own = {.kernel = KERNEL_DEFAULTS};
     const command_line line = {"flynn compare",
-                               "[EXERCISE... | kernel FILE... [ARGUMENT...] | NEW.json]",
+                               "[EXERCISE...|kernel FILE...|NEW.json]",
                                MOST_ARGUMENTS,
                                summary,
                                (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON | TAKES_TABLE | TAKES_BLOCKS,

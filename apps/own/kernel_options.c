@@ -150,15 +150,15 @@ static const char *const bytes[] = {"4*(m*k+k*n+m*n)", NULL};
 
 const own_option kernel_own_options[] = {
     {"entry", OPTION_TEXT, offsetof(kernel_options, entry), "NAME", "The kernel of the text (default: the last one)",
-     .group = GROUP_WHAT},
+     .group = GROUP_SELDOM},
     {"grid", OPTION_CUSTOM, 0, "X[xY[xZ]]", "Blocks (default: auto, a thread an element)", .group = GROUP_WHAT,
      .names = grids, .parse = parse_grid},
     {"shared", OPTION_CUSTOM, 0, "BYTES", "Dynamic shared memory of a block (0)", .group = GROUP_WHAT,
      .parse = parse_shared},
-    {"define", OPTION_CUSTOM, 0, "NAME[=X,...]", "A macro of the text, a row for each X", .letter = 'D',
+    {"define", OPTION_CUSTOM, 0, "NAME[=X]", "A macro of the text (X,Y: a row for each)", .letter = 'D',
      .group = GROUP_WHAT, .names = definitions, .parse = parse_define},
-    {"let", OPTION_CUSTOM, 0, "NAME=N,...", "{NAME} is N, a row for each N", .group = GROUP_WHAT, .names = lets,
-     .parse = parse_let},
+    {"let", OPTION_CUSTOM, 0, "NAME=N,...", "{NAME} is N in other words; a row for each N", .group = GROUP_WHAT,
+     .names = lets, .parse = parse_let},
     {"constant", OPTION_CUSTOM, 0, "NAME:FILE", "Fill a __constant__ variable", .group = GROUP_WHAT, .names = constants,
      .parse = parse_constant},
     {"expect", OPTION_TEXT, offsetof(kernel_options, expect), "WHAT", "The result: an expression, .npy file or kernel",
@@ -166,13 +166,13 @@ const own_option kernel_own_options[] = {
     {"flops", OPTION_TEXT, offsetof(kernel_options, flops), "FORMULA", "Operations, for GFLOP/s, such as 2*m*n*k",
      .group = GROUP_HOW, .names = flops},
     {"bytes", OPTION_TEXT, offsetof(kernel_options, bytes), "FORMULA", "Bytes, for GB/s (each array once)",
-     .group = GROUP_HOW, .names = bytes},
+     .group = GROUP_SELDOM, .names = bytes},
     {"rtol", OPTION_REAL, offsetof(kernel_options, relative), "R",
      "Relative tolerance of the check (f32 1e-5, f64 1e-12)", .group = GROUP_HOW},
     {"atol", OPTION_REAL, offsetof(kernel_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
      .group = GROUP_HOW},
     {"guard", OPTION_CHOICE, offsetof(kernel_options, unguarded), "on|off", "Look for writes beyond the outputs (on)",
-     .group = GROUP_HOW, .names = on_or_off},
+     .group = GROUP_SELDOM, .names = on_or_off},
     {0},
 };
 
@@ -211,6 +211,8 @@ void kernel_fill(kernel_options *own, const char **arguments, int argument_count
                        "a grid (auto, or for example 1024 or 64x64)", 1, own->grid);
     if (own->shared_text && strchr(own->shared_text, '{'))
         own->shared = option_integer("shared", fill(own, "shared", own->shared_text, &names), 0, INT32_MAX);
+    if (own->expect)
+        own->expect = fill(own, "expect", own->expect, &names);
     for (int i = 0; own->defines[i]; i++)
         own->macros[i] = fill(own, "define", own->defines[i], &names);
     for (int i = 0; i < argument_count; i++)

@@ -67,7 +67,7 @@ typedef struct kernel_options {
     int constant_count;
 
     int block[3];                                       /* of this run, for formulas */
-    char *filled[MOST_DEFINES + FL_MAX_PARAMETERS + 2]; /* texts with the values of their formulas */
+    char *filled[MOST_DEFINES + MOST_KERNEL_WORDS + 3]; /* texts with the values of their formulas */
     int filled_count;
     double work_flops, work_bytes; /* of --flops and --bytes; NaN: not given */
 
@@ -101,8 +101,8 @@ extern const own_option kernel_own_options[];
 int kernel_define_count(const char *define);
 char *kernel_define_value(const char *define, int i);
 
-/* Replaces each {FORMULA} in the arguments, macros, --grid and --shared by its value. The names are those of --let and
- * block.x, block.y and block.z. Ends the command where a formula is wrong. */
+/* Replaces each {FORMULA} in the arguments, macros, --grid, --shared and --expect by its value. The names are those of
+ * --let and block.x, block.y and block.z. Ends the command where a formula is wrong. */
 void kernel_fill(kernel_options *own, const char **arguments, int argument_count);
 
 /* Computes --flops and --bytes from the names of --let, the block, the kernel's whole numbers, and of each array
