@@ -5,14 +5,10 @@
 #include "kernels.h"
 
 #include "support/fail.h"
-#include "support/memory.h"
 #include "support/progress.h"
-#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
-#include "view/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool compare_is_of_kernels(const common_options *common)
@@ -28,27 +24,28 @@ typedef struct run {
     int late;                            /* rows that were left out because --max-time was over */
 } run;
 
-/* "kernel tiled TILE=16, m=256, block 16x16" */
-static char *name_of(const json_t *entry, const int *block)
+cell compare_failed(const json_t *entry)
 {
     const bool let = json_is_string(row_value(entry, "let_shown"));
+    const column block = {.key = "block", .as = AS_BLOCK};
+    cell room;
 
-    return memory_print("%s %s%s%s, block %s", kernel_exercise.name, variant_cell(entry).text, let ? ", " : "",
-                        let ? row_text(entry, "let_shown") : "", format_block(block).text);
+    if (!json_is_string(row_value(entry, "choice")))
+        return cell_print("%s", row_text(entry, "exercise"));
+    return cell_print("%s %.60s%s%.30s, block %s", row_text(entry, "exercise"), row_text(entry, "choice"),
+                      let ? ", " : "", let ? row_text(entry, "let_shown") : "", column_text(&block, entry, &room));
 }
 
 static void add_failure(run *r, int row, const child_result *found, const int *block)
 {
     json_t *entry = json_new_object();
-    char *name;
 
     kernel_rows_put(r->rows, row, entry);
-    name = name_of(entry, block);
-    json_put(entry, "exercise", json_text(name));
+    json_put(entry, "block", json_wholes((int64_t[]){block[0], block[1], block[2]}, 3));
+    json_put(entry, "exercise", json_text(kernel_exercise.name));
     json_put(entry, "exit_code", json_whole(found->exit_code));
     json_put(entry, "message", json_text(found->message));
     json_append(r->failed, entry);
-    free(name);
 }
 
 /* Runs a row with the block; all 0: the kernel's usual one. */
@@ -96,8 +93,7 @@ json_t *compare_kernels(const common_options *common, const kernel_options *own)
     if (!r.document) {
         const json_t *first = json_array_get(r.failed, 0);
         const int code = (int)json_integer_value(row_value(first, "exit_code"));
-        fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", row_text(first, "exercise"),
-             row_text(first, "message"));
+        fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", compare_failed(first).text, row_text(first, "message"));
     }
     if (r.late > 0)
         note("--max-time: the time was over after %d of %d rows", count - r.late, count);

@@ -185,7 +185,8 @@ check "the speed-up is over the first of the size" json compare.json \
          for r in d["results"])'
 check "its table tells the rows apart" grep -Eq "^kernel +false-gpu:0 +SISD +reconstruct_tiled +m=32 +16x16 " "$work/out"
 run compare kernel wild.hip "${one[0]}" out=1 1 --block=1 -D FIRST=1 --json "${hip[@]}"
-check "one that fails" json "$work/out" '[f["exercise"] for f in d["failed"]] == ["kernel wild, block 1"] and len(d["results"]) == 1'
+check "one that fails" json "$work/out" '[(f["exercise"], f["choice"], f["block"]) for f in d["failed"]] ==
+    [("kernel", "wild", [1, 1, 1])] and len(d["results"]) == 1'
 check "has exit code 1" test "$status" = 1
 check "and its reason on stderr" grep -q "kernel wild, block 1: the kernel reads or writes memory" "$work/err"
 refused "all fail" 1 "kernel wild, block 1: " compare kernel wild.hip out=1 1 --block=1 "${hip[@]}"
