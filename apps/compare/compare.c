@@ -198,7 +198,7 @@ static void show(const json_t *document, table_style style)
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)
-        text_print("failed %s: %s\n", compare_failed(entry).text, row_text(entry, "message"));
+        text_print("failed %s: %s\n", work_cell(entry).text, row_text(entry, "message"));
 }
 
 /* The named exercises; all of them where none is named. */
@@ -243,12 +243,12 @@ static int compare_now(const common_options *common, const compare_options *own,
         show(document, style);
     else
         json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") < EXIT_BROKEN)
-            print_error("%s: %s", compare_failed(entry).text, row_text(entry, "message"));
+            print_error("%s: %s", work_cell(entry).text, row_text(entry, "message"));
     if (rows_have_wrong(json_object_get(document, "results")) || json_array_size(failed) > 0)
         code = EXIT_WRONG_RESULT;
     json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") >= EXIT_BROKEN && code != EXIT_BROKEN)
     {
-        print_error("%s: %s", compare_failed(entry).text, row_text(entry, "message"));
+        print_error("%s: %s", work_cell(entry).text, row_text(entry, "message"));
         code = EXIT_BROKEN;
     }
     json_decref(document);

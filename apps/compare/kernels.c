@@ -6,6 +6,7 @@
 
 #include "support/fail.h"
 #include "support/progress.h"
+#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -23,18 +24,6 @@ typedef struct run {
     json_t *document, *results, *failed; /* document: NULL until a row has run */
     int late;                            /* rows that were left out because --max-time was over */
 } run;
-
-cell compare_failed(const json_t *entry)
-{
-    const bool let = json_is_string(row_value(entry, "let_shown"));
-    const column block = {.key = "block", .as = AS_BLOCK};
-    cell room;
-
-    if (!json_is_string(row_value(entry, "choice")))
-        return cell_print("%s", row_text(entry, "exercise"));
-    return cell_print("%s %.60s%s%.30s, block %s", row_text(entry, "exercise"), row_text(entry, "choice"),
-                      let ? ", " : "", let ? row_text(entry, "let_shown") : "", column_text(&block, entry, &room));
-}
 
 static void add_failure(run *r, int row, const child_result *found, const int *block)
 {
@@ -65,7 +54,12 @@ static void run_row(run *r, int row, const int *block)
         add_failure(r, row, &found, block);
         return;
     }
-    json_array_foreach(json_object_get(found.document, "results"), i, result) kernel_rows_put(r->rows, row, result);
+    json_array_foreach(json_object_get(found.document, "results"), i, result)
+    {
+        kernel_rows_put(r->rows, row, result);
+        json_put(result, "block_asked",
+                 block[0] ? json_wholes((int64_t[]){block[0], block[1], block[2]}, 3) : json_null());
+    }
     json_array_extend(r->results, json_object_get(found.document, "results"));
     if (r->document)
         json_decref(found.document);
@@ -93,7 +87,7 @@ json_t *compare_kernels(const common_options *common, const kernel_options *own)
     if (!r.document) {
         const json_t *first = json_array_get(r.failed, 0);
         const int code = (int)json_integer_value(row_value(first, "exit_code"));
-        fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", compare_failed(first).text, row_text(first, "message"));
+        fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", work_cell(first).text, row_text(first, "message"));
     }
     if (r.late > 0)
         note("--max-time: the time was over after %d of %d rows", count - r.late, count);

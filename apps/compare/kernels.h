@@ -5,7 +5,6 @@
 #pragma once
 
 #include "own/kernel_rows.h"
-#include "view/columns.h"
 
 /* Returns whether the words are `kernel FILE...`. */
 bool compare_is_of_kernels(const common_options *common);
@@ -13,7 +12,3 @@ bool compare_is_of_kernels(const common_options *common);
 /* The document of all rows: each kernel with each value of -D, --let and --block on all backends, in a process of its
  * own. Those that fail are in "failed". Ends the command where all fail. */
 json_t *compare_kernels(const common_options *common, const kernel_options *own);
-
-/* The name of an entry in "failed": the exercise; of one of several kernels "kernel tiled TILE=16, m=256, block 16x16".
- */
-cell compare_failed(const json_t *entry);

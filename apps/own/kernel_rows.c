@@ -119,12 +119,30 @@ void kernel_rows_words(const kernel_rows *rows, int i, child_words *w)
         child_words_add(w, "%s", rows->words[k]);
 }
 
-/* The file's name without its folder and its end, and the macros that are lists: "tiled TILE=16". */
+/* The file's name without its folder. */
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The name of a file without its folder and its end; with its folder where another kernel's file has this name. */
+static char *kernel_name(const kernel_rows *rows, int file)
+{
+    const char *path = rows->words[file], *name = name_in(path), *dot;
+
+    for (int i = 0; i < rows->files; i++)
+        if (i != file && strcmp(name_in(rows->words[i]), name_in(path)) == 0)
+            name = path;
+    dot = strrchr(name, '.');
+    return memory_print("%.*s", (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
+}
+
+/* The kernel's name and the macros that are lists: "tiled TILE=16". */
 static char *choice_of(const kernel_rows *rows, const places *p)
 {
-    const char *path = rows->words[p->file], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    char *text = memory_print("%.*s", (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
+    char *text = kernel_name(rows, p->file);
 
     for (int k = 0; rows->own->defines[k]; k++) {
         if (kernel_define_count(rows->own->defines[k]) == 1)

@@ -85,6 +85,18 @@ static cell block_cell(const json_t *block)
     return cell_print("%s", format_block(edges).text);
 }
 
+cell work_cell(const json_t *entry)
+{
+    const bool let = json_is_string(row_value(entry, "let_shown"));
+    const column block = {.key = "block", .as = AS_BLOCK};
+    cell room;
+
+    if (!json_is_string(row_value(entry, "choice")))
+        return cell_print("%s", row_text(entry, "exercise"));
+    return cell_print("%s %.60s%s%.30s, block %s", row_text(entry, "exercise"), row_text(entry, "choice"),
+                      let ? ", " : "", let ? row_text(entry, "let_shown") : "", column_text(&block, entry, &room));
+}
+
 static cell check_cell(const json_t *row)
 {
     const json_t *worst = row_value(row, "check.worst_index");

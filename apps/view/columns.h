@@ -45,6 +45,9 @@ const column *columns_of(unsigned in, const json_t *rows);
  * several. */
 cell variant_cell(const json_t *row);
 
+/* The exercise of a row; of one of several kernels "kernel tiled TILE=16, m=256, block 16x16". */
+cell work_cell(const json_t *row);
+
 /* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
 cell cell_value(const json_t *value);
 

@@ -184,6 +184,18 @@ check "the speed-up is over the first of the size" json compare.json \
     'all(abs(r["speed_up"] - next(f for f in d["results"] if f["let"] == r["let"])["kernel_s"] / r["kernel_s"]) < 1e-9
          for r in d["results"])'
 check "its table tells the rows apart" grep -Eq "^kernel +false-gpu:0 +SISD +reconstruct_tiled +m=32 +16x16 " "$work/out"
+ok "itself" compare --against=compare.json compare.json --json
+check "each row is paired with its own" json "$work/out" 'len(d["pairs"]) == 18 and d["unpaired"] == [] and
+    all(p["kernel"]["ratio"] == 1 for p in d["pairs"])'
+ok "as a table" compare --against=compare.json compare.json
+check "names them" grep -q "^kernel reconstruct_tiled, m=50, block 16x16 " "$work/out"
+mkdir one two
+cp "$kernels/increment.hip" one
+cp "$kernels/increment.hip" two
+ok "two files of one name" kernel one/increment.hip two/increment.hip inout:0:4 4 --expect='x + 1' --json "${hip[@]}"
+check "have their folders" json "$work/out" '[r["choice"] for r in d["results"]] == ["one/increment", "two/increment"]'
+ok "blocks of the vectors that are made" kernel --block=32,64 --size=100 --json "${hip[@]}"
+check "a row each" json "$work/out" '[r["block"][0] for r in d["results"]] == [32, 64] and not any("choice" in r for r in d["results"])'
 run compare kernel wild.hip "${one[0]}" out=1 1 --block=1 -D FIRST=1 --json "${hip[@]}"
 check "one that fails" json "$work/out" '[(f["exercise"], f["choice"], f["block"]) for f in d["failed"]] ==
     [("kernel", "wild", [1, 1, 1])] and len(d["results"]) == 1'

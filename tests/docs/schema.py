@@ -284,6 +284,8 @@ def main():
                    "{n}", "--let=n=300,500", "--backend=hip-cpu", *QUICK[:2])
         good("sweep kernel", run("sweep", *kernels, "--flops=n", "-DA=1,2"))
         good("compare kernel", run("compare", *kernels, "--block=64"))
+        pathlib.Path("kernels.json").write_text(json.dumps(run("compare", *kernels)), encoding="utf-8")
+        good("compare --against of kernels", run("compare", "--against=kernels.json", "kernels.json"))
     good("laws", run("laws", "sort", "--size=2000", "--threads=1,2,3,4", "--repeat=3"))
     good("laws of a batch", run("laws", "batch", str(SAVED.parent / "kept/batch/in"), "--keep=2", "--threads=1,2,3,4"))
     good("taxonomy", run("taxonomy", "--size=2000", "--repeat=3"))
