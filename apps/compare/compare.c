@@ -54,6 +54,7 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "unclear.\v"
                               "\tevery exercise on every backend\n"
                               "sort convolve -b serial,omp\tsome of them\n"
+                              "kernel naive.hip tiled.hip 0:9 out\tkernels of your own\n"
                               "--against=old.json new.json\twhat became faster or slower\n";
 
 static json_t *failure(const char *exercise, const child_result *r)

@@ -431,7 +431,11 @@ const exercise_kind kernel_exercise = {
             "number or "
             "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
             "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-            "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+            "put back before each pass. --define, --let and --constant may be given several times. Several files, and "
+            "lists "
+            "in --block, --define and --let, make a row each, as in `flynn sweep kernel`. {FORMULA} in an argument, "
+            "--define, --grid, --shared or --expect is its value: names of --let, block.x, + - * / % and brackets. "
+            "Without FILE: the sum of "
             "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
             "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE... [ARGUMENT...]]",

@@ -139,15 +139,16 @@ static char *kernel_name(const kernel_rows *rows, int file)
     return memory_print("%.*s", (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
 }
 
-/* The kernel's name and the macros that are lists: "tiled TILE=16". */
-static char *choice_of(const kernel_rows *rows, const places *p)
+/* "tiled TILE=16" */
+char *kernel_rows_choice(const kernel_rows *rows, int i)
 {
-    char *text = kernel_name(rows, p->file);
+    const places p = places_of(rows, i);
+    char *text = rows->files > 0 ? kernel_name(rows, p.file) : NULL;
 
-    for (int k = 0; rows->own->defines[k]; k++) {
+    for (int k = 0; text && rows->own->defines[k]; k++) {
         if (kernel_define_count(rows->own->defines[k]) == 1)
             continue;
-        char *define = kernel_define_value(rows->own->defines[k], p->define[k]), *longer;
+        char *define = kernel_define_value(rows->own->defines[k], p.define[k]), *longer;
         longer = memory_print("%s %s", text, define);
         free(define);
         free(text);
@@ -174,7 +175,7 @@ void kernel_rows_put(const kernel_rows *rows, int i, json_t *row)
     json_put(row, "let_shown", json_text(*shown ? shown : NULL));
     if (rows->files == 0)
         return;
-    char *choice = choice_of(rows, &p);
+    char *choice = kernel_rows_choice(rows, i);
     json_put(row, "file", json_text(rows->words[p.file]));
     json_put(row, "choice", json_text(choice));
     free(choice);

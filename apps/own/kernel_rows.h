@@ -32,6 +32,9 @@ unsigned kernel_rows_takes(const kernel_rows *rows, const common_options *common
 /* Adds the options, the file and the arguments of the i-th row, to which nothing more can be added. */
 void kernel_rows_words(const kernel_rows *rows, int i, child_words *w);
 
+/* The kernel and the macros of the i-th row that are lists, to be freed; NULL: no kernel is named. */
+char *kernel_rows_choice(const kernel_rows *rows, int i);
+
 /* Adds what the i-th row is: "file"; "choice", the file's name and those macros that are lists; "let" with
  * the values of --let, and "let_shown", a text of those that are lists. */
 void kernel_rows_put(const kernel_rows *rows, int i, json_t *row);

@@ -351,7 +351,7 @@ const host_array *exercise_right_output(const result_list *results, int i, const
 
     if (first->check.ok || first->check.unknown)
         return &first->results[i];
-    note("the result of %s is wrong: %s was not written", first->requested, path);
+    print_error("the result of %s is wrong: %s was not written", first->requested, path);
     return NULL;
 }
 

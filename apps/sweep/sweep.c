@@ -98,7 +98,8 @@ static const char summary[] =
     "between the same two powers of two; --variant, --block and their variables beat it. A variant that does not take "
     "every input, or is less accurate, is never kept.\v"
     "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
-    "sort --size=1k,1M --save\tkeep the fastest for each size\n";
+    "sort --size=1k,1M --save\tkeep the fastest for each size\n"
+    "kernel a.hip b.hip 0:{n} out --let n=9,99\tkernels of your own\n";
 
 /* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
@@ -269,14 +270,17 @@ static bool run_one(sweep *s, const combination *c)
 {
     child_result r;
     json_t *row;
+    char *choice;
     bool more = true;
 
     if (s->done > 0 && progress_is_late()) {
         s->late++;
         return false;
     }
-    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend, c->variant, c->size,
-             c->block ? format_block(c->block).text : "-");
+    choice = is_kernel(s->own) ? kernel_rows_choice(s->kernels, s->row) : NULL;
+    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend,
+             choice ? choice : c->variant, c->size, c->block ? format_block(c->block).text : "-");
+    free(choice);
     progress_part((double)s->done / s->count);
     r = run_child(s, c);
     row = json_array_get(json_object_get(r.document, "results"), 0);
