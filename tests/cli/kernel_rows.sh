@@ -111,6 +111,48 @@ value '-(3-n)--1' 5
 value 'size + a.size + out.shape[0] + b.bytes' 700
 value 'block.x*block.y' 32
 value ' 9000000000000000000 / 1 ' 9000000000000000000
+# Random formulas as arguments, fifteen at once, against Python's whole numbers with C's division.
+"$PYTHON" - >words <<'END'
+import random
+
+random.seed(3)
+names = {"n": 7, "m": 1000, "long_name": 3, "block.x": 32}
+
+
+def divide(a, b):
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def formula(depth):
+    """A formula and its value; brackets wherever the precedence of C would be another one."""
+    if depth == 0 or random.random() < 0.2:
+        name = random.choice(list(names))
+        return (name, names[name]) if random.random() < 0.6 else (str(n := random.randrange(50)), n)
+    (a, x), (b, y), mark = formula(depth - 1), formula(depth - 1), random.choice("+-*/%-")
+    a, b = (f"({t})" if mark in "*/%" or random.random() < 0.3 else t for t in (a, b))
+    if mark == "-":
+        b = f"({b})"
+    if mark in "/%" and y == 0:
+        return a, x
+    value = {"+": x + y, "-": x - y, "*": x * y}.get(mark, None)
+    value = value if value is not None else divide(x, y) if mark == "/" else x - divide(x, y) * y
+    return (a + random.choice(("", " ")) + mark + b, value) if random.random() < 0.9 else (f"-({a}{mark}{b})", -value)
+
+
+found = []
+while len(found) < 15:
+    text, value = formula(4)
+    if abs(value) < 2**62 and any(c.isalpha() for c in text):
+        found.append((text, value))
+print("\n".join(f"{{{text}}}" for text, _ in found))
+open("values.txt", "w").write(repr([value for _, value in found]))
+END
+mapfile -t words <words
+printf '__global__ void k(long *out%s) { long a[] = {%s}; for (int i = 0; i < 15; i++) out[i] = a[i]; }\n' \
+    "$(printf ', long a%s' {0..14})" "$(printf 'a%s, ' {0..14})" >fifteen.hip
+ok "random formulas" kernel fifteen.hip --block=32 --grid=1 --let n=7 --let m=1000 --let long_name=3 -o out.npy "${hip[@]}" \
+    -- out=15 "${words[@]}"
+check "are what Python computes" npy out.npy "list(v) == $(cat values.txt)"
 ok "--bytes" kernel "$kernels/vector_add.hip" 0:100 0:100 out=100 100 --bytes='3*a.bytes' --json "${hip[@]}"
 check "GB/s" json "$work/out" 'd["results"][0]["bytes"] == 1200 and
     abs(d["results"][0]["gbytes_per_s"] * d["results"][0]["kernel_s"] - 1200e-9) < 1e-15'
