@@ -91,10 +91,11 @@ bool kernel_is_right_exchanged(const exercise *e, const measurement *m, int64_t 
     const output_spec *output = &own->specs[0];
     int64_t usual[3];
 
+    if (own->grid[0] || own->block[1] * own->block[2] <= 1 || output->ndim < 2 || !can_be_read_again(e))
+        return false;
     kernel_auto_grid(output, own->block, false, usual);
     kernel_auto_grid(output, own->block, true, grid);
-    if (own->grid[0] || own->block[1] * own->block[2] == 1 || output->ndim < 2 ||
-        memcmp(usual, grid, sizeof usual) == 0 || !can_be_read_again(e))
+    if (memcmp(usual, grid, sizeof usual) == 0)
         return false;
     progress("%s: axes exchanged", m->requested);
     return run_with(e, m, grid);

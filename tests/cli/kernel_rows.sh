@@ -44,7 +44,7 @@ END
 # ------------------------------------------------------------------------------------------------- three by three by three
 
 three=("$kernels/reconstruct.hip" "$kernels/reconstruct_tiled.hip" "$kernels/reconstruct_register.hip")
-sizes=('u{m}.npy' s.npy vt.npy 'out={m}x{n}' '{m}' '{n}' '{k}' --let m=17,32,50 --let n=37 --let k=20 -D 'TILE={block.x}'
+sizes=('u{m}.npy' s.npy vt.npy 'out={m}x{n}' '{m}' '{n}' '{k}' --let "m=17,32,50" --let n=37 --let k=20 -D 'TILE={block.x}'
     -D 'ROWS={block.x/block.y}' --expect='y{m}.npy' --flops='2*m*n*k' "${quick[@]}")
 as_gpu() { FLYNN_PLUGIN_PATH=$FLYNN_TEST_FAULTS/false-gpu "$@"; }
 as_gpu ok "three kernels, sizes and blocks" sweep kernel "${three[@]}" "${sizes[@]}" --block=4x4,8x8,16x16 \
