@@ -3,6 +3,8 @@
  * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
+#include "kernel_axes.h"
+#include "kernel_rows.h"
 #include "function.h"
 
 #include "files/files.h"
@@ -12,16 +14,28 @@
 #include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_BLOCK = 256 };
 
+static void choose_block(const int asked[3], int block[3])
+{
+    for (int d = 0; d < 3; d++)
+        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
+}
+
 static void settle(exercise *e)
 {
+    kernel_options *own = e->own;
+
+    choose_block(e->common.block, own->block);
+    kernel_fill(own, e->common.arguments, e->common.argument_count);
     if (!e->word)
         return;
     option_refuse(&e->common, TAKES_SIZE, "it is for the random vectors, and '%s' is given", e->word);
@@ -61,7 +75,7 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         fl_kernel_free(code->kernel);
         *code = (kernel_code){.device = NULL};
         progress("%s: compiling", k->shown_as);
-        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, own->log, sizeof own->log,
+        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->macros, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
             status = fill_constants(own, device, code->kernel);
@@ -75,28 +89,12 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     return FL_OK;
 }
 
-/* Blocks for a thread for each element of the first output: along its last dimensions where the block has several. */
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
-    const output_spec *o = &own->specs[0];
-    const int64_t size = output_size(o);
-
-    for (int d = 0; d < 3; d++)
-        grid[d] = own->grid[d] ? own->grid[d] : 1;
-    if (own->grid[0])
-        return;
-    if (block[1] * block[2] > 1) {
-        for (int d = 0; d < 3 && d < o->ndim; d++)
-            grid[d] = (o->shape[o->ndim - 1 - d] + block[d] - 1) / block[d];
-    } else {
-        grid[0] = size > block[0] ? (size + block[0] - 1) / block[0] : 1;
-    }
-}
-
-static void choose_block(const int asked[3], int block[3])
-{
-    for (int d = 0; d < 3; d++)
-        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
+    if (own->grid[0] == 0)
+        kernel_auto_grid(&own->specs[0], block, false, grid);
+    for (int d = 0; d < 3 && own->grid[0]; d++)
+        grid[d] = own->grid[d];
 }
 
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
@@ -121,7 +119,12 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                      a->integer, a->real};
     }
     user_function_enter("kernel");
-    return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+    status = user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+    if (with.timing && status == FL_OK) {
+        with.timing->flops = isnan(own->work_flops) ? with.timing->flops : own->work_flops;
+        with.timing->bytes = isnan(own->work_bytes) ? with.timing->bytes : own->work_bytes;
+    }
+    return status;
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -152,6 +155,7 @@ static void plan(exercise *e)
         exercise_output(e, own->specs[i].dtype, own->specs[i].ndim, own->specs[i].shape);
     e->begins = own->begins;
     e->guarded = !own->unguarded;
+    e->uncounted = isnan(own->work_flops);
     exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",", arrays);
 }
 
@@ -287,7 +291,7 @@ static void expect(exercise *e)
         expect_run(e, &own->kernel, x);
     else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
-    else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
+    else if (kernel_is_file(own->expect))
         expect_kernel(e, x);
     else
         expect_expression(e, x);
@@ -345,6 +349,20 @@ static void check_passes(const kernel_options *own, const measurement *m, compar
     found->ok = found->unknown = false;
 }
 
+/* Says with which grid the kernel would be right. */
+static void try_exchanged(const exercise *e, const measurement *m)
+{
+    kernel_options *own = e->own;
+    int64_t grid[3];
+
+    if (own->exchanged_count == MOST_FUNCTION_DEVICES || !kernel_is_right_exchanged(e, m, grid))
+        return;
+    own->exchanged[own->exchanged_count].requested = m->requested;
+    memcpy(own->exchanged[own->exchanged_count++].grid, grid, sizeof grid);
+    print_error("%s: right with --grid=%s: your x is the first dimension; let it be the last", m->requested,
+                format_block((int[]){(int)grid[0], (int)grid[1], (int)grid[2]}).text);
+}
+
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const kernel_options *own = e->own;
@@ -363,6 +381,8 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, x->count < own->output_count ? "%s (%.20s alone)" : "%s", x->how, own->outputs[0]);
     if (found.failed == 0 && (x->count == 0 || strcmp(x->itself, m->device.backend) == 0))
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
+    if (found.failed > 0)
+        try_exchanged(e, m);
     check_guards(own, m, &found);
     check_passes(own, m, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
@@ -383,8 +403,21 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const kernel_options *own = e->own;
+    json_t *let = json_new_object(), *defines = json_new_list();
 
     json_put(row, "kernel", json_text(own->kernel.info.name));
+    json_put(row, "file", json_text(e->word));
+    json_put(row, "grid", json_wholes(m->timing.grid, 3));
+    json_put(row, "right_with_grid", json_null());
+    for (int i = 0; i < own->exchanged_count; i++)
+        if (strcmp(own->exchanged[i].requested, m->requested) == 0)
+            json_put(row, "right_with_grid", json_wholes(own->exchanged[i].grid, 3));
+    for (int i = 0; i < own->let_count; i++)
+        json_put(let, own->lets[i].name, json_whole(own->lets[i].values.value[0]));
+    json_put(row, "let", let);
+    for (int i = 0; own->defines[i]; i++)
+        json_append(defines, json_text(own->macros[i]));
+    json_put(row, "define", defines);
     json_put(row, "passes_differ", json_boolean(m->watched.differing != 0));
     json_put(row, "overwritten", m->watched.overwritten ? json_whole(m->watched.overwritten_at) : json_null());
 }
@@ -398,23 +431,28 @@ const exercise_kind kernel_exercise = {
             "number or "
             "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
             "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-            "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+            "put back before each pass. --define, --let and --constant may be given several times. Several files, and "
+            "lists "
+            "in --block, --define and --let, make a row each, as in `flynn sweep kernel`. {FORMULA} in an argument, "
+            "--define, --grid, --shared or --expect is its value: names of --let, block.x, + - * / % and brackets. "
+            "Without FILE: the sum of "
             "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
             "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
-    .arguments = "[FILE [ARGUMENT...]]",
+    .arguments = "[FILE... [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
-    .most_words = FL_MAX_PARAMETERS,
+    .most_words = MOST_KERNEL_WORDS,
     .first_is_text = true,
     .dtypes = DTYPES_ALL,
     .lacks = TAKES_CHECK | TAKES_PAGEABLE | TAKES_WRONG_TIMING,
     .options = kernel_own_options,
     .own_size = sizeof(kernel_options),
-    .own = &(const kernel_options){.relative = -1, .absolute = -1},
+    .own = &(const kernel_options)KERNEL_DEFAULTS,
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},
     .not_everywhere = true,
     .steps = {NULL, plan, call, expect, check, release},
+    .hand_over = kernel_hand_over,
     .settle = settle,
     .take = kernel_take,
     .add_json = add_json,

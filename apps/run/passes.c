@@ -377,6 +377,7 @@ static void take_result(const fl_bench *bench, size_t i, work *w, result_list *r
     m->tuned = w->what.tuned;
     m->timing = *r.first;
     m->timing.kernel_s = r.kernel_s;
+    m->timing.flops = w->exercise->uncounted ? NAN : m->timing.flops;
     m->cold_s = r.first_s;
     m->first_counts = r.first_counts;
     snprintf(m->disturbed, sizeof m->disturbed, "%s", r.disturbed);
