@@ -213,7 +213,7 @@ int command_show(int argc, char **argv)
                                         TAKES_FILES,
                                .options = options,
                                .own = &own};
-    shown_array arrays[MOST_WORDS];
+    shown_array arrays[MOST_WORDS] = {{0}};
     common_options c;
     problem why;
 
