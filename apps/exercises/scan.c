@@ -59,7 +59,11 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_scan(device, in[0], reduction_of(e), ((const scan_options *)e->own)->exclusive, out[0], run);
+    const bool exclusive = ((const scan_options *)e->own)->exclusive;
+
+    return group_is_distributed()
+               ? fl_group_scan(group_of_all(), device, in[0], reduction_of(e), exclusive, out[0], run, group_cost())
+               : fl_scan(device, in[0], reduction_of(e), exclusive, out[0], run);
 }
 
 /* On a GPU `naive` is another method, whose sums are trees. */
@@ -105,6 +109,7 @@ const exercise_kind scan_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .taxonomy_size = 1 << 22,
+    .distributed = 1,
     .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
     .why_scalar = why_scalar,
