@@ -84,16 +84,6 @@ static compare_result compare_sums(const host_array *result, const host_array *i
 /* ------------------------------------------------------------------------------------- exact, element by element ----
  */
 
-static void add_exact(compare_result *found, const host_array *result, int64_t i, bool same, double expected)
-{
-    const double got = host_array_get(result, i);
-
-    if (same)
-        compare_add_equal(found, i, got, 1);
-    else /* integers that differ beyond the digits of a double */
-        compare_add(found, i, got == expected ? (double)INFINITY : got, expected, 0);
-}
-
 /* Starts from what the elements of lower ranks give. Integers as unsigned ones, which wrap. */
 #define COMPARE(from, to, lowest, put) \
     do { \
@@ -111,7 +101,7 @@ static void add_exact(compare_result *found, const host_array *result, int64_t i
             running = put(running, (to)x[i]); \
             const to expected = exclusive ? before : running; \
             const bool same = got[i] == expected || (got[i] != got[i] && expected != expected); \
-            add_exact(&found, result, i, same, shown(expected)); \
+            compare_add_exact(&found, i, same, host_array_get(result, i), shown(expected)); \
         } \
     } while (0)
 #define SUM(a, b) ((a) + (b))
