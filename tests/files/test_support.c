@@ -110,6 +110,27 @@ Test(compare, the_worst_element_is_that_with_the_least_excuse)
 
 /* The total of the full convolution is the product of the totals. */
 /* Block by block, or element by element: the same is found. */
+/* What two doubles do not show is wrong all the same, and infinitely so. */
+Test(compare, an_element_that_must_be_exact)
+{
+    static const struct {
+        bool same;
+        double result, expected, max_abs;
+    } cases[] = {{true, 5, 5, 0},
+                 {true, (double)NAN, (double)NAN, 0},
+                 {false, 5, 4, 1},
+                 {false, 0x1p60, 0x1p60, (double)INFINITY},
+                 {false, 4, (double)INFINITY, (double)INFINITY},
+                 {false, (double)NAN, (double)NAN, (double)INFINITY}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        compare_result found = compare_start();
+        compare_add_exact(&found, 7, cases[i].same, cases[i].result, cases[i].expected);
+        cr_expect(found.ok == cases[i].same && found.compared == 1 && found.max_abs == cases[i].max_abs, "case %zu", i);
+        cr_expect(found.worst_index == 7, "case %zu", i);
+    }
+}
+
 Test(compare, blocks_that_are_equal)
 {
     enum { SIZE = 1000 };
@@ -190,7 +211,8 @@ Test(statistics, of_known_lists)
     cr_assert(s.median == 3 && s.minimum == 1 && s.maximum == 5 && statistics_range(&s) == 2);
     s = statistics_of((double[]){4, 1, 3, 100}, 4);
     cr_assert(s.median == 3.5 && s.maximum == 100);
-    cr_assert(fabs(statistics_range(&s) - 25.5) < 1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
+    cr_assert(fabs(statistics_range(&s) - 25.5) <
+              1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
     cr_assert(median((double[]){7}, 1) == 7);
     s = statistics_of((double[]){7}, 1);
     cr_assert(statistics_range(&s) == 0);
