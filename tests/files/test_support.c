@@ -108,8 +108,6 @@ Test(compare, the_worst_element_is_that_with_the_least_excuse)
 
 /* ----------------------------------------------------------------------------------------- the course's inputs ---- */
 
-/* The total of the full convolution is the product of the totals. */
-/* Block by block, or element by element: the same is found. */
 /* What two doubles do not show is wrong all the same, and infinitely so. */
 Test(compare, an_element_that_must_be_exact)
 {
@@ -131,6 +129,7 @@ Test(compare, an_element_that_must_be_exact)
     }
 }
 
+/* Block by block, or element by element: the same is found. */
 Test(compare, blocks_that_are_equal)
 {
     enum { SIZE = 1000 };
@@ -211,8 +210,7 @@ Test(statistics, of_known_lists)
     cr_assert(s.median == 3 && s.minimum == 1 && s.maximum == 5 && statistics_range(&s) == 2);
     s = statistics_of((double[]){4, 1, 3, 100}, 4);
     cr_assert(s.median == 3.5 && s.maximum == 100);
-    cr_assert(fabs(statistics_range(&s) - 25.5) <
-              1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
+    cr_assert(fabs(statistics_range(&s) - 25.5) < 1e-12); /* numpy.subtract(*numpy.percentile([4, 1, 3, 100], [75, 25])) */
     cr_assert(median((double[]){7}, 1) == 7);
     s = statistics_of((double[]){7}, 1);
     cr_assert(statistics_range(&s) == 0);
