@@ -94,7 +94,7 @@ BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files i
 ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
 # Several processes: the cases of libflynn-dist, and commands whose check puts together what the ranks find.
 RANKS = "dist_cases"
-ON_RANKS = {"sort on ranks": ["sort", "--size=1000", "--dtype=i64"], "reduce on ranks": ["reduce", "fill:1000,value=0.1", "--operation=argmax"],
+ON_RANKS = {"sort on ranks": ["sort", "--size=1000", "--dtype=i64"], "reduce on ranks": ["reduce", "range:1000", "--operation=argmax"],
             "scan on ranks": ["scan", "fill:100000,value=0.1", "--exclusive"]}
 CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "matmul": ("matmul_check", "matmul one_wrong"), "sort": ("sort_check", "sort one_wrong"),
