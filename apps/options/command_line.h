@@ -121,6 +121,7 @@ typedef struct own_option {
     const char *needs;        /* another own option, without which this one has no effect */
     int group;                /* GROUP_... */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
+    bool says_size;           /* of an exercise: --size has no effect with it */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
 } own_option;

@@ -92,6 +92,9 @@ static void refuse(exercise *e)
     }
     if (!file)
         option_refuse(c, TAKES_MAX_MEMORY, "no file is given");
+    for (int i = 0; kind->options && kind->options[i].name; i++)
+        if (kind->options[i].says_size && c->set_own >> i & 1)
+            option_refuse(c, TAKES_SIZE, "--%s says the size", kind->options[i].name);
     if (c->argument_count == kind->input_count && !kind->seeds_calls)
         exercise_refuse_seed(c);
     if (kind->largest && c->size > kind->largest)

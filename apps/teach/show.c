@@ -125,15 +125,6 @@ static void draw(const show_options *own, const host_array *array)
     picture_free(&colours);
 }
 
-static json_t *json_element(const host_array *array, int64_t i)
-{
-    if (i < 0)
-        return json_null();
-    return fl_dtype_is_float(array->dtype) ? json_number(host_array_get(array, i))
-           : array->dtype == FL_I64        ? json_whole(((const int64_t *)array->data)[i])
-                                           : json_whole((int64_t)host_array_get(array, i));
-}
-
 /* Where an element is in the array that this one was cut from. */
 static json_t *json_position(const shown_array *a, int64_t i)
 {

@@ -82,6 +82,12 @@ write("s", s, (k,))
 write("vt", vt, (k, n))
 write("y", [sum(u[i * k + p] * s[p] * vt[p * n + j] for p in range(k)) for i in range(m) for j in range(n)], (m, n))
 write("product", [sum(u[i * k + p] * vt[p * n + j] for p in range(k)) for i in range(m) for j in range(n)], (m, n))
+wide = numbers(50 * 70)
+write("wide", wide, (50, 70))
+write("turned", [wide[i * 70 + j] for j in range(70) for i in range(50)], (70, 50))
+wanted = [i * 7 % 1500 * 0.75 for i in range(200)]  # every fourth one is whole
+write("wanted", wanted, (200,))
+write("places", [sum(x < value for x in range(1000)) for value in wanted], (200,), "<i4")
 write("a", numbers(5 * 9 * 33), (5, 9, 33))
 write("b", numbers(5 * 9 * 33), (5, 9, 33))
 END
@@ -154,6 +160,13 @@ lessons() {
     right matmul_tiled.hip "${matrices[@]}"
     wrong matmul_no_barrier.hip "$race" "${matrices[@]}"
     wrong matmul_no_edges.hip "" "${matrices[@]}"
+    turned=(wide.npy out=70x50 50 70 --block=32x32 -D TILE=32 --expect=turned.npy)
+    right transpose.hip "${turned[@]}" -D PAD=0
+    ok "transpose.hip, padded" kernel "$kernels/transpose.hip" "${turned[@]}" -D PAD=1 --backend="$gpu" "${quick[@]}"
+    wrong transpose_no_barrier.hip "$race" "${turned[@]}" -D PAD=0
+    places=(0:1000 wanted.npy out=200 1000 200 --expect=places.npy)
+    right search_sorted.hip "${places[@]}"
+    wrong search_sorted_equal.hip "" "${places[@]}"
     planes=(a.npy b.npy out 5 9 33 --block=16x4x2 --expect='max(x, y)')
     right maximum.hip "${planes[@]}"
     wrong maximum_no_depth.hip "" "${planes[@]}"
