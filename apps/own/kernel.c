@@ -4,6 +4,7 @@
  */
 #include "kernel_arguments.h"
 #include "function.h"
+#include "kernel_findings.h"
 
 #include "files/files.h"
 #include "run/reference.h"
@@ -120,6 +121,8 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                                       : NULL,
                                      a->integer, a->real};
     }
+    if (run->timing && !own->unwatched) /* the first pass */
+        (void)fl_kernel_watch(kernel, true); /* a GPU cannot */
     user_function_enter("kernel");
     return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
 }
@@ -133,6 +136,19 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     if (status == FL_E_SOURCE)
         user_text_must(status, own->log);
     return status;
+}
+
+static void take_findings(const exercise *e, fl_device *device, watched *found)
+{
+    kernel_options *own = e->own;
+    const fl_findings *findings;
+    fl_kernel *kernel;
+
+    if (own->unwatched || kernel_on(own, &own->kernel, device, &kernel) != FL_OK ||
+        !(findings = fl_kernel_found(kernel)))
+        return;
+    found->is_watched = true;
+    found->findings = *findings;
 }
 
 /* "kernel: vector_add, 10000000 f32, 10000000 f32 -> 10000000 f32" */
@@ -350,6 +366,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     const kernel_options *own = e->own;
     const expected_results *x = e->expected;
     compare_result found = compare_start();
+    unsigned kinds;
     char name[160];
 
     for (int i = 0; i < x->count; i++) {
@@ -363,8 +380,11 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, x->count < own->output_count ? "%s (%.20s alone)" : "%s", x->how, own->outputs[0]);
     if (found.failed == 0 && (x->count == 0 || strcmp(x->itself, m->device.backend) == 0))
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
-    check_guards(own, m, &found);
-    check_passes(own, m, &found);
+    kinds = findings_judge(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_BEYOND)) /* else the same has been said, with its line */
+        check_guards(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_RACE))
+        check_passes(own, m, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
         found.worst_index = found.ok ? found.worst_index : -1;
     return found;
@@ -386,6 +406,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 
     json_put(row, "kernel", json_text(own->kernel.info.name));
     json_put(row, "passes_differ", json_boolean(m->watched.differing != 0));
+    json_put(row, "findings", findings_json(&m->watched));
     json_put(row, "overwritten", m->watched.overwritten ? json_whole(m->watched.overwritten_at) : json_null());
 }
 
@@ -417,5 +438,6 @@ const exercise_kind kernel_exercise = {
     .steps = {NULL, plan, call, expect, check, release},
     .settle = settle,
     .take = kernel_take,
+    .watched = take_findings,
     .add_json = add_json,
 };

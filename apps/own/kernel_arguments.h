@@ -41,6 +41,7 @@ typedef struct kernel_options {
     const char *entry, *expect;
     double relative, absolute; /* of the check; -1: not given */
     int unguarded;             /* --guard=off */
+    bool unwatched;
     int64_t shared;
     int64_t grid[3];                       /* 0: auto */
     const char *defines[MOST_DEFINES + 1]; /* NULL ends them */
