@@ -121,7 +121,7 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                                       : NULL,
                                      a->integer, a->real};
     }
-    if (run->timing && !own->unwatched) /* the first pass */
+    if (run->timing && !own->unwatched)      /* the first pass */
         (void)fl_kernel_watch(kernel, true); /* a GPU cannot */
     user_function_enter("kernel");
     return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));

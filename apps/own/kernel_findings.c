@@ -4,15 +4,14 @@
 #include "support/fail.h"
 #include "view/json.h"
 
-/* Returns whether the finding is an error. Two kinds need not be a mistake where the result is right: a thread may read
- * what nobody wrote and not use it, or look at what others change by atomics before it changes it itself. */
-static bool is_error(const kernel_options *own, const fl_finding *f, bool is_right, bool is_unknown)
+/* Returns whether the finding is an error. Where the result is right, a thread may read what nobody wrote and not use
+ * it. */
+static bool is_error(const kernel_options *own, const fl_finding *f, bool is_right)
 {
     switch (f->kind) {
     case FL_FOUND_REMARK: return false;
     case FL_FOUND_BEYOND: return !own->unguarded;
     case FL_FOUND_UNWRITTEN: return !is_right;
-    case FL_FOUND_STALE: return !is_right && !is_unknown;
     default: return true;
     }
 }
@@ -20,12 +19,12 @@ static bool is_error(const kernel_options *own, const fl_finding *f, bool is_rig
 unsigned findings_judge(const kernel_options *own, const measurement *m, compare_result *found)
 {
     const fl_findings *all = &m->watched.findings;
-    const bool is_unknown = found->unknown, is_right = found->ok && !is_unknown;
+    const bool is_right = found->ok && !found->unknown;
     unsigned kinds = 0;
 
     for (int i = 0; m->watched.is_watched && i < all->count; i++) {
         const fl_finding *f = &all->list[i];
-        if (is_error(own, f, is_right, is_unknown)) {
+        if (is_error(own, f, is_right)) {
             print_error("%s: %s", m->requested, f->text);
             found->ok = found->unknown = false;
             kinds |= 1u << f->kind;

@@ -50,28 +50,12 @@ fl_status load(const fl_host *host, const hip_code_job *job, const char *disting
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
-        "-std=gnu++17",
-        "-shared",
-        "-fPIC",
-        "-O2",
-        "-fvisibility=hidden",
-        "-fno-exceptions",
-        "-fno-rtti",
-        "-fwrapv",
-        "-fno-strict-aliasing",
-        "-ffp-contract=off",
-        "-fsanitize=thread",
-        "-nostdlib",
+        "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
+        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread", "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
-        COMPILER_LINK,
-        "-ftabstop=1",
+        COMPILER_LINK, "-ftabstop=1",
         /* For the detector: lines; calls that return to the line that made them; no load where the text has none. */
-        "-g1",
-        "-gdwarf-4",
-        "-gz=none",
-        "-fno-optimize-sibling-calls",
-        "-fno-tree-loop-im",
-        "-fno-tree-pre",
+        "-g1", "-gdwarf-4", "-gz=none", "-fno-optimize-sibling-calls", "-fno-tree-loop-im", "-fno-tree-pre",
         "-fno-code-hoisting"};
     if (distinguish)
         arguments.push_back(distinguish);
@@ -81,8 +65,8 @@ fl_status load(const fl_host *host, const hip_code_job *job, const char *disting
     const std::string text = make_text(job);
     void *image = nullptr;
     size_t size = 0;
-    const compiler_job compiled = {"c++",       arguments.data(),  libraries, text.c_str(), job->output,
-                                   job->output_size, &image, &size};
+    const compiler_job compiled = {"c++",       arguments.data(), libraries, text.c_str(),
+                                   job->output, job->output_size, &image,    &size};
     const fl_status status = compiler_load(host, &compiled, &code->handle);
     const std::unique_ptr<void, void (*)(void *)> freed(image, std::free);
     if (status == FL_OK && image)

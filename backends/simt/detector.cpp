@@ -74,7 +74,7 @@ zeros::~zeros()
 /* ------------------------------------------------------------------------------------------------- the regions ---- */
 
 detector::detector(const watched_launch &of)
-    : launch(of), threads(of.threads[0] * of.threads[1] * of.threads[2]), region_of_site(sites),
+    : launch(of), threads(of.threads[0] * of.threads[1] * of.threads[2]), region_of_site(sites), is_guess(sites),
       code_begin(of.code + of.file->code_begin())
 {
     regions.push_back({"", memory, 0, 0, 0, 0, false, false, false, zeros(0)});
@@ -94,10 +94,10 @@ void detector::add_arrays(const fl_kernel_watch_job &job)
         left -= cells <= left ? cells : 0;
         const bool has_cells = memory_of_cells.memory != nullptr;
         if (cells > 0 && !has_cells)
-            keep({FL_FOUND_REMARK, (uint32_t)regions.size(), 0, 0, false, false, false, false,
+            keep({FL_FOUND_REMARK, (uint32_t)regions.size(), 0, 0, false, false, false, false, 0,
                   std::string(a.name) + " is not watched for races: that would take too much memory"});
-        regions.push_back({a.name, memory, reinterpret_cast<uintptr_t>(a.data), (uintptr_t)a.bytes,
-                           (uint32_t)a.element, shift, true, false, has_cells, std::move(memory_of_cells)});
+        regions.push_back({a.name, memory, reinterpret_cast<uintptr_t>(a.data), (uintptr_t)a.bytes, (uint32_t)a.element,
+                           shift, true, false, has_cells, std::move(memory_of_cells)});
     }
 }
 
@@ -105,9 +105,8 @@ void detector::add_arrays(const fl_kernel_watch_job &job)
 void detector::add_variables()
 {
     const std::vector<variable> &all = launch.file->variables();
-    const auto dynamic = std::find_if(all.begin(), all.end(), [](const variable &v) {
-        return v.is_shared && v.name == "flynn_dynamic";
-    });
+    const auto dynamic = std::find_if(all.begin(), all.end(),
+                                      [](const variable &v) { return v.is_shared && v.name == "flynn_dynamic"; });
     if (dynamic == all.end())
         return;
     dynamic_begin = dynamic->begin;
@@ -162,8 +161,8 @@ void detector::meet(watched_block &b, const std::vector<uint32_t> &waiting)
     if (question.is_open)
         settle_question();
     const void *const first = b.where[waiting[0]];
-    const bool is_one = std::all_of(waiting.begin(), waiting.end(),
-                                    [&](uint32_t thread) { return b.where[thread] == first; });
+    const bool is_one =
+        std::all_of(waiting.begin(), waiting.end(), [&](uint32_t thread) { return b.where[thread] == first; });
     if (waiting.size() < threads || !is_one)
         report_barrier(b, waiting);
     b.segment = new_segment(b);
@@ -194,9 +193,10 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
     uintptr_t offset = address - b.base[regions[number].of] - regions[number].begin;
     if (offset >= regions[number].bytes || bytes > regions[number].bytes - offset) {
         number = find(b, address);
-        if (number == 0 || bytes > regions[number].bytes - (address - b.base[regions[number].of] - regions[number].begin))
-            return is_local(b, address) || report_beyond(b, number ? number : region_of_site[site], address, bytes, now,
-                                                         writes);
+        if (number == 0 ||
+            bytes > regions[number].bytes - (address - b.base[regions[number].of] - regions[number].begin))
+            return is_local(b, address) ||
+                   report_beyond(b, number ? number : region_of_site[site], address, bytes, now, writes);
         region_of_site[site] = (uint16_t)number;
         offset = address - b.base[regions[number].of] - regions[number].begin;
     }
@@ -248,6 +248,11 @@ void detector::look(watched_block &b, region &r, cell &c, access now, uintptr_t 
     if (!is_ordered(b, r, c.write, now))
         report_conflict(b, r, c.write, now, at, bytes, writes, true);
     if (writes) {
+        for (const access read : c.reads) {
+            if (now & ~read & atomic_bit && read != 0 && thread_of(read) == thread_of(now) &&
+                owner[segment_of(read)] == (uint32_t)b.number)
+                is_guess[site_of(read)] = true;
+        }
         for (const access read : c.reads) {
             if (!is_ordered(b, r, read, now)) {
                 report_conflict(b, r, read, now, at, bytes, true, false);

@@ -146,6 +146,7 @@ class detector
         uint32_t region;
         int line, other_line;
         bool is_write, other_writes, other_block, same_value;
+        uint32_t plain_read; /* place in the text of a read, where the other access is atomic; 0: none */
         std::string text;
     };
     /* Two writes of an element: are they equal? Known when the second one is done. */
@@ -183,7 +184,10 @@ class detector
     const uint32_t threads; /* of a block */
     std::vector<region> regions{};
     std::vector<uint16_t> region_of_site; /* the one that the place in the text accessed last */
-    std::vector<uint32_t> owner{0};       /* of each segment, the block */
+    /* Plain reads of an element that the thread then changes by an atomic, as before a loop of atomicCAS, or in
+     * `if (*most < x) atomicMax(most, x)`: a guess, which the atomic corrects. */
+    std::vector<bool> is_guess;
+    std::vector<uint32_t> owner{0}; /* of each segment, the block */
     simt::order order{};
     std::unordered_set<uint64_t> told{};
     std::vector<conflict> found{};

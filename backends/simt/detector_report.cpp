@@ -101,7 +101,7 @@ void detector::report_conflict(const watched_block &b, region &r, access then, a
     const uint32_t block = owner[segment_of(then)];
     const bool is_other = block != (uint32_t)b.number, both = writes && then_writes;
     const uint32_t other = thread_of(then), thread = thread_of(now);
-    conflict c = {FL_FOUND_RACE, number, line_of(now), line_of(then), writes, then_writes, is_other, false, ""};
+    conflict c = {FL_FOUND_RACE, number, line_of(now), line_of(then), writes, then_writes, is_other, false, 0, ""};
     const std::string element = element_name(r, at - b.base[r.of] - r.begin, bytes);
     const std::string first = is_other ? thread_of_block(other, block) : thread_name(other);
     const std::string second = thread_of_block(thread, b.number);
@@ -111,9 +111,8 @@ void detector::report_conflict(const watched_block &b, region &r, access then, a
     else
         c.text = second + (writes ? " writes " : " reads ") + element + ", which " + first +
                  (then_writes ? " writes" : " reads") + place;
-    /* A plain read of what others change by atomics may be meant: it sees an older value or a newer one. */
     if ((!writes && then & atomic_bit) || (!then_writes && now & atomic_bit))
-        c.kind = FL_FOUND_STALE;
+        c.plain_read = site_of(writes ? then : now);
     if (!both || bytes > sizeof question.before || (now | then) & atomic_bit) {
         (void)is_new(kind, site_of(then), site_of(now));
         keep(std::move(c));
@@ -164,7 +163,7 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
     const bool is_far = number == 0 || distance(r) >= (r.of == shared ? 256 : around);
     const uint64_t block = b.number;
     const std::string who = thread_of_block(thread_of(now), block) + (writes ? " writes" : " reads");
-    conflict c = {FL_FOUND_BEYOND, number, line_of(now), 0, writes, false, false, false, ""};
+    conflict c = {FL_FOUND_BEYOND, number, line_of(now), 0, writes, false, false, false, 0, ""};
     if (at < null_page)
         c.text = who + " at NULL";
     else if (number == 0 || distance(r) >= most_distance)
@@ -191,7 +190,7 @@ void detector::report_unwritten(const watched_block &b, const region &r, access 
     const uint32_t number = (uint32_t)(&r - regions.data());
     if (!is_new(UINT64_C(7) << 58 | number, site_of(now), 0))
         return;
-    keep({FL_FOUND_UNWRITTEN, number, line_of(now), 0, false, false, false, false,
+    keep({FL_FOUND_UNWRITTEN, number, line_of(now), 0, false, false, false, false, 0,
           thread_of_block(thread_of(now), b.number) + " reads " + element_name(r, at - b.base[r.of] - r.begin, bytes) +
               ", which no thread of the block has written"});
 }
@@ -213,11 +212,10 @@ void detector::report_barrier(const watched_block &b, const std::vector<uint32_t
     if ((here == threads) || !is_new(UINT64_C(5) << 58, (uint64_t)first, (uint64_t)other))
         return;
     const std::string block = "block " + index_text(b.number, launch.blocks);
-    conflict c = {FL_FOUND_BARRIER, 0, first, other, false, false, false, false, ""};
+    conflict c = {FL_FOUND_BARRIER, 0, first, other, false, false, false, false, 0, ""};
     c.text = format("%zu of the %" PRIu32 " threads of ", here, threads) + block + " reach this barrier; ";
-    c.text += here < waiting.size()
-                  ? format("others wait in line %d (a barrier is for all threads of a block)", other)
-                  : "the others have ended (a barrier is for all threads of a block)";
+    c.text += here < waiting.size() ? format("others wait in line %d (a barrier is for all threads of a block)", other)
+                                    : "the others have ended (a barrier is for all threads of a block)";
     keep(std::move(c));
 }
 
@@ -237,13 +235,14 @@ void detector::remark_unwritten()
                 first = i;
         }
         if (missing > 0)
-            keep({FL_FOUND_REMARK, (uint32_t)(&r - regions.data()), 0, 0, false, false, false, false,
+            keep({FL_FOUND_REMARK, (uint32_t)(&r - regions.data()), 0, 0, false, false, false, false, 0,
                   format("no thread writes %" PRIu64 " of the %" PRIu64 " elements of %s; the first is %s[%" PRIu64 "]",
                          missing, count, r.name.c_str(), r.name.c_str(), first)});
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the end ---- */
+/* ------------------------------------------------------------------------------------------------------- the end ----
+ */
 
 /* Several findings of one array may have one cause: a race within a line, of which the element was also read; a shared
  * element that is read before another thread writes it. Then the one is left out that says less. */
@@ -252,13 +251,18 @@ void detector::finish()
     if (question.is_open)
         settle_question();
     remark_unwritten();
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [&](const conflict &c) { return c.plain_read > 0 && is_guess[c.plain_read]; }),
+                found.end());
     const auto says_more = [](const conflict &a, const conflict &than) {
         if (&a == &than || a.region != than.region || a.kind != FL_FOUND_RACE)
             return false;
-        if (than.kind == FL_FOUND_UNWRITTEN || than.kind == FL_FOUND_REMARK || than.kind == FL_FOUND_STALE)
+        if (than.kind == FL_FOUND_UNWRITTEN || than.kind == FL_FOUND_REMARK)
             return true;
-        return than.kind == FL_FOUND_RACE && a.is_write && a.other_writes && a.line == than.line &&
-               a.line == a.other_line && !(than.is_write && than.other_writes);
+        if (a.line == than.other_line && a.other_line == than.line && &a < &than)
+            return true;
+        return a.is_write && a.other_writes && a.line == than.line && a.line == a.other_line &&
+               !(than.is_write && than.other_writes);
     };
     std::stable_sort(found.begin(), found.end(), [](const conflict &a, const conflict &b) { return a.kind < b.kind; });
     fl_findings &to = *launch.job->found;
@@ -276,9 +280,9 @@ void detector::finish()
             text += c.other_block ? no_order : no_barrier;
         else if (c.kind == FL_FOUND_BEYOND && regions[c.region].is_array)
             text += " (is a test of the index missing?)";
-        const bool is_told = std::any_of(to.list, to.list + to.count,
-                                         [&](const fl_finding &f) { return f.kind == c.kind && f.line == c.line &&
-                                                                           c.kind != FL_FOUND_REMARK; });
+        const bool is_told = std::any_of(to.list, to.list + to.count, [&](const fl_finding &f) {
+            return f.kind == c.kind && f.line == c.line && c.kind != FL_FOUND_REMARK;
+        });
         if (is_told)
             continue;
         fl_finding &f = to.list[to.count++];

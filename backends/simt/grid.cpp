@@ -83,9 +83,9 @@ struct runner {
     int at = 0;                          /* place in the round */
     int done = 0;                        /* threads */
     bool backwards = false, ran = false, has_moved = false;
-    watched_block watched{};           /* the detector's */
-    std::vector<uint32_t> waiting{};   /* threads that wait at a barrier, for the detector */
-    int left = 0;                      /* accesses until the thread leaves, if the detector looks at them */
+    watched_block watched{};         /* the detector's */
+    std::vector<uint32_t> waiting{}; /* threads that wait at a barrier, for the detector */
+    int left = 0;                    /* accesses until the thread leaves, if the detector looks at them */
 
     void run_blocks(simt::launch *of);
 
@@ -449,9 +449,9 @@ outcome run(const simt::grid &grid, const char **ended)
     const uint64_t all = started.blocks * (uint64_t)started.threads;
     const unsigned available = grid.detector ? 1 : std::min((unsigned)started.processors, most);
     started.add_runners((unsigned)std::min<uint64_t>(
-        started.blocks,
-        grid.detector  ? 1
-        : grid.watched ? std::max(available, fewest_watched) : std::min<uint64_t>(available, 1 + all / worth_a_thread)));
+        started.blocks, grid.detector  ? 1
+                        : grid.watched ? std::max(available, fewest_watched)
+                                       : std::min<uint64_t>(available, 1 + all / worth_a_thread)));
     started.help();
     shop().pool.leave(started);
     *ended = started.ended;

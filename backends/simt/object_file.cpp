@@ -153,8 +153,7 @@ void object_file::read_variables(const char *symbols, size_t count, const char *
         if ((type != STT_TLS && type != STT_OBJECT) || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
             symbol.st_name >= names_size || !std::memchr(names + symbol.st_name, 0, names_size - symbol.st_name))
             continue;
-        all_variables.push_back(
-            {plain_name(names + symbol.st_name), symbol.st_value, symbol.st_size, type == STT_TLS});
+        all_variables.push_back({plain_name(names + symbol.st_name), symbol.st_value, symbol.st_size, type == STT_TLS});
     }
 }
 
@@ -202,7 +201,8 @@ void object_file::read_lines(const unsigned char *at, const unsigned char *end)
                 add(false);
             } else if (code == EXTENDED) {
                 const uint64_t bytes = program.unsigned_leb();
-                reader operation(program.at, program.at + std::min<uint64_t>(bytes, (uint64_t)(program.end - program.at)));
+                reader operation(program.at,
+                                 program.at + std::min<uint64_t>(bytes, (uint64_t)(program.end - program.at)));
                 program.skip(bytes);
                 const unsigned which = operation.number<uint8_t>();
                 if (which == SET_ADDRESS) {

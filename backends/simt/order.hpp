@@ -25,18 +25,18 @@ struct known_log {
 
 /* What a thread of a running block has fenced, and knows of others. */
 struct thread_order {
-    uint32_t fence = 0;           /* its own accesses of segments before are fenced; 0: it had no fence */
-    uint32_t barrier = 0;         /* the block's last barrier before that fence */
+    uint32_t fence = 0;   /* its own accesses of segments before are fenced; 0: it had no fence */
+    uint32_t barrier = 0; /* the block's last barrier before that fence */
     std::vector<known_log> knows{};
 };
 
 /* A running block's. */
 struct block_order {
     uint32_t block = 0;
-    uint32_t barrier = 0;     /* the first segment after the last barrier */
-    uint32_t covered = 0;     /* accesses of the block's threads in segments before were fenced before a barrier */
-    bool has_fence = false;   /* since the last barrier */
-    bool is_used = false;     /* a thread had a fence or read a published atomic */
+    uint32_t barrier = 0;   /* the first segment after the last barrier */
+    uint32_t covered = 0;   /* accesses of the block's threads in segments before were fenced before a barrier */
+    bool has_fence = false; /* since the last barrier */
+    bool is_used = false;   /* a thread had a fence or read a published atomic */
     std::vector<thread_order> threads{};
     std::vector<known_log> knows{}; /* since the last barrier, each thread */
 

@@ -864,6 +864,7 @@ OWN = {
     ("kernel", "rtol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
     ("kernel", "atol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     ("kernel", "guard"): of_kernel("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
+    ("kernel", "unwatched"): of_kernel("race.hip out=4 --block=4 --expect=1", "--unwatched", [1, 0]),
     ("map", "rtol"): lambda c: check_differs(c, "--rtol=1e-3"),
     ("map", "lanes"): lanes,
     ("map", "atol"): lambda c: check_differs(c, "--atol=1e-3"),
@@ -1028,6 +1029,8 @@ def make_inputs():
     pathlib.Path("macros.hip").write_text(
         "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
         "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")
+    pathlib.Path("race.hip").write_text(
+        "__global__ void race(double *out) { double other = out[0]; out[threadIdx.x] = 0 * other + 1; }\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(noise, shape, "|u1"))
 

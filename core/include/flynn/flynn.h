@@ -748,12 +748,12 @@ FL_API fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int6
 
 /* What an emulated GPU may find in a launch of which it watches each access to memory. */
 typedef enum fl_finding_kind {
-    FL_FOUND_RACE = 0,      /* two threads access an element, one of them writes, and nothing orders the accesses */
-    FL_FOUND_BEYOND = 1,    /* an access beyond an array, or to memory that is not the kernel's */
-    FL_FOUND_BARRIER = 2,   /* a barrier that not all threads of a block reach */
-    FL_FOUND_UNWRITTEN = 3, /* a read of shared memory that no thread of the block has written */
-    FL_FOUND_STALE = 4,     /* a plain read of an element that other threads change by atomics */
-    FL_FOUND_REMARK = 5     /* not a mistake by itself: threads that write equal values; elements without a write */
+    FL_FOUND_RACE = 0,       /* two threads access an element, one of them writes, and nothing orders the accesses */
+    FL_FOUND_BEYOND = 1,     /* an access beyond an array, or to memory that is not the kernel's */
+    FL_FOUND_BARRIER = 2,    /* a barrier that not all threads of a block reach */
+    FL_FOUND_UNWRITTEN = 3,  /* a read of shared memory that no thread of the block has written */
+    FL_FOUND_MISALIGNED = 4, /* an address that is no multiple of what its type asks for */
+    FL_FOUND_REMARK = 5      /* not a mistake by itself: threads that write equal values; elements without a write */
 } fl_finding_kind;
 
 typedef struct fl_finding {
