@@ -51,7 +51,7 @@ fl_status load(const fl_host *host, const hip_code_job *job, const char *disting
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
         "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
-        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread", "-nostdlib",
+        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread,alignment,bounds", "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
         COMPILER_LINK, "-ftabstop=1",
         /* For the detector: lines; calls that return to the line that made them; no load where the text has none. */

@@ -149,6 +149,56 @@ FLYNN_OWN void __tsan_init()
 }
 int printf(const char *, ...);
 }
+
+/* The compiler calls these, with -fsanitize=alignment and =bounds, before an access whose address or index is wrong; the
+ * structures are the compiler's. */
+struct flynn_type {
+    unsigned short kind, info;
+    char name[1]; /* "'int [256]'" */
+};
+struct flynn_place_in_text {
+    const char *file;
+    unsigned line, column;
+};
+struct flynn_address_data {
+    flynn_place_in_text place;
+    const flynn_type *type;
+    unsigned char log_alignment, kind;
+};
+struct flynn_index_data {
+    flynn_place_in_text place;
+    const flynn_type *array, *index;
+};
+/* The number of elements, the first dimension that the name of an array's type has. */
+FLYNN_INLINE long flynn_elements(const char *name)
+{
+    long elements = 0;
+    while (*name && *name != '[')
+        name++;
+    for (name += *name == '['; *name >= '0' && *name <= '9'; name++)
+        elements = 10 * elements + (*name - '0');
+    return elements;
+}
+extern "C" {
+FLYNN_OWN void __ubsan_handle_type_mismatch_v1(void *about, void *at)
+{
+    enum { LOAD, STORE, REFERENCE, MEMBER };
+    const flynn_address_data *const data = (const flynn_address_data *)about;
+    if (flynn_here.watched && at && data->kind <= MEMBER)
+        flynn_here.turn(&flynn_here, at, SIMT_ALIGNED | 1u << data->log_alignment, FLYNN_WHERE);
+}
+FLYNN_OWN void __ubsan_handle_out_of_bounds(void *about, void *value)
+{
+    const flynn_index_data *const data = (const flynn_index_data *)about;
+    const long index = (long)value;
+    if (!flynn_here.watched)
+        return;
+    flynn_here.index = (data->index->info >> 1) <= 5 ? (long)(int)index : index; /* of 32 bits, or of 64 */
+    flynn_here.limit = flynn_elements(data->array->name);
+    flynn_here.turn(&flynn_here, nullptr, SIMT_INDEX, FLYNN_WHERE);
+}
+}
+
 template <typename T>
 FLYNN_CALLED T __ldg(const T *at)
 {

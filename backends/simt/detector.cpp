@@ -7,6 +7,7 @@
 #include "detector_access.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -73,9 +74,14 @@ zeros::~zeros()
 
 /* ------------------------------------------------------------------------------------------------- the regions ---- */
 
+namespace
+{
+std::atomic<uint64_t> detectors{0}; /* that were made */
+}
+
 detector::detector(const watched_launch &of)
-    : launch(of), threads(of.threads[0] * of.threads[1] * of.threads[2]), region_of_site(sites), is_guess(sites),
-      code_begin(of.code + of.file->code_begin())
+    : launch(of), id(++detectors), threads(of.threads[0] * of.threads[1] * of.threads[2]), region_of_site(sites),
+      is_guess(sites), code_begin(of.code + of.file->code_begin())
 {
     regions.push_back({"", memory, 0, 0, 0, 0, false, false, false, zeros(0)});
     add_arrays(*of.job);
@@ -145,13 +151,11 @@ void detector::begin_block(watched_block &b, uint64_t number, unsigned char *dyn
     b.first = b.segment = new_segment(b);
     b.base[code] = launch.code;
     b.base[shared] = reinterpret_cast<uintptr_t>(dynamic) - dynamic_begin;
-    if (!b.shared_cells.memory || b.shared_bytes != launch.file->shared_bytes()) {
+    if (b.launch != id) {
         b.shared_bytes = launch.file->shared_bytes();
         b.shared_cells = zeros((b.shared_bytes / 4 + 2) * sizeof(cell));
-    } else if (b.watched_by != this) { /* segments of another launch */
-        b.shared_cells = zeros((b.shared_bytes / 4 + 2) * sizeof(cell));
+        b.launch = id;
     }
-    b.watched_by = this;
     b.order.start((uint32_t)number, b.first, threads);
     b.where.assign(threads, nullptr);
 }
@@ -189,10 +193,16 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
     const access now = make_access(b.segment, (uint32_t)site, thread, is_atomic);
     if (is_atomic)
         order.atomic(b.order, thread, address, reads, writes);
+    if (what & SIMT_ALIGNED) {
+        report_misaligned(b, address, bytes, now);
+        return true;
+    }
     uint32_t number = region_of_site[site];
     uintptr_t offset = address - b.base[regions[number].of] - regions[number].begin;
     if (offset >= regions[number].bytes || bytes > regions[number].bytes - offset) {
         number = find(b, address);
+        if (wrong.is_open)
+            settle_index(b, number, bytes);
         if (number == 0 ||
             bytes > regions[number].bytes - (address - b.base[regions[number].of] - regions[number].begin))
             return is_local(b, address) ||
@@ -200,6 +210,8 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
         region_of_site[site] = (uint16_t)number;
         offset = address - b.base[regions[number].of] - regions[number].begin;
     }
+    if (wrong.is_open)
+        settle_index(b, number, bytes);
     region &r = regions[number];
     r.is_read = r.is_read || reads;
     if (!r.has_cells)
@@ -221,6 +233,12 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
         look(b, r, cells[i], now | mask, address, bytes, writes, reads);
     }
     return true;
+}
+
+void detector::see_index(watched_block &b, uint32_t thread, int64_t index, int64_t limit, const void *where)
+{
+    const uintptr_t site = reinterpret_cast<uintptr_t>(where) - code_begin;
+    wrong = {limit > 0, thread, index, limit, make_access(b.segment, site < sites ? (uint32_t)site : 0, thread, false)};
 }
 
 /* Returns whether nothing has to be said of two accesses of an element, of which one is a write: `then` and `now`. */

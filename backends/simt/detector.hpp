@@ -96,7 +96,7 @@ struct watched_block {
     zeros shared_cells{0};
     block_order order{};
     std::vector<const void *> where{}; /* each thread's last barrier */
-    const void *watched_by = nullptr;  /* the detector */
+    uint64_t launch = 0;               /* the detector's number: the cells are those of its launch */
 };
 
 /* What the launch is, and what the code of its kernel has. */
@@ -120,6 +120,8 @@ class detector
     void begin_block(watched_block &b, uint64_t number, unsigned char *dynamic);
     /* A thread is about to do this; nothing else happens before. Returns whether it may: else it would fault. */
     bool see(watched_block &b, uint32_t thread, const volatile void *at, unsigned what, const void *where);
+    /* A thread is about to use an index that its array does not have. */
+    void see_index(watched_block &b, uint32_t thread, int64_t index, int64_t limit, const void *where);
     /* Each thread of the block waits at a barrier or has ended. */
     void meet(watched_block &b, const std::vector<uint32_t> &waiting);
     /* The launch is over: writes what was found to the job. */
@@ -165,6 +167,8 @@ class detector
     bool is_local(const watched_block &b, uintptr_t at) const;
     void look(watched_block &b, region &r, cell &c, access now, uintptr_t at, uint32_t bytes, bool writes, bool reads);
     bool is_ordered(const watched_block &b, const region &r, access then, access now) const;
+    void report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now);
+    void settle_index(const watched_block &b, uint32_t number, uint32_t bytes);
     bool report_beyond(const watched_block &b, uint32_t number, uintptr_t at, uint32_t bytes, access now, bool writes);
     void report_unwritten(const watched_block &b, const region &r, access now, uintptr_t at, uint32_t bytes);
     void report_barrier(const watched_block &b, const std::vector<uint32_t> &waiting);
@@ -181,6 +185,7 @@ class detector
     void remark_unwritten();
 
     const watched_launch launch;
+    const uint64_t id;      /* each detector has another one; an address would come again */
     const uint32_t threads; /* of a block */
     std::vector<region> regions{};
     std::vector<uint16_t> region_of_site; /* the one that the place in the text accessed last */
@@ -193,6 +198,13 @@ class detector
     std::vector<conflict> found{};
     std::string fault_text{};
     open_question question{};
+    /* An index that its array does not have: of a variable, or of a row of one, which the access shows. */
+    struct wrong_index {
+        bool is_open;
+        uint32_t thread;
+        int64_t index, limit;
+        access where;
+    } wrong{};
     uintptr_t code_begin, dynamic_begin = 0;
 };
 

@@ -160,7 +160,7 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
         if (regions[i].of != code && distance(regions[i]) < around)
             number = i;
     const region &r = regions[number];
-    const bool is_far = number == 0 || distance(r) >= (r.of == shared ? 256 : around);
+    const bool is_far = number == 0 || (r.of == shared ? at - b.base[shared] >= b.shared_bytes : distance(r) >= around);
     const uint64_t block = b.number;
     const std::string who = thread_of_block(thread_of(now), block) + (writes ? " writes" : " reads");
     conflict c = {FL_FOUND_BEYOND, number, line_of(now), 0, writes, false, false, false, 0, ""};
@@ -183,6 +183,34 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
     if (is_new(UINT64_C(6) << 58 | number, site_of(now), writes))
         keep(std::move(c));
     return !is_far;
+}
+
+/* The access after a wrong index, to this region. A larger variable has several rows, and an index may go on into the
+ * next one; an array in global memory has nothing to do with it. */
+void detector::settle_index(const watched_block &b, uint32_t number, uint32_t bytes)
+{
+    const region &r = regions[number];
+    wrong.is_open = false;
+    if (number != 0 && (r.of == memory || (int64_t)r.bytes > wrong.limit * (int64_t)bytes))
+        return;
+    if (!is_new(UINT64_C(4) << 58, site_of(wrong.where), 0))
+        return;
+    keep({FL_FOUND_BEYOND, 0, line_of(wrong.where), 0, false, false, false, false, 0,
+          thread_of_block(wrong.thread, b.number) +
+              format(" uses index %" PRId64 " of an array with %" PRId64 " elements", wrong.index, wrong.limit)});
+}
+
+void detector::report_misaligned(const watched_block &b, uintptr_t at, uint32_t alignment, access now)
+{
+    const uint32_t number = find(b, at);
+    const region &r = regions[number];
+    if (number == 0 || !is_new(UINT64_C(3) << 58 | number, site_of(now), 0))
+        return;
+    const uint32_t element = r.element ? r.element : alignment;
+    keep({FL_FOUND_MISALIGNED, number, line_of(now), 0, false, false, false, false, 0,
+          thread_of_block(thread_of(now), b.number) + " takes " +
+              element_name(r, at - b.base[r.of] - r.begin, element) +
+              format(" for the beginning of a type that lies at multiples of %" PRIu32 " bytes", alignment)});
 }
 
 void detector::report_unwritten(const watched_block &b, const region &r, access now, uintptr_t at, uint32_t bytes)
@@ -259,7 +287,8 @@ void detector::finish()
             return false;
         if (than.kind == FL_FOUND_UNWRITTEN || than.kind == FL_FOUND_REMARK)
             return true;
-        if (a.line == than.other_line && a.other_line == than.line && &a < &than)
+        if (a.line == than.other_line && a.other_line == than.line && &a < &than &&
+            (a.line != a.other_line || !than.is_write || !than.other_writes))
             return true;
         return a.is_write && a.other_writes && a.line == than.line && a.line == a.other_line &&
                !(than.is_write && than.other_writes);

@@ -296,6 +296,9 @@ void runner::leave_and_look(simt_place *place, const volatile void *at, unsigned
     if (r.left < 0)
         leave(place, SIMT_AT_ACCESS);
     place->left = place->atomics = 0;
+    if (what & SIMT_INDEX)
+        return r.launch->grid.detector->see_index(r.watched, (uint32_t)place->number, place->index, place->limit,
+                                                  where);
     if (r.launch->grid.detector->see(r.watched, (uint32_t)place->number, at, what, where))
         return;
     place->ended = nullptr;

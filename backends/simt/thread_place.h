@@ -18,7 +18,9 @@ enum simt_what {
     SIMT_WRITE = 1 << 25,
     SIMT_ATOMIC = 1 << 26,   /* an atomic or volatile access */
     SIMT_RELEASES = 1 << 27, /* an atomic access before which a fence is implied */
-    SIMT_FENCE = 1 << 28     /* a fence, at no address */
+    SIMT_FENCE = 1 << 28,    /* a fence, at no address */
+    SIMT_ALIGNED = 1 << 29,  /* use an address that should be a multiple of the bytes, and is not */
+    SIMT_INDEX = 1 << 30     /* use an index of an array, which has fewer elements: `place->index` and `limit` */
 };
 
 /* One for each processor thread that runs blocks; it describes the thread of the block that runs now. */
@@ -34,6 +36,7 @@ struct simt_place {
     int number;                                     /* of the thread in its block */
     bool watched;                                   /* the launch is: `turn` is called at each access and fence */
     const void *where;                              /* what the thread continues with after its barrier */
+    long index, limit;                              /* of SIMT_INDEX */
     /* Called before an access, `where` being what comes after it: leaves the processor to another thread, and looks at
      * the access if the launch is watched. */
     void (*turn)(simt_place *place, const volatile void *at, unsigned what, const void *where);

@@ -15,11 +15,11 @@ fi
 
 # cases FILE: writes each kernel to NAME.hip, and prints NAME|ARGUMENTS|WORDS.
 cases() {
-    awk -F ' *[|] *' '/^\/\/: / { name = substr($1, 5); print name "|" $2 "|" $3; next }
+    awk -F ' [|] ?' '/^\/\/: / { name = substr($1, 5); print name "|" $2 "|" $3; next }
         name { print >(name ".hip") }' "$here/../data/races/$1.hip"
 }
-# is_found WORDS LINE: the message is one of them, with its line.
-is_found() { grep -q "flynn kernel: .*line $2: .*\($1\)" "$work/err"; }
+# is_found WORDS LINE: a message begins with a line, has the words, and names this line.
+is_found() { grep "flynn kernel: .*line [0-9]*: .*\($1\)" "$work/err" | grep -q "line $2\>"; }
 
 cases wrong >wrong.list
 while IFS='|' read -r name arguments words; do

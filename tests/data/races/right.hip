@@ -14,14 +14,14 @@ __global__ void stride(int *x, int n)
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         x[i]++;
 }
-//: atomic_sum | 0:1000 out=1 1000 --grid=4 | 499500
+//: atomic_sum | 0:1000 out=1 1000 --grid=4 | fill:1,value=499500,dtype=i32
 __global__ void atomic_sum(const int *a, int *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         atomicAdd(out, a[i]);
 }
-//: tree | 0:1024 out=1 --grid=4 | 523776
+//: tree | 0:1024 out=1 --grid=4 | fill:1,value=523776,dtype=i32
 __global__ void tree(const int *a, int *out)
 {
     __shared__ int s[256];
@@ -36,7 +36,7 @@ __global__ void tree(const int *a, int *out)
     if (t == 0)
         atomicAdd(out, s[0]);
 }
-//: last_block | 0:1000 out=1 out=4 1000 --grid=4 | 499500
+//: last_block | 0:1000 out=1 out=4 1000 --grid=4 | fill:1,value=499500,dtype=i32
 __device__ unsigned finished;
 __global__ void last_block(const int *a, int *out, int *parts, int n)
 {
@@ -65,7 +65,7 @@ __global__ void last_block(const int *a, int *out, int *parts, int n)
         out[0] = sum;
     }
 }
-//: fence_of_each_thread | 0:1024 out=1 out=1024 --grid=4 | 523776
+//: fence_of_each_thread | 0:1024 out=1 out=1024 --grid=4 | fill:1,value=523776,dtype=i32
 __device__ unsigned arrived;
 __global__ void fence_of_each_thread(const int *a, int *out, int *copy)
 {
@@ -145,13 +145,14 @@ __global__ void shared_histogram(const int *values, int *counts, int n)
     if (threadIdx.x < 4)
         atomicAdd(&counts[threadIdx.x], own[threadIdx.x]);
 }
-//: largest_by_exchange | 0:1000 out=1 1000 | 999
+//: largest_by_exchange | 0:1000 out=1 1000 --grid=4 | fill:1,value=999,dtype=f32
 __device__ void largest(float *at, float value)
 {
     int *bits = (int *)at, old = *bits, assumed;
     do {
         assumed = old;
-        old = atomicCAS(bits, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
+        float most = fmaxf(value, *(float *)&assumed);
+        old = atomicCAS(bits, assumed, *(int *)&most);
     } while (assumed != old);
 }
 __global__ void largest_by_exchange(const float *a, float *out, int n)
@@ -160,14 +161,14 @@ __global__ void largest_by_exchange(const float *a, float *out, int n)
     if (i < n)
         largest(out, a[i]);
 }
-//: looks_before_it_changes | 0:1000 out=1 1000 --grid=4 | 999
+//: looks_before_it_changes | 0:1000 out=1 1000 --grid=4 | fill:1,value=999,dtype=i32
 __global__ void looks_before_it_changes(const int *a, int *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && *out < a[i])
         atomicMax(out, a[i]);
 }
-//: same_value | 0:1000 out=1 1000 --grid=4 | 1
+//: same_value | 0:1000 out=1 1000 --grid=4 | fill:1,value=1,dtype=i32
 __global__ void same_value(const int *a, int *found, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -280,7 +281,7 @@ __global__ void neighbours(const int *a, int *out, int n)
     if (i < n)
         out[i] = s[t] + s[t + 1] + s[t + 2];
 }
-//: votes | 0:512 out=2 | 128
+//: votes | 0:512 out=2 --grid=2 | fill:2,value=128,dtype=i32
 __global__ void votes(const int *a, int *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -412,4 +413,12 @@ __global__ void condition_of_one_thread(int *out)
         s[1] = sum - 1;
     __syncthreads();
     out[threadIdx.x] = s[1];
+}
+//: one_row_after_the_other | 0:128 out --block=128 | x
+__global__ void one_row_after_the_other(const int *a, int *out)
+{
+    __shared__ int s[8][16];
+    s[0][threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x / 16][threadIdx.x % 16];
 }

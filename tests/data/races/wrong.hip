@@ -26,14 +26,14 @@ __global__ void last_one_wins(int *out)
 {
     out[0] = blockIdx.x + 1; // HERE
 }
-//: neighbour | inout:0:1000 1000 --grid=1 --block=500 | x\[[0-9]*\], which thread [0-9]* \(reads\|writes\)
+//: neighbour | inout:0:1000 1000 --grid=1 --block=500 | x\[[0-9]*\], which thread [0-9]* [a-z]*s
 __global__ void neighbour(int *x, int n)
 {
     int i = threadIdx.x;
     if (i + 1 < n)
         x[i] = x[i + 1]; // HERE
 }
-//: reverse | inout:0:512 512 --grid=2 | x\[[0-9]*\], which thread [0-9]* of block [01] \(reads\|writes\)
+//: reverse | inout:0:512 512 --grid=2 | x\[[0-9]*\], which thread [0-9]* of block [01] [a-z]*s
 __global__ void reverse(int *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -119,7 +119,7 @@ __global__ void load(const int *a, int *out, int n)
     s[threadIdx.x] = a[threadIdx.x];
     out[threadIdx.x] = s[n - 1 - threadIdx.x]; // HERE
 }
-//: next_tile | 0:1024 out=256 1024 --grid=1 | s, which thread [0-9]* \(reads\|writes\)
+//: next_tile | 0:1024 out=256 1024 --grid=1 | s, which thread [0-9]* [a-z]*s
 __global__ void next_tile(const int *a, int *out, int n)
 {
     __shared__ int s[256];
@@ -197,7 +197,7 @@ __global__ void dynamic_not_loaded(const int *a, int *out, int n)
     if (threadIdx.x < n)
         out[threadIdx.x] = s[255 - threadIdx.x]; // HERE
 }
-//: no_test | 0:1000 out | thread 232 of block 3 \(reads a\|writes out\)\[1000\], beyond its 1000 elements
+//: no_test | 0:1000 out | thread 232 of block 3 [a-z]* [a-z]*\[1000\], beyond its 1000 elements
 __global__ void no_test(const int *a, int *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -223,7 +223,7 @@ __global__ void vector_too_far(const float4 *a, float *out)
     float4 v = a[threadIdx.x]; // HERE
     out[threadIdx.x] = v.x + v.w;
 }
-//: far_away | out=256 | memory that is not the kernel's\|out\[[0-9]*\], beyond
+//: far_away | out=256 | out\[[0-9]*\], beyond its 256 elements
 __global__ void far_away(int *out)
 {
     out[threadIdx.x * 100000000L] = 1; // HERE
@@ -277,4 +277,33 @@ __global__ void not_as_often(int *out)
     for (int i = 0; i < (threadIdx.x == 0 ? 3 : 4); i++)
         __syncthreads(); // HERE
     out[threadIdx.x] = 1;
+}
+//: misaligned | 0:1024 out --dtype=f32 --grid=1 --block=128 | a\[4*[0-9]*\] for the beginning of a type that lies at multiples of 16
+__global__ void misaligned(const float *a, float *out)
+{
+    const float4 *vectors = (const float4 *)(a + 1);
+    float4 v = vectors[threadIdx.x]; // HERE
+    out[threadIdx.x] = v.x + v.y;
+}
+//: double_in_floats | 0:1024 out --dtype=f32 --grid=1 | for the beginning of a type that lies at multiples of 8
+__global__ void double_in_floats(const float *a, float *out)
+{
+    out[threadIdx.x] = *(const double *)&a[threadIdx.x]; // HERE
+}
+//: smaller_than_the_block | 0:256 out | thread 200 of block 0 uses index 200 of an array with 200 elements
+__global__ void smaller_than_the_block(const int *a, int *out)
+{
+    __shared__ int s[200];
+    s[threadIdx.x] = a[threadIdx.x]; // HERE
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x / 2];
+}
+//: rows_and_columns | 0:128 out=128 --block=16x8 | uses index 8 of an array with 8 elements
+__global__ void rows_and_columns(const int *a, int *out)
+{
+    __shared__ int s[8][16];
+    int i = threadIdx.y * 16 + threadIdx.x;
+    s[threadIdx.x][threadIdx.y] = a[i]; // HERE
+    __syncthreads();
+    out[i] = s[threadIdx.y][threadIdx.x];
 }
