@@ -165,7 +165,7 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
     const std::string who = thread_of_block(thread_of(now), block) + (writes ? " writes" : " reads");
     conflict c = {FL_FOUND_BEYOND, number, line_of(now), 0, writes, false, false, false, 0, ""};
     if (at < null_page)
-        c.text = who + " at NULL";
+        c.text = who + (at == 0 ? " at NULL" : format(" at NULL + %zu", (size_t)at));
     else if (number == 0 || distance(r) >= most_distance)
         c.text = who + " memory that is not the kernel's";
     else if (at < b.base[r.of] + r.begin)

@@ -342,7 +342,9 @@ refused "a processor" 3 "serial does not have kernel; \`flynn list\` shows which
 
 text '    out[threadIdx.x] = n / (n - 5) + *(int *)(long)(n == 7 ? 16 : (long)out);'
 refused "a division by zero" 1 "the kernel divides an integer by zero" kernel wrong.hip out=300 5 "${hip[@]}"
-refused "a wild pointer" 1 "the kernel reads or writes memory that is not its own" kernel wrong.hip out=300 7 "${hip[@]}"
+refused "a wild pointer" 1 "the kernel fails: line 3: thread 0 of block 0 reads at NULL + 16" kernel wrong.hip out=300 7 "${hip[@]}"
+refused "a wild pointer, unwatched" 1 "the kernel reads or writes memory that is not its own" kernel wrong.hip out=300 7 \
+    --unwatched "${hip[@]}"
 cat >deep.hip <<'END'
 __device__ int deep(int n)
 {
