@@ -6,6 +6,7 @@
 #include "kernel_axes.h"
 #include "kernel_rows.h"
 #include "function.h"
+#include "kernel_findings.h"
 
 #include "files/files.h"
 #include "run/reference.h"
@@ -97,8 +98,9 @@ static void choose_grid(const kernel_options *own, const int block[3], int64_t g
         grid[d] = own->grid[d];
 }
 
+/* Launches the kernel. `watched`: hip-cpu looks at each access; a GPU cannot. */
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
-                        fl_array *const *out, const fl_run *run)
+                        fl_array *const *out, const fl_run *run, bool watched)
 {
     kernel_options *own = e->own;
     fl_argument arguments[FL_MAX_PARAMETERS];
@@ -118,6 +120,8 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                                       : NULL,
                                      a->integer, a->real};
     }
+    if (watched)
+        (void)fl_kernel_watch(kernel, true);
     user_function_enter("kernel");
     status = user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
     if (with.timing && status == FL_OK) {
@@ -131,11 +135,25 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
                       const fl_run *run)
 {
     const kernel_options *own = e->own;
-    const fl_status status = launch(e, &own->kernel, device, in, out, run);
+    const bool is_first = run->timing != NULL;
+    const fl_status status = launch(e, &own->kernel, device, in, out, run, is_first && !own->unwatched);
 
     if (status == FL_E_SOURCE)
         user_text_must(status, own->log);
     return status;
+}
+
+static void take_findings(const exercise *e, fl_device *device, watched *found)
+{
+    kernel_options *own = e->own;
+    const fl_findings *findings;
+    fl_kernel *kernel;
+
+    if (own->unwatched || kernel_on(own, &own->kernel, device, &kernel) != FL_OK ||
+        !(findings = fl_kernel_found(kernel)))
+        return;
+    found->is_watched = true;
+    found->findings = *findings;
 }
 
 /* "kernel: vector_add, 10000000 f32, 10000000 f32 -> 10000000 f32" */
@@ -212,6 +230,14 @@ static void expect_file(const exercise *e, expected_results *x)
     snprintf(x->how, sizeof x->how, "%.60s", own->expect);
 }
 
+static bool runs_on_hip_cpu(const exercise *e)
+{
+    for (int i = 0; e->backends && i < e->backends->count; i++)
+        if (strcmp(fl_device_describe(e->backends->open[i].device)->backend, "hip-cpu") == 0)
+            return true;
+    return false;
+}
+
 /* The results of a kernel on a device. false: it cannot run there, or does not compile. */
 static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
 {
@@ -227,7 +253,8 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
         must(watch_create(device, own->specs[i].dtype, output_size(&own->specs[i]), &whole[i], &out[i]));
         must(fl_array_write(out[i], own->begins[i].data, NULL));
     }
-    status = launch(e, k, device, in, out, &run);
+    /* A kernel whose accesses would end this process is to be told so by its first pass. */
+    status = launch(e, k, device, in, out, &run, runs_on_hip_cpu(e) && !own->unwatched);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
@@ -368,6 +395,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     const kernel_options *own = e->own;
     const expected_results *x = e->expected;
     compare_result found = compare_start();
+    unsigned kinds;
     char name[160];
 
     for (int i = 0; i < x->count; i++) {
@@ -383,8 +411,11 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
     if (found.failed > 0)
         try_exchanged(e, m);
-    check_guards(own, m, &found);
-    check_passes(own, m, &found);
+    kinds = findings_judge(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_BEYOND)) /* else the same has been said, with its line */
+        check_guards(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_RACE))
+        check_passes(own, m, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
         found.worst_index = found.ok ? found.worst_index : -1;
     return found;
@@ -419,6 +450,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
         json_append(defines, json_text(own->macros[i]));
     json_put(row, "define", defines);
     json_put(row, "passes_differ", json_boolean(m->watched.differing != 0));
+    json_put(row, "findings", findings_json(&m->watched));
     json_put(row, "overwritten", m->watched.overwritten ? json_whole(m->watched.overwritten_at) : json_null());
 }
 
@@ -455,5 +487,6 @@ const exercise_kind kernel_exercise = {
     .hand_over = kernel_hand_over,
     .settle = settle,
     .take = kernel_take,
+    .watched = take_findings,
     .add_json = add_json,
 };

@@ -173,6 +173,8 @@ const own_option kernel_own_options[] = {
      .group = GROUP_HOW},
     {"guard", OPTION_CHOICE, offsetof(kernel_options, unguarded), "on|off", "Look for writes beyond the outputs (on)",
      .group = GROUP_SELDOM, .names = on_or_off},
+    {"unwatched", OPTION_FLAG, offsetof(kernel_options, unwatched), NULL,
+     "Do not look at each access of hip-cpu's first pass", .group = GROUP_SELDOM},
     {0},
 };
 

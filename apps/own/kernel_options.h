@@ -56,6 +56,7 @@ typedef struct kernel_options {
     const char *flops, *bytes; /* formulas; NULL: not given */
     double relative, absolute; /* of the check; -1: not given */
     int unguarded;             /* --guard=off */
+    bool unwatched;
     int64_t shared;
     int64_t grid[3];                       /* 0: auto */
     const char *grid_text, *shared_text;   /* as they were given; NULL: not given */

@@ -103,6 +103,8 @@ void kernel_rows_words(const kernel_rows *rows, int i, child_words *w)
         child_words_add(w, "--atol=%.17g", own->absolute);
     if (own->unguarded)
         child_words_add(w, "--guard=off");
+    if (own->unwatched)
+        child_words_add(w, "--unwatched");
     for (int k = 0; k < own->constant_count; k++)
         add_text(w, "constant", own->constants[k].name);
     for (int k = 0; k < own->let_count; k++)

@@ -186,6 +186,8 @@ struct exercise_kind {
     /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
      * exercise.input_count says if it is not 0. */
     void (*take)(exercise *e);
+    /* Called after the first pass: takes what the device found in it. */
+    void (*watched)(const exercise *e, fl_device *device, watched *found);
     /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
     const char *(*why_scalar)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */

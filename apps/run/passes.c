@@ -189,6 +189,8 @@ static fl_status call(void *user, const fl_run *run)
         w->what = (choice){.on = w->what.on};
         status = run_operation(w, run);
     }
+    if (run->timing && status == FL_OK && w->exercise->kind->watched)
+        w->exercise->kind->watched(w->exercise, w->what.on->device, &w->found.watched);
     if (run->timing && w->what.optional && status != FL_OK) { /* its memory is for those that can run */
         must(fl_stream_wait(run->stream));
         release(w);
