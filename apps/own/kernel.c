@@ -457,8 +457,7 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 const exercise_kind kernel_exercise = {
     .name = "kernel",
     .summary = "launch your own kernel",
-    .help = "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
-            "parameter.\v"
+    .help = "Launches FILE's last kernel (HIP's or CUDA's C++), an ARGUMENT for a parameter.\v"
             "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
             "number or "
             "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
