@@ -46,7 +46,10 @@ thread_local struct {
     const fl_kernel_watch_job *job;
 } to_watch;
 
-fl_status load(const fl_host *host, const hip_code_job *job, const char *distinguish, hip_code *code)
+/* Volatile accesses call functions of their own. */
+constexpr const char *distinguish_volatile = "--param=tsan-distinguish-volatile=1";
+
+fl_status load(const fl_host *host, const hip_code_job *job, bool by_gcc, hip_code *code)
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
@@ -55,10 +58,10 @@ fl_status load(const fl_host *host, const hip_code_job *job, const char *disting
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
         COMPILER_LINK, "-ftabstop=1",
         /* For the detector: lines; calls that return to the line that made them; no load where the text has none. */
-        "-g1", "-gdwarf-4", "-gz=none", "-fno-optimize-sibling-calls", "-fno-tree-loop-im", "-fno-tree-pre",
-        "-fno-code-hoisting"};
-    if (distinguish)
-        arguments.push_back(distinguish);
+        "-g1", "-gdwarf-4", "-gz=none", "-fno-optimize-sibling-calls"};
+    if (by_gcc)
+        for (const char *option : {"-fno-tree-loop-im", "-fno-tree-pre", "-fno-code-hoisting", distinguish_volatile})
+            arguments.push_back(option);
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
     arguments.push_back(nullptr);
@@ -78,11 +81,11 @@ fl_status load(const fl_host *host, const hip_code_job *job, const char *disting
  * from others (GCC before 11, clang) makes it say nothing of races where the text has them. */
 fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
 {
-    static const char *const distinguish = "--param=tsan-distinguish-volatile=1";
-    fl_status status = load(host, job, distinguish, code);
+    fl_status status = load(host, job, true, code);
     code->sees_volatile = status == FL_OK && !dlsym(code->handle, "flynn_is_clang");
-    if (status == FL_E_SOURCE && std::strstr(job->output, "tsan-distinguish-volatile"))
-        status = load(host, job, nullptr, code);
+    if (status == FL_E_SOURCE &&
+        (std::strstr(job->output, "tsan-distinguish-volatile") || std::strstr(job->output, "-fno-tree-loop-im")))
+        status = load(host, job, false, code);
     code->sees_volatile = code->sees_volatile || !std::strstr(job->text, "volatile");
     code->dynamic_name = dynamic_name(job->text);
     return status;
