@@ -276,6 +276,14 @@ void kernel_take(exercise *e)
         take_embedded(e, own);
     } else {
         own->kernel = kernel_text_read(e->word, own->entry);
+        if (given == 0 && info->count > 0 && !own->entry && *info->kernels)
+            fail(EXIT_BAD_INPUT, "%s has several kernels, and --entry=NAME chooses one: %s", own->kernel.shown_as,
+                 info->kernels);
+        if (*info->left_out)
+            note("%s: left out, since no kernel needs it: %s", own->kernel.shown_as, info->left_out);
+        if (*info->unfilled && own->constant_count == 0)
+            note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", own->kernel.shown_as,
+                 info->unfilled);
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);

@@ -689,6 +689,10 @@ typedef struct fl_kernel_info {
     const char *name;
     int count; /* of parameters */
     fl_parameter parameters[FL_MAX_PARAMETERS];
+    const char *left_out; /* what of the host the text has, and no compiler sees: "<cstdio>, main"; or "" */
+    const char *kernels;  /* the kernels of the text, if it has several: "first (line 3), second (line 9)"; or "" */
+    const char *unfilled; /* __constant__ variables that the kernel names, without a value in the text; or "" */
+    uint32_t written;     /* bit i: the text assigns to elements of parameter i */
 } fl_kernel_info;
 
 /* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,
