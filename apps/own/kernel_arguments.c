@@ -280,7 +280,7 @@ void kernel_take(exercise *e)
             fail(EXIT_BAD_INPUT, "%s has several kernels, and --entry=NAME chooses one: %s", own->kernel.shown_as,
                  info->kernels);
         if (*info->left_out)
-            note("%s: left out, since no kernel needs it: %s", own->kernel.shown_as, info->left_out);
+            note("%s: left out, since the kernel does not name it: %s", own->kernel.shown_as, info->left_out);
         if (*info->unfilled && own->constant_count == 0)
             note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", own->kernel.shown_as,
                  info->unfilled);

@@ -178,7 +178,8 @@ static void try_kernel(const char *text)
     fuzz_demand(strlen(clean) == strlen(text), "%zu bytes became %zu", strlen(text), strlen(clean));
     fuzz_demand(*signature.name && signature.count <= FL_MAX_PARAMETERS, "'%s' has %d parameters", signature.name,
                 signature.count);
-    if (core_kernel_signature_read(clean, signature.name, &again, &cleaner, &error) != FL_OK) { /* a template's words are blank */
+    if (core_kernel_signature_read(clean, signature.name, &again, &cleaner, &error) !=
+        FL_OK) { /* a template's words are blank */
         free(signature.compiled);
         free(clean);
         return;

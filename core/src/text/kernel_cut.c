@@ -84,8 +84,8 @@ static bool is_in_scope(const core_file *file, const core_item *item, const char
     const size_t length = name->at > entry ? (size_t)(name->at - entry) - 2 : 0;
     const core_token *scope = item->scope >= 0 ? &file->scopes[item->scope].name : NULL;
 
-    return length == 0 || (scope && scope->length <= length &&
-                           memcmp(entry + length - scope->length, scope->at, scope->length) == 0);
+    return length == 0 ||
+           (scope && scope->length <= length && memcmp(entry + length - scope->length, scope->at, scope->length) == 0);
 }
 
 static fl_status fail_of_entry(const kernel_cut *cut, const char *entry, core_text_error *error)
@@ -130,8 +130,8 @@ static fl_status choose(kernel_cut *cut, const char *entry, core_kernel_signatur
         if (!item->is_kernel || item->kind != CORE_ITEM_FUNCTION)
             continue;
         kernels++;
-        snprintf(shown, sizeof shown, "%.*s (line %d)", (int)(item->name.length < CORE_NAME_SIZE ? item->name.length : 0),
-                 item->name.at, item->name.line);
+        snprintf(shown, sizeof shown, "%.*s (line %d)",
+                 (int)(item->name.length < CORE_NAME_SIZE ? item->name.length : 0), item->name.at, item->name.line);
         list(signature->kernels, sizeof signature->kernels, shown, strlen(shown));
         if (!entry || (item->name.length == name.length && memcmp(item->name.at, name.at, name.length) == 0 &&
                        is_in_scope(&cut->file, item, entry, &name)))
@@ -196,7 +196,8 @@ static fl_status read_template(kernel_cut *cut, const char *arguments, core_text
     fl_status status = FL_OK;
 
     if (item->template_at.length == 0)
-        return arguments ? fail_at(&item->name, error, "this kernel is not a template: --entry=NAME chooses it") : FL_OK;
+        return arguments ? fail_at(&item->name, error, "this kernel is not a template: --entry=NAME chooses it")
+                         : FL_OK;
     while (status == FL_OK && !core_token_is(&token, "<"))
         status = core_token_next_of_code(&reader, &token, error);
     while (status == FL_OK && token.at < item->template_end.at) {

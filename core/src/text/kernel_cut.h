@@ -11,7 +11,7 @@ enum { CUT_MOST_TEMPLATE = 16, CUT_VALUE = 64, CUT_MOST_INCLUDES = 4 };
 /* A parameter of the kernel's template, and what it is. */
 typedef struct cut_parameter {
     core_token name;
-    bool is_type;         /* typename T; else a number, of the type in `words` */
+    bool is_type; /* typename T; else a number, of the type in `words` */
     char words[CUT_VALUE];
     char value[CUT_VALUE];
 } cut_parameter;

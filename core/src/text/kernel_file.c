@@ -416,7 +416,8 @@ static void keep_named(core_file *file, const core_item *item, int *pending, int
         if (core_token_next(&reader, &next, &unused) != FL_OK)
             return;
         const core_defined *d = token.kind == CORE_TOKEN_NAME ? core_file_find(file, &token) : NULL;
-        for (int same = 0; d && same < MOST_OF_A_NAME && d < file->names + file->name_count && core_defined_is(d, &token);
+        for (int same = 0;
+             d && same < MOST_OF_A_NAME && d < file->names + file->name_count && core_defined_is(d, &token);
              d++, same++)
             if (is_meant(&file->items[d->item], &next))
                 push(file, d->item, pending, count);
@@ -431,8 +432,7 @@ fl_status core_file_keep(core_file *file)
     if (!pending)
         return core_fail(FL_E_MEMORY, "out of host memory");
     for (int i = 0; i < file->count; i++)
-        if (file->items[i].is_kept ||
-            (file->items[i].is_device && core_token_is(&file->items[i].name, "operator"))) {
+        if (file->items[i].is_kept || (file->items[i].is_device && core_token_is(&file->items[i].name, "operator"))) {
             file->items[i].is_kept = true;
             pending[count++] = i;
         }

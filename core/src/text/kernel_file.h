@@ -17,13 +17,13 @@ typedef enum core_item_kind {
 /* A definition or declaration at file level, or in a namespace. */
 typedef struct core_item {
     core_item_kind kind;
-    core_reader start;       /* before its first token */
-    const char *at, *end;    /* its first token; after its last one */
-    core_token first, name;  /* name.length 0: it has none, or several */
-    core_reader parameters;  /* after the "(" of a function */
-    core_token template_at;  /* "template", and the ">" that ends its list; length 0: no template */
+    core_reader start;      /* before its first token */
+    const char *at, *end;   /* its first token; after its last one */
+    core_token first, name; /* name.length 0: it has none, or several */
+    core_reader parameters; /* after the "(" of a function */
+    core_token template_at; /* "template", and the ">" that ends its list; length 0: no template */
     core_token template_end;
-    int scope;               /* of core_file.scopes; -1: file level */
+    int scope;                              /* of core_file.scopes; -1: file level */
     bool is_kernel, is_device, is_constant; /* __global__; __device__ and the like; const, constexpr */
     bool is_kept;
 } core_item;

@@ -121,7 +121,7 @@ static fl_status fail_of_type(const core_token *token, core_text_error *error)
 static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core_token *token, core_text_error *error)
 {
     if (core_token_is_one_of(token, "volatile", "register", "__restrict__", "__restrict", "restrict",
-                              "__grid_constant__", NULL))
+                             "__grid_constant__", NULL))
         return FL_OK;
     if (core_token_is(token, "const")) {
         p->is_constant = p->is_constant || p->pointers == 0;
@@ -139,8 +139,7 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
     if (p->name.length > 0)
         return core_source_fail(error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
                                 core_token_show(token).text, core_token_show(&p->name).text);
-    if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) ||
-                             add_alias(p, cut, token, 0)))
+    if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) || add_alias(p, cut, token, 0)))
         return FL_OK;
     if (p->type.words == 0)
         return fail_of_type(token, error);
