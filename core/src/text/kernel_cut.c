@@ -114,8 +114,7 @@ static fl_status fail_of_entry(const kernel_cut *cut, const char *entry, core_te
                             entry, nearest ? nearest : names[count - 1]);
 }
 
-static fl_status choose(kernel_cut *cut, const char *entry, core_kernel_signature *signature, core_text_error *error,
-                        const char **arguments)
+static fl_status choose(kernel_cut *cut, const char *entry, core_text_error *error, const char **arguments)
 {
     core_token name = {0};
     int kernels = 0;
@@ -132,13 +131,13 @@ static fl_status choose(kernel_cut *cut, const char *entry, core_kernel_signatur
         kernels++;
         snprintf(shown, sizeof shown, "%.*s (line %d)",
                  (int)(item->name.length < CORE_NAME_SIZE ? item->name.length : 0), item->name.at, item->name.line);
-        list(signature->kernels, sizeof signature->kernels, shown, strlen(shown));
+        list(cut->kernels, sizeof cut->kernels, shown, strlen(shown));
         if (!entry || (item->name.length == name.length && memcmp(item->name.at, name.at, name.length) == 0 &&
                        is_in_scope(&cut->file, item, entry, &name)))
             cut->kernel = i;
     }
     if (kernels < 2)
-        *signature->kernels = '\0';
+        *cut->kernels = '\0';
     return cut->kernel < 0 ? fail_of_entry(cut, entry, error) : FL_OK;
 }
 
@@ -223,8 +222,7 @@ static fl_status read_template(kernel_cut *cut, const char *arguments, core_text
     return status;
 }
 
-fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_kernel_signature *signature,
-                    core_text_error *error)
+fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error)
 {
     core_definition_reader reader = {.take_include = take_include, .user = cut, .is_cxx = true};
     const char *arguments;
@@ -235,7 +233,7 @@ fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_k
     if (status == FL_OK)
         status = core_file_read(&cut->file, cut->clean, error);
     if (status == FL_OK)
-        status = choose(cut, entry, signature, error, &arguments);
+        status = choose(cut, entry, error, &arguments);
     if (status == FL_OK)
         status = read_template(cut, arguments, error);
     if (status != FL_OK)
@@ -316,21 +314,21 @@ static bool is_own_scope(const kernel_cut *cut, const core_item *item)
     return false;
 }
 
-static void describe(const kernel_cut *cut, core_kernel_signature *s)
+static void describe(kernel_cut *cut)
 {
     for (int i = 0; i < cut->include_count && i < CUT_MOST_INCLUDES; i++)
-        list(s->left_out, sizeof s->left_out, cut->includes[i], strlen(cut->includes[i]));
+        list(cut->left_out, sizeof cut->left_out, cut->includes[i], strlen(cut->includes[i]));
     for (int i = 0; i < cut->file.count; i++) {
         const core_item *item = &cut->file.items[i];
         const bool is_host = !item->is_kept && !item->is_kernel && !item->is_device && item->name.length > 0 &&
                              item->name.length < CORE_NAME_SIZE;
         if (is_host && (item->kind == CORE_ITEM_FUNCTION || (item->kind == CORE_ITEM_VARIABLE && !item->is_constant)))
-            list(s->left_out, sizeof s->left_out, item->name.at, item->name.length);
+            list(cut->left_out, sizeof cut->left_out, item->name.at, item->name.length);
     }
 }
 
 /* Notes a __constant__ variable without a value. */
-static void note_unfilled(const core_item *item, core_kernel_signature *s)
+static void note_unfilled(const core_item *item, kernel_cut *s)
 {
     core_reader reader = item->start;
     core_text_error unused;
@@ -371,7 +369,7 @@ static void write_using(FILE *to, const kernel_cut *cut, int scope)
         fprintf(to, "%.*s::", (int)cut->file.scopes[scope].name.length, cut->file.scopes[scope].name.at);
 }
 
-fl_status cut_end(kernel_cut *cut, core_kernel_signature *signature)
+fl_status cut_end(kernel_cut *cut)
 {
     const core_item *kernel = &cut->file.items[cut->kernel];
     const char *from = cut->clean;
@@ -382,10 +380,10 @@ fl_status cut_end(kernel_cut *cut, core_kernel_signature *signature)
     for (int i = 0; i < cut->file.count; i++)
         cut->file.items[i].is_kept = is_chosen(cut, i);
     status = core_file_keep(&cut->file);
-    to = status == FL_OK ? open_memstream(&signature->compiled, &size) : NULL;
+    to = status == FL_OK ? open_memstream(&cut->compiled, &size) : NULL;
     if (!to)
         return status == FL_OK ? core_fail(FL_E_MEMORY, "out of host memory") : status;
-    describe(cut, signature);
+    describe(cut);
     for (int i = 0; i < cut->file.count; i++) {
         const core_item *item = &cut->file.items[i];
         const bool chosen = is_chosen(cut, i);
@@ -394,7 +392,7 @@ fl_status cut_end(kernel_cut *cut, core_kernel_signature *signature)
         if (!item->is_kept && !(item->kind == CORE_ITEM_OTHER && is_own_scope(cut, item))) {
             blank(cut->clean, item->start, item->at, item->end);
         } else if (!chosen && item->kind == CORE_ITEM_VARIABLE) {
-            note_unfilled(item, signature);
+            note_unfilled(item, cut);
         } else if (chosen && item->template_at.length > 0) {
             blank_token(cut->clean, item->template_at.at,
                         (size_t)(item->template_end.at + item->template_end.length - item->template_at.at));
@@ -424,7 +422,7 @@ fl_status cut_end(kernel_cut *cut, core_kernel_signature *signature)
             fprintf(to, "%.*s;\n", (int)kernel->name.length, kernel->name.at);
         }
     }
-    if (fclose(to) != 0 || !signature->compiled)
+    if (fclose(to) != 0 || !cut->compiled)
         return core_fail(FL_E_MEMORY, "out of host memory");
     return FL_OK;
 }

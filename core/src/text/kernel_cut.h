@@ -4,7 +4,7 @@
 #define FLYNN_CORE_KERNEL_CUT_H
 
 #include "kernel_file.h"
-#include "kernel_signature.h"
+#include "signature_head.h"
 
 enum { CUT_MOST_TEMPLATE = 16, CUT_VALUE = 64, CUT_MOST_INCLUDES = 4 };
 
@@ -24,13 +24,15 @@ typedef struct kernel_cut {
     int template_count;
     char includes[CUT_MOST_INCLUDES][64];
     int include_count;
+    /* Results: those of core_kernel_signature. */
+    char *compiled;
+    char left_out[256], kernels[512], unfilled[256];
 } kernel_cut;
 
 /* Reads the text, and chooses the kernel. After any result: cut_free. */
-fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_kernel_signature *signature,
-                    core_text_error *error);
-/* Blanks what the kernel does not need, and writes signature->compiled, ->left_out and ->unfilled. */
-fl_status cut_end(kernel_cut *cut, core_kernel_signature *signature);
+fl_status cut_begin(kernel_cut *cut, const char *text, const char *entry, core_text_error *error);
+/* Blanks what the kernel does not need, and writes the results. */
+fl_status cut_end(kernel_cut *cut);
 void cut_free(kernel_cut *cut);
 
 /* Finds what a name of a type stands for: the words from *from to *end. false: the item is not such a name. */

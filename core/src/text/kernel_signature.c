@@ -309,13 +309,17 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     *clean = NULL;
     if (!cut)
         return core_fail(FL_E_MEMORY, "out of host memory");
-    status = cut_begin(cut, text, entry, signature, error);
+    status = cut_begin(cut, text, entry, error);
     if (status == FL_OK)
         status = read_kernel(cut, signature, error);
     if (status == FL_OK)
-        status = cut_end(cut, signature);
+        status = cut_end(cut);
     if (status == FL_OK) {
         *clean = cut->clean;
+        signature->compiled = cut->compiled;
+        memcpy(signature->left_out, cut->left_out, sizeof signature->left_out);
+        memcpy(signature->kernels, cut->kernels, sizeof signature->kernels);
+        memcpy(signature->unfilled, cut->unfilled, sizeof signature->unfilled);
         cut->clean = NULL;
     }
     cut_free(cut);
