@@ -393,9 +393,6 @@ fl_status cut_end(kernel_cut *cut)
             blank(cut->clean, item->start, item->at, item->end);
         } else if (!chosen && item->kind == CORE_ITEM_VARIABLE) {
             note_unfilled(item, cut);
-        } else if (chosen && item->template_at.length > 0) {
-            blank_token(cut->clean, item->template_at.at,
-                        (size_t)(item->template_end.at + item->template_end.length - item->template_at.at));
         }
         if (!chosen)
             continue;
@@ -408,7 +405,10 @@ fl_status cut_end(kernel_cut *cut)
                 core_token_is(&token, "__grid_constant__"))
                 blank_token(cut->clean, token.at, token.length);
         fwrite(from, 1, (size_t)(item->at - from), to);
-        write_before(to, cut, item);
+        write_before(to, cut, item); /* before the template's names become blank */
+        if (item->template_at.length > 0)
+            blank_token(cut->clean, item->template_at.at,
+                        (size_t)(item->template_end.at + item->template_end.length - item->template_at.at));
         from = item->at;
     }
     fputs(from, to);
