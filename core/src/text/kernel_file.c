@@ -356,6 +356,8 @@ fl_status core_file_read(core_file *file, const char *text, core_text_error *err
         else if (!core_token_is(&token, ";") && !begins_scope(&r, &token, &status))
             status = status == FL_OK ? read_item(&r, &token) : status;
     }
+    while (file->name_count > 0 && file->names[file->name_count - 1].item >= file->count)
+        file->name_count--; /* names of an item that does not end, which is none */
     if (file->name_count > 0)
         qsort(file->names, (size_t)file->name_count, sizeof *file->names, by_name);
     return status;
