@@ -78,7 +78,7 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
 /* Blocks for a thread for each element of the first output: along its last dimensions where the block has several. */
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
-    const output_spec *o = &own->specs[0];
+    const output_spec *o = &own->specs[own->grid_output];
     const int64_t size = output_size(o);
 
     for (int d = 0; d < 3; d++)

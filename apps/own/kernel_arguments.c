@@ -2,6 +2,7 @@
 #include "kernel_arguments.h"
 #include "map_inputs.h"
 
+#include "files/files.h"
 #include "options/options.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -172,29 +173,98 @@ static void take_input(exercise *e, kernel_options *own, int i, const char *word
     own->arrays[own->array_count++] = &e->inputs[e->input_count++];
 }
 
+/* out, out=SHAPE, inout:FILE */
+static bool is_output(const char *word)
+{
+    return strcmp(word, "out") == 0 || strncmp(word, "out=", 4) == 0 || strncmp(word, "inout:", 6) == 0;
+}
+
+/* Returns whether the word names an array: a file, a range, or one that is made here. A number alone is none for a
+ * T *, where it is rather a shape without its out=. */
+static bool is_array(const char *word)
+{
+    return strchr(word, ':') || file_ends_in(word, ".npy") || file_ends_in(word, ".png");
+}
+
 /* Takes an output: its initial content where it has one; and its shape, unless that is the first input's. */
 static void take_output(exercise *e, kernel_options *own, int i, const char *word)
 {
     const fl_parameter *p = &own->kernel.info.parameters[i];
-    const int place = own->output_count;
+    const int place = own->arguments[i].output;
     output_spec *o = &own->specs[place];
 
-    if (place == MOST_OUTPUTS || own->array_count == MOST_INPUTS)
-        fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", p->name, MOST_OUTPUTS);
-    own->arguments[i].output = own->output_count++;
     own->outputs[place] = p->name;
     o->dtype = p->dtype;
-    if (strncmp(word, "inout:", 6) == 0) {
-        own->begins[place] = read_array(e, p, word + 6);
+    if (strncmp(word, "out=", 4) == 0) {
+        read_shape(word, word + 4, o);
+    } else if (strcmp(word, "out") != 0) {
+        if (own->array_count == MOST_INPUTS)
+            fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
+        own->begins[place] = read_array(e, p, is_output(word) ? word + strlen("inout:") : word);
         o->ndim = own->begins[place].ndim;
         memcpy(o->shape, own->begins[place].shape, sizeof o->shape);
         own->arrays[own->array_count++] = &own->begins[place];
-    } else if (strncmp(word, "out=", 4) == 0) {
-        read_shape(word, word + 4, o);
-    } else if (strcmp(word, "out") != 0) {
-        fail(EXIT_BAD_INPUT, "'%s': %s is a %s * that the kernel can write; expected out, out=SHAPE or inout:FILE",
-             word, p->name, fl_dtype_name(p->dtype));
     }
+}
+
+/* Returns whether --expect=NAME:EXPR names the parameter. */
+static bool is_expected(const kernel_options *own, const fl_parameter *p)
+{
+    const size_t length = strlen(p->name);
+
+    return own->expect && strncmp(own->expect, p->name, length) == 0 && own->expect[length] == ':';
+}
+
+typedef enum output_group { OUTPUT_EXPECTED, OUTPUT_CALLED, OUTPUT_FILE, OUTPUT_NONE } output_group;
+
+/* Finds out whether the parameter is an output: --expect names it, its word says so, or it is a file and the kernel may
+ * write to it. */
+static output_group group_of(const kernel_options *own, int i, const char *word)
+{
+    const fl_parameter *p = &own->kernel.info.parameters[i];
+
+    if (is_expected(own, p) && (!p->is_array || p->is_constant))
+        fail(EXIT_BAD_INPUT, "--expect: %s is no output: it is %s", p->name,
+             p->is_array ? "an array that the kernel cannot write" : "a number");
+    if (!p->is_array || p->is_constant)
+        return OUTPUT_NONE;
+    if (!is_output(word) && !is_array(word))
+        fail(EXIT_BAD_INPUT,
+             "'%s': %s is a %s * that the kernel can write; expected out, out=SHAPE or inout:FILE; or a file, where it "
+             "reads one",
+             word, p->name, fl_dtype_name(p->dtype));
+    return is_expected(own, p)                           ? OUTPUT_EXPECTED
+           : is_output(word)                             ? OUTPUT_CALLED
+           : own->kernel.info.written & UINT32_C(1) << i ? OUTPUT_FILE
+                                                         : OUTPUT_NONE;
+}
+
+/* Gives each output its place. The first one is shown, checked and written: the one that --expect names, else the first
+ * that its word calls an output, else the first file that the kernel may write to. */
+static void place_outputs(const exercise *e, kernel_options *own)
+{
+    const fl_kernel_info *info = &own->kernel.info;
+    int grid = -1;
+
+    for (output_group group = OUTPUT_EXPECTED; group < OUTPUT_NONE; group++)
+        for (int i = 0; i < info->count; i++) {
+            if (group_of(own, i, e->common.arguments[i]) != group)
+                continue;
+            if (own->output_count == MOST_OUTPUTS)
+                fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", info->parameters[i].name,
+                     MOST_OUTPUTS);
+            own->arguments[i].output = own->output_count++;
+        }
+    for (int i = info->count - 1; i >= 0; i--)
+        if (own->arguments[i].output >= 0 &&
+            (grid < 0 || is_output(e->common.arguments[i]) || !is_output(e->common.arguments[grid])))
+            grid = i;
+    own->grid_output = grid >= 0 ? own->arguments[grid].output : 0;
+    for (int i = 0; i < info->count; i++)
+        if (is_expected(own, &info->parameters[i])) {
+            own->expect += strlen(info->parameters[i].name) + 1;
+            break;
+        }
 }
 
 /* `out` alone has the shape of the first array that is read, which may stand after it. */
@@ -287,14 +357,15 @@ void kernel_take(exercise *e)
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);
+        place_outputs(e, own);
         for (int i = 0; i < given; i++) {
             const char *word = e->common.arguments[i];
             if (!info->parameters[i].is_array)
                 take_number(&info->parameters[i], word, &own->arguments[i]);
-            else if (info->parameters[i].is_constant)
-                take_input(e, own, i, word);
-            else
+            else if (own->arguments[i].output >= 0)
                 take_output(e, own, i, word);
+            else
+                take_input(e, own, i, word);
         }
     }
     if (own->output_count == 0)

@@ -31,7 +31,8 @@ static void describe(const core_kernel_signature *signature, fl_kernel_info *inf
                              .left_out = signature->left_out,
                              .kernels = signature->kernels,
                              .unfilled = signature->unfilled,
-                             .written = signature->written};
+                             .written = signature->written,
+                             .prints = signature->prints};
     for (int i = 0; i < signature->count; i++) {
         const core_parameter *p = &signature->parameters[i];
         info->parameters[i] = (fl_parameter){p->name, p->dtype, p->is_array, p->is_constant};

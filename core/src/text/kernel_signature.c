@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_signature.h"
 #include "kernel_cut.h"
+#include "kernel_written.h"
 #include "device/status.h"
 
 #include <stdlib.h>
@@ -234,69 +235,15 @@ static fl_status read_parameters(head_reader *h, core_kernel_signature *signatur
 
 /* --------------------------------------------------------------------------------------------- the whole ---- */
 
-static bool is_parameter(const core_kernel_signature *s, const core_token *token, int *number)
-{
-    for (*number = 0; *number < s->count; ++*number)
-        if (token->kind == CORE_TOKEN_NAME && core_token_is(token, s->parameters[*number].name))
-            return true;
-    return false;
-}
-
-static bool assigns(const core_token *token)
-{
-    return core_token_is_one_of(token, "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
-                                NULL);
-}
-
-/* Finds the parameters whose elements the kernel assigns: a[i] = ..., *a += ..., a[i].x++, ++a[i], and those whose
- * address another function gets: f(a), f(&a[i]). */
-static void find_written(const core_item *item, core_kernel_signature *s)
-{
-    core_text_error unused;
-    core_token token, before = {0}, second = {0};
-    core_reader reader = item->parameters;
-
-    if (core_skip_brackets(&reader, &unused) != FL_OK)
-        return;
-    while (core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END &&
-           token.at < item->end) {
-        int number;
-        if (is_parameter(s, &token, &number) && s->parameters[number].is_array) {
-            core_reader ahead = reader;
-            core_token next;
-            bool passed = core_token_is_one_of(&before, "&", NULL) && core_token_is_one_of(&second, "(", ",", NULL);
-            if (core_token_next_of_code(&ahead, &next, &unused) != FL_OK)
-                return;
-            passed = passed || (core_token_is_one_of(&before, "(", ",", NULL) &&
-                                core_token_is_one_of(&next, ",", ")", "+", NULL) && second.kind == CORE_TOKEN_NAME);
-            while (core_token_is_one_of(&next, "[", ".", NULL)) {
-                if (core_token_is(&next, "[") ? core_skip_brackets(&ahead, &unused) != FL_OK
-                                              : core_token_next_of_code(&ahead, &next, &unused) != FL_OK)
-                    return;
-                if (core_token_next_of_code(&ahead, &next, &unused) != FL_OK)
-                    return;
-            }
-            if (passed || assigns(&next) || core_token_is_one_of(&before, "++", "--", NULL))
-                s->written |= 1u << number;
-        }
-        second = before;
-        before = token;
-    }
-}
-
 static fl_status read_kernel(kernel_cut *cut, core_kernel_signature *signature, core_text_error *error)
 {
     const core_item *item = &cut->file.items[cut->kernel];
     head_reader h = {.reader = item->parameters, .error = error, .cut = cut};
-    fl_status status;
 
     if (item->name.length >= CORE_NAME_SIZE)
         return fail_at(&item->name, error, "a name of more than 63 bytes");
     memcpy(signature->name, item->name.at, item->name.length);
-    status = read_parameters(&h, signature);
-    if (status == FL_OK)
-        find_written(item, signature);
-    return status;
+    return read_parameters(&h, signature);
 }
 
 fl_status core_kernel_signature_read(const char *text, const char *entry, core_kernel_signature *signature,
@@ -317,6 +264,8 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (status == FL_OK) {
         *clean = cut->clean;
         signature->compiled = cut->compiled;
+        signature->written = core_kernel_written(cut, signature);
+        signature->prints = core_kernel_prints(cut);
         memcpy(signature->left_out, cut->left_out, sizeof signature->left_out);
         memcpy(signature->kernels, cut->kernels, sizeof signature->kernels);
         memcpy(signature->unfilled, cut->unfilled, sizeof signature->unfilled);

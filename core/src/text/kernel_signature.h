@@ -17,7 +17,8 @@ typedef struct core_kernel_signature {
     char name[CORE_NAME_SIZE];
     int count;
     core_parameter parameters[FL_MAX_PARAMETERS];
-    unsigned written;   /* bit i: the kernel's text assigns to elements of parameter i */
+    unsigned written;   /* bit i: the kernel may write to the array of parameter i */
+    bool prints;        /* it calls printf */
     char *compiled;     /* the text for a compiler, in which the kernel's name is plain; to free() */
     char left_out[256]; /* what of the host the text has, and the compiler does not see: "<cstdio>, main"; or "" */
     char kernels[512];  /* all kernels of the text, where there are several: "first (line 3), second (line 9)" */
