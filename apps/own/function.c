@@ -203,12 +203,12 @@ static void catch_faults(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-void user_function_enter(const char *what)
+void user_function_enter(const char *what, bool shown)
 {
     of = what;
     fail_blame(what);
     catch_faults();
-    output_hold_stdout();
+    output_hold_stdout(shown);
     inside = 1;
 }
 

@@ -52,7 +52,7 @@ reference_bound user_bound(double relative, double absolute, fl_dtype result, co
 
 /* Call the first before, the second after the user's function or kernel runs. Between them a fault (a division by zero,
  * a wild pointer) is the user's: the command ends with one line and exit code 1. So does an error of the device from
- * then on (fail_blame). What the function prints goes to stderr until results are shown, because a GPU prints only when
- * the host waits for it. The second returns the result of the call. */
-void user_function_enter(const char *what);
+ * then on (fail_blame). What the function prints goes to stderr, or if not `shown` nowhere, until results are shown,
+ * because a GPU prints only when the host waits for it. The second returns the result of the call. */
+void user_function_enter(const char *what, bool shown);
 fl_status user_function_leave(fl_status status);

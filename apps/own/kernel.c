@@ -14,6 +14,7 @@
 #include "view/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static fl_status fill_constants(const kernel_options *own, fl_device *device, fl
 }
 
 /* Its code there, compiled at the first call. */
-static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, fl_kernel **kernel)
+static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, kernel_code **found)
 {
     kernel_code *code = own->code;
     fl_status status;
@@ -71,7 +72,7 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         code->device = device;
         code->text = k->text;
     }
-    *kernel = code->kernel;
+    *found = code;
     return FL_OK;
 }
 
@@ -99,16 +100,19 @@ static void choose_block(const int asked[3], int block[3])
         block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
 }
 
+/* `shown`: what it prints is, if this is its first launch there. */
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
-                        fl_array *const *out, const fl_run *run)
+                        fl_array *const *out, const fl_run *run, bool shown)
 {
     kernel_options *own = e->own;
     fl_argument arguments[FL_MAX_PARAMETERS];
     int64_t grid[3];
     fl_run with = *run;
-    fl_kernel *kernel;
-    fl_status status = kernel_on(own, k, device, &kernel);
+    kernel_code *code;
+    fl_status status = kernel_on(own, k, device, &code);
 
+    if (status == FL_OK && k->info.prints && code->launches++ == 1)
+        status = fl_device_wait(device); /* a GPU prints then: what the first launch has printed is shown */
     if (status != FL_OK)
         return status;
     choose_block(run->block, with.block);
@@ -120,15 +124,15 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                                       : NULL,
                                      a->integer, a->real};
     }
-    user_function_enter("kernel");
-    return user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+    user_function_enter("kernel", !k->info.prints || (shown && code->launches == 1));
+    return user_function_leave(fl_kernel_launch(code->kernel, grid, own->shared, arguments, k->info.count, &with));
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
     const kernel_options *own = e->own;
-    const fl_status status = launch(e, &own->kernel, device, in, out, run);
+    const fl_status status = launch(e, &own->kernel, device, in, out, run, true);
 
     if (status == FL_E_SOURCE)
         user_text_must(status, own->log);
@@ -152,7 +156,8 @@ static void plan(exercise *e)
         exercise_output(e, own->specs[i].dtype, own->specs[i].ndim, own->specs[i].shape);
     e->begins = own->begins;
     e->guarded = !own->unguarded;
-    exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",", arrays);
+    exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",",
+                   own->only_prints ? " no output" : arrays);
 }
 
 /* --------------------------------------------------------------------------------------------------- check ---- */
@@ -223,7 +228,7 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
         must(watch_create(device, own->specs[i].dtype, output_size(&own->specs[i]), &whole[i], &out[i]));
         must(fl_array_write(out[i], own->begins[i].data, NULL));
     }
-    status = launch(e, k, device, in, out, &run);
+    status = launch(e, k, device, in, out, &run, false);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
@@ -283,7 +288,9 @@ static void expect(exercise *e)
     expected_results *x = memory_zeroed(1, sizeof *x);
 
     x->itself = "";
-    if (!own->expect)
+    if (own->only_prints)
+        x->count = 0;
+    else if (!own->expect)
         expect_run(e, &own->kernel, x);
     else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
@@ -345,6 +352,48 @@ static void check_passes(const kernel_options *own, const measurement *m, compar
     found->ok = found->unknown = false;
 }
 
+static bool has_nan(const host_array *a, int64_t *at)
+{
+    for (*at = 0; fl_dtype_is_float(a->dtype) && *at < host_array_size(a); ++*at)
+        if (isnan(host_array_get(a, *at)))
+            return true;
+    return false;
+}
+
+/* Returns whether the kernel reads a NaN. */
+static bool reads_nan(const kernel_options *own)
+{
+    int64_t at;
+
+    for (int i = 0; i < own->array_count; i++)
+        if (has_nan(own->arrays[i], &at))
+            return true;
+    for (int i = 0; i < own->constant_count; i++)
+        if (has_nan(&own->constants[i].value, &at))
+            return true;
+    for (int i = 0; i < own->kernel.info.count; i++)
+        if (isnan(own->arguments[i].real))
+            return true;
+    return false;
+}
+
+/* Finds NaN in an output of which --expect says nothing, if nothing that the kernel reads is NaN. */
+static void check_nan(const kernel_options *own, const measurement *m, int compared, compare_result *found)
+{
+    int64_t at;
+    char name[160];
+
+    for (int i = own->expect ? compared : 0; i < own->output_count; i++) {
+        if (!has_nan(&m->results[i], &at) || reads_nan(own))
+            continue;
+        print_error("%s: %s is NaN, and nothing that the kernel reads is: 0 / 0, a root or logarithm of a negative "
+                    "number, or memory that nothing has written? (--expect says where NaN is right)",
+                    m->requested, element_name(name, own, i, at));
+        found->ok = found->unknown = false;
+        return;
+    }
+}
+
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
 {
     const kernel_options *own = e->own;
@@ -363,7 +412,10 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, x->count < own->output_count ? "%s (%.20s alone)" : "%s", x->how, own->outputs[0]);
     if (found.failed == 0 && (x->count == 0 || strcmp(x->itself, m->device.backend) == 0))
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
+    if (own->only_prints)
+        return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
     check_guards(own, m, &found);
+    check_nan(own, m, x->count, &found);
     check_passes(own, m, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
         found.worst_index = found.ok ? found.worst_index : -1;

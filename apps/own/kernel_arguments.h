@@ -35,6 +35,7 @@ typedef struct kernel_code {
     fl_device *device; /* NULL: none */
     const char *text;
     fl_kernel *kernel;
+    int64_t launches; /* of a kernel that prints */
 } kernel_code;
 
 typedef struct kernel_options {
@@ -54,7 +55,8 @@ typedef struct kernel_options {
     host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
     const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
-    int grid_output; /* for whose elements --grid=auto has threads; --expect does not change that */
+    bool only_prints; /* the kernel has no output, but printf */
+    int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
     kernel_code code[MOST_FUNCTION_DEVICES];
     char log[USER_LOG]; /* of the last compilation that failed */
 } kernel_options;
