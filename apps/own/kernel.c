@@ -69,6 +69,8 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         if (status != FL_OK)
             return status;
         user_compiled(k->shown_as);
+        if (k == &own->kernel)
+            kernel_remark(own);
         code->device = device;
         code->text = k->text;
     }
@@ -169,14 +171,26 @@ typedef struct expected_results {
     host_array value[MOST_OUTPUTS];
 } expected_results;
 
+/* Returns whether an expression names an array that is read: x, y, z or w. */
+static bool names_array(const char *text)
+{
+    for (size_t length; *text; text += length ? length : 1) {
+        length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
+        if (length == 1 && strchr("xyzw", *text))
+            return true;
+    }
+    return false;
+}
+
 static void expect_expression(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
     const output_spec *o = &own->specs[0];
-    host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression where nothing is read */
+    host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression that names no array */
     fl_device *device = reference_device("map", "reference");
     user_function f = {.text = memory_text(own->expect), .shown_as = "--expect", .is_expression = true};
-    const int arrays = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
+    const int most = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
+    const int arrays = names_array(own->expect) ? most : 0;
     fl_array *in[FL_MAX_EXPRESSION_INPUTS], *out;
     fl_function *function;
 
@@ -187,7 +201,7 @@ static void expect_expression(const exercise *e, expected_results *x)
     user_function_count_inputs(&f, arrays > 0 ? arrays : 1);
     must(user_function_on(&f, device, &function));
     for (int i = 0; i < f.count; i++)
-        in[i] = reference_upload(device, own->array_count ? own->arrays[i] : &one, false);
+        in[i] = reference_upload(device, arrays ? own->arrays[i] : &one, false);
     must(fl_array_create(device, fl_function_describe(function)->result, o->ndim, o->shape, &out));
     must(fl_map(device, function, (const fl_array *const *)in, f.count, out, &(fl_run){.variant = "reference"}));
     x->value[x->count++] = reference_fetch(out);
@@ -444,15 +458,17 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
 const exercise_kind kernel_exercise = {
     .name = "kernel",
     .summary = "launch your own kernel",
-    .help = "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
-            "parameter.\v"
-            "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
-            "number or "
-            "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
-            "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-            "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
-            "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
-            "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
+    .help =
+        "Launches a kernel in HIP's dialect of C++ (CUDA's, too), the last one of FILE, with an ARGUMENT for each "
+        "parameter.\v"
+        "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
+        "number or "
+        "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
+        "default: the shape of the first array that is read), `inout:FILE`, or a file that the kernel reads; a "
+        "number takes a number. A file of a course runs as it is, without its includes, main and launches. Outputs are "
+        "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+        "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
+        "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
     .most_words = FL_MAX_PARAMETERS,

@@ -368,11 +368,6 @@ void kernel_take(exercise *e)
         if (given == 0 && info->count > 0 && !own->entry && *info->kernels)
             fail(EXIT_BAD_INPUT, "%s has several kernels, and --entry=NAME chooses one: %s", own->kernel.shown_as,
                  info->kernels);
-        if (*info->left_out)
-            note("%s: left out, since the kernel does not name it: %s", own->kernel.shown_as, info->left_out);
-        if (*info->unfilled && own->constant_count == 0)
-            note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", own->kernel.shown_as,
-                 info->unfilled);
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);
@@ -391,6 +386,17 @@ void kernel_take(exercise *e)
         take_nothing(e, own);
     settle_outputs(own);
     read_constants(e, own);
+}
+
+void kernel_remark(kernel_options *own)
+{
+    const kernel_text *k = &own->kernel;
+
+    if (!own->remarked && *k->info.left_out)
+        note("%s: left out, since the kernel does not name it: %s", k->shown_as, k->info.left_out);
+    if (!own->remarked && *k->info.unfilled && own->constant_count == 0)
+        note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", k->shown_as, k->info.unfilled);
+    own->remarked = true;
 }
 
 void kernel_arguments_free(kernel_options *own)

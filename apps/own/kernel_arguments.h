@@ -55,6 +55,7 @@ typedef struct kernel_options {
     host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
     const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
+    bool remarked;    /* what was left out of the text is said */
     bool only_prints; /* the kernel has no output, but printf */
     int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
     kernel_code code[MOST_FUNCTION_DEVICES];
@@ -65,6 +66,9 @@ extern const own_option kernel_own_options[];
 
 /* Ends the command if it cannot be read. */
 kernel_text kernel_text_read(const char *path, const char *entry);
+
+/* Says once what of the file no compiler sees. Call it when the kernel has compiled: an error in it stands alone. */
+void kernel_remark(kernel_options *own);
 
 /* exercise_kind.take */
 void kernel_take(exercise *e);

@@ -119,6 +119,51 @@ Test(kernel_signature, declaration)
     free(clean);
 }
 
+/* An array counts as read alone if every place that names it reads an element. */
+Test(kernel_signature, written)
+{
+    static const struct {
+        const char *body;
+        bool written;
+    } cases[] = {
+        {"b = a[i];", false},
+        {"b = a[i] + a[a[0]] * 2 == a[1];", false},
+        {"b = max(a[i], a[i + 1]);", false},
+        {"b = 3 & a[i]; if (i & a[0]) b = f(i)[0];", false},
+        {"b = threadIdx.a;", false},
+        {"a[i] = 1;", true},
+        {"a[i] <<= 1;", true},
+        {"a[i].x = 1;", true},
+        {"--a[i];", true},
+        {"a[i]++;", true},
+        {"*a = 1;", true},
+        {"(a)[i] = 1;", true},
+        {"atomicAdd(&a[i], 1);", true},
+        {"atomicAdd((unsigned *)&a[i], 1);", true},
+        {"atomicAdd(a + i, 1);", true},
+        {"int *p = a;", true},
+        {"int &r = a[i]; r = 1;", true},
+        {"f(a);", true},
+        {"asm(\"\");", true},
+    };
+    core_kernel_signature signature;
+    core_text_error error;
+    char *clean, text[256];
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(text, sizeof text, "__global__ void k(int i, int *a, int b) { %s }", cases[i].body);
+        cr_assert(core_kernel_signature_read(text, NULL, &signature, &clean, &error) == FL_OK, "%s", cases[i].body);
+        cr_expect(signature.written == (cases[i].written ? 2 : 0), "%s: %#x", cases[i].body, signature.written);
+        free(signature.compiled);
+        free(clean);
+    }
+    cr_assert(core_kernel_signature_read("#define SET(i) a[i] = 1\n__global__ void k(int *a) { SET(0); printf(\"\"); }",
+                                         NULL, &signature, &clean, &error) == FL_OK);
+    cr_expect(signature.written == 1 && signature.prints);
+    free(signature.compiled);
+    free(clean);
+}
+
 Test(kernel_signature, mistakes)
 {
     static const char *const cases[][2] = {

@@ -246,6 +246,17 @@ static fl_status read_kernel(kernel_cut *cut, core_kernel_signature *signature, 
     return read_parameters(&h, signature);
 }
 
+static unsigned find_written(const kernel_cut *cut, const core_kernel_signature *signature)
+{
+    const char *names[FL_MAX_PARAMETERS];
+
+    for (int i = 0; i < signature->count; i++) {
+        const core_parameter *p = &signature->parameters[i];
+        names[i] = p->is_array && !p->is_constant ? p->name : NULL;
+    }
+    return core_kernel_written(cut, names, signature->count);
+}
+
 fl_status core_kernel_signature_read(const char *text, const char *entry, core_kernel_signature *signature,
                                      char **clean, core_text_error *error)
 {
@@ -264,7 +275,7 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
     if (status == FL_OK) {
         *clean = cut->clean;
         signature->compiled = cut->compiled;
-        signature->written = core_kernel_written(cut, signature);
+        signature->written = find_written(cut, signature);
         signature->prints = core_kernel_prints(cut);
         memcpy(signature->left_out, cut->left_out, sizeof signature->left_out);
         memcpy(signature->kernels, cut->kernels, sizeof signature->kernels);

@@ -7,9 +7,14 @@
 
 #include <string.h>
 
+typedef struct array_names {
+    const char *const *names;
+    int count;
+} array_names;
+
 /* Reads the kernel's body. */
 typedef struct body_reader {
-    const core_kernel_signature *signature;
+    array_names arrays;
     core_token before[3]; /* the tokens before the present one, the last one first */
     bool by_reference;    /* a function or macro of the text could assign to an element that it is given */
 } body_reader;
@@ -21,10 +26,10 @@ static bool assigns(const core_token *token)
 }
 
 /* The number of the parameter of that name; -1: none. */
-static int parameter_of(const core_kernel_signature *s, const core_token *token)
+static int parameter_of(const array_names *a, const core_token *token)
 {
-    for (int i = 0; token->kind == CORE_TOKEN_NAME && i < s->count; i++)
-        if (core_token_is(token, s->parameters[i].name))
+    for (int i = 0; token->kind == CORE_TOKEN_NAME && i < a->count; i++)
+        if (a->names[i] && core_token_is(token, a->names[i]))
             return i;
     return -1;
 }
@@ -55,7 +60,9 @@ static bool only_reads(const body_reader *b, core_reader reader)
 
     if (!skip_index(&reader, &next) || assigns(&next) || core_token_is_one_of(last, "++", "--", NULL))
         return false;
-    if (core_token_is(last, "&") && second->kind != CORE_TOKEN_NUMBER && !core_token_is_one_of(second, ")", "]", NULL))
+    if (core_token_is(last, "&") &&
+        (second->kind != CORE_TOKEN_NAME || core_token_is_one_of(second, "return", "case", "else", "do", NULL)) &&
+        second->kind != CORE_TOKEN_NUMBER && !core_token_is(second, "]"))
         return false;
     return !(b->by_reference && core_token_is_one_of(last, "(", ",", NULL) &&
              core_token_is_one_of(&next, ",", ")", NULL));
@@ -69,9 +76,8 @@ static bool binds_reference(const body_reader *b, const core_token *token)
            (b->before[2].kind == CORE_TOKEN_NAME || core_token_is(&b->before[2], ">"));
 }
 
-static unsigned read_body(body_reader *b, const core_item *kernel)
+static unsigned read_body(body_reader *b, const core_item *kernel, unsigned all)
 {
-    const unsigned all = (1u << b->signature->count) - 1;
     core_reader reader = kernel->parameters;
     core_text_error unused;
     core_token token;
@@ -81,7 +87,8 @@ static unsigned read_body(body_reader *b, const core_item *kernel)
         return all;
     while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END &&
            token.at < kernel->end) {
-        const int i = parameter_of(b->signature, &token);
+        const bool member = core_token_is_one_of(&b->before[0], ".", "->", NULL); /* blockIdx.x is no parameter x */
+        const int i = member ? -1 : parameter_of(&b->arrays, &token);
         if (token.kind == CORE_TOKEN_DIRECTIVE)
             continue;
         if (binds_reference(b, &token) || core_token_is_one_of(&token, "asm", "__asm__", NULL))
@@ -119,9 +126,9 @@ static bool is_assignment(const core_token *token, const void *user)
     return assigns(token);
 }
 
-static bool is_parameter(const core_token *token, const void *signature)
+static bool is_parameter(const core_token *token, const void *arrays)
 {
-    return parameter_of(signature, token) >= 0;
+    return parameter_of(arrays, token) >= 0;
 }
 
 static bool is_print(const core_token *token, const void *user)
@@ -130,25 +137,25 @@ static bool is_print(const core_token *token, const void *user)
     return core_token_is(token, "printf");
 }
 
-unsigned core_kernel_written(const kernel_cut *cut, const core_kernel_signature *signature)
+unsigned core_kernel_written(const kernel_cut *cut, const char *const *names, int count)
 {
-    body_reader b = {.signature = signature};
-    unsigned arrays = 0;
+    body_reader b = {.arrays = {names, count}};
+    unsigned all = 0;
 
-    for (int i = 0; i < signature->count; i++)
-        arrays |= signature->parameters[i].is_array && !signature->parameters[i].is_constant ? 1u << i : 0;
+    for (int i = 0; i < count; i++)
+        all |= names[i] ? 1u << i : 0;
     for (int i = 0; i < cut->file.count; i++) {
         const core_item *item = &cut->file.items[i];
         if (!item->is_kept || i == cut->kernel)
             continue;
-        if (item->kind == CORE_ITEM_MACRO && any_word(item, item->start, is_parameter, signature))
-            return arrays;
+        if (item->kind == CORE_ITEM_MACRO && any_word(item, item->start, is_parameter, &b.arrays))
+            return all;
         if (item->kind == CORE_ITEM_MACRO)
             b.by_reference = b.by_reference || any_word(item, item->start, is_assignment, NULL);
         else if (item->kind == CORE_ITEM_FUNCTION || item->kind == CORE_ITEM_TYPE)
             b.by_reference = b.by_reference || any_word(item, item->start, is_reference, NULL);
     }
-    return arrays & read_body(&b, &cut->file.items[cut->kernel]);
+    return all & read_body(&b, &cut->file.items[cut->kernel], all);
 }
 
 bool core_kernel_prints(const kernel_cut *cut)
