@@ -164,4 +164,18 @@ run kernel assert.cu out=64 5 "${hip[@]}"
 check "an assertion that fails" test "$status" = 1
 says "its line and test" 'line 4: k: block: [0,0,0], thread: ['
 says "and that the kernel ends" "k calls abort instead of returning"
+
+# ------------------------------------------------------------------------------- what cannot run, and what to do instead
+
+# no SAYS TEXT: exit code 2, and that on stderr.
+no() {
+    printf '%s\n' "$2" >no.cu
+    run kernel no.cu out=1 "${hip[@]}"
+    check "'$2': exit code" test "$status" = 2 -a ! -s "$work/out"
+    says "'$2': $1" "flynn kernel: no.cu:$1"
+}
+no "1:42: 'tex1Dfetch': Flynn has no textures" '__global__ void k(float *x) { x[0] = 1 + tex1Dfetch(t, 0); }'
+no "1:31: 'thrust': this library needs headers of the CUDA toolkit" '__global__ void k(float *x) { thrust::sort(x); }'
+no "1:31: asm has instructions that this device does not have: PTX is for GPUs of NVIDIA's alone" \
+    '__global__ void k(int *x) {   asm("mov.u32 %0, %%laneid;" : "=r"(x[0])); }'
 summary

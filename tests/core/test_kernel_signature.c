@@ -98,6 +98,10 @@ Test(kernel_signature, heads)
                   "namespace a { template <typename T, int N = 4> static __global__ void k(const T *x, real *y) { } }",
                   "a::k<int, 8>", "k(const i32 *x, f32 *y)");
     expect_kernel("__global__ void first(int *a) { }\n__global__ void second(float *a) { }", "first", "first(i32 *a)");
+    expect_kernel("struct cg { int n; };\n__global__ void k(int *x) { int half = x[0].std; cg c; x[0] = half * c.n; }\n"
+                  "int main() { std::vector<int> v; thrust::sort(v); k<<<1, 1>>>(v); }",
+                  NULL, "k(i32 *x)");
+    expect_kernel("__global__ void k(clock_t *x, uint n, uchar *y) { }", NULL, "k(i64 *x, i64:u4 n, u8 *y)");
 }
 
 /* The kernel gets a plain name where it stands, and every place stays. */
@@ -175,10 +179,11 @@ Test(kernel_signature, mistakes)
         {"__global__ int k(float *x) { }", "1:16: a kernel returns void"},
         {"__global__ void k(float **x) { }", "1:26: a pointer to a pointer: a kernel takes arrays"},
         {"__global__ void k(T *x) { }", "1:19: 'T' is not a type of a number; a kernel takes numbers, and pointers"},
-        {"__global__ void k(float4 x) { }", "1:19: 'float4' is not a type of a number"},
+        {"__global__ void k(float4 x) { }", "1:19: 'float4' alone is no argument"},
         {"__global__ void k(short *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
         {"__global__ void k(ushort4 *x) { }", "1:19: no array has elements of two bytes: use int, or uint8_t"},
-        {"__global__ void k(uint2 x) { }", "1:19: 'uint2' is not a type of a number"},
+        {"__global__ void k(uint2 x) { }",
+         "1:19: 'uint2' alone is no argument: give the kernel its members as numbers"},
         {"__global__ void k(uint5 *x) { }", "1:19: 'uint5' is not a type of a number"},
         {"__global__ void k(unsigned int2 *x) { }", "1:34: 'x' stands behind 'int2': is a ',' missing?"},
         {"__global__ void k(int "
@@ -194,6 +199,18 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
         {"__global__ void k(float *x int n) { }", "1:28: 'int' stands behind 'x': is a ',' missing?"},
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
+        {"struct s { int n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"__global__ void k(half *x) { }", "1:19: 'half': numbers of 16 and 8 bits need headers"},
+        {"__global__ void k(cudaTextureObject_t t) { }", "1:19: 'cudaTextureObject_t': Flynn has no textures"},
+        {"__device__ float f() { return tex2D(t, 0, 0); }\n__global__ void k(float *x) { x[0] = f(); }",
+         "1:31: 'tex2D': Flynn has no textures and surfaces: read the array itself"},
+        {"__global__ void k(float *x) { cg::thread_block b = cg::this_thread_block(); }",
+         "1:31: 'cg': cooperative groups need headers"},
+        {"__global__ void k(float *x) { x[0] = std::sqrt(2.0f); }", "1:38: 'std': the C++ library is not there"},
+        {"__global__ void k(float *x) { curandState s; curand_init(1, 2, 3, &s); }",
+         "1:31: 'curandState': cuRAND is not"},
+        {"__global__ void a(int *x) { }\n__global__ void k(int *x) { a<<<1, 1>>>(x); }",
+         "2:30: a kernel cannot launch another one here (dynamic parallelism)"},
         {"__global__ void k(int n = 3) { }", "1:25: '=' cannot stand in a kernel's parameter"},
         {"__global__ void k(*x) { }", "1:19: a pointer to nothing: its type is missing"},
         {"__global__ void k(float *x) { (]; }", "1:32: ']' cannot close the '(' of line 1, column 31"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_signature.h"
 #include "kernel_cut.h"
+#include "kernel_refused.h"
 #include "kernel_written.h"
 #include "device/status.h"
 
@@ -82,8 +83,11 @@ static bool add_words(parameter_reader *p, const kernel_cut *cut, core_reader re
 static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_token *name, int depth)
 {
     enum { DEEPEST = 8 };
-    static const char *const usual[][2] = {
-        {"uchar", "unsigned char"}, {"ushort", "unsigned short"}, {"uint", "unsigned int"}, {"ulong", "unsigned long"}};
+    static const char *const usual[][2] = {{"uchar", "unsigned char"},
+                                           {"ushort", "unsigned short"},
+                                           {"uint", "unsigned int"},
+                                           {"ulong", "unsigned long"},
+                                           {"clock_t", "long"}};
     core_reader reader;
 
     if (name->kind != CORE_TOKEN_NAME || depth == DEEPEST || p->type.words != 0)
@@ -112,11 +116,35 @@ static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_tok
     return false;
 }
 
-static fl_status fail_of_type(const core_token *token, core_text_error *error)
+/* Returns whether the text defines the name as a struct, class or union. */
+static bool is_struct(const kernel_cut *cut, const core_token *name)
 {
+    const core_defined *d = core_file_find(&cut->file, name);
+
+    return d && cut->file.items[d->item].kind == CORE_ITEM_TYPE;
+}
+
+static fl_status fail_of_type(const kernel_cut *cut, const core_token *token, core_text_error *error)
+{
+    const core_token_text shown = core_token_show(token);
+    const char *name = shown.text, *why = core_type_refused(token);
+    const core_type none = {0};
+    parameter_reader vector = {.type = none};
+
+    if (is_struct(cut, token))
+        return core_source_fail(error, token->line, token->column,
+                                "'%s' is a type of the text's own; a kernel takes numbers, and pointers to them: give "
+                                "each member an array or a number of its own",
+                                name);
+    if (why)
+        return core_source_fail(error, token->line, token->column, "'%s': %s", name, why);
+    if (add_vector(&vector, token) || core_token_is(token, "dim3"))
+        return core_source_fail(error, token->line, token->column,
+                                "'%s' alone is no argument: give the kernel its members as numbers, or a pointer",
+                                name);
     return core_source_fail(error, token->line, token->column,
-                            "'%s' is not a type of a number; a kernel takes numbers, and pointers to them: %s",
-                            core_token_show(token).text, core_type_names);
+                            "'%s' is not a type of a number; a kernel takes numbers, and pointers to them: %s", name,
+                            core_type_names);
 }
 
 static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core_token *token, core_text_error *error)
@@ -143,7 +171,7 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
     if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) || add_alias(p, cut, token, 0)))
         return FL_OK;
     if (p->type.words == 0)
-        return fail_of_type(token, error);
+        return fail_of_type(cut, token, error);
     p->name = *token;
     return FL_OK;
 }
@@ -159,8 +187,8 @@ static bool dtype_of_elements(const core_type_layout *layout, fl_dtype *dtype)
 }
 
 /* Makes a parameter of what was read. */
-static fl_status settle(const parameter_reader *p, const core_token *end, core_parameter *parameter,
-                        core_text_error *error)
+static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const core_token *end,
+                        core_parameter *parameter, core_text_error *error)
 {
     const core_token *first = &p->first;
     bool is_bool;
@@ -168,7 +196,7 @@ static fl_status settle(const parameter_reader *p, const core_token *end, core_p
     if (first->length == 0)
         return fail_at(end, error, "a parameter is missing");
     if (!core_type_lies(&p->type, &parameter->layout) || (p->is_vector && p->pointers == 0))
-        return fail_of_type(first, error);
+        return fail_of_type(cut, first, error);
     if (p->name.length == 0)
         return fail_at(first, error, "a parameter without a name");
     if (p->name.length >= CORE_NAME_SIZE)
@@ -199,7 +227,7 @@ static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_
         if (status == FL_OK)
             status = core_token_next_of_code(&h->reader, token, h->error);
     }
-    return status == FL_OK ? settle(&p, token, parameter, h->error) : status;
+    return status == FL_OK ? settle(&p, h->cut, token, parameter, h->error) : status;
 }
 
 /* Returns whether nothing, or void, follows the "(". */
@@ -272,6 +300,10 @@ fl_status core_kernel_signature_read(const char *text, const char *entry, core_k
         status = read_kernel(cut, signature, error);
     if (status == FL_OK)
         status = cut_end(cut);
+    if (status == FL_OK)
+        status = core_kernel_refused(cut, error);
+    if (status != FL_OK)
+        free(cut->compiled);
     if (status == FL_OK) {
         *clean = cut->clean;
         signature->compiled = cut->compiled;
