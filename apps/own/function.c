@@ -43,23 +43,26 @@ user_function user_function_of(const char *word)
     return f;
 }
 
+void user_text_refused(const char *message, const char *log)
+{
+    bool prints = fail_begin(EXIT_BAD_INPUT, "%s", message);
+
+    for (const char *line = log; prints && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char text[USER_LOG];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
+            *tab = ' '; /* in both lines, so that the caret stays below its place */
+        fputs("    ", stderr);
+        text_write(stderr, text);
+        fputc('\n', stderr);
+    }
+    leave(EXIT_BAD_INPUT);
+}
+
 void user_text_must(fl_status status, const char *log)
 {
-    if (status == FL_OK)
-        return;
-    if (status == FL_E_SOURCE) {
-        bool prints = fail_begin(EXIT_BAD_INPUT, "%s", fl_last_error());
-        for (const char *line = log; prints && *line; line += strcspn(line, "\n"), line += *line == '\n') {
-            char text[USER_LOG];
-            snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
-            for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
-                *tab = ' '; /* in both lines, so that the caret stays below its place */
-            fputs("    ", stderr);
-            text_write(stderr, text);
-            fputc('\n', stderr);
-        }
-        leave(EXIT_BAD_INPUT);
-    }
+    if (status == FL_E_SOURCE)
+        user_text_refused(fl_last_error(), log);
     must(status);
 }
 

@@ -12,6 +12,9 @@ enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
  * if it differs between the ranks. */
 char *user_text_read(const char *path, const char *what);
 
+/* Ends the command for an error in a text: the message, then its line, and a caret, from `log`. */
+noreturn void user_text_refused(const char *message, const char *log);
+
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
 void user_text_must(fl_status status, const char *log);
 

@@ -137,7 +137,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     const fl_status status = launch(e, &own->kernel, device, in, out, run, true);
 
     if (status == FL_E_SOURCE)
-        user_text_must(status, own->log);
+        kernel_text_must(&own->kernel, status, own->log);
     return status;
 }
 
@@ -290,10 +290,10 @@ static void expect_kernel(const exercise *e, expected_results *x)
              own->kernel.shown_as);
     expect_run(e, &other, x);
     if (x->count == 0 && *own->log)
-        user_text_must(FL_E_SOURCE, own->log);
+        kernel_text_must(&other, FL_E_SOURCE, own->log);
     if (x->count == 0)
         fail(EXIT_CANNOT_RUN, "--expect: %s cannot run here: %s", own->expect, fl_last_error());
-    free(other.text);
+    kernel_text_free(&other);
 }
 
 static void expect(exercise *e)

@@ -98,19 +98,37 @@ static char *vector_add(fl_dtype dtype)
     return memory_text(text);
 }
 
-/* The kernel of the text, which is freed with it. */
-static kernel_text kernel_of(char *text, const char *shown_as, const char *entry)
+void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
 {
-    kernel_text k = {.shown_as = shown_as, .entry = entry, .text = text};
+    char message[1024];
+
+    included_tell(k->lines, fl_last_error(), message, sizeof message);
+    if (status == FL_E_SOURCE)
+        user_text_refused(message, log);
+    must(status);
+}
+
+void kernel_text_free(kernel_text *k)
+{
+    free(k->text);
+    included_free(k->lines);
+}
+
+/* Describes the kernel of the text. */
+static void describe(kernel_text *k)
+{
     char log[USER_LOG];
 
-    user_text_must(fl_kernel_read(k.text, k.shown_as, entry, log, sizeof log, &k.info), log);
-    return k;
+    kernel_text_must(k, fl_kernel_read(k->text, k->shown_as, k->entry, log, sizeof log, &k->info), log);
 }
 
 kernel_text kernel_text_read(const char *path, const char *entry)
 {
-    return kernel_of(user_text_read(path, "a kernel's text"), path, entry);
+    kernel_text k = {.shown_as = path, .entry = entry};
+
+    k.text = included_read(path, &k.lines);
+    describe(&k);
+    return k;
 }
 
 /* ----------------------------------------------------------------------------------------------- arrays ---- */
@@ -319,7 +337,8 @@ static void take_embedded(exercise *e, kernel_options *own)
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
     const double most = fl_dtype_is_float(dtype) ? 1 : 100;
 
-    own->kernel = kernel_of(vector_add(dtype), "vector_add", own->entry);
+    own->kernel = (kernel_text){.shown_as = "vector_add", .entry = own->entry, .text = vector_add(dtype)};
+    describe(&own->kernel);
     for (int i = 0; i < 2; i++) {
         own->arguments[i].input = i;
         e->inputs[i] = exercise_random(dtype, 1, &size, 0, most, e->common.seed + (uint64_t)i);
@@ -365,9 +384,12 @@ void kernel_take(exercise *e)
         take_embedded(e, own);
     } else {
         own->kernel = kernel_text_read(e->word, own->entry);
-        if (given == 0 && info->count > 0 && !own->entry && *info->kernels)
+        if (given == 0 && info->count > 0 && !own->entry && *info->kernels) {
+            char kernels[1024];
+            included_tell(own->kernel.lines, info->kernels, kernels, sizeof kernels);
             fail(EXIT_BAD_INPUT, "%s has several kernels, and --entry=NAME chooses one: %s", own->kernel.shown_as,
-                 info->kernels);
+                 kernels);
+        }
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);
@@ -407,5 +429,5 @@ void kernel_arguments_free(kernel_options *own)
         host_array_free(&own->constants[i].value);
     for (int i = 0; i < MOST_FUNCTION_DEVICES; i++)
         fl_kernel_free(own->code[i].kernel);
-    free(own->kernel.text);
+    kernel_text_free(&own->kernel);
 }

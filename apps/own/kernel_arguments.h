@@ -6,6 +6,7 @@
 
 #include "run/registry.h"
 #include "function.h"
+#include "kernel_includes.h"
 
 enum { MOST_DEFINES = 32, MOST_CONSTANTS = 8 };
 
@@ -27,6 +28,7 @@ typedef struct kernel_argument {
 typedef struct kernel_text {
     const char *shown_as, *entry;
     char *text;
+    included_lines *lines; /* NULL: the text is no file's */
     fl_kernel_info info;
 } kernel_text;
 
@@ -66,6 +68,9 @@ extern const own_option kernel_own_options[];
 
 /* Ends the command if it cannot be read. */
 kernel_text kernel_text_read(const char *path, const char *entry);
+/* user_text_must for a kernel's text: a place in a header is the header's. */
+void kernel_text_must(const kernel_text *k, fl_status status, const char *log);
+void kernel_text_free(kernel_text *k);
 
 /* Says once what of the file no compiler sees. Call it when the kernel has compiled: an error in it stands alone. */
 void kernel_remark(kernel_options *own);

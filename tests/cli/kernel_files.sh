@@ -165,6 +165,58 @@ check "an assertion that fails" test "$status" = 1
 says "its line and test" 'line 4: k: block: [0,0,0], thread: ['
 says "and that the kernel ends" "k calls abort instead of returning"
 
+# ------------------------------------------------------------------------------------------ headers beside the file
+
+mkdir -p course/common
+cat >course/common/types.h <<'END_OF_FILE'
+#pragma once
+typedef float real;
+#define RADIUS 2
+END_OF_FILE
+cat >course/blur.cuh <<'END_OF_FILE'
+#include "common/types.h"
+#include <cuda_runtime.h>
+__device__ inline real weight(int k)
+{
+    return 1.0f / (2 * RADIUS + 1);
+}
+#include "blur.cuh"
+END_OF_FILE
+cat >course/blur.cu <<'END_OF_FILE'
+#include "blur.cuh"
+#include "common/types.h"
+#include "helper_cuda.h"
+// #include "none.h"
+__global__ void blur(real *in, real *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    real sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        if (i + k >= 0 && i + k < n)
+            sum += weight(k) * in[i + k];
+    if (i < n)
+        out[i] = sum;
+}
+END_OF_FILE
+ok "headers beside the file" kernel course/blur.cu 0:100 out 100 -o blur.npy "${hip[@]}"
+check "give the kernel's types and constants" npy blur.npy 'abs(v[50] - 50) < 1e-4 and abs(v[0] - 0.6) < 1e-6'
+says "another header is left out" 'course/blur.cu: left out, since the kernel does not name it: <cuda_runtime.h>, "helper_cuda.h"'
+sed -i 's/1.0f/sqroot(1.0f)/' course/blur.cuh
+run kernel course/blur.cu 0:100 out 100 "${hip[@]}"
+check "a mistake in a header" test "$status" = 2
+says "its place there" "flynn kernel: course/blur.cuh:5:12: 'sqroot' is not known; did you mean 'sqrt'?"
+check "its line" test "$(sed -n 2p "$work/err")" = "        return sqroot(1.0f) / (2 * RADIUS + 1);"
+sed -i 's/sqroot(1.0f)/1.0f/; s/__device__ inline/__global__ void other(int *x) { x[0] = 1; }\n&/' course/blur.cuh
+sed -i 's/out\[i\] = sum;/out[i] = sume;/' course/blur.cu
+run kernel course/blur.cu 0:100 out 100 "${hip[@]}"
+says "a mistake after the headers" "flynn kernel: course/blur.cu:13:18: 'sume' is not known"
+run kernel course/blur.cu "${hip[@]}"
+says "kernels of several files" "--entry=NAME chooses one: other (line 3 of course/blur.cuh), blur (line 5)"
+: >course/common/types.h
+printf '#include "blur.cuh"\n__global__ void k(int *x) { }}\n' >course/bad.cu
+run kernel course/bad.cu out=1 "${hip[@]}"
+says "a bracket too many" "flynn kernel: course/bad.cu:2:30: '}' closes nothing"
+
 # ------------------------------------------------------------------------------- what cannot run, and what to do instead
 
 # no SAYS TEXT: exit code 2, and that on stderr.
