@@ -101,6 +101,10 @@ Test(kernel_signature, heads)
     expect_kernel("struct cg { int n; };\n__global__ void k(int *x) { int half = x[0].std; cg c; x[0] = half * c.n; }\n"
                   "int main() { std::vector<int> v; thrust::sort(v); k<<<1, 1>>>(v); }",
                   NULL, "k(i32 *x)");
+    expect_kernel(
+        "namespace a { using pair = struct { int n; float x; }; namespace b { __global__ void k(int *x) { } } }\n"
+        "void host() { }",
+        "b::k", "k(i32 *x)");
     expect_kernel("__global__ void k(clock_t *x, uint n, uchar *y) { }", NULL, "k(i64 *x, i64:u4 n, u8 *y)");
 }
 

@@ -94,9 +94,12 @@ static fl_status skip_angles(core_reader *reader, core_token *token, core_text_e
     fl_status status = FL_OK;
 
     for (int depth = 1; status == FL_OK && depth > 0;) {
+        const core_reader here = *reader;
         status = core_token_next_of_code(reader, token, error);
-        if (token->kind == CORE_TOKEN_END || core_token_is_one_of(token, ";", "{", NULL))
+        if (token->kind == CORE_TOKEN_END || core_token_is_one_of(token, ";", "{", "}", NULL)) {
+            *reader = here;
             break;
+        }
         if (core_token_is_one_of(token, "(", "[", NULL))
             status = core_skip_brackets(reader, error);
         depth += core_token_is(token, "<") - core_token_is(token, ">") - 2 * core_token_is(token, ">>");
@@ -201,19 +204,37 @@ static fl_status end_item(item_reader *r, bool body)
     return status == FL_OK ? add_item(r, kind, r->reader.at) : status;
 }
 
+/* Reads the item's next token; where a namespace ends before the item does, that ends the item, too: *token is a ";"
+ * then, and the "}" comes next. */
+static fl_status next_of_item(item_reader *r, core_token *token)
+{
+    const core_reader here = r->reader;
+    const fl_status status = core_token_next_of_code(&r->reader, token, r->error);
+
+    if (status == FL_OK && core_token_is(token, "}")) {
+        r->reader = here;
+        *token = (core_token){CORE_TOKEN_MARK, ";", 1, token->line, token->column};
+    }
+    return status;
+}
+
 /* using NAME = ...; or using namespace NAME; */
 static fl_status read_using(item_reader *r)
 {
     core_token token = nothing;
-    fl_status status = core_token_next_of_code(&r->reader, &token, r->error);
+    fl_status status = next_of_item(r, &token);
     const bool is_namespace = core_token_is(&token, "namespace");
 
     if (status == FL_OK && !is_namespace) {
         r->item.name = token;
         status = add_name(r, &token);
     }
-    while (status == FL_OK && token.kind != CORE_TOKEN_END && !core_token_is(&token, ";"))
-        status = core_token_next_of_code(&r->reader, &token, r->error);
+    while (status == FL_OK && token.kind != CORE_TOKEN_END && !core_token_is(&token, ";")) {
+        if (core_token_is_one_of(&token, "(", "[", "{", NULL)) /* using NAME = struct { int n; }; */
+            status = core_skip_brackets(&r->reader, r->error);
+        if (status == FL_OK)
+            status = next_of_item(r, &token);
+    }
     return status == FL_OK ? add_item(r, is_namespace ? CORE_ITEM_OTHER : CORE_ITEM_TYPE, r->reader.at) : status;
 }
 
@@ -288,7 +309,7 @@ static fl_status read_item(item_reader *r, core_token *token)
         if (!core_token_is_one_of(&present, "[", NULL))
             r->before = present;
         if (status == FL_OK && !ends)
-            status = core_token_next_of_code(&r->reader, token, r->error);
+            status = next_of_item(r, token);
     }
     return status;
 }

@@ -94,7 +94,7 @@ static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_tok
         return false;
     for (int i = 0; i < cut->template_count; i++) {
         const cut_parameter *t = &cut->template[i];
-        if (t->name.length != name->length || memcmp(t->name.at, name->at, name->length) != 0)
+        if (!t->is_type || t->name.length != name->length || memcmp(t->name.at, name->at, name->length) != 0)
             continue;
         core_reader_start(&reader, t->value);
         return add_words(p, cut, reader, t->value + strlen(t->value), depth + 1);
