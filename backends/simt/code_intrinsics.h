@@ -34,7 +34,7 @@ FLYNN_INLINE double __hiloint2double(int high, int low)
 template <typename To>
 FLYNN_INLINE To flynn_to(double x, double least, double behind)
 {
-    const To one = (To)((To)1 << (sizeof(To) * 8 - 1)), most = (To)-1 > 0 ? (To)-1 : (To) ~one;
+    const To one = (To)((To)1 << (sizeof(To) * 8 - 1)), most = (To)-1 > 0 ? (To)-1 : (To)~one;
     return x != x ? 0 : x <= least ? (To)least : x >= behind ? most : (To)x;
 }
 #define FLYNN_ROUNDED(from, to, type, least, behind) \
@@ -294,10 +294,10 @@ FLYNN_INLINE unsigned umax(unsigned x, unsigned y)
 /* clang-format off */
 FLYNN_LOAD(__ldcg) FLYNN_LOAD(__ldca) FLYNN_LOAD(__ldcs) FLYNN_LOAD(__ldlu) FLYNN_LOAD(__ldcv)
 FLYNN_STORE(__stwb) FLYNN_STORE(__stcg) FLYNN_STORE(__stcs) FLYNN_STORE(__stwt)
-/* clang-format on */
+    /* clang-format on */
 
-/* A GPU of NVIDIA's has as many threads in a warp; here each thread runs alone. */
-static const int warpSize = 32;
+    /* A GPU of NVIDIA's has as many threads in a warp; here each thread runs alone. */
+    static const int warpSize = 32;
 
 typedef long clock_t;
 extern "C" clock_t clock() noexcept;
@@ -319,8 +319,7 @@ FLYNN_INLINE void flynn_assert(const char *test, int line, const char *function,
                      block.x, block.y, block.z, thread.x, thread.y, thread.z, test);
     __builtin_abort();
 }
-#define assert(test) \
-    ((test) ? (void)0 : flynn_assert(#test, __LINE__, __func__, flynn_here.block, flynn_here.thread))
+#define assert(test) ((test) ? (void)0 : flynn_assert(#test, __LINE__, __func__, flynn_here.block, flynn_here.thread))
 
 #define atomicAdd_block atomicAdd
 #define atomicAdd_system atomicAdd

@@ -82,8 +82,8 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *prelude : {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_intrinsics,
-                                       simt_code_threads})
+    for (const char *const *prelude :
+         {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_intrinsics, simt_code_threads})
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;
