@@ -307,7 +307,8 @@ static void free_all(batch_command *c)
 int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
-    const command_line line = {"flynn batch", "[IMAGE.png|FOLDER...]", INT_MAX, summary_text, taken, own_options, &own};
+    const command_line line = {"flynn batch", "[IMAGE.png|FOLDER...]", INT_MAX, summary_text, taken, own_options,
+                               .own = &own};
     one_thread_resource resource;
     common_options common;
     int code;

@@ -98,8 +98,8 @@ static void compare_row(const matmul_oracle *o, const host_array *result, int64_
             sum += integer_of(&o->a, row * o->terms + p) * integer_of(&o->b, (n * o->terms + p) * o->columns + j);
         const int64_t wanted = result->dtype == FL_I32 ? (int32_t)(uint32_t)sum : (int64_t)sum;
         const bool right = (uint64_t)wanted == integer_of(result, row * o->columns + j);
-        const double got = host_array_get(result, row * o->columns + j), expected = (double)wanted;
-        compare_add(found, row * o->columns + j, !right && got == expected ? (double)INFINITY : got, expected, 0);
+        compare_add_exact(found, row * o->columns + j, right, host_array_get(result, row * o->columns + j),
+                          (double)wanted);
     }
 }
 

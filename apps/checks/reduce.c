@@ -99,12 +99,7 @@ static void compare_whole(compare_result *found, int64_t i, const host_array *re
 {
     const int64_t got = element(result, i).whole;
 
-    /* Different integers may be the same double. */
-    compare_add(found, i,
-                got == expected                    ? (double)expected
-                : got == (int64_t)(double)expected ? INFINITY
-                                                   : (double)got,
-                (double)expected, 0);
+    compare_add_exact(found, i, got == expected, (double)got, (double)expected);
 }
 
 /* flynn.h's bound of a sum of n floats, in units of rounding of the result; one more for products. */

@@ -6,8 +6,12 @@
  */
 #include "scan.h"
 
+#include "ranks/group.h"
+#include "support/memory.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------- sums of floats ---- */
 
@@ -27,9 +31,30 @@ static inline void add(running_sum *r, double x)
     r->magnitude += isfinite(x) ? fabs(x) : 0;
 }
 
+/* The sum of the elements that lower ranks have. */
+static running_sum sum_of_lower_ranks(const host_array *in)
+{
+    running_sum own = {.finite = true}, before = own, *all = memory_zeroed((size_t)group_info()->size, sizeof *all);
+
+    for (int64_t i = 0; i < in->shape[0] && group_is_distributed(); i++)
+        add(&own, host_array_get(in, i));
+    group_gather(&own, all, sizeof own);
+    for (int r = 0; r < group_info()->rank; r++) {
+        const double magnitude = before.magnitude + all[r].magnitude;
+        add(&before, all[r].sum);
+        before.lost += all[r].lost;
+        before.magnitude = magnitude;
+        before.finite = before.finite && all[r].finite;
+    }
+    free(all);
+    return before;
+}
+
+/* Of the sum of i + 1 elements. */
 static double bound_of(int64_t i, const running_sum *r, double unit, bool sequential)
 {
-    const double terms = (double)i + 1, tree = 2 * sqrt(terms) + 160;
+    const double terms = (double)i + 1, start = group_is_distributed() ? log2(terms) + 41 + group_info()->size : 0;
+    const double tree = 2 * sqrt(terms) + 160 + start;
 
     return (sequential || terms < tree ? terms : tree) * unit * r->magnitude;
 }
@@ -40,7 +65,8 @@ static compare_result compare_sums(const host_array *result, const host_array *i
 {
     const bool narrow = in->dtype == FL_F32;
     const double unit = narrow ? 0x1p-24 : 0x1p-53, largest = narrow ? (double)FLT_MAX : DBL_MAX;
-    running_sum r = {.finite = true};
+    const int64_t first = group_before(result->shape[0]);
+    running_sum r = sum_of_lower_ranks(in);
     compare_result found = compare_start();
 
     for (int64_t i = 0; i < result->shape[0]; i++) {
@@ -50,7 +76,7 @@ static compare_result compare_sums(const host_array *result, const host_array *i
         if (r.magnitude > largest)
             compare_add_equal(&found, i, got, 1);
         else
-            compare_add(&found, i, got, r.finite ? r.sum + r.lost : r.sum, bound_of(i, &r, unit, sequential));
+            compare_add(&found, i, got, r.finite ? r.sum + r.lost : r.sum, bound_of(first + i, &r, unit, sequential));
     }
     return found;
 }
@@ -58,32 +84,28 @@ static compare_result compare_sums(const host_array *result, const host_array *i
 /* ------------------------------------------------------------------------------------- exact, element by element ----
  */
 
-static void add_exact(compare_result *found, const host_array *result, int64_t i, bool same, double expected)
-{
-    const double got = host_array_get(result, i);
-
-    if (same)
-        compare_add_equal(found, i, got, 1);
-    else /* integers that differ beyond the digits of a double */
-        compare_add(found, i, got == expected ? (double)INFINITY : got, expected, 0);
-}
-
-/* Integers as unsigned ones, which wrap. */
+/* Starts from what the elements of lower ranks give. Integers as unsigned ones, which wrap. */
 #define COMPARE(from, to, lowest, put) \
     do { \
         const from *x = in->data; \
         const to *got = result->data; \
-        to running = lowest; \
+        to running = lowest, own = lowest, *all = memory_zeroed((size_t)group_info()->size, sizeof *all); \
+        for (int64_t i = 0; i < in->shape[0] && group_is_distributed(); i++) \
+            own = put(own, (to)x[i]); \
+        group_gather(&own, all, sizeof own); \
+        for (int r = 0; r < group_info()->rank; r++) \
+            running = put(running, all[r]); \
+        free(all); \
         for (int64_t i = 0; i < result->shape[0]; i++) { \
-            const to before = running, element = (to)x[i]; \
-            running = put; \
+            const to before = running; \
+            running = put(running, (to)x[i]); \
             const to expected = exclusive ? before : running; \
             const bool same = got[i] == expected || (got[i] != got[i] && expected != expected); \
-            add_exact(&found, result, i, same, shown(expected)); \
+            compare_add_exact(&found, i, same, host_array_get(result, i), shown(expected)); \
         } \
     } while (0)
-#define SUM before + element
-#define MAXIMUM before != before || element <= before ? before : element
+#define SUM(a, b) ((a) + (b))
+#define MAXIMUM(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))
 
 #define shown(value) (double)(int64_t)(value)
 static compare_result compare_whole_sums(const host_array *result, const host_array *in, bool exclusive)

@@ -6,7 +6,8 @@
 
 #include "run/verdict.h"
 
-/* `result` must be fl_scan of `in`. Integers and maxima: exactly. The i-th sum of floats: within flynn.h's bound of one
- * loop if `sequential`, else that of every other variant. */
+/* `result` must be fl_scan of `in`; on several ranks this rank's part of fl_group_scan, which all ranks check together.
+ * Integers and maxima: exactly. The i-th sum of floats: within the bound of one loop, of flynn.h or dist.h, if
+ * `sequential`, else that of every other variant. */
 compare_result scan_compare(const host_array *result, const host_array *in, fl_reduction reduction, bool exclusive,
                             bool sequential);

@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "commands.h"
 
+#include "kernels.h"
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
@@ -24,12 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 32 };
+enum { MOST_ARGUMENTS = 1 + MOST_KERNEL_WORDS };
 
 typedef struct compare_options {
     const char *against, *size; /* NULL: not given */
     double scale;               /* likewise 0 */
     bool markdown;
+    kernel_options kernel; /* of the exercise kernel */
 } compare_options;
 
 static const own_option own_options[] = {
@@ -52,6 +54,7 @@ static const char summary[] = "Runs every exercise on every backend that can run
                               "unclear.\v"
                               "\tevery exercise on every backend\n"
                               "sort convolve -b serial,omp\tsome of them\n"
+                              "kernel naive.hip tiled.hip 0:9 out\tkernels of your own\n"
                               "--against=old.json new.json\twhat became faster or slower\n";
 
 static json_t *failure(const char *exercise, const child_result *r)
@@ -196,7 +199,7 @@ static void show(const json_t *document, table_style style)
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)
-        text_print("failed %s: %s\n", row_text(entry, "exercise"), row_text(entry, "message"));
+        text_print("failed %s: %s\n", work_cell(entry).text, row_text(entry, "message"));
 }
 
 /* The named exercises; all of them where none is named. */
@@ -217,24 +220,36 @@ static json_t *run_named(const common_options *common, const compare_options *ow
         option_refuse(common, TAKES_RUN & ~takes, "%s does not take it", kinds[0]->name);
     if (own->size)
         check_sizes(common, own, kinds, count);
+    if (common->block_count > 1)
+        option_fail("block", "it is a list; only `compare kernel FILE...` takes one");
+    if (count != 1 || kinds[0] != &kernel_exercise)
+        option_refuse_more(common, kernel_own_options, "only `compare kernel FILE...` takes it");
     return run_all(common, own, kinds, count);
 }
 
 static int compare_now(const common_options *common, const compare_options *own, table_style style)
 {
-    json_t *document = run_named(common, own, common->arguments, common->argument_count), *failed, *entry;
+    json_t *document = compare_is_of_kernels(common)
+                           ? compare_kernels(common, &own->kernel)
+                           : run_named(common, own, common->arguments, common->argument_count),
+           *failed, *entry;
     int code = EXIT_DONE;
     size_t i;
 
     rows_rank(json_object_get(document, "results"));
-    if (results_write(common, document))
-        show(document, style);
     failed = json_object_get(document, "failed");
+    const bool table = results_write(common, document);
+    results_say_wrong(json_object_get(document, "results"), table);
+    if (table)
+        show(document, style);
+    else
+        json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") < EXIT_BROKEN)
+            print_error("%s: %s", work_cell(entry).text, row_text(entry, "message"));
     if (rows_have_wrong(json_object_get(document, "results")) || json_array_size(failed) > 0)
         code = EXIT_WRONG_RESULT;
     json_array_foreach(failed, i, entry) if (row_number(entry, "exit_code") >= EXIT_BROKEN && code != EXIT_BROKEN)
     {
-        print_error("%s: %s", row_text(entry, "exercise"), row_text(entry, "message"));
+        print_error("%s: %s", work_cell(entry).text, row_text(entry, "message"));
         code = EXIT_BROKEN;
     }
     json_decref(document);
@@ -254,6 +269,7 @@ static int compare_saved(const common_options *common, const compare_options *ow
         fail(EXIT_BAD_INPUT, "'%s': one file too many; expected --against=OLD.json [NEW.json]", common->arguments[1]);
     if (common->argument_count == 1) {
         option_refuse(common, TAKES_RUN, "both runs come from files");
+        option_refuse_more(common, kernel_own_options, "both runs come from files");
         option_refuse_own(common, own_options, "size", "both runs come from files");
         option_refuse_own(common, own_options, "scale", "both runs come from files");
         path_claim(PATH_READ, common->arguments[0], "the input %s", common->arguments[0]);
@@ -272,14 +288,16 @@ static int compare_saved(const common_options *common, const compare_options *ow
 
 int command_compare(int argc, char **argv)
 {
-    compare_options own = {.against = NULL};
+    compare_options own = {.kernel = KERNEL_DEFAULTS};
     const command_line line = {"flynn compare",
-                               "[EXERCISE...]|[NEW.json]",
+                               "[EXERCISE...|kernel FILE...|NEW.json]",
                                MOST_ARGUMENTS,
                                summary,
-                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON | TAKES_TABLE,
+                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_JSON | TAKES_TABLE | TAKES_BLOCKS,
                                own_options,
-                               &own};
+                               .own = &own,
+                               .more = kernel_own_options,
+                               .more_own = &own.kernel};
     common_options common;
     int code;
 

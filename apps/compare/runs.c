@@ -13,9 +13,20 @@
 #include <string.h>
 
 /* The keys in which two results that are compared are alike: the work, and the backend or else the class. */
-#define WORK "exercise", "dtype", "shape", "input_shapes", "singular_values"
+#define WORK "exercise", "dtype", "shape", "input_shapes", "singular_values", "file", "define", "let", "block_asked"
 static const char *const same_backend[] = {WORK, "backend_requested", NULL}, *const same_class[] = {WORK, "flynn_class",
                                                                                                     "emulation", NULL};
+
+/* Returns whether only few exercises have the key. */
+static bool is_of_few(const char *key)
+{
+    static const char *const few[] = {"singular_values", "file", "define", "let", "block_asked", NULL};
+
+    for (const char *const *k = few; *k; k++)
+        if (strcmp(*k, key) == 0)
+            return true;
+    return false;
+}
 
 /* The first row of the group that `row` would be in; NULL: there is none, or the row lacks one of the keys. */
 static const json_t *first_alike(const json_t *groups, const json_t *row, const char *const *keys)
@@ -24,7 +35,7 @@ static const json_t *first_alike(const json_t *groups, const json_t *row, const 
     char *key;
 
     for (const char *const *k = keys; *k; k++)
-        if (!json_object_get(row, *k) && strcmp(*k, "singular_values") != 0) /* only few exercises have those */
+        if (!json_object_get(row, *k) && !is_of_few(*k))
             return NULL;
     key = row_key(row, keys);
     found = json_array_get(json_object_get(groups, key), 0);
@@ -75,10 +86,11 @@ static json_t *copy_of(const json_t *object, const char *key)
 
 static json_t *pair(const json_t *older, const json_t *newer)
 {
-    static const char *const keys[] = {"exercise", "dtype", "shape"};
+    static const char *const keys[] = {"exercise", "dtype", "shape", "choice", "let_shown", "block", NULL};
+    const bool kernels = json_object_get(newer, "choice");
     json_t *entry = json_new_object();
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; keys[i] && (i < 3 || kernels); i++)
         json_put(entry, keys[i], copy_of(newer, keys[i]));
     json_put(entry, "older", copy_of(older, "resource"));
     json_put(entry, "newer", copy_of(newer, "resource"));
@@ -114,7 +126,7 @@ json_t *compare_runs(const json_t *older, const json_t *newer)
 }
 
 const column compare_pair_columns[] = {
-    {.key = "exercise"},
+    {.title = "exercise", .make = work_cell},
     {.key = "dtype"},
     {.title = "older", .key = "older"},
     {.title = "newer", .key = "newer"},

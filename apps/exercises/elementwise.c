@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "elementwise.h"
 
-#include "support/fail.h"
-
-host_array elementwise_random(const exercise *e, int ndim, int i)
-{
-    const int64_t edge = exercise_size(e), shape[FL_MAX_DIMS] = {edge, edge, edge, edge};
-    const fl_dtype dtype = exercise_dtype(e, FL_F32);
-
-    return exercise_random_share(dtype, ndim, shape, 0, fl_dtype_is_float(dtype) ? 1 : 100,
-                                 e->common.seed + (uint64_t)i);
-}
-
 /* "maximum: 256x256x256 f32, f32" */
 static void plan(exercise *e, fl_dtype (*result)(const fl_dtype *inputs, int count))
 {

@@ -4,6 +4,7 @@
  */
 #include "run/registry.h"
 
+#include "display/summary.h"
 #include "files/files.h"
 #include "support/fail.h"
 #include "support/memory.h"
@@ -15,7 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DROP, CLIP };
 enum { MOST_BINS = 1 << 28, MOST_LINES = 16, LONGEST_BAR = 40 };
@@ -72,7 +72,7 @@ static host_array make(const exercise *e, int i)
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
 
     (void)i;
-    return exercise_random_share(dtype, 1, &size, 0, dtype == FL_F32 || dtype == FL_F64 ? 1 : 256, e->common.seed);
+    return exercise_random_share(dtype, 1, &size, 0, fl_dtype_is_float(dtype) ? 1 : 256, e->common.seed);
 }
 
 /* ---------------------------------------------------------------------------------------------- range ---- */
@@ -81,19 +81,12 @@ static host_array make(const exercise *e, int i)
  * to 1 without elements. */
 static void range_of_elements(const host_array *in, const char *file, histogram_options *own)
 {
-    double least = INFINITY, most = -INFINITY;
-    bool finite = true;
+    const array_summary s = summary_of(in);
 
-    for (int64_t i = 0, n = host_array_size(in); i < n; i++) {
-        const double x = host_array_get(in, i);
-        finite = finite && isfinite(x);
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    if (group_count(!finite) > 0)
+    if (group_count(s.nans + s.infinities) > 0)
         fail(EXIT_BAD_INPUT, "%s: has elements that are not finite; expected --range=LO,HI, such as --range=0,1", file);
-    own->lo = -group_most(-least);
-    own->hi = group_most(most);
+    own->lo = -group_most(s.least < 0 ? -INFINITY : -host_array_get(in, s.least));
+    own->hi = group_most(s.most < 0 ? -INFINITY : host_array_get(in, s.most));
     if (own->lo > own->hi) {
         own->lo = 0;
         own->hi = 1;
@@ -110,12 +103,11 @@ static void settle_range(const exercise *e, histogram_options *own)
 {
     const char *file = e->common.argument_count > 0 ? e->common.arguments[0] : NULL;
     const fl_dtype dtype = e->inputs[0].dtype;
-    const bool floats = dtype == FL_F32 || dtype == FL_F64;
 
     if (!isnan(own->lo))
         return;
     own->lo = 0;
-    own->hi = floats ? 1 : 256;
+    own->hi = fl_dtype_is_float(dtype) ? 1 : 256;
     if (file && dtype != FL_U8 && !file_ends_in(file, ".png"))
         range_of_elements(&e->inputs[0], file, own);
 }

@@ -4,8 +4,6 @@
  */
 #include "elementwise.h"
 
-#include "support/fail.h"
-
 typedef struct increment_options {
     int64_t shape[FL_MAX_DIMS]; /* zeros: not given */
     bool in_place;
@@ -13,31 +11,19 @@ typedef struct increment_options {
 
 static const own_option options[] = {
     {"shape", OPTION_NUMBERS, offsetof(increment_options, shape), "HxW",
-     .help = "Ones in this shape, such as 256x256 (1 to 4 numbers)", .least = 1, .most = FL_MAX_DIMS, .void_with = 1},
+     .help = "Ones in this shape, such as 256x256 (1 to 4 numbers)", .least = 1, .most = FL_MAX_DIMS, .void_with = 1,
+     .says_size = true},
     {"in-place", OPTION_FLAG, offsetof(increment_options, in_place),
      .help = "Increment the array itself, as the course does"},
     {0},
 };
 
-static void settle(exercise *e)
-{
-    const increment_options *own = e->own;
-
-    if (own->shape[0])
-        option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
-}
-
 static host_array make(const exercise *e, int i)
 {
-    const increment_options *own = e->own;
-    const int64_t line = exercise_size(e);
-    int64_t first;
-    int ndim = 0;
-    host_array ones;
+    int64_t shape[FL_MAX_DIMS], first;
+    const int ndim = exercise_made_shape(e, ((const increment_options *)e->own)->shape, 1, shape);
+    host_array ones = exercise_share(exercise_dtype(e, FL_F64), ndim, shape, &first);
 
-    while (ndim < FL_MAX_DIMS && own->shape[ndim])
-        ndim++;
-    ones = exercise_share(exercise_dtype(e, FL_F64), ndim ? ndim : 1, ndim ? own->shape : &line, &first);
     for (int64_t n = i; n < host_array_size(&ones); n++)
         host_array_set(&ones, n, 1);
     return ones;
@@ -77,7 +63,6 @@ const exercise_kind increment_exercise = {
     .size = 65536,
     .laws = {1 << 24, 1, NULL},
     .steady = true,
-    .settle = settle,
     .distributed = 1,
     .steps = {make, plan, call, NULL, NULL, NULL},
 };

@@ -5,6 +5,7 @@
 #include "run/registry.h"
 
 #include "checks/reduce.h"
+#include "display/numbers.h"
 #include "support/fail.h"
 #include "support/print.h"
 #include "view/json.h"
@@ -44,7 +45,8 @@ static const own_option options[] = {
              "f64, of integers i64.",
      .names = accumulators},
     {"shape", OPTION_NUMBERS, offsetof(reduce_options, shape), "HxW",
-     .help = "Random numbers in this shape, such as 4Kx1K", .least = 1, .most = FL_MAX_DIMS, .void_with = 1},
+     .help = "Random numbers in this shape, such as 4Kx1K", .least = 1, .most = FL_MAX_DIMS, .void_with = 1,
+     .says_size = true},
     {0},
 };
 
@@ -66,8 +68,6 @@ static void settle(exercise *e)
         fail(EXIT_BAD_INPUT, "--operation: dot takes two arrays, X Y, and one is given; expected both, or none for "
                              "random numbers");
     exercise_refuse_seed(&e->common);
-    if (own->shape[0])
-        option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
     if (own->accumulate == F64 && reduction_of(own) != FL_SUM)
         fail(EXIT_BAD_INPUT, "--accumulate: %s adds nothing up; expected sum or dot", operations[own->operation]);
     if (own->axis != FL_ALL_AXES && group_is_distributed())
@@ -82,15 +82,7 @@ static void take(exercise *e)
 
 static host_array make(const exercise *e, int i)
 {
-    const reduce_options *own = e->own;
-    const fl_dtype dtype = exercise_dtype(e, FL_F32);
-    const int64_t size = exercise_size(e);
-    int ndim = 0;
-
-    while (ndim < FL_MAX_DIMS && own->shape[ndim])
-        ndim++;
-    return exercise_random_share(dtype, ndim ? ndim : 1, ndim ? own->shape : &size, 0,
-                                 fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed + (uint64_t)i);
+    return exercise_random_input(e, i, 1, ((const reduce_options *)e->own)->shape);
 }
 
 /* The shape of the result; returns its dimensions. On several ranks rank 0 has it. */
@@ -116,10 +108,7 @@ static void plan(exercise *e)
 
     if (e->input_count == 2) {
         exercise_one_shape(e);
-        if (e->inputs[1].dtype != x->dtype)
-            fail(EXIT_BAD_INPUT, "%s is of %s, %s of %s; expected one dtype (--dtype=f64 converts both)",
-                 e->common.arguments[0], fl_dtype_name(x->dtype), e->common.arguments[1],
-                 fl_dtype_name(e->inputs[1].dtype));
+        exercise_one_dtype(e);
     }
     if (own->axis >= ndim)
         fail(EXIT_BAD_INPUT, "--axis: %" PRId64 " is too large for an input of %d dimension%s; expected %s%d",
@@ -136,11 +125,12 @@ static void plan(exercise *e)
 static fl_status call_group(const exercise *e, fl_device *device, fl_array *const *in, fl_array *out, const fl_run *run)
 {
     int64_t result = 0; /* room for one of any dtype */
-    const fl_status status =
-        fl_group_reduce_array(group_of_all(), device, in[0], e->input_count == 2 ? in[1] : NULL, reduction_of(e->own),
-                              e->outputs[0].dtype, &result, run, group_cost());
+    fl_status status = fl_group_reduce_array(group_of_all(), device, in[0], e->input_count == 2 ? in[1] : NULL,
+                                             reduction_of(e->own), e->outputs[0].dtype, &result, run, group_cost());
 
-    return status == FL_OK ? fl_array_write(out, &result, run->stream) : status;
+    if (status == FL_OK)
+        status = fl_array_write(out, &result, run->stream);
+    return status == FL_OK ? fl_device_wait(device) : status;
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
@@ -175,12 +165,8 @@ static void add_json(const exercise *e, const measurement *m, json_t *row)
     const host_array *result = &m->results[0];
 
     json_put(row, "operation", json_text(operations[((const reduce_options *)e->own)->operation]));
-    if (host_array_size(result) != 1)
-        return;
-    json_put(row, "result",
-             result->dtype == FL_I64            ? json_whole(*(const int64_t *)result->data)
-             : fl_dtype_is_float(result->dtype) ? json_number(host_array_get(result, 0))
-                                                : json_whole((int64_t)host_array_get(result, 0)));
+    if (host_array_size(result) == 1)
+        json_put(row, "result", json_element(result, 0));
 }
 
 /* "omp:2 pairwise: sum = 8388608.5" */
@@ -190,14 +176,9 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
     const char *operation = operations[((const reduce_options *)e->own)->operation];
 
     (void)row;
-    if (host_array_size(result) != 1)
-        return;
-    if (fl_dtype_is_float(result->dtype))
-        text_print("%s %s: %s = %.*g\n", m->device.resource, m->timing.variant, operation,
-                   result->dtype == FL_F32 ? 9 : 17, host_array_get(result, 0));
-    else
-        text_print("%s %s: %s = %" PRId64 "\n", m->device.resource, m->timing.variant, operation,
-                   result->dtype == FL_I64 ? *(const int64_t *)result->data : (int64_t)host_array_get(result, 0));
+    if (host_array_size(result) == 1)
+        text_print("%s %s: %s = %s\n", m->device.resource, m->timing.variant, operation,
+                   number_of_element(result, 0).text);
 }
 
 const exercise_kind reduce_exercise = {

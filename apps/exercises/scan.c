@@ -33,11 +33,7 @@ static fl_reduction reduction_of(const exercise *e)
 
 static host_array make(const exercise *e, int i)
 {
-    const int64_t size = exercise_size(e);
-    const fl_dtype dtype = exercise_dtype(e, FL_F32);
-
-    (void)i;
-    return exercise_random_share(dtype, 1, &size, 0, fl_dtype_is_float(dtype) ? 1 : 100, e->common.seed);
+    return exercise_random_input(e, i, 1, NULL);
 }
 
 static void plan(exercise *e)
@@ -59,7 +55,11 @@ static void plan(exercise *e)
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
-    return fl_scan(device, in[0], reduction_of(e), ((const scan_options *)e->own)->exclusive, out[0], run);
+    const bool exclusive = ((const scan_options *)e->own)->exclusive;
+
+    return group_is_distributed()
+               ? fl_group_scan(group_of_all(), device, in[0], reduction_of(e), exclusive, out[0], run, group_cost())
+               : fl_scan(device, in[0], reduction_of(e), exclusive, out[0], run);
 }
 
 /* On a GPU `naive` is another method, whose sums are trees. */
@@ -105,6 +105,7 @@ const exercise_kind scan_exercise = {
     .size = 1 << 24,
     .laws = {1 << 24, 1, NULL},
     .taxonomy_size = 1 << 22,
+    .distributed = 1,
     .of_input = true,
     .steps = {make, plan, call, NULL, check, NULL},
     .why_scalar = why_scalar,

@@ -70,11 +70,9 @@ static host_array make(const exercise *e, int i)
 /* Ends the command if a file's elements are not in order, or of another dtype than the values. */
 static void check_inputs(const exercise *e)
 {
-    const host_array *sorted = &e->inputs[SORTED], *values = &e->inputs[VALUES];
+    const host_array *sorted = &e->inputs[SORTED];
 
-    if (sorted->dtype != values->dtype)
-        fail(EXIT_BAD_INPUT, "%s: has dtype %s; expected %s, as %s has (--dtype converts both)", e->common.arguments[1],
-             fl_dtype_name(values->dtype), fl_dtype_name(sorted->dtype), e->common.arguments[0]);
+    exercise_one_dtype(e);
     for (int64_t i = 1; i < sorted->shape[0]; i++)
         if (is_below(sorted, i, sorted, i - 1))
             fail(EXIT_BAD_INPUT,

@@ -4,8 +4,6 @@
  */
 #include "run/registry.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,30 +13,14 @@ typedef struct transpose_options {
 
 static const own_option options[] = {
     {"shape", OPTION_NUMBERS, offsetof(transpose_options, shape), "HxW",
-     .help = "Random numbers in this shape, such as 3x1M", .least = 2, .most = FL_MAX_DIMS, .void_with = 1},
+     .help = "Random numbers in this shape, such as 3x1M", .least = 2, .most = FL_MAX_DIMS, .void_with = 1,
+     .says_size = true},
     {0},
 };
 
-static void settle(exercise *e)
-{
-    const transpose_options *own = e->own;
-
-    if (own->shape[0])
-        option_refuse(&e->common, TAKES_SIZE, "--shape says the size");
-}
-
 static host_array make(const exercise *e, int i)
 {
-    const transpose_options *own = e->own;
-    const int64_t edge = exercise_size(e), square[] = {edge, edge};
-    const fl_dtype dtype = exercise_dtype(e, FL_F32);
-    int ndim = 0;
-
-    (void)i;
-    while (ndim < FL_MAX_DIMS && own->shape[ndim])
-        ndim++;
-    return exercise_random(dtype, ndim ? ndim : 2, ndim ? own->shape : square, 0, fl_dtype_is_float(dtype) ? 1 : 100,
-                           e->common.seed);
+    return exercise_random_input(e, i, 2, ((const transpose_options *)e->own)->shape);
 }
 
 static void plan(exercise *e)
@@ -60,21 +42,14 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     return fl_transpose(device, in[0], out[0], run);
 }
 
-/* Compares element (i, j) of the input's matrix at `first` with element (j, i) of the result's. */
+/* Compares element `from` of the input with element `to` of the result, bit for bit. */
 static void compare_one(compare_result *found, const host_array *in, const host_array *result, int64_t from, int64_t to)
 {
     const size_t size = fl_dtype_size(in->dtype);
-    const double expected = host_array_get(in, from);
-    double got = host_array_get(result, to);
+    const char *expected = (const char *)in->data + (size_t)from * size;
 
-    if (memcmp((const char *)in->data + (size_t)from * size, (const char *)result->data + (size_t)to * size, size) ==
-        0) {
-        compare_add_equal(found, to, expected, 1);
-        return;
-    }
-    if (got == expected || (isnan(got) && isnan(expected))) /* different bits, equal as doubles */
-        got = INFINITY;
-    compare_add(found, to, got, expected, 0);
+    compare_add_exact(found, to, memcmp(expected, (const char *)result->data + (size_t)to * size, size) == 0,
+                      host_array_get(result, to), host_array_get(in, from));
 }
 
 /* In squares, which stay in the processor's cache. */
@@ -125,6 +100,5 @@ const exercise_kind transpose_exercise = {
     .size = 4096,
     .largest = 1 << 20,
     .laws = {4096, 2, NULL},
-    .settle = settle,
     .steps = {make, plan, call, NULL, check, NULL},
 };

@@ -125,5 +125,5 @@ double ceilings_least_s(const ceilings *c, fl_dtype dtype, double bytes, double 
 
     if (isnan(moving) || isnan(rate))
         return NAN;
-    return moving > flops / rate ? moving : flops / rate;
+    return fmax(moving, flops / rate); /* flops that are not known, NaN, leave the bytes */
 }

@@ -451,7 +451,7 @@ int command_laws(int argc, char **argv)
     laws_options own = {.exercise = NULL};
     const command_line line = {"flynn laws", "[EXERCISE | batch IMAGE...]",        INT_MAX,
                                summary,      TAKES_RUN | TAKES_JSON | TAKES_TABLE, own_options,
-                               &own};
+                               .own = &own};
     static laws_found found;
     common_options common;
     json_t *document;

@@ -394,7 +394,7 @@ static const char summary[] =
 int command_doctor(int argc, char **argv)
 {
     diagnosis d = {.root = "", .findings = json_new_list()};
-    const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, &d};
+    const command_line line = {"flynn doctor", NULL, 0, summary, TAKES_JSON, own_options, .own = &d};
     json_t *document = json_new_document();
     common_options common;
 

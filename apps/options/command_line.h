@@ -36,7 +36,8 @@ enum {
     TAKES_UNTIL = 1 << 23,
     TAKES_FLUSH = 1 << 24,
     TAKES_SHOW = 1 << 25,
-    TAKES_FILES = 1 << 26, /* no option: the arguments are files, which the command reads */
+    TAKES_FILES = 1 << 26,  /* no option: the arguments are files, which the command reads */
+    TAKES_BLOCKS = 1 << 27, /* no option: --block may be a list */
 };
 
 /* Under which title --help lists an option. 0: what is run, or output for a file that is written. */
@@ -54,10 +55,13 @@ typedef struct common_options {
     char **variants;     /* and those names */
     bool has_dtype;
     fl_dtype dtype;
-    int64_t size;       /* 0: not given */
-    int64_t max_memory; /* bytes; 0: not given */
-    int block[3];       /* x, y, z; all 0: not given */
-    int repeat;         /* timed passes; 0: as many as min_time_s asks for */
+    int64_t size;                 /* 0: not given */
+    int64_t max_memory;           /* bytes; 0: not given */
+    int block[3];                 /* x, y, z; all 0: not given */
+    int block_count;              /* of the list that --block is with TAKES_BLOCKS; 0: not given */
+    int blocks[MOST_INTEGERS][3]; /* and its blocks, of which `block` is the first */
+    bool takes_blocks;
+    int repeat; /* timed passes; 0: as many as min_time_s asks for */
     int warmup;
     double min_time_s;
     double until;         /* passes go on until the median is known to within this part of it; 0: not given */
@@ -81,6 +85,7 @@ typedef struct common_options {
     unsigned given;         /* TAKES_... of the options on the command line */
     uint64_t given_own;     /* bit i: the command's i-th own option is on the command line */
     uint64_t set_own;       /* the same, or its variable is set */
+    uint64_t given_more;    /* given_own of command_line.more */
     const char **arguments; /* the words that are not options */
     int argument_count;
 } common_options;
@@ -116,6 +121,7 @@ typedef struct own_option {
     const char *needs;        /* another own option, without which this one has no effect */
     int group;                /* GROUP_... */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
+    bool says_size;           /* of an exercise: --size has no effect with it */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
 } own_option;
@@ -134,4 +140,7 @@ typedef struct command_line {
     unsigned takes;            /* TAKES_... */
     const own_option *options; /* NULL: none */
     void *own;                 /* the command's own values, with their defaults */
+    /* Options of an exercise that the command runs, NULL: none, and their values. The short help leaves them out. */
+    const own_option *more;
+    void *more_own;
 } command_line;

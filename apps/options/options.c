@@ -36,8 +36,9 @@ typedef struct parsing {
     unsigned set;     /* TAKES_... of the options that a variable or a word gave */
     uint64_t set_own; /* likewise, a bit each */
     struct argp argp;
-    int count, own_count;
+    int count, own_count; /* own_count: the command's own, then those of command_line.more */
     entry entries[MOST_OPTIONS];
+    own_option more[MOST_OPTIONS];
     struct argp_option options[MOST_OPTIONS + MOST_OTHER_NAMES + 1];
 } parsing;
 
@@ -151,6 +152,11 @@ static void gather(parsing *p)
 
     for (const own_option *o = c->options; o && o->name; o++)
         add_option(p, o, c->own, 0);
+    for (const own_option *o = c->more; o && o->name; o++) {
+        p->more[p->count] = *o;
+        p->more[p->count].group = GROUP_SELDOM;
+        add_option(p, &p->more[p->count], c->more_own, 0);
+    }
     p->own_count = p->count;
     for (unsigned i = 0; i < SHARED; i++)
         if (c->takes & 1u << i)
@@ -220,33 +226,6 @@ static void add_argument(parsing *p, const char *value)
              p->command->arguments ? p->command->arguments : "none");
     c->arguments = memory_regrown(c->arguments, (size_t)(c->argument_count + 1), sizeof *c->arguments);
     c->arguments[c->argument_count++] = value;
-}
-
-void option_refuse(const common_options *common, unsigned bits, const char *format, ...)
-{
-    const unsigned given = common->given & bits;
-    char text[1024];
-    va_list arguments;
-
-    if (!given)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", shared_options[__builtin_ctz(given)].name, text);
-}
-
-void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why)
-{
-    for (int i = 0; options[i].name; i++)
-        if (strcmp(options[i].name, name) == 0 && common->given_own >> i & 1)
-            fail(EXIT_BAD_INPUT, "--%s: has no effect: %s", name, why);
-}
-
-void option_one_variant(const common_options *common)
-{
-    if (common->variant_count > 1 || strcmp(common->variant, "all") == 0)
-        option_fail("variant", "'%s' is a list; this command takes one variant", common->variant);
 }
 
 /* Appends "--json" to a list. */
@@ -397,10 +376,20 @@ static void parse_variable(parsing *p, int i)
     set_option(p, i, strcmp(value, "1") == 0 && (!option->arg || option->flags & OPTION_ARG_OPTIONAL) ? NULL : value);
 }
 
+/* How many options the command has itself. */
+static int own_options_of(const command_line *command)
+{
+    int count = 0;
+
+    while (command->options && command->options[count].name)
+        count++;
+    return count;
+}
+
 /* Refuses each own option on the command line that another option or an argument makes void. */
 static void refuse_void(const parsing *p)
 {
-    for (int i = 0; i < p->own_count; i++) {
+    for (int i = 0; i < own_options_of(p->command); i++) {
         const own_option *o = &p->command->options[i], *other = p->command->options;
         if (!(p->common->given_own >> i & 1))
             continue;
@@ -457,6 +446,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     fail_set_command(command->name);
     argp_err_exit_status = EXIT_BAD_INPUT;
     shared_options_default(common);
+    common->takes_blocks = command->takes & TAKES_BLOCKS;
     gather(&p);
     p.argp =
         (struct argp){.options = p.options, .parser = parse, .args_doc = command->arguments, .doc = command->summary};
@@ -476,6 +466,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->json = p.set & TAKES_JSON;
     common->csv = p.set & TAKES_CSV;
     common->set_own = p.set_own;
+    common->given_more = common->given_own >> own_options_of(command);
     common->quiet = p.quiet;
     memory_limit(common->max_memory);
     if (common->repeat > 0)

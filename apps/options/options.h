@@ -36,6 +36,9 @@ void option_refuse(const common_options *common, unsigned bits, const char *form
 /* option_refuse for an own option, by its name in the table. */
 void option_refuse_own(const common_options *common, const own_option *options, const char *name, const char *why);
 
+/* option_refuse for any of command_line.more. */
+void option_refuse_more(const common_options *common, const own_option *options, const char *why);
+
 /* Ends the command if --variant is a list. */
 void option_one_variant(const common_options *common);
 

@@ -47,7 +47,21 @@ static void parse_variants(const char *option, const char *value, void *common)
 
 static void parse_block(const char *option, const char *value, void *common)
 {
-    option_block(option, value, ((common_options *)common)->block);
+    common_options *c = common;
+    char *copy, *rest, *word;
+
+    if (!c->takes_blocks) {
+        option_block(option, value, c->block);
+        return;
+    }
+    copy = rest = memory_text(value);
+    for (c->block_count = 0; (word = strsep(&rest, ",")) != NULL; c->block_count++) {
+        if (c->block_count == MOST_INTEGERS)
+            option_fail(option, "'%s' has too many values; expected at most %d", value, MOST_INTEGERS);
+        option_block(option, word, c->blocks[c->block_count]);
+    }
+    memcpy(c->block, c->blocks[0], sizeof c->block);
+    free(copy);
 }
 
 static void parse_max_memory(const char *option, const char *value, void *common)

@@ -87,6 +87,16 @@ void user_function_count_inputs(user_function *f, int most)
     user_function_read(f);
 }
 
+bool user_expression_reads(const char *text)
+{
+    for (size_t length; *text; text += length ? length : 1) {
+        length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
+        if (length == 1 && strchr("xyzw", *text))
+            return true;
+    }
+    return false;
+}
+
 void user_compiled(const char *shown_as)
 {
     static bool told;

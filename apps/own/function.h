@@ -18,6 +18,9 @@ noreturn void user_text_refused(const char *message, const char *log);
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
 void user_text_must(fl_status status, const char *log);
 
+/* Returns whether an expression names an array that is read: x, y, z or w. */
+bool user_expression_reads(const char *text);
+
 /* Call it when a text is compiled: shows this to the user, and says once why compiled code is not saved. */
 void user_compiled(const char *shown_as);
 

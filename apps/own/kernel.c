@@ -3,7 +3,11 @@
  * flynn kernel: launches the user's kernel.
  */
 #include "kernel_arguments.h"
+#include "kernel_axes.h"
+#include "kernel_rows.h"
 #include "function.h"
+#include "kernel_findings.h"
+#include "kernel_nan.h"
 
 #include "files/files.h"
 #include "run/reference.h"
@@ -12,6 +16,7 @@
 #include "support/memory.h"
 #include "support/progress.h"
 #include "view/json.h"
+#include "view/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,8 +26,18 @@
 
 enum { USUAL_BLOCK = 256 };
 
+static void choose_block(const int asked[3], int block[3])
+{
+    for (int d = 0; d < 3; d++)
+        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
+}
+
 static void settle(exercise *e)
 {
+    kernel_options *own = e->own;
+
+    choose_block(e->common.block, own->block);
+    kernel_fill(own, e->common.arguments, e->common.argument_count);
     if (!e->word)
         return;
     option_refuse(&e->common, TAKES_SIZE, "it is for the random vectors, and '%s' is given", e->word);
@@ -32,22 +47,6 @@ static void settle(exercise *e)
 }
 
 /* --------------------------------------------------------------------------------------------------- launch ---- */
-
-static fl_status fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
-{
-    fl_status status = FL_OK;
-
-    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
-        const kernel_constant *c = &own->constants[i];
-        fl_array *array = reference_upload(device, &c->value, false);
-        char *name = memory_text(c->name);
-        name[c->length] = '\0';
-        status = fl_kernel_constant(kernel, name, array);
-        free(name);
-        fl_array_free(array);
-    }
-    return status;
-}
 
 /* Its code there, compiled at the first call. */
 static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, kernel_code **found)
@@ -62,10 +61,10 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         fl_kernel_free(code->kernel);
         *code = (kernel_code){.device = NULL};
         progress("%s: compiling", k->shown_as);
-        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->defines, own->log, sizeof own->log,
+        status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->macros, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
-            status = fill_constants(own, device, code->kernel);
+            status = kernel_fill_constants(own, device, code->kernel);
         if (status != FL_OK)
             return status;
         user_compiled(k->shown_as);
@@ -78,33 +77,18 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     return FL_OK;
 }
 
-/* Blocks for a thread for each element of the first output: along its last dimensions where the block has several. */
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
-    const output_spec *o = &own->specs[own->grid_output];
-    const int64_t size = output_size(o);
-
-    for (int d = 0; d < 3; d++)
-        grid[d] = own->grid[d] ? own->grid[d] : 1;
-    if (own->grid[0])
-        return;
-    if (block[1] * block[2] > 1) {
-        for (int d = 0; d < 3 && d < o->ndim; d++)
-            grid[d] = (o->shape[o->ndim - 1 - d] + block[d] - 1) / block[d];
-    } else {
-        grid[0] = size > block[0] ? (size + block[0] - 1) / block[0] : 1;
-    }
+    if (own->grid[0] == 0)
+        kernel_auto_grid(&own->specs[own->grid_output], block, false, grid);
+    for (int d = 0; d < 3 && own->grid[0]; d++)
+        grid[d] = own->grid[d];
 }
 
-static void choose_block(const int asked[3], int block[3])
-{
-    for (int d = 0; d < 3; d++)
-        block[d] = asked[0] == 0 ? (d == 0 ? USUAL_BLOCK : 1) : asked[d] > 0 ? asked[d] : 1;
-}
-
-/* `shown`: what it prints is, if this is its first launch there. */
+/* Launches the kernel. `watched`: hip-cpu looks at each access; a GPU cannot. `shown`: what it prints is, if this is
+ * its first launch there. */
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
-                        fl_array *const *out, const fl_run *run, bool shown)
+                        fl_array *const *out, const fl_run *run, bool watched, bool shown)
 {
     kernel_options *own = e->own;
     fl_argument arguments[FL_MAX_PARAMETERS];
@@ -126,19 +110,40 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                                       : NULL,
                                      a->integer, a->real};
     }
+    if (watched)
+        (void)fl_kernel_watch(code->kernel, true);
     user_function_enter("kernel", !k->info.prints || (shown && code->launches == 1));
-    return user_function_leave(fl_kernel_launch(code->kernel, grid, own->shared, arguments, k->info.count, &with));
+    status = user_function_leave(fl_kernel_launch(code->kernel, grid, own->shared, arguments, k->info.count, &with));
+    if (with.timing && status == FL_OK) {
+        with.timing->flops = isnan(own->work_flops) ? with.timing->flops : own->work_flops;
+        with.timing->bytes = isnan(own->work_bytes) ? with.timing->bytes : own->work_bytes;
+    }
+    return status;
 }
 
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
     const kernel_options *own = e->own;
-    const fl_status status = launch(e, &own->kernel, device, in, out, run, true);
+    const bool is_first = run->timing != NULL;
+    const fl_status status = launch(e, &own->kernel, device, in, out, run, is_first && !own->unwatched, true);
 
     if (status == FL_E_SOURCE)
         kernel_text_must(&own->kernel, status, own->log);
     return status;
+}
+
+static void take_findings(const exercise *e, fl_device *device, watched *found)
+{
+    kernel_options *own = e->own;
+    const fl_findings *findings;
+    kernel_code *code;
+
+    if (own->unwatched || kernel_on(own, &own->kernel, device, &code) != FL_OK ||
+        !(findings = fl_kernel_found(code->kernel)))
+        return;
+    found->is_watched = true;
+    found->findings = *findings;
 }
 
 /* "kernel: vector_add, 10000000 f32, 10000000 f32 -> 10000000 f32" */
@@ -158,6 +163,7 @@ static void plan(exercise *e)
         exercise_output(e, own->specs[i].dtype, own->specs[i].ndim, own->specs[i].shape);
     e->begins = own->begins;
     e->guarded = !own->unguarded;
+    e->uncounted = isnan(own->work_flops);
     exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",",
                    own->only_prints ? " no output" : arrays);
 }
@@ -171,17 +177,6 @@ typedef struct expected_results {
     host_array value[MOST_OUTPUTS];
 } expected_results;
 
-/* Returns whether an expression names an array that is read: x, y, z or w. */
-static bool names_array(const char *text)
-{
-    for (size_t length; *text; text += length ? length : 1) {
-        length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
-        if (length == 1 && strchr("xyzw", *text))
-            return true;
-    }
-    return false;
-}
-
 static void expect_expression(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
@@ -190,7 +185,7 @@ static void expect_expression(const exercise *e, expected_results *x)
     fl_device *device = reference_device("map", "reference");
     user_function f = {.text = memory_text(own->expect), .shown_as = "--expect", .is_expression = true};
     const int most = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
-    const int arrays = names_array(own->expect) ? most : 0;
+    const int arrays = user_expression_reads(own->expect) ? most : 0;
     fl_array *in[FL_MAX_EXPRESSION_INPUTS], *out;
     fl_function *function;
 
@@ -227,6 +222,14 @@ static void expect_file(const exercise *e, expected_results *x)
     snprintf(x->how, sizeof x->how, "%.60s", own->expect);
 }
 
+static bool runs_on_hip_cpu(const exercise *e)
+{
+    for (int i = 0; e->backends && i < e->backends->count; i++)
+        if (strcmp(fl_device_describe(e->backends->open[i].device)->backend, "hip-cpu") == 0)
+            return true;
+    return false;
+}
+
 /* The results of a kernel on a device. false: it cannot run there, or does not compile. */
 static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
 {
@@ -242,7 +245,8 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
         must(watch_create(device, own->specs[i].dtype, output_size(&own->specs[i]), &whole[i], &out[i]));
         must(fl_array_write(out[i], own->begins[i].data, NULL));
     }
-    status = launch(e, k, device, in, out, &run, false);
+    /* A kernel whose accesses would end this process is to be told so by its first pass. */
+    status = launch(e, k, device, in, out, &run, runs_on_hip_cpu(e) && !own->unwatched, false);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
@@ -308,7 +312,7 @@ static void expect(exercise *e)
         expect_run(e, &own->kernel, x);
     else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
-    else if (file_ends_in(own->expect, ".hip") || file_ends_in(own->expect, ".cu") || file_ends_in(own->expect, ".cpp"))
+    else if (kernel_is_file(own->expect))
         expect_kernel(e, x);
     else
         expect_expression(e, x);
@@ -366,46 +370,18 @@ static void check_passes(const kernel_options *own, const measurement *m, compar
     found->ok = found->unknown = false;
 }
 
-static bool has_nan(const host_array *a, int64_t *at)
+/* Says with which grid the kernel would be right. */
+static void try_exchanged(const exercise *e, const measurement *m)
 {
-    for (*at = 0; fl_dtype_is_float(a->dtype) && *at < host_array_size(a); ++*at)
-        if (isnan(host_array_get(a, *at)))
-            return true;
-    return false;
-}
+    kernel_options *own = e->own;
+    int64_t grid[3];
 
-/* Returns whether the kernel reads a NaN. */
-static bool reads_nan(const kernel_options *own)
-{
-    int64_t at;
-
-    for (int i = 0; i < own->array_count; i++)
-        if (has_nan(own->arrays[i], &at))
-            return true;
-    for (int i = 0; i < own->constant_count; i++)
-        if (has_nan(&own->constants[i].value, &at))
-            return true;
-    for (int i = 0; i < own->kernel.info.count; i++)
-        if (isnan(own->arguments[i].real))
-            return true;
-    return false;
-}
-
-/* Finds NaN in an output of which --expect says nothing, if nothing that the kernel reads is NaN. */
-static void check_nan(const kernel_options *own, const measurement *m, int compared, compare_result *found)
-{
-    int64_t at;
-    char name[160];
-
-    for (int i = own->expect ? compared : 0; i < own->output_count; i++) {
-        if (!has_nan(&m->results[i], &at) || reads_nan(own))
-            continue;
-        print_error("%s: %s is NaN, and nothing that the kernel reads is: 0 / 0, a root or logarithm of a negative "
-                    "number, or memory that nothing has written? (--expect says where NaN is right)",
-                    m->requested, element_name(name, own, i, at));
-        found->ok = found->unknown = false;
+    if (own->exchanged_count == MOST_FUNCTION_DEVICES || !kernel_is_right_exchanged(e, m, grid))
         return;
-    }
+    own->exchanged[own->exchanged_count].requested = m->requested;
+    memcpy(own->exchanged[own->exchanged_count++].grid, grid, sizeof grid);
+    print_error("%s: right with --grid=%s: your x is the first dimension; let it be the last", m->requested,
+                format_block((int[]){(int)grid[0], (int)grid[1], (int)grid[2]}).text);
 }
 
 static compare_result check(const exercise *e, const measurement *m, char *method, size_t size)
@@ -413,6 +389,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     const kernel_options *own = e->own;
     const expected_results *x = e->expected;
     compare_result found = compare_start();
+    unsigned kinds;
     char name[160];
 
     for (int i = 0; i < x->count; i++) {
@@ -428,9 +405,14 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
     if (own->only_prints)
         return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
-    check_guards(own, m, &found);
-    check_nan(own, m, x->count, &found);
-    check_passes(own, m, &found);
+    if (found.failed > 0)
+        try_exchanged(e, m);
+    kinds = findings_judge(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_BEYOND)) /* else the same has been said, with its line */
+        check_guards(own, m, &found);
+    if (!(kinds & 1u << FL_FOUND_RACE))
+        check_passes(own, m, &found);
+    nan_judge(own, m, own->expect ? x->count : 0, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
         found.worst_index = found.ok ? found.worst_index : -1;
     return found;
@@ -449,9 +431,23 @@ static void release(exercise *e)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const kernel_options *own = e->own;
+    json_t *let = json_new_object(), *defines = json_new_list();
 
     json_put(row, "kernel", json_text(own->kernel.info.name));
+    json_put(row, "file", json_text(e->word));
+    json_put(row, "grid", json_wholes(m->timing.grid, 3));
+    json_put(row, "right_with_grid", json_null());
+    for (int i = 0; i < own->exchanged_count; i++)
+        if (strcmp(own->exchanged[i].requested, m->requested) == 0)
+            json_put(row, "right_with_grid", json_wholes(own->exchanged[i].grid, 3));
+    for (int i = 0; i < own->let_count; i++)
+        json_put(let, own->lets[i].name, json_whole(own->lets[i].values.value[0]));
+    json_put(row, "let", let);
+    for (int i = 0; own->defines[i]; i++)
+        json_append(defines, json_text(own->macros[i]));
+    json_put(row, "define", defines);
     json_put(row, "passes_differ", json_boolean(m->watched.differing != 0));
+    json_put(row, "findings", findings_json(&m->watched));
     json_put(row, "overwritten", m->watched.overwritten ? json_whole(m->watched.overwritten_at) : json_null());
 }
 
@@ -466,24 +462,30 @@ const exercise_kind kernel_exercise = {
         "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
         "default: the shape of the first array that is read), `inout:FILE`, or a file that the kernel reads; a "
         "number takes a number. A file of a course runs as it is, without its includes, main and launches. Outputs are "
-        "put back before each pass. --define and --constant may be given several times. Without FILE: the sum of "
+        "put back before each pass. --define, --let and --constant may be given several times. Several files, and "
+        "lists "
+        "in --block, --define and --let, make a row each, as in `flynn sweep kernel`. {FORMULA} in an argument, "
+        "--define, --grid, --shared or --expect is its value: names of --let, block.x, + - * / % and brackets. "
+        "Without FILE: the sum of "
         "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
         "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
-    .arguments = "[FILE [ARGUMENT...]]",
+    .arguments = "[FILE... [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,
-    .most_words = FL_MAX_PARAMETERS,
+    .most_words = MOST_KERNEL_WORDS,
     .first_is_text = true,
     .dtypes = DTYPES_ALL,
     .lacks = TAKES_CHECK | TAKES_PAGEABLE | TAKES_WRONG_TIMING,
     .options = kernel_own_options,
     .own_size = sizeof(kernel_options),
-    .own = &(const kernel_options){.relative = -1, .absolute = -1},
+    .own = &(const kernel_options)KERNEL_DEFAULTS,
     .made = "the random vectors",
     .size = 10000000,
     .laws = {10000000, 1, NULL},
     .not_everywhere = true,
     .steps = {NULL, plan, call, expect, check, release},
+    .hand_over = kernel_hand_over,
     .settle = settle,
     .take = kernel_take,
+    .watched = take_findings,
     .add_json = add_json,
 };

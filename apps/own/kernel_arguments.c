@@ -4,6 +4,7 @@
 
 #include "files/files.h"
 #include "options/options.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 
@@ -11,71 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ----------------------------------------------------------------------------------------------- options ---- */
-
-static void parse_grid(const char *option, const char *value, void *own)
-{
-    int64_t *grid = ((kernel_options *)own)->grid;
-
-    if (strcmp(value, "auto") == 0)
-        memset(grid, 0, 3 * sizeof *grid);
-    else
-        option_numbers(option, value, 1, 3, "a grid (auto, or for example 1024 or 64x64)", 1, grid);
-}
-
-static void parse_define(const char *option, const char *value, void *own)
-{
-    const char **defines = ((kernel_options *)own)->defines;
-    int count = 0;
-
-    if (strspn(value, "0123456789=") > 0)
-        fail(EXIT_BAD_INPUT, "--%s: '%s' is not NAME or NAME=VALUE (example: BLOCKS=977)", option, value);
-    while (defines[count])
-        count++;
-    if (count == MOST_DEFINES)
-        fail(EXIT_BAD_INPUT, "--%s: more than %d definitions", option, MOST_DEFINES);
-    defines[count] = value;
-}
-
-static void parse_constant(const char *option, const char *value, void *own)
-{
-    kernel_options *o = own;
-    const char *colon = strchr(value, ':');
-
-    if (!colon || colon == value || !colon[1])
-        fail(EXIT_BAD_INPUT, "--%s: '%s' is not NAME:FILE (example: factors:factors.npy)", option, value);
-    if (o->constant_count == MOST_CONSTANTS)
-        fail(EXIT_BAD_INPUT, "--%s: more than %d constants", option, MOST_CONSTANTS);
-    o->constants[o->constant_count++] = (kernel_constant){.name = value, .length = (int)(colon - value)};
-}
-
-static const char *const on_or_off[] = {"on", "off", NULL};
-static const char *const grids[] = {"auto", "1024", "64x64", NULL};
-static const char *const definitions[] = {"BLOCKS=977", "FAST", NULL};
-static const char *const constants[] = {"factors:0:8", NULL};
-
-const own_option kernel_own_options[] = {
-    {"entry", OPTION_TEXT, offsetof(kernel_options, entry), "NAME", "The kernel of the text (default: the last one)",
-     .group = GROUP_WHAT, .needs = NULL},
-    {"grid", OPTION_CUSTOM, 0, "X[xY[xZ]]", "Blocks (default: auto, a thread an element)", .group = GROUP_WHAT,
-     .names = grids, .parse = parse_grid},
-    {"shared", OPTION_INTEGER, offsetof(kernel_options, shared), "BYTES", "Dynamic shared memory of a block (0)",
-     .group = GROUP_WHAT, .most = INT32_MAX},
-    {"define", OPTION_CUSTOM, 0, "NAME[=X]", "A macro of the text", .letter = 'D', .group = GROUP_WHAT,
-     .names = definitions, .parse = parse_define},
-    {"constant", OPTION_CUSTOM, 0, "NAME:FILE", "Fill a __constant__ variable", .group = GROUP_WHAT, .names = constants,
-     .parse = parse_constant},
-    {"expect", OPTION_TEXT, offsetof(kernel_options, expect), "WHAT", "The result: an expression, .npy file or kernel",
-     .group = GROUP_HOW},
-    {"rtol", OPTION_REAL, offsetof(kernel_options, relative), "R",
-     "Relative tolerance of the check (f32 1e-5, f64 1e-12)", .group = GROUP_HOW},
-    {"atol", OPTION_REAL, offsetof(kernel_options, absolute), "A", "Absolute one (1e-6, 1e-14 of the largest element)",
-     .group = GROUP_HOW},
-    {"guard", OPTION_CHOICE, offsetof(kernel_options, unguarded), "on|off", "Look for writes beyond the outputs (on)",
-     .group = GROUP_HOW, .names = on_or_off},
-    {0},
-};
 
 /* ------------------------------------------------------------------------------------------------- texts ---- */
 
@@ -280,6 +216,7 @@ static void place_outputs(const exercise *e, kernel_options *own)
     own->grid_output = grid >= 0 ? own->arguments[grid].output : 0;
     for (int i = 0; i < info->count; i++)
         if (is_expected(own, &info->parameters[i])) {
+            own->expect_given = own->expect;
             own->expect += strlen(info->parameters[i].name) + 1;
             break;
         }
@@ -380,6 +317,7 @@ void kernel_take(exercise *e)
     for (int i = 0; i < FL_MAX_PARAMETERS; i++)
         own->arguments[i] = (kernel_argument){.input = -1, .output = -1};
     e->input_count = 0;
+    own->inputs = e->inputs;
     if (!e->word) {
         take_embedded(e, own);
     } else {
@@ -408,6 +346,23 @@ void kernel_take(exercise *e)
         take_nothing(e, own);
     settle_outputs(own);
     read_constants(e, own);
+    kernel_count_work(own);
+}
+
+fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
+        const kernel_constant *c = &own->constants[i];
+        fl_array *array = reference_upload(device, &c->value, false);
+        char *name = memory_text(c->name);
+        name[c->length] = '\0';
+        status = fl_kernel_constant(kernel, name, array);
+        free(name);
+        fl_array_free(array);
+    }
+    return status;
 }
 
 void kernel_remark(kernel_options *own)
@@ -429,5 +384,7 @@ void kernel_arguments_free(kernel_options *own)
         host_array_free(&own->constants[i].value);
     for (int i = 0; i < MOST_FUNCTION_DEVICES; i++)
         fl_kernel_free(own->code[i].kernel);
+    for (int i = 0; i < own->filled_count; i++)
+        free(own->filled[i]);
     kernel_text_free(&own->kernel);
 }

@@ -290,7 +290,8 @@ child_result child_run(child_words *w)
     status = run(w, &text, &err);
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     result.document = json_loads(text, 0, NULL);
-    if (!result.document && result.exit_code <= EXIT_WRONG_RESULT)
+    /* A user's kernel that fails ends the command with exit code 1, a message and no document. */
+    if (!result.document && (result.exit_code == EXIT_DONE || (result.exit_code == EXIT_WRONG_RESULT && *text)))
         fail(EXIT_BROKEN, "the command did not finish its output");
     free(text);
     take_message(status, err, result.message, sizeof result.message);

@@ -355,13 +355,9 @@ static void free_page(report_page *page)
 int command_report(int argc, char **argv)
 {
     report_options own = {.output = "report.html"};
-    const command_line line = {"flynn report",
-                               "[SAVED.json...]",
-                               MOST_FILES,
-                               summary,
-                               (TAKES_RUN & ~TAKES_SIZE) | TAKES_FILES,
-                               own_options,
-                               &own};
+    const command_line line = {
+        "flynn report", "[SAVED.json...]", MOST_FILES, summary, (TAKES_RUN & ~TAKES_SIZE) | TAKES_FILES,
+        own_options,    .own = &own};
     report_page page = {.pairs = json_new_list(), .sources = json_new_list()};
     common_options common;
     plot_list plots;

@@ -49,9 +49,9 @@ typedef struct extent {
     bool places; /* several sizes or ranks */
 } extent;
 
-static size_t count_values(const json_t *rows, const char *key)
+static size_t count_values(const json_t *rows, const char *key, const char *other)
 {
-    json_t *groups = rows_grouped(rows, (const char *const[]){key, NULL});
+    json_t *groups = rows_grouped(rows, (const char *const[]){key, other, NULL});
     const size_t count = json_object_size(groups);
 
     json_decref(groups);
@@ -60,7 +60,8 @@ static size_t count_values(const json_t *rows, const char *key)
 
 static extent extent_of(const json_t *rows)
 {
-    extent e = {count_values(rows, "size"), count_values(rows, "keep_asked"), count_values(rows, "block_asked"), false};
+    extent e = {count_values(rows, "size", "let"), count_values(rows, "keep_asked", NULL),
+                count_values(rows, "block_asked", NULL), false};
 
     e.places = e.sizes > 1 || e.ranks > 1;
     return e;
@@ -100,11 +101,10 @@ static heat heat_of(const json_t *results, const extent *e)
         h.best[k % MOST_COLUMNS] = h.seconds[k / MOST_COLUMNS][k % MOST_COLUMNS] = NAN;
     json_array_foreach(results, i, row)
     {
-        const char *variant = row_text(row, "variant");
-        const cell block = sweep_block(row),
-                   both = cell_print("%.20s %.16s", variant, *block.text == '-' ? "" : block.text);
+        const cell variant = variant_cell(row), block = sweep_block(row),
+                   both = cell_print("%.60s %.16s", variant.text, *block.text == '-' ? "" : block.text);
         const int c = place_of(&h.columns, e->places ? sweep_size(row).text : block.text),
-                  r = c < 0 ? -1 : place_of(&h.rows, e->places && e->blocks > 1 ? both.text : variant);
+                  r = c < 0 ? -1 : place_of(&h.rows, e->places && e->blocks > 1 ? both.text : variant.text);
         if (r < 0)
             continue;
         h.seconds[r][c] = fmin(h.seconds[r][c], seconds_of(row));
@@ -192,7 +192,8 @@ enum { LINES_WIDTH = 380, LINES_HEIGHT = 280, SAMPLE = 46 }; /* the key stands r
 
 /* Over sizes, ranks or, if all results have one size and rank, the blocks in the order in which they ran. */
 typedef struct lines {
-    const char *key, *name; /* of x; a NULL key: blocks */
+    cell key; /* of x; "": blocks */
+    const char *name;
     names series, blocks;
     double x[MOST_ROWS], least, most; /* of all lines together; the least and the most time */
     double y[MOST_LINES][MOST_ROWS];
@@ -200,9 +201,14 @@ typedef struct lines {
     int count;
 } lines;
 
+static bool has_key(const lines *l)
+{
+    return *l->key.text != '\0';
+}
+
 static int place_of_x(lines *l, const json_t *row)
 {
-    const double x = l->key ? row_number(row, l->key) : place_of(&l->blocks, sweep_block(row).text);
+    const double x = has_key(l) ? row_number(row, l->key.text) : place_of(&l->blocks, sweep_block(row).text);
     int i = 0;
 
     if (!axis_shows(x) && x != 0)
@@ -216,26 +222,47 @@ static int place_of_x(lines *l, const json_t *row)
     return i;
 }
 
+/* The name of --let of which these rows have several values; "elements" where there are several such names. */
+static const char *varied_name(const json_t *rows)
+{
+    const char *name, *varied = NULL;
+    json_t *unused;
+
+    json_object_foreach(row_value(json_array_get(rows, 0), "let"), name, unused)
+    {
+        if (count_values(rows, cell_print("let.%.60s", name).text, NULL) < 2)
+            continue;
+        if (varied)
+            return "elements";
+        varied = name;
+    }
+    return varied;
+}
+
 /* Each line has the fastest block, where its axis is not that of blocks. */
 static lines lines_of(const json_t *rows, const extent *e)
 {
     const int by = e->sizes > 1 ? 0 : e->ranks > 1 ? 1 : 2;
-    lines l = {(const char *const[]){"size", "keep_asked", NULL}[by],
+    lines l = {cell_print("%s", (const char *const[]){"size", "keep_asked", ""}[by]),
                (const char *const[]){"size", "rank", "block"}[by], .series.most = MOST_LINES, .blocks.most = MOST_ROWS,
                .least = INFINITY};
+    const char *let = varied_name(rows);
     const json_t *row;
     size_t i;
 
+    if (let) {
+        l.name = let;
+        l.key = cell_print(strcmp(let, "elements") == 0 ? "%s" : "let.%.60s", let);
+    }
     for (int k = 0; k < MOST_LINES * MOST_ROWS; k++)
         l.y[k / MOST_ROWS][k % MOST_ROWS] = NAN;
     json_array_foreach(rows, i, row)
     {
-        const cell rank = cell_print("%.20s, rank %.12s", row_text(row, "variant"),
-                                     cell_value(json_object_get(row, "keep_asked")).text);
+        const cell variant = variant_cell(row), rank = cell_print("%.60s, rank %.12s", variant.text,
+                                                                  cell_value(json_object_get(row, "keep_asked")).text);
         const double y = seconds_of(row);
-        const int s =
-            isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : row_text(row, "variant")) : -1;
-        const bool flat = !l.key && *sweep_block(row).text == '-';
+        const int s = isfinite(y) ? place_of(&l.series, e->sizes > 1 && e->ranks > 1 ? rank.text : variant.text) : -1;
+        const bool flat = !has_key(&l) && *sweep_block(row).text == '-';
         const int place = s < 0 ? -1 : flat ? 0 : place_of_x(&l, row);
         if (place < 0)
             continue;
@@ -271,7 +298,7 @@ static axis put_x(const canvas *c, const lines *l)
             a.log ? "set logscale x\n" : "", a.low, a.high, l->name);
     for (int i = 0; i < l->count; i++) {
         const cell label =
-            l->key ? cell_print(sorted[i] < 1e6 ? "%.0f" : "%.3g", sorted[i]) : l->blocks.list[(int)sorted[i]];
+            has_key(l) ? cell_print(sorted[i] < 1e6 ? "%.0f" : "%.3g", sorted[i]) : l->blocks.list[(int)sorted[i]];
         const double half = plot_text_width(label.text) / 2, pixel = axis_pixel(&a, sorted[i], c->left, c->right);
         if (pixel - half < end + 6)
             continue;
@@ -322,7 +349,7 @@ static void add_lines(report_plots *plots, const json_t *rows, const extent *e)
     c = plot_begin(plots, "sweep-lines", title_of(first, l.name).text, width, LINES_HEIGHT, 0);
     c.right = LINES_WIDTH - 12;
     plot_note_emulation(c.plot, first);
-    if (l.key && e->blocks > 1)
+    if (has_key(&l) && e->blocks > 1)
         plot_note(c.plot, "the fastest block of each variant");
     if (l.series.left_out > 0)
         plot_note(c.plot, cell_print("the first %d lines", MOST_LINES).text);

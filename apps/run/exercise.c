@@ -54,7 +54,7 @@ static void parse(exercise *e, int argc, char **argv)
                                .most_arguments =
                                    (kind->most_words ? kind->most_words : kind->input_count) + kind->first_is_text,
                                .summary = kind->help,
-                               .takes = exercise_takes(kind) | TAKES_FILES,
+                               .takes = exercise_takes(kind) | TAKES_FILES | (kind->hand_over ? TAKES_BLOCKS : 0),
                                .options = kind->options,
                                .own = e->own};
 
@@ -68,6 +68,8 @@ static void parse(exercise *e, int argc, char **argv)
         e->word = words[0];
         memmove(words, words + 1, (size_t)--e->common.argument_count * sizeof *words);
     }
+    if (kind->hand_over)
+        kind->hand_over(e, argv);
 }
 
 /* Refuses what the command line alone shows to be wrong. */
@@ -90,6 +92,9 @@ static void refuse(exercise *e)
     }
     if (!file)
         option_refuse(c, TAKES_MAX_MEMORY, "no file is given");
+    for (int i = 0; kind->options && kind->options[i].name; i++)
+        if (kind->options[i].says_size && c->set_own >> i & 1)
+            option_refuse(c, TAKES_SIZE, "--%s says the size", kind->options[i].name);
     if (c->argument_count == kind->input_count && !kind->seeds_calls)
         exercise_refuse_seed(c);
     if (kind->largest && c->size > kind->largest)
@@ -349,7 +354,7 @@ const host_array *exercise_right_output(const result_list *results, int i, const
 
     if (first->check.ok || first->check.unknown)
         return &first->results[i];
-    note("the result of %s is wrong: %s was not written", first->requested, path);
+    print_error("the result of %s is wrong: %s was not written", first->requested, path);
     return NULL;
 }
 

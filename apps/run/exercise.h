@@ -32,5 +32,5 @@ void exercise_title(exercise *e, const char *format, ...) __attribute__((format(
  * empty one is right. */
 void exercise_check_count(const measurement *m, int64_t count, compare_result *found);
 
-/* The first backend's i-th output, if it is right; else NULL, with a note that `path` was not written. */
+/* The first backend's i-th output, if it is right; else NULL, with a line that `path` was not written. */
 const host_array *exercise_right_output(const result_list *results, int i, const char *path);

@@ -78,6 +78,28 @@ host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape,
     return array;
 }
 
+int exercise_made_shape(const exercise *e, const int64_t *given, int ndim, int64_t shape[FL_MAX_DIMS])
+{
+    const bool is_given = given && given[0];
+    int count = is_given ? 0 : ndim;
+
+    while (is_given && count < FL_MAX_DIMS && given[count])
+        count++;
+    for (int d = 0; d < count; d++)
+        shape[d] = is_given ? given[d] : exercise_size(e);
+    return count;
+}
+
+host_array exercise_random_input(const exercise *e, int i, int ndim, const int64_t *given)
+{
+    const fl_dtype dtype = exercise_dtype(e, FL_F32);
+    int64_t shape[FL_MAX_DIMS];
+
+    ndim = exercise_made_shape(e, given, ndim, shape);
+    return exercise_random_share(dtype, ndim, shape, 0, fl_dtype_is_float(dtype) ? 1 : 100,
+                                 e->common.seed + (uint64_t)i);
+}
+
 /* "2 dimensions", "1 to 4 dimensions" */
 static const char *dimensions_text(char *text, size_t size, int least, int most)
 {
@@ -289,4 +311,13 @@ void exercise_one_shape(const exercise *e)
     if (a_ndim != b_ndim || memcmp(a, b, sizeof a) != 0)
         fail(EXIT_BAD_INPUT, "%s is %s, %s is %s; expected one shape", e->common.arguments[0],
              format_shape(a_ndim, a).text, e->common.arguments[1], format_shape(b_ndim, b).text);
+}
+
+void exercise_one_dtype(const exercise *e)
+{
+    const fl_dtype a = e->inputs[0].dtype, b = e->inputs[e->input_count - 1].dtype;
+
+    if (a != b)
+        fail(EXIT_BAD_INPUT, "%s: has dtype %s; expected %s, as %s has (--dtype converts both)", e->common.arguments[1],
+             fl_dtype_name(b), fl_dtype_name(a), e->common.arguments[0]);
 }

@@ -50,8 +50,16 @@ host_array exercise_share(fl_dtype dtype, int ndim, const int64_t *shape, int64_
 host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape, double low, double high,
                                  uint64_t seed);
 
+/* The shape of a generated input: `given` (zeros or NULL: not given), or `ndim` dimensions that are --size long.
+ * Returns its dimensions. */
+int exercise_made_shape(const exercise *e, const int64_t *given, int ndim, int64_t shape[FL_MAX_DIMS]);
+/* The i-th input where no file is given: this rank's part of random numbers of --dtype (f32) in exercise_made_shape, in
+ * 0..1, or for integers 0 to 99. */
+host_array exercise_random_input(const exercise *e, int i, int ndim, const int64_t *given);
+
 /* f32 if all inputs are of f32, else f64. */
 fl_dtype exercise_float_dtype(const exercise *e);
 
-/* Ends the command unless two inputs have one shape. */
+/* Ends the command unless two inputs have one shape, or one dtype. */
 void exercise_one_shape(const exercise *e);
+void exercise_one_dtype(const exercise *e);

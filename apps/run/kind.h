@@ -50,6 +50,7 @@ typedef struct exercise {
      * same; NULL: outputs are undefined before. `guarded`: see watch.h. */
     const host_array *begins;
     bool guarded;
+    bool uncounted;                               /* nothing says how many operations it does */
     unsigned distributed;                         /* inputs of which each rank has its share: a bit 1 << i for each */
     int64_t input_rows[MOST_INPUTS], output_rows; /* the first dimension of inputs and first output, of all ranks */
     void *expected;                               /* what results are compared with; the kind's */
@@ -178,10 +179,15 @@ struct exercise_kind {
     exercise_steps steps;
 
     /* Members that few exercises need; NULL elsewhere. */
+    /* Called when the command line is read: replaces the process by another command where that one does what is asked
+     * for. Such an exercise gets lists in --block (TAKES_BLOCKS). */
+    void (*hand_over)(const exercise *e, char **argv);
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
      * exercise.input_count says if it is not 0. */
     void (*take)(exercise *e);
+    /* Called after the first pass: takes what the device found in it. */
+    void (*watched)(const exercise *e, fl_device *device, watched *found);
     /* For `flynn taxonomy`: why a compiler may make no vectors of the operation; NULL: nothing is known. */
     const char *(*why_scalar)(const exercise *e);
     void (*add_json)(const exercise *e, const measurement *m, json_t *row); /* further keys of a result */

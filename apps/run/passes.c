@@ -189,6 +189,8 @@ static fl_status call(void *user, const fl_run *run)
         w->what = (choice){.on = w->what.on};
         status = run_operation(w, run);
     }
+    if (run->timing && status == FL_OK && w->exercise->kind->watched)
+        w->exercise->kind->watched(w->exercise, w->what.on->device, &w->found.watched);
     if (run->timing && w->what.optional && status != FL_OK) { /* its memory is for those that can run */
         must(fl_stream_wait(run->stream));
         release(w);
@@ -377,6 +379,7 @@ static void take_result(const fl_bench *bench, size_t i, work *w, result_list *r
     m->tuned = w->what.tuned;
     m->timing = *r.first;
     m->timing.kernel_s = r.kernel_s;
+    m->timing.flops = w->exercise->uncounted ? NAN : m->timing.flops;
     m->cold_s = r.first_s;
     m->first_counts = r.first_counts;
     snprintf(m->disturbed, sizeof m->disturbed, "%s", r.disturbed);

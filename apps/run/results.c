@@ -269,6 +269,36 @@ bool results_write(const common_options *common, const json_t *document)
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 
+void results_say_wrong(const json_t *rows, bool is_shown)
+{
+    const json_t *wrong = NULL, *row;
+    int count = 0;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        wrong = wrong || !row_is_wrong(row) ? wrong : row;
+        count += row_is_wrong(row);
+    }
+    if (!wrong || (is_shown && !fail_is_quiet()))
+        return;
+    const json_t *element = json_array_get(row_value(wrong, "check.first_wrong"), 0);
+    const json_t *index = json_object_get(element, "index");
+    char which[256] = "", others[32] = "", at[128] = "";
+    cell block;
+    for (i = 0; i < json_array_size(index); i++)
+        snprintf(at + strlen(at), sizeof at - strlen(at), "%s%lld", i ? ", " : "",
+                 (long long)json_integer_value(json_array_get(index, i)));
+    if (element)
+        snprintf(which, sizeof which, ": element [%s] is %.9g, expected %.9g", at, row_number(element, "result"),
+                 row_number(element, "expected"));
+    if (count > 1)
+        snprintf(others, sizeof others, "; %d other row%s", count - 1, count > 2 ? "s" : "");
+    print_error("%s %s, block %s, is wrong on %s%s%s", row_text(wrong, "exercise"), variant_cell(wrong).text,
+                column_text(&(column){.key = "block", .as = AS_BLOCK}, wrong, &block), row_text(wrong, "resource"),
+                which, others);
+}
+
 /* Shows the time of a clock that is stopped when the call returns. */
 static void show_wrong_timing(const measurement *m)
 {
@@ -414,7 +444,9 @@ void results_show(result_list *results, const exercise *e)
 
     rows_rank(results->rows);
     document = results_document(results->backends, json_incref(results->rows));
-    if (results_write(results->common, document))
+    const bool table = results_write(results->common, document);
+    if (table)
         show_table(results, e, results->rows);
+    results_say_wrong(results->rows, table);
     json_decref(document);
 }

@@ -26,7 +26,14 @@ json_t *results_document(const backend_list *backends, json_t *rows);
 void results_check_output(const common_options *common);
 bool results_write(const common_options *common, const json_t *document);
 
+/* Names the first wrong row on stderr, if a table on stdout does not show it (`is_shown`), or with --quiet: the reason
+ * of exit code 1 is then on stderr at least. */
+void results_say_wrong(const json_t *rows, bool is_shown);
+
 /* Prints a line for each backend that --backend=all left out. */
+/* Names the first wrong row on stderr, where no table on stdout shows it, or with --quiet. */
+void results_say_wrong(const json_t *rows, bool is_shown);
+
 void results_print_skipped(const backend_list *backends);
 
 void result_list_free(result_list *results);

@@ -67,6 +67,14 @@ void compare_add_equal(compare_result *found, int64_t index, double value, int64
     found->compared += count;
 }
 
+void compare_add_exact(compare_result *found, int64_t index, bool same, double result, double expected)
+{
+    if (same)
+        compare_add_equal(found, index, expected, 1);
+    else
+        compare_add(found, index, error_of(result, expected) == 0 ? (double)INFINITY : result, expected, 0);
+}
+
 int64_t compare_skip_equal(compare_result *found, const host_array *result, const host_array *expected, int64_t first)
 {
     enum { BLOCK = 256 };

@@ -36,6 +36,10 @@ void compare_watch(differences *wrong);
 /* Adds one element. `index` is only kept, for worst_index. */
 void compare_add(compare_result *found, int64_t index, double result, double expected, double bound);
 
+/* Adds one element that must be exactly the expected one. `same`: whether it is, which two doubles may not show, such
+ * as those of large integers. */
+void compare_add_exact(compare_result *found, int64_t index, bool same, double result, double expected);
+
 /* Adds `count` elements that are as expected, the first of which is `value` at `index`. */
 void compare_add_equal(compare_result *found, int64_t index, double value, int64_t count);
 

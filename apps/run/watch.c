@@ -94,7 +94,9 @@ fl_status watch_pass(const fl_array *output, int i, host_array *first, watched *
         return FL_OK;
     }
     if (status == FL_OK && memcmp(first->data, now.data, host_array_bytes(&now)) != 0) {
-        *found = (watched){found->overwritten, found->overwritten_at, i + 1, *first, now};
+        found->differing = i + 1;
+        found->first = *first;
+        found->different = now;
         *first = (host_array){0};
         return FL_OK;
     }

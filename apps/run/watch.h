@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch.h - what a kernel of the user's may do besides its work: write beyond an output, or give other results in
- * another pass.
+ * watch.h - what a kernel of the user's may do besides its work: write beyond an output, give other results in another
+ * pass, or what an emulated GPU finds in its accesses.
  */
 #pragma once
 
@@ -16,6 +16,8 @@ typedef struct watched {
     int64_t overwritten_at; /* the one nearest to the output, counted from its first */
     int differing;          /* 1 + the output in which the bits of a pass differ from those of the first one; 0: none */
     host_array first, different; /* of both passes */
+    bool is_watched;             /* the device looked at each access of the first pass */
+    fl_findings findings;        /* what it found */
 } watched;
 
 /* An array with guards on both sides: `whole`, of which `*inner` is the array itself. */

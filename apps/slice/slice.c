@@ -196,7 +196,7 @@ int command_slice(int argc, char **argv)
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
                                    TAKES_RESULT | TAKES_FILES | TAKES_MAX_MEMORY,
                                own_options,
-                               &slice};
+                               .own = &slice};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;

@@ -14,6 +14,7 @@ static bool same_place(const json_t *a, const json_t *b)
     return json_equal(json_object_get(a, "size"), json_object_get(b, "size")) &&
            json_integer_value(json_object_get(a, "keep_asked")) ==
                json_integer_value(json_object_get(b, "keep_asked")) &&
+           (!row_value(a, "let") || json_equal(row_value(a, "let"), row_value(b, "let"))) &&
            json_equal(json_object_get(a, "backend_requested"), json_object_get(b, "backend_requested"));
 }
 
@@ -34,6 +35,13 @@ static const json_t *best_of(const json_t *rows, const json_t *row)
     return best;
 }
 
+static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (json_object_get(from, *keys))
+            json_put(to, *keys, json_incref(json_object_get(from, *keys)));
+}
+
 /* The combinations that may be as fast: the lower quartile of their times is not above the winner's upper one. */
 static json_t *ties_of(const json_t *rows, const json_t *best)
 {
@@ -47,8 +55,7 @@ static json_t *ties_of(const json_t *rows, const json_t *best)
             !(row_times(other, "kernel").first_quartile <= third))
             continue;
         json_t *entry = json_new_object();
-        json_put(entry, "variant", json_incref(json_object_get(other, "variant")));
-        json_put(entry, "block", json_incref(json_object_get(other, "block")));
+        copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", NULL});
         json_append(list, entry);
     }
     return list;
@@ -59,11 +66,11 @@ static json_t *best_entry(const json_t *rows, const json_t *row)
 {
     static const char *const keys[] = {"exercise", "backend_requested", "resource", "device", "dtype",
                                        "size",     "elements",          "variant",  "block",  "block_asked",
-                                       "kernel_s", "keep_asked"};
+                                       "kernel_s", "keep_asked",        "file",     "choice", "define",
+                                       "let",      "let_shown",         NULL};
     json_t *entry = json_new_object();
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        json_put(entry, keys[i], json_incref(json_object_get(row, keys[i])));
+    copy_keys(entry, row, keys);
     json_put(entry, "ties", ties_of(rows, row));
     json_put(entry, "kept", json_boolean(false));
     return entry;
@@ -85,18 +92,24 @@ void sweep_table_fill(json_t *document)
     json_put(document, "best", list);
 }
 
-static const column block_column = {.title = "block", .key = "block", .as = AS_BLOCK};
+static cell block_of(const json_t *entry, const char *key)
+{
+    const column c = {.title = key, .key = key, .as = AS_BLOCK};
+    cell room;
+
+    column_text(&c, entry, &room);
+    return room;
+}
 
 cell sweep_block(const json_t *entry)
 {
-    cell room;
-
-    column_text(&block_column, entry, &room);
-    return room;
+    return block_of(entry, "block");
 }
 
 cell sweep_size(const json_t *row)
 {
+    if (json_is_string(row_value(row, "let_shown")))
+        return cell_print("%s", row_text(row, "let_shown"));
     const column c = {.title = "size", .key = json_is_integer(json_object_get(row, "size")) ? "size" : "shape"};
     cell room;
 
@@ -108,13 +121,21 @@ cell sweep_size(const json_t *row)
 }
 
 const column sweep_columns[] = {
-    {.key = "exercise"},  {.key = "resource"},
-    {.key = "variant"},   {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.key = "block"},     {.key = "kernel_s"},
-    {.key = "spread"},    {.key = "gbytes_per_s"},
-    {.key = "gflops"},    {.key = "registers"},
-    {.key = "occupancy"}, {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
-    {.key = "check"},     {0},
+    {.key = "exercise"},
+    {.key = "resource"},
+    {.title = "variant", .make = variant_cell},
+    {.title = "size", .as = AS_NUMBER, .make = sweep_size},
+    {.key = "block"},
+    {.key = "kernel_s"},
+    {.key = "spread"},
+    {.key = "gbytes_per_s"},
+    {.key = "gflops"},
+    {.key = "registers"},
+    {.title = "spilled", .key = "local_bytes", .as = AS_BYTES, .drop = 4},
+    {.key = "occupancy"},
+    {.title = "relative", .key = "relative", .as = AS_NUMBER, .drop = 8},
+    {.key = "check"},
+    {0},
 };
 
 const column sweep_best_columns[] = {
@@ -123,7 +144,7 @@ const column sweep_best_columns[] = {
     {.title = "device", .key = "device", .drop = 11},
     {.key = "dtype"},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
-    {.key = "variant"},
+    {.title = "variant", .make = variant_cell},
     {.key = "block"},
     {.key = "kernel_s"},
     {.title = "kept", .key = "kept", .drop = 30},
@@ -132,7 +153,7 @@ const column sweep_best_columns[] = {
 
 const column sweep_refused_columns[] = {
     {.title = "backend", .key = "backend"},
-    {.key = "variant"},
+    {.title = "variant", .make = variant_cell},
     {.title = "size", .as = AS_NUMBER, .make = sweep_size},
     {.key = "block"},
     {.title = "reason", .key = "reason"},
@@ -145,10 +166,16 @@ static void show_ties(const json_t *best)
     size_t i;
     json_t *other;
 
-    json_array_foreach(ties, i, other) text_print(
-        "%s%s, block %s", i ? "; " : "    not clearly: ", row_text(other, "variant"), sweep_block(other).text);
+    json_array_foreach(ties, i, other)
+        text_print("%s%s, block %s", i ? "; " : "    not clearly: ", variant_cell(other).text, sweep_block(other).text);
     if (json_array_size(ties) > 0)
         text_print(" may be as fast\n");
+}
+
+/* Names with values need no word before them. */
+static const char *size_word(const json_t *row)
+{
+    return json_is_string(row_value(row, "let_shown")) ? "" : "size ";
 }
 
 static void show_best(const json_t *rows, const json_t *best)
@@ -160,8 +187,9 @@ static void show_best(const json_t *rows, const json_t *best)
     {
         if (!same_place(row, best))
             continue;
-        text_print("best of size %s on %s: %s, block %s, %s%s\n", sweep_size(row).text, row_text(best, "resource"),
-                   row_text(best, "variant"), sweep_block(best).text, format_seconds(row_number(best, "kernel_s")).text,
+        text_print("best of %s%s on %s: %s, block %s, %s%s\n", size_word(row), sweep_size(row).text,
+                   row_text(best, "resource"), variant_cell(best).text, sweep_block(best).text,
+                   format_seconds(row_number(best, "kernel_s")).text,
                    json_is_true(json_object_get(best, "kept")) ? "; kept" : "");
         break;
     }
@@ -170,8 +198,11 @@ static void show_best(const json_t *rows, const json_t *best)
 
 static void print_combination(const json_t *entry)
 {
-    text_print("%s %s, size %s, block %s", row_text(entry, "backend"), row_text(entry, "variant"),
-               sweep_size(entry).text, sweep_block(entry).text);
+    const char *backend =
+        row_text(entry, json_is_string(row_value(entry, "backend_requested")) ? "backend_requested" : "backend");
+
+    text_print("%s %s, %s%s, block %s", backend, variant_cell(entry).text, size_word(entry), sweep_size(entry).text,
+               sweep_block(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */
@@ -192,6 +223,34 @@ static void show_reasons(const json_t *list)
     }
 }
 
+/* Says of each wrong kernel with which grid it is right. */
+static void show_exchanged(const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (!json_is_array(row_value(row, "right_with_grid")))
+            continue;
+        print_combination(row);
+        text_print(": right with --grid=%s: its x is the first dimension\n", block_of(row, "right_with_grid").text);
+    }
+}
+
+/* Says once for each emulation why none of its combinations is the best. */
+static void show_emulations(const json_t *rows)
+{
+    json_t *backends = rows_grouped(rows, (const char *const[]){"resource", NULL}), *of;
+    const char *key;
+
+    json_object_foreach(backends, key,
+                        of) if (json_array_size(of) > 1 && json_is_true(row_value(json_array_get(of, 0), "emulation")))
+        text_print("no best on %s: it is an emulation, whose times mean nothing\n",
+                   row_text(json_array_get(of, 0), "resource"));
+    json_decref(backends);
+}
+
 void sweep_table_show(const json_t *document)
 {
     const json_t *rows = json_object_get(document, "results");
@@ -200,6 +259,8 @@ void sweep_table_show(const json_t *document)
 
     columns_print(sweep_columns, rows, TABLE_TEXT, stdout);
     json_array_foreach(json_object_get(document, "best"), i, entry) show_best(rows, entry);
+    show_exchanged(rows);
+    show_emulations(rows);
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));

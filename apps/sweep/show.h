@@ -3,7 +3,8 @@
  * show.h - what a sweep found: which combination is the best where, and all of them as a table.
  *
  * The rows are results of an exercise with four keys more: `size`, `variant_asked` and `block_asked`, as the
- * combination had them (null: none asked for), and `spread`.
+ * combination had them (null: none asked for), and `spread`. Those of user's kernels have also what kernel_rows_put
+ * adds.
  */
 #pragma once
 
@@ -15,8 +16,8 @@ void sweep_table_fill(json_t *document);
 /* Views of the document's "results", "best" and "cannot_run". */
 extern const column sweep_columns[], sweep_best_columns[], sweep_refused_columns[];
 
-/* Cells of a result: "512, rank 20", the size that was asked for, else its shape; "32x8", or "-" for a variant without
- * blocks. */
+/* Cells of a result: "512, rank 20", the size that
+ * was asked for, else its shape; "32x8", or "-" for a variant without blocks. */
 cell sweep_size(const json_t *row);
 cell sweep_block(const json_t *row);
 

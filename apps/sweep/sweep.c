@@ -3,12 +3,13 @@
  * flynn sweep: an exercise in every combination of backend, variant, size and block, and which is the best where.
  */
 #include "commands.h"
+#include "keep.h"
 #include "show.h"
 
+#include "own/kernel_rows.h"
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
-#include "kept/tuned.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -38,6 +39,7 @@ typedef struct sweep_options {
     integer_list sizes, keeps;
     int block[MOST_VALUES][3];
     bool save, forget;
+    kernel_options kernel; /* of the exercise kernel */
 } sweep_options;
 
 /* Splits "8x8,16x16". */
@@ -96,7 +98,8 @@ static const char summary[] =
     "between the same two powers of two; --variant, --block and their variables beat it. A variant that does not take "
     "every input, or is less accurate, is never kept.\v"
     "reconstruct -b hip --block=8x8,16x16\tall variants in two blocks\n"
-    "sort --size=1k,1M --save\tkeep the fastest for each size\n";
+    "sort --size=1k,1M --save\tkeep the fastest for each size\n"
+    "kernel a.hip b.hip 0:{n} out --let n=9,99\tkernels of your own\n";
 
 /* {"backend", "variants": {name: whether it is restricted}}, the variants in the device's own order. */
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
@@ -185,11 +188,14 @@ static void check_variant(const char *wanted, const exercise_kind *kind, const j
 typedef struct sweep {
     const common_options *common;
     const sweep_options *own;
-    json_t *rows, *cannot_run; /* the document's */
-    int64_t keep;              /* of the combinations that run now; 0: the exercise's own */
-    int done, count;           /* combinations */
-    int late;                  /* combinations that were left out because --max-time was over */
-    const json_t *broken;      /* the last combination whose process broke; NULL: none */
+    json_t *rows, *cannot_run;  /* the document's */
+    const kernel_rows *kernels; /* of the exercise kernel; else a single row that says nothing */
+    int row;                    /* of them, of the combinations that run now */
+    int64_t keep;               /* likewise; 0: the exercise's own */
+    int done, count;            /* combinations */
+    int late;                   /* combinations that were left out because --max-time was over */
+    const json_t *fault;        /* the first combination whose kernel failed, such as by a wild pointer; NULL: none */
+    const json_t *broken;       /* the last combination whose process broke; NULL: none */
 } sweep;
 
 typedef struct combination {
@@ -197,6 +203,11 @@ typedef struct combination {
     int64_t size;     /* 0: the course's */
     const int *block; /* NULL: the variant's own */
 } combination;
+
+static bool is_kernel(const sweep_options *own)
+{
+    return own->kind == &kernel_exercise;
+}
 
 static child_result run_child(const sweep *s, const combination *c)
 {
@@ -212,11 +223,14 @@ static child_result run_child(const sweep *s, const combination *c)
     one.size = size ? 0 : c->size;
     if (c->block)
         memcpy(one.block, c->block, sizeof one.block);
-    child_words_common(&words, exercise_takes(s->own->kind), &one);
+    child_words_common(&words, is_kernel(s->own) ? kernel_rows_takes(s->kernels, &one) : exercise_takes(s->own->kind),
+                       &one);
     if (size && c->size)
         child_words_add(&words, "--%s=%" PRId64, size, c->size);
     if (s->keep)
         child_words_add(&words, "--keep=%" PRId64, s->keep);
+    if (is_kernel(s->own))
+        kernel_rows_words(s->kernels, s->row, &words);
     return child_run(&words);
 }
 
@@ -237,7 +251,11 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
     json_append(s->cannot_run, entry);
-    if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
+    if (is_kernel(s->own))
+        kernel_rows_put(s->kernels, s->row, entry);
+    if (r->exit_code == EXIT_WRONG_RESULT)
+        s->fault = s->fault ? s->fault : entry;
+    else if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
         s->broken = entry; /* it died */
 }
 
@@ -252,14 +270,17 @@ static bool run_one(sweep *s, const combination *c)
 {
     child_result r;
     json_t *row;
+    char *choice;
     bool more = true;
 
     if (s->done > 0 && progress_is_late()) {
         s->late++;
         return false;
     }
-    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend, c->variant, c->size,
-             c->block ? format_block(c->block).text : "-");
+    choice = is_kernel(s->own) ? kernel_rows_choice(s->kernels, s->row) : NULL;
+    progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend,
+             choice ? choice : c->variant, c->size, c->block ? format_block(c->block).text : "-");
+    free(choice);
     progress_part((double)s->done / s->count);
     r = run_child(s, c);
     row = json_array_get(json_object_get(r.document, "results"), 0);
@@ -269,6 +290,8 @@ static bool run_one(sweep *s, const combination *c)
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
+        if (is_kernel(s->own))
+            kernel_rows_put(s->kernels, s->row, row);
         json_append(s->rows, json_incref(row));
         more = strcmp(c->variant, "auto") == 0 || !is_blockless(row);
     } else {
@@ -317,67 +340,23 @@ static void run_all(sweep *s, const json_t *offers)
     size_t b;
 
     json_array_foreach(offers, b, offer) s->count +=
-        at_least_one(own->sizes.count) * at_least_one(own->keeps.count) * at_least_one(own->blocks.count) *
+        s->kernels->count * at_least_one(own->sizes.count) * at_least_one(own->keeps.count) *
+        at_least_one(own->blocks.count) *
         (own->variants.count ? own->variants.count : (int)json_object_size(variants_of(offer)));
     for (int i = 0; i < at_least_one(own->sizes.count); i++)
         for (int k = 0; k < at_least_one(own->keeps.count); k++) {
             s->keep = own->keeps.count ? own->keeps.value[k] : 0;
-            json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->sizes.value[i] : 0);
+            for (s->row = 0; s->row < s->kernels->count; s->row++)
+                json_array_foreach(offers, b, offer) run_backend(s, offer, own->sizes.count ? own->sizes.value[i] : 0);
         }
     progress_end();
-}
-
-/* Returns whether the variant may run in place of `auto`: it takes every input, as accurately as the others.
- * `reference`, which a sweep does not offer by itself, may not. */
-static bool may_replace_auto(const json_t *best, const json_t *offers)
-{
-    const json_t *offer;
-    size_t b;
-
-    json_array_foreach(offers, b, offer)
-    {
-        if (json_equal(json_object_get(offer, "backend"), json_object_get(best, "backend_requested")))
-            return json_is_false(find_variant(offer, row_text(best, "variant")));
-    }
-    return false;
-}
-
-static void keep_one(json_t *best, const json_t *offers)
-{
-    const json_t *block = json_object_get(best, "block_asked");
-    tuned_work work = {row_text(best, "exercise"), row_text(best, "dtype"),
-                       json_integer_value(json_object_get(best, "elements")), row_text(best, "resource"),
-                       row_text(best, "device")};
-    tuned_choice choice = {.variant = ""};
-    problem why;
-
-    if (!may_replace_auto(best, offers)) {
-        note("%s is not kept: it does not take every input, or is less accurate; auto takes it where it can",
-             row_text(best, "variant"));
-        return;
-    }
-    snprintf(choice.variant, sizeof choice.variant, "%s", row_text(best, "variant"));
-    for (size_t i = 0; i < 3; i++)
-        choice.block[i] = (int)json_integer_value(json_array_get(block, i));
-    must_do(tuned_save(&work, &choice, &why), &why);
-    json_put(best, "kept", json_boolean(true));
-}
-
-static int forget(const sweep_options *own)
-{
-    problem why;
-    int count;
-
-    must_do(tuned_forget(own->kind ? own->kind->name : NULL, &count, &why), &why);
-    text_print("removed %d saved choice%s from %s%s%s\n", count, count == 1 ? "" : "s",
-               *tuned_path() ? tuned_path() : "no file", own->kind ? " for " : "", own->kind ? own->kind->name : "");
-    return EXIT_DONE;
 }
 
 static void settle(const common_options *common, sweep_options *own)
 {
     if (own->forget) {
         option_refuse(common, UINT_MAX, "--forget runs nothing");
+        option_refuse_more(common, kernel_own_options, "--forget runs nothing");
         for (const own_option *o = own_options; o->name; o++)
             if (o->place != offsetof(sweep_options, forget))
                 option_refuse_own(common, own_options, o->name, "--forget runs nothing");
@@ -399,6 +378,10 @@ static void settle(const common_options *common, sweep_options *own)
         fail(EXIT_BAD_INPUT, "--save: what is best depends on the text, and a choice is kept for all of %s",
              own->kind->name);
     exercise_refuse(common, own->kind);
+    if (!is_kernel(own))
+        option_refuse_more(common, kernel_own_options, "only kernel takes it");
+    if (!is_kernel(own) && common->argument_count > 1)
+        fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected [EXERCISE]", common->arguments[1]);
     if (!(exercise_takes(own->kind) & TAKES_BLOCK))
         option_refuse_own(common, own_options, "block", "the exercise has no blocks");
 }
@@ -408,7 +391,9 @@ static int exit_code(const sweep *s)
 {
     const json_t *first = json_array_get(s->cannot_run, 0);
 
-    if (rows_have_wrong(s->rows))
+    if (s->fault)
+        print_error("%s", row_text(s->fault, "reason"));
+    if (s->fault || rows_have_wrong(s->rows))
         return EXIT_WRONG_RESULT;
     if (s->broken) {
         print_error("%s", row_text(s->broken, "reason"));
@@ -425,7 +410,12 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     /* The backends are asked in another process, because this one opens no device. */
     json_t *document = child_ask(ask_backends, &(question){common, own->kind}),
            *offers = json_incref(json_object_get(document, "offers")), *best;
-    sweep s = {common, own, json_object_get(document, "results"), json_new_list(), 0, 0, 0, 0, NULL};
+    const kernel_rows kernels = kernel_rows_of(&own->kernel, common->arguments + 1, common->argument_count - 1);
+    sweep s = {.common = common,
+               .own = own,
+               .rows = json_object_get(document, "results"),
+               .cannot_run = json_new_list(),
+               .kernels = &kernels};
     int code;
     size_t i;
 
@@ -440,9 +430,11 @@ static int run_sweep(const common_options *common, const sweep_options *own)
              json_array_size(s.rows) + json_array_size(s.cannot_run), s.count);
     sweep_table_fill(document);
     if (own->save)
-        json_array_foreach(json_object_get(document, "best"), i, best) keep_one(best, offers);
-    if (results_write(common, document))
+        json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
+    const bool table = results_write(common, document);
+    if (table)
         sweep_table_show(document);
+    results_say_wrong(s.rows, table);
     code = exit_code(&s);
     json_decref(offers);
     json_decref(document);
@@ -451,10 +443,18 @@ static int run_sweep(const common_options *common, const sweep_options *own)
 
 int command_sweep(int argc, char **argv)
 {
-    sweep_options own = {.kind = NULL};
+    sweep_options own = {.kernel = KERNEL_DEFAULTS};
     const unsigned takes =
         (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
-    const command_line line = {"flynn sweep", "[EXERCISE]", 1, summary, takes, own_options, &own};
+    const command_line line = {"flynn sweep",
+                               "[EXERCISE | kernel FILE... [ARGUMENT...]]",
+                               1 + MOST_KERNEL_WORDS,
+                               summary,
+                               takes,
+                               own_options,
+                               &own,
+                               kernel_own_options,
+                               &own.kernel};
     common_options common;
     int code;
 
@@ -462,7 +462,9 @@ int command_sweep(int argc, char **argv)
     if (common.argument_count)
         own.kind = exercise_named(common.arguments[0], "sweep", exercise_runs_among_others);
     settle(&common, &own);
-    code = own.forget ? forget(&own) : run_sweep(&common, &own);
+    if (own.forget)
+        sweep_forget(own.kind ? own.kind->name : NULL);
+    code = own.forget ? EXIT_DONE : run_sweep(&common, &own);
     free(own.variants.text);
     free(own.blocks.text);
     options_free(&common);

@@ -125,15 +125,6 @@ static void draw(const show_options *own, const host_array *array)
     picture_free(&colours);
 }
 
-static json_t *json_element(const host_array *array, int64_t i)
-{
-    if (i < 0)
-        return json_null();
-    return fl_dtype_is_float(array->dtype) ? json_number(host_array_get(array, i))
-           : array->dtype == FL_I64        ? json_whole(((const int64_t *)array->data)[i])
-                                           : json_whole((int64_t)host_array_get(array, i));
-}
-
 /* Where an element is in the array that this one was cut from. */
 static json_t *json_position(const shown_array *a, int64_t i)
 {
@@ -213,7 +204,7 @@ int command_show(int argc, char **argv)
                                         TAKES_FILES,
                                .options = options,
                                .own = &own};
-    shown_array arrays[MOST_WORDS];
+    shown_array arrays[MOST_WORDS] = {{0}};
     common_options c;
     problem why;
 

@@ -71,6 +71,11 @@ cell cell_value(const json_t *value)
     return c;
 }
 
+cell variant_cell(const json_t *row)
+{
+    return cell_print("%s", row_text(row, json_is_string(row_value(row, "choice")) ? "choice" : "variant"));
+}
+
 static cell block_cell(const json_t *block)
 {
     int edges[3] = {0};
@@ -78,6 +83,18 @@ static cell block_cell(const json_t *block)
     for (size_t i = 0; i < 3; i++)
         edges[i] = (int)json_integer_value(json_array_get(block, i));
     return cell_print("%s", format_block(edges).text);
+}
+
+cell work_cell(const json_t *entry)
+{
+    const bool let = json_is_string(row_value(entry, "let_shown"));
+    const column block = {.key = "block", .as = AS_BLOCK};
+    cell room;
+
+    if (!json_is_string(row_value(entry, "choice")))
+        return cell_print("%s", row_text(entry, "exercise"));
+    return cell_print("%s %.60s%s%.30s, block %s", row_text(entry, "exercise"), row_text(entry, "choice"),
+                      let ? ", " : "", let ? row_text(entry, "let_shown") : "", column_text(&block, entry, &room));
 }
 
 static cell check_cell(const json_t *row)
@@ -163,15 +180,35 @@ static bool differs(const char *key, const json_t *rows)
     return several;
 }
 
+static bool is_shown(const field *f, unsigned in, const json_t *rows)
+{
+    if (!(f->in & in))
+        return false;
+    return f->shown == ALWAYS || (f->shown == ON_RANKS ? are_of_ranks(rows) : differs(f->key, rows));
+}
+
+/* What tells the rows of several kernels of the user's apart. */
+static const column kernel_columns[] = {
+    {.title = "variant", .make = variant_cell}, {.title = "let", .key = "let_shown"}, {.key = "block"}, {0}};
+
+static bool is_of_kernels(const char *key)
+{
+    return strcmp(key, "variant") == 0 || strcmp(key, "block") == 0;
+}
+
 const column *columns_of(unsigned in, const json_t *rows)
 {
     static column columns[LONGEST_LIST + 1];
-    const bool ranks = are_of_ranks(rows);
+    const bool kernels = json_is_string(row_value(json_array_get(rows, 0), "choice"));
     int count = 0;
 
-    for (const field *f = fields; f->key && count < LONGEST_LIST; f++)
-        if (f->in & in && (f->shown == ALWAYS || (f->shown == ON_RANKS ? ranks : differs(f->key, rows))))
+    for (const field *f = fields; f->key && count < LONGEST_LIST - 2; f++) {
+        if (kernels && strcmp(f->key, "variant") == 0)
+            for (const column *c = kernel_columns; c->title || c->key; c++)
+                columns[count++] = *c;
+        else if (is_shown(f, in, rows) && !(kernels && is_of_kernels(f->key)))
             columns[count++] = (column){.key = f->key};
+    }
     columns[count] = (column){0};
     return columns;
 }

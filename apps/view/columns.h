@@ -41,6 +41,13 @@ column_list columns_full(const column *columns);
 /* The columns of a table of `fields`, for these rows. Valid until the next call. */
 const column *columns_of(unsigned in, const json_t *rows);
 
+/* The variant of a result; of a user's kernel the file's name and those macros that are lists, where it is one of
+ * several. */
+cell variant_cell(const json_t *row);
+
+/* The exercise of a row; of one of several kernels "kernel tiled TILE=16, m=256, block 16x16". */
+cell work_cell(const json_t *row);
+
 /* Any value in short, as AS_TEXT has it; what does not fit is cut off. */
 cell cell_value(const json_t *value);
 

@@ -41,6 +41,15 @@ json_t *json_whole(int64_t value)
     return checked(json_integer(value));
 }
 
+json_t *json_element(const host_array *array, int64_t i)
+{
+    if (i < 0)
+        return json_null();
+    return fl_dtype_is_float(array->dtype) ? json_number(host_array_get(array, i))
+           : array->dtype == FL_I64        ? json_whole(((const int64_t *)array->data)[i])
+                                           : json_whole((int64_t)host_array_get(array, i));
+}
+
 json_t *json_text(const char *text)
 {
     json_t *value = text ? json_string(text) : json_null();

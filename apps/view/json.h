@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "support/host_array.h"
 #include "support/problem.h"
 
 #include <jansson.h>
@@ -20,6 +21,8 @@ void json_start(void);
 /* A real, or null when it is not finite. */
 json_t *json_number(double value);
 json_t *json_whole(int64_t value);
+/* The i-th element of an array; null where i < 0. */
+json_t *json_element(const host_array *array, int64_t i);
 /* A string, bytes that are not UTF-8 replaced by '?'; null for NULL. */
 json_t *json_text(const char *text);
 /* Lists. */

@@ -179,7 +179,7 @@ static void rank_rows(json_t *rows)
 
 void rows_rank(json_t *rows)
 {
-    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", "singular_values", NULL}), *group;
+    json_t *groups = rows_grouped(rows, (const char *const[]){"exercise", "singular_values", "let", NULL}), *group;
     const char *key;
 
     json_object_foreach(groups, key, group) rank_rows(group);

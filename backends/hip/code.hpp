@@ -47,6 +47,12 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
 fl_status hip_code_symbol(const hip_device *device, const hip_code *code, const char *name, void **address,
                           size_t *bytes);
 
+#if defined(GPU_EMULATION)
+/* The calling thread's next hip_code_queue of this code is watched, and what it finds goes to watch->found; NULL: it is
+ * not watched after all. */
+void hip_code_watch(const hip_code *code, const fl_kernel_watch_job *watch);
+#endif
+
 /* NULL is allowed. */
 void hip_code_free(hip_device *device, hip_code *code);
 

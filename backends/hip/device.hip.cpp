@@ -295,6 +295,15 @@ fl_status code_symbol(void *self, const void *code, const char *name, void **add
     return hip_code_symbol(device, static_cast<const hip_program *>(code)->kernels(), name, address, bytes);
 }
 
+#if defined(GPU_EMULATION)
+void kernel_watch(void *, void *code, const fl_kernel_watch_job *watch)
+{
+    hip_code_watch(static_cast<const hip_program *>(code)->kernels(), watch);
+}
+#else
+constexpr void (*kernel_watch)(void *, void *, const fl_kernel_watch_job *) = nullptr;
+#endif
+
 const fl_device_api device_api = {
     sizeof(fl_device_api),
     close_device,
@@ -326,6 +335,7 @@ const fl_device_api device_api = {
     hip_group_leave,
     stream_create_urgent,
     0, // takes_lanes
+    kernel_watch,
 };
 
 } // namespace

@@ -65,8 +65,10 @@ fl_status with_operation(const fl_reduce_args *args, F f)
 
 constexpr int64_t most_counters = 8192; /* of chunks that are put together from parts */
 constexpr int usual_columns = 64;       /* of a chunk: loads of neighbours, and enough threads along the axis */
-constexpr int64_t blocks_per_multiprocessor = 4; /* as many as run at once */
-constexpr int64_t most_of_a_block = 1 << 18;     /* elements: the sums of a thread stay short */
+/* Blocks of a multiprocessor: of columns as many as run at once; of lines, whose threads load more at a time, fewer,
+ * since each adds a sum for the last block. */
+constexpr int64_t blocks_of_columns = 4, blocks_of_lines = 2;
+constexpr int64_t most_of_a_block = 1 << 18; /* elements: the sums of a thread stay short */
 
 int64_t divided_up(int64_t a, int64_t b)
 {
@@ -78,11 +80,11 @@ int threads_of(const fl_launch *launch)
     return launch->block[0] * launch->block[1] * launch->block[2];
 }
 
-/* As many parts as fill the device, or keep a block's part short; but none shorter than `least`. The columns of all
- * slices alone are `chunks` tasks. */
-int64_t parts_of(const hip_device *device, int64_t chunks, int64_t length, int64_t columns, int64_t least)
+/* As many parts as give all `blocks` a task, or keep a block's part short; but none shorter than `least`. The columns
+ * of all slices alone are `chunks` tasks. */
+int64_t parts_of(int64_t blocks, int64_t chunks, int64_t length, int64_t columns, int64_t least)
 {
-    const int64_t fill = divided_up(device->multiprocessors * blocks_per_multiprocessor, chunks);
+    const int64_t fill = divided_up(blocks, chunks);
     const int64_t parts = std::max(fill, divided_up(length * columns, most_of_a_block));
     return chunks > most_counters ? 1 : std::max<int64_t>(std::min(parts, length / least), 1);
 }
@@ -93,7 +95,8 @@ reduce_shape shape_of(const hip_device *device, const fl_reduce_args *args, int 
     s.chunks = divided_up(s.inner, std::min(usual_columns, threads));
     s.across = (int)divided_up(s.inner, s.chunks);
     s.along = threads / s.across;
-    s.parts = parts_of(device, s.outer * s.chunks, s.length, s.across, (int64_t)reduce_rows * s.along);
+    s.parts = parts_of(device->multiprocessors * blocks_of_columns, s.outer * s.chunks, s.length, s.across,
+                       (int64_t)reduce_rows * s.along);
     return s;
 }
 
@@ -102,7 +105,7 @@ bool by_warps(const hip_device *device, const fl_reduce_args *args, int threads)
 {
     const int64_t warps = divided_up(threads, device->lanes), rows = args->x.shape[0];
     return rows > most_counters || args->x.shape[1] <= 64 * device->lanes ||
-           rows >= device->multiprocessors * blocks_per_multiprocessor * warps;
+           rows >= device->multiprocessors * blocks_of_lines * warps;
 }
 
 reduce_shape shape_of_lines(const hip_device *device, const fl_reduce_args *args, int threads)
@@ -110,7 +113,8 @@ reduce_shape shape_of_lines(const hip_device *device, const fl_reduce_args *args
     reduce_shape s = {args->x.shape[0], args->x.shape[1], 1, 1, 1, 1, threads};
     const int64_t width = 16 / (int64_t)size_of(args->x.dtype);
     if (!by_warps(device, args, threads))
-        s.parts = parts_of(device, s.outer, s.length, 1, reduce_vectors<float> * width * threads);
+        s.parts = parts_of(device->multiprocessors * blocks_of_lines, s.outer, s.length, 1,
+                           reduce_vectors<float> * width * threads);
     return s;
 }
 

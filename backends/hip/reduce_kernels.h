@@ -96,7 +96,7 @@ struct alignas(reduce_bytes<T>) reduce_vector {
 
 /* That a thread has in flight. Bytes need a register each: fewer vectors of them. */
 template <typename T>
-constexpr int reduce_vectors = gpu_in_flight<sizeof(T) == 1 ? 2 : 4>;
+constexpr int reduce_vectors = gpu_in_flight<sizeof(T) == 1 ? 2 : 8>;
 
 /* Adds elements of row[0] to row[length - 1], the row beginning at element `row` of the array, as thread `rank` of a
  * team: those of every tiles-th tile from `tile` on, a tile being what a team loads at once. So the tiles that are

@@ -62,22 +62,17 @@ int items_of(fl_dtype out)
     return out == FL_U8 ? scan_items<uint8_t> : size_of(out) == 4 ? scan_items<float> : scan_items<double>;
 }
 
-int64_t groups_of(int64_t tiles)
+/* Returns the words of all tiles and fields, and the counter before them. */
+int64_t published_words(int64_t tiles, int64_t words, int threads)
 {
-    return (tiles + scan_fan - 1) / scan_fan;
-}
-
-/* The words of all tiles, groups and fields, and the counter before them. */
-int64_t published_words(int64_t tiles, int64_t words)
-{
-    return 1 + words * (tiles + groups_of(tiles) + groups_of(groups_of(tiles)));
+    return 1 + words * (tiles + tiles / scan_field(threads));
 }
 
 void plan_look_back(void *self, const void *arguments, fl_launch *launch)
 {
     const hip_device *device = static_cast<hip_device *>(self);
     const fl_scan_args *args = static_cast<const fl_scan_args *>(arguments);
-    if (!hip_block(device, 256, launch))
+    if (!hip_block(device, scan_usual_threads, launch))
         return;
     const int threads = threads_of(launch), warps = (threads + device->lanes - 1) / device->lanes;
     const int64_t tiles = tiles_of(args, (int64_t)threads * items_of(args->out.dtype));
@@ -87,9 +82,9 @@ void plan_look_back(void *self, const void *arguments, fl_launch *launch)
         return FL_OK;
     });
     plan_once(args, launch);
-    if (tiles > 1) { /* a tile's number is cleared, written, and read by half of its group; so is a group's */
+    if (tiles > 1) { /* a tile's number is cleared, written, and read by half of its field */
         const double words = size_of(args->out.dtype) == 8 ? 2 : 1;
-        launch->bytes_requested += 8 * words * (double)tiles * (2 + scan_fan / 2 + scan_fan / 2);
+        launch->bytes_requested += 8 * words * (double)tiles * (2 + scan_field(threads) / 2);
     }
 }
 
@@ -100,7 +95,7 @@ fl_status look_back(const fl_context *context, const fl_scan_args *args, const f
     using in_pack = scan_neighbours<typename Op::from, scan_pack<value>>;
     using out_pack = scan_neighbours<value, scan_pack<value>>;
     const int64_t tiles = tiles_of(args, (int64_t)threads_of(launch) * scan_items<value>);
-    const int64_t count = published_words(tiles, scan_words<value>);
+    const int64_t count = published_words(tiles, scan_words<value>, threads_of(launch));
     looking_back<Op> a = {};
     a.in = static_cast<const typename Op::from *>(args->in.data);
     a.out = static_cast<value *>(args->out.data);
@@ -117,15 +112,16 @@ fl_status look_back(const fl_context *context, const fl_scan_args *args, const f
         uint64_t *const words = static_cast<uint64_t *>(memory);
         a.taken = reinterpret_cast<unsigned long long *>(words);
         a.tile = words + 1;
-        a.group = a.tile + tiles * scan_words<value>;
-        a.next = a.group + groups_of(tiles) * scan_words<value>;
+        a.next = a.tile + tiles * scan_words<value>;
         const int64_t clearing = std::min<int64_t>((count + 255) / 256, 1024);
         status = hip_queue(context, clear_kernel, dim3((unsigned)clearing), dim3(256), 0, words, count);
         if (status != FL_OK)
             return status;
     }
-    return hip_queue(context, look_back_kernel<Op>, dim3((unsigned)launch->grid[0]), dim3_of(launch),
-                     (size_t)launch->shared_bytes, a);
+    const auto kernel = threads_of(launch) <= scan_usual_threads ? look_back_kernel<Op, scan_usual_threads>
+                                                                 : look_back_kernel<Op, 1024>;
+    return hip_queue(context, kernel, dim3((unsigned)launch->grid[0]), dim3_of(launch), (size_t)launch->shared_bytes,
+                     a);
 }
 
 fl_status run_look_back(const fl_context *context, const void *arguments, const fl_launch *launch)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_look_back_kernels.h - the scan in one pass over memory, in which a tile waits for those before it: Merrill and
+ * scan_look_back_kernels.h - a scan in one pass over memory, in which a tile waits for those before it: Merrill and
  * Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016. There a tile adds up whatever the earlier
  * ones have published so far, so that a sum of floats depends on the time. Here it adds up the same numbers in each
  * run:
  *
- *     what is before a tile = what is before its field, and the groups before its own in the field,
- *                             and the tiles before it in the group
+ *     what is before a tile = what is before its field, and the tiles before it in the field
  *
- * where 32 tiles are a group and 32 groups a field. A tile publishes what it gives before it waits for anything; the
- * last tile of a group what the group gives, once it has seen the 31 others; the last one of a field what is before the
- * next field. So a tile waits for three numbers after another at most, and only the fields are a chain.
+ * where a field is 256 tiles. A tile publishes what it gives before it waits for anything, and each thread of a block
+ * waits for one of the earlier tiles. The last tile of a field publishes what is before the next field. So a tile waits
+ * for two numbers after another at most, and only the fields are a chain.
  *
  * Tiles are taken in order, from an atomic counter: a tile waits only for tiles that other blocks have begun. A number
  * is published as words of 64 bits, 32 of it beside a flag, so that no fence is needed to see both.
@@ -25,7 +24,14 @@
 namespace
 {
 
-constexpr int scan_fan = 32; /* tiles of a group, groups of a field */
+/* Tiles of a field. Small tiles have larger fields, so that the chain of fields is short enough for the bound of sums.
+ */
+__host__ __device__ inline int scan_field(int threads)
+{
+    return threads < 64 ? 1024 : 256;
+}
+
+constexpr int scan_usual_threads = 256; /* of a block */
 
 /* A thread has `packs` packs of neighbours. Those of a warp's lanes lie side by side, so that loads take whole lines.
  */
@@ -49,7 +55,7 @@ struct looking_back {
     typename Op::value *out;
     int64_t length, tiles;
     unsigned long long *taken;          /* tiles; NULL: there is one */
-    uint64_t *tile, *group, *next;      /* published; next[f]: before the field f + 1 */
+    uint64_t *tile, *next;              /* published; next[f]: before the field f + 1 */
     int exclusive, in_packs, out_packs; /* whether arrays begin where a pack can */
 };
 
@@ -126,29 +132,16 @@ __device__ typename Op::value scan_lanes(const block_place &p, typename Op::valu
     return mine;
 }
 
-/* Waits for `count` published values and returns, in every lane, their total in their order. */
-template <typename Op>
-__device__ typename Op::value scan_collect(const block_place &p, const uint64_t *words, int64_t first, int count)
-{
-    using value = typename Op::value;
-    value all = Op::lowest();
-    for (int base = 0; base < count; base += p.here) {
-        const int k = base + p.lane;
-        const value mine = k < count ? scan_await<value>(words, first + k) : Op::lowest();
-        all = Op::put(all, scan_lane(p, scan_lanes<Op>(p, mine), p.here - 1));
-    }
-    return all;
-}
-
 /* By one warp: makes of each warp's number what those before it give, and returns what all give. Where warps are many
  * because they have few lanes, sums of 32 are added up, so that no chain is long. */
 template <typename Op>
 __device__ typename Op::value scan_warps(const block_place &p, typename Op::value *sums)
 {
     using value = typename Op::value;
+    constexpr int together = 32;
     value all = Op::lowest();
-    for (int start = 0; start < p.warps; start += scan_fan) {
-        const int end = start + scan_fan < p.warps ? start + scan_fan : p.warps;
+    for (int start = 0; start < p.warps; start += together) {
+        const int end = start + together < p.warps ? start + together : p.warps;
         value some = Op::lowest();
         for (int base = start; base < end; base += p.here) {
             const int w = base + p.lane;
@@ -169,9 +162,9 @@ __device__ typename Op::value scan_warps(const block_place &p, typename Op::valu
 template <typename Op>
 struct scan_shared {
     int64_t tile;
-    typename Op::value all;                    /* what the tile gives */
-    typename Op::value before_group, in_group; /* before the tile's group, and in it before the tile */
-    typename Op::value sums[1];                /* a number a warp */
+    typename Op::value all;                  /* what the tile gives */
+    typename Op::value before_field, before; /* what is before the tile's field, and before the tile */
+    typename Op::value sums[2];              /* two numbers a warp: what it gives; what the tiles it waits for give */
 };
 
 template <typename T>
@@ -180,71 +173,127 @@ __host__ __device__ constexpr size_t scan_shared_bytes(int warps)
     return sizeof(T) + (size_t)(warps - 1) * sizeof(T::sums);
 }
 
-/* `count` elements of the pack at `at`; those behind the end change nothing. */
-template <typename Op, typename Value = typename Op::value>
-__device__ void scan_load(const looking_back<Op> &a, int64_t at, bool whole, Value *x)
+/* The place of a thread's first pack in a tile; those of a warp's lanes lie side by side. */
+template <typename Value>
+__device__ int scan_place(const block_place &p)
 {
-    using pack = scan_neighbours<typename Op::from, scan_pack<Value>>;
-    if (whole && a.in_packs) {
-        pack loaded;
-        gpu_copy(*reinterpret_cast<const pack *>(a.in + at), loaded);
+    return p.warp * p.lanes * scan_items<Value> + p.lane * scan_pack<Value>;
+}
+
+template <typename Op>
+__device__ bool scan_is_whole(const looking_back<Op> &a, const block_place &p, int64_t tile)
+{
+    return (tile + 1) * p.threads * scan_items<typename Op::value> <= a.length;
+}
+
+/* Loads the thread's elements of a tile; those behind the end change nothing. In a whole tile there is no branch
+ * between the loads, so that all are on their way at a time. */
+template <typename Op, typename Value, int Packs, int Pack>
+__device__ void scan_load(const looking_back<Op> &a, const block_place &p, int64_t tile, Value (&x)[Packs][Pack])
+{
+    using pack = scan_neighbours<typename Op::from, Pack>;
+    const int64_t start = tile * p.threads * scan_items<Value> + scan_place<Value>(p);
+    if (scan_is_whole(a, p, tile) && a.in_packs) {
+        pack loaded[Packs];
         GPU_UNROLL
-        for (int j = 0; j < pack::size; j++)
-            x[j] = (Value)loaded.value[j];
+        for (int v = 0; v < Packs; v++)
+            gpu_copy(*reinterpret_cast<const pack *>(a.in + start + v * p.here * Pack), loaded[v]);
+        GPU_UNROLL
+        for (int v = 0; v < Packs; v++)
+            GPU_UNROLL
+        for (int j = 0; j < Pack; j++)
+            x[v][j] = (Value)loaded[v].value[j];
         return;
     }
     GPU_UNROLL
-    for (int j = 0; j < pack::size; j++)
-        x[j] = at + j < a.length ? (Value)a.in[at + j] : Op::lowest();
+    for (int v = 0; v < Packs; v++)
+        GPU_UNROLL
+    for (int j = 0; j < Pack; j++) {
+        const int64_t at = start + v * p.here * Pack + j;
+        x[v][j] = at < a.length ? (Value)a.in[at] : Op::lowest();
+    }
 }
 
-/* The pack's results, of which each is behind `before`. */
-template <typename Op, typename Value = typename Op::value>
-__device__ void scan_store(const looking_back<Op> &a, int64_t at, bool whole, const Value *x, Value before)
+/* Stores the thread's results of a tile, of which each is behind `before`. */
+template <typename Op, typename Value, int Packs, int Pack>
+__device__ void scan_store(const looking_back<Op> &a, const block_place &p, int64_t tile, const Value (&x)[Packs][Pack],
+                           Value before)
 {
-    using pack = scan_neighbours<Value, scan_pack<Value>>;
-    pack result;
+    using pack = scan_neighbours<Value, Pack>;
+    const int64_t start = tile * p.threads * scan_items<Value> + scan_place<Value>(p);
+    const bool by_packs = scan_is_whole(a, p, tile) && a.out_packs;
     GPU_UNROLL
-    for (int j = 0; j < pack::size; j++) {
-        /* Both are read: of a choice between two elements the compiler makes one between their addresses. */
-        const Value own = x[j], earlier = x[j > 0 ? j - 1 : 0], shown = a.exclusive ? earlier : own;
-        result.value[j] = a.exclusive && j == 0 ? before : Op::put(before, shown);
+    for (int v = 0; v < Packs; v++) {
+        const int64_t at = start + v * p.here * Pack;
+        pack result;
+        GPU_UNROLL
+        for (int j = 0; j < Pack; j++)
+            result.value[j] = Op::put(before, x[v][j]);
+        if (by_packs) {
+            gpu_copy(result, *reinterpret_cast<pack *>(a.out + at));
+            continue;
+        }
+        GPU_UNROLL
+        for (int j = 0; j < Pack; j++)
+            if (at + j < a.length)
+                a.out[at + j] = result.value[j];
     }
-    if (whole && a.out_packs) {
-        gpu_copy(result, *reinterpret_cast<pack *>(a.out + at));
-        return;
-    }
-    GPU_UNROLL
-    for (int j = 0; j < pack::size; j++)
-        if (at + j < a.length)
-            a.out[at + j] = result.value[j];
 }
 
-/* By the first two warps: what is before the tile. The first publishes what others wait for as soon as it can. */
+/* Makes of each element of the pack what the warp's elements up to it give, or, if exclusive, those before it. `here`:
+ * what the warp's earlier packs give; this one is added to it. */
+template <typename Op, typename Value = typename Op::value>
+__device__ void scan_pack_of_warp(const block_place &p, bool exclusive, Value *x, Value *here)
+{
+    constexpr int pack = scan_pack<Value>;
+    GPU_UNROLL
+    for (int j = 1; j < pack; j++)
+        x[j] = Op::put(x[j - 1], x[j]);
+    const Value mine = scan_lanes<Op>(p, x[pack - 1]), below = scan_lane_below(p, mine, 1);
+    const Value before = Op::put(*here, p.lane > 0 ? below : Op::lowest());
+    *here = Op::put(*here, scan_lane(p, mine, p.here - 1));
+    GPU_UNROLL
+    for (int j = pack - 1; j >= 0; j--) {
+        /* Both are read: of a choice between two elements the compiler makes one between their addresses. */
+        const Value own = x[j], earlier = x[j > 0 ? j - 1 : 0];
+        x[j] = exclusive && j == 0 ? before : Op::put(before, exclusive ? earlier : own);
+    }
+}
+
+/* By all threads: publishes what the tile gives, and finds what is before it. The result is there after a barrier. */
 template <typename Op>
 __device__ void scan_look_back(const looking_back<Op> &a, const block_place &p, scan_shared<Op> *shared)
 {
     using value = typename Op::value;
-    const int64_t tile = shared->tile, group = tile / scan_fan, field = group / scan_fan;
+    const int64_t tile = shared->tile;
     if (p.warp == 0) {
         const value all = scan_warps<Op>(p, shared->sums);
-        value before = Op::lowest();
-        if (a.tiles > 1) {
-            if (p.lane == 0)
-                scan_publish(a.tile, tile, all);
-            before = scan_collect<Op>(p, a.tile, group * scan_fan, (int)(tile % scan_fan));
-            if (p.lane == 0 && tile % scan_fan == scan_fan - 1)
-                scan_publish(a.group, group, Op::put(before, all));
-        }
         if (p.lane == 0) {
             shared->all = all;
-            shared->in_group = before;
+            if (a.tiles > 1)
+                scan_publish(a.tile, tile, all);
         }
     }
-    if (p.warp == (p.warps > 1 ? 1 : 0)) {
-        const value groups = scan_collect<Op>(p, a.group, field * scan_fan, (int)(group % scan_fan));
-        if (p.lane == 0)
-            shared->before_group = field > 0 ? Op::put(scan_await<value>(a.next, field - 1), groups) : groups;
+    const int tiles = scan_field(p.threads), each = (tiles + p.threads - 1) / p.threads;
+    const int64_t field = tile / tiles;
+    const int count = (int)(tile % tiles), first = p.thread * each;
+    value *const earlier = shared->sums + p.warps;
+    value mine = Op::lowest();
+    for (int i = first; i < first + each && i < count; i++)
+        mine = Op::put(mine, scan_await<value>(a.tile, tile - count + i));
+    mine = scan_lanes<Op>(p, mine);
+    if (p.lane == p.here - 1)
+        earlier[p.warp] = mine;
+    if (p.thread == p.threads - 1)
+        shared->before_field = field > 0 ? scan_await<value>(a.next, field - 1) : Op::lowest();
+    __syncthreads();
+    if (p.warp == 0) {
+        const value before = Op::put(shared->before_field, scan_warps<Op>(p, earlier));
+        if (p.lane == 0) {
+            shared->before = before;
+            if (a.tiles > 1 && count == tiles - 1)
+                scan_publish(a.next, field, Op::put(before, shared->all));
+        }
     }
 }
 
@@ -253,42 +302,24 @@ __device__ void scan_tile(const looking_back<Op> &a, const block_place &p, scan_
 {
     using value = typename Op::value;
     constexpr int pack = scan_pack<value>, packs = scan_packs<value>;
-    int place = p.warp * p.lanes * scan_items<value> + p.lane * pack; /* of the thread's first pack in the tile */
-    int64_t start = shared->tile * p.threads * scan_items<value>;
-    const bool whole = start + p.threads * scan_items<value> <= a.length;
-    value x[packs][pack], before[packs], here = Op::lowest();
+    value x[packs][pack], here = Op::lowest();
+    scan_load(a, p, shared->tile, x);
     GPU_UNROLL
-    for (int v = 0; v < packs; v++) /* all loads are on their way at a time */
-        scan_load<Op>(a, start + place + v * p.here * pack, whole, x[v]);
-    GPU_UNROLL
-    for (int v = 0; v < packs; v++) {
-        value running = x[v][0];
-        GPU_UNROLL
-        for (int j = 1; j < pack; j++)
-            x[v][j] = running = Op::put(running, x[v][j]);
-        const value mine = scan_lanes<Op>(p, running), below = scan_lane_below(p, mine, 1);
-        before[v] = Op::put(here, p.lane > 0 ? below : Op::lowest());
-        here = Op::put(here, scan_lane(p, mine, p.here - 1));
-    }
+    for (int v = 0; v < packs; v++)
+        scan_pack_of_warp<Op>(p, a.exclusive, x[v], &here);
     if (p.lane == 0)
         shared->sums[p.warp] = here;
     __syncthreads();
     scan_look_back(a, p, shared);
     __syncthreads();
-    const value tile_before = Op::put(shared->before_group, shared->in_group);
-    const value warp_before = Op::put(tile_before, shared->sums[p.warp]);
-    constexpr int field = scan_fan * scan_fan;
-    if (p.thread == 0 && shared->tile % field == field - 1)
-        scan_publish(a.next, shared->tile / field, Op::put(tile_before, shared->all));
-    start = shared->tile * p.threads * scan_items<value>;
-    GPU_FORGET_IF_FEW(place); /* no addresses are kept over the barriers */
-    GPU_UNROLL
-    for (int v = 0; v < packs; v++)
-        scan_store<Op>(a, start + place + v * p.here * pack, whole, x[v], Op::put(warp_before, before[v]));
+    scan_store(a, p, shared->tile, x, Op::put(shared->before, shared->sums[p.warp]));
 }
 
-template <typename Op>
-__global__ GPU_LAUNCH_BOUNDS(1024, 1) void look_back_kernel(looking_back<Op> a)
+/* For blocks of at most `Threads`: where they are small, six run at once on a multiprocessor, with 40 registers a
+ * thread.
+ */
+template <typename Op, int Threads>
+__global__ GPU_LAUNCH_BOUNDS(Threads, Threads == scan_usual_threads ? 6 : 1) void look_back_kernel(looking_back<Op> a)
 {
     GPU_DYNAMIC_SHARED(memory);
     scan_shared<Op> *const shared = reinterpret_cast<scan_shared<Op> *>(memory);

@@ -297,9 +297,32 @@ static fl_status compile(const fl_host *host, const compiler_job *job, const com
 
 /* ------------------------------------------------------------------------------------------- the loading ---- */
 
-static void *load(const char *path)
+/* Reads the file for job->image. NULL there: it cannot be read, or memory is short. */
+static void read_image(const compiler_job *job, const char *path)
 {
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    char *bytes = NULL;
+    ssize_t got = 1;
+    size_t size = 0;
+
+    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0)
+        bytes = malloc((size_t)about.st_size);
+    while (bytes && size < (size_t)about.st_size && (got = read(file, bytes + size, (size_t)about.st_size - size)) > 0)
+        size += (size_t)got;
+    if (file >= 0)
+        close(file);
+    *job->image = bytes;
+    *job->image_size = size;
+}
+
+static void *load(const compiler_job *job, const char *path)
+{
+    void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (handle && job->image)
+        read_image(job, path);
+    return handle;
 }
 
 /* Reports why a file that the compiler wrote is refused; dlerror() has the loader's message. */
@@ -325,7 +348,7 @@ static fl_status make(const fl_host *host, const compiler_job *job, const compil
 
     if (status == FL_OK && stat(entry->path, &made) == 0 && made.st_size > COMPILER_MOST_BYTES)
         status = too_large(host, with->path);
-    if (status == FL_OK && !(*handle = load(entry->path)))
+    if (status == FL_OK && !(*handle = load(job, entry->path)))
         status = refuse(host, entry->path);
     if (status == FL_OK)
         host->cache_keep(key->bytes, key->used, entry);
@@ -341,10 +364,10 @@ static fl_status load_or_make(const fl_host *host, const compiler_job *job, cons
     fl_cache_entry entry;
     fl_status status = host->cache_find(key->bytes, key->used, &entry);
 
-    if (status == FL_OK && entry.found && !(*handle = load(entry.path))) {
+    if (status == FL_OK && entry.found && !(*handle = load(job, entry.path))) {
         host->cache_drop(&entry); /* damaged, or another process has just removed it */
         status = host->cache_find(key->bytes, key->used, &entry);
-        if (status == FL_OK && entry.found && !(*handle = load(entry.path)))
+        if (status == FL_OK && entry.found && !(*handle = load(job, entry.path)))
             status = host->error(FL_E_MEMORY, "%s cannot be loaded: %s", entry.path, dlerror());
     }
     return status == FL_OK && !*handle ? make(host, job, with, key, &entry, handle) : status;

@@ -46,6 +46,8 @@ typedef struct compiler_job {
     const char *text;
     char *output; /* out: what the compiler printed */
     size_t output_size;
+    void **image; /* out: the bytes of the loaded file, to be freed; NULL: not wanted */
+    size_t *image_size;
 } compiler_job;
 
 /* Loads the shared object that the compiler makes of the text, from the user's cache if it is there. FL_E_SOURCE: the

@@ -9,12 +9,16 @@
 #include "../shared/compiler.h"
 #include "code.hpp"
 #include "code_text.h"
+#include "detector.hpp"
 #include "grid.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -28,36 +32,60 @@ struct hip_code {
     std::vector<code_kernel> kernels;
     code_begin begin; /* the calling thread's place */
     mutable std::atomic<uint64_t> launches;
+    simt::object_file file;   /* what the detector's messages name */
+    std::string dynamic_name; /* of the dynamic shared memory */
+    bool sees_volatile;       /* the compiler tells volatile accesses from others, or there are none */
 };
 
 namespace
 {
 
-fl_status load(const fl_host *host, const hip_code_job *job, void **handle)
+/* What the calling thread's next launch does (hip_code_watch). */
+thread_local struct {
+    const hip_code *code;
+    const fl_kernel_watch_job *job;
+} to_watch;
+
+fl_status load(const fl_host *host, const hip_code_job *job, const char *distinguish, hip_code *code)
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
-        "-std=gnu++17",
-        "-shared",
-        "-fPIC",
-        "-O2",
-        "-fvisibility=hidden",
-        "-fno-exceptions",
-        "-fno-rtti",
-        "-fwrapv",
-        "-fno-strict-aliasing",
-        "-ffp-contract=off",
-        "-fsanitize=thread",
-        "-nostdlib",
+        "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
+        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread,alignment,bounds", "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
-        COMPILER_LINK,
-        "-ftabstop=1"};
+        COMPILER_LINK, "-ftabstop=1",
+        /* For the detector: lines; calls that return to the line that made them; no load where the text has none. */
+        "-g1", "-gdwarf-4", "-gz=none", "-fno-optimize-sibling-calls", "-fno-tree-loop-im", "-fno-tree-pre",
+        "-fno-code-hoisting"};
+    if (distinguish)
+        arguments.push_back(distinguish);
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
     arguments.push_back(nullptr);
     const std::string text = make_text(job);
-    const compiler_job compiled = {"c++", arguments.data(), libraries, text.c_str(), job->output, job->output_size};
-    return compiler_load(host, &compiled, handle);
+    void *image = nullptr;
+    size_t size = 0;
+    const compiler_job compiled = {"c++",       arguments.data(), libraries, text.c_str(),
+                                   job->output, job->output_size, &image,    &size};
+    const fl_status status = compiler_load(host, &compiled, &code->handle);
+    const std::unique_ptr<void, void (*)(void *)> freed(image, std::free);
+    if (status == FL_OK && image)
+        code->file = simt::object_file(image, size);
+    return status;
+}
+
+/* Compiles the text. Volatile accesses are as good as atomic ones to the detector; a compiler that does not tell them
+ * from others (GCC before 11, clang) makes it say nothing of races where the text has them. */
+fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
+{
+    static const char *const distinguish = "--param=tsan-distinguish-volatile=1";
+    fl_status status = load(host, job, distinguish, code);
+    code->sees_volatile = status == FL_OK && !dlsym(code->handle, "flynn_is_clang");
+    if (status == FL_E_SOURCE && std::strstr(job->output, "tsan-distinguish-volatile"))
+        status = load(host, job, nullptr, code);
+    code->sees_volatile = code->sees_volatile || !std::strstr(job->text, "volatile");
+    code->dynamic_name = dynamic_name(job->text);
+    return status;
 }
 
 fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *code)
@@ -72,7 +100,33 @@ fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *c
     return FL_OK;
 }
 
+/* nullptr: no memory for it. */
+std::unique_ptr<simt::detector> make_detector(const hip_code *code, dim3 grid, dim3 block, size_t shared)
+{
+    link_map *map = nullptr;
+    if (dlinfo(code->handle, RTLD_DI_LINKMAP, &map) != 0)
+        return nullptr;
+    try {
+        const simt::watched_launch launch = {to_watch.job,
+                                             &code->file,
+                                             code->dynamic_name,
+                                             map->l_addr,
+                                             shared,
+                                             {block.x, block.y, block.z},
+                                             {grid.x, grid.y, grid.z},
+                                             code->sees_volatile};
+        return std::make_unique<simt::detector>(launch);
+    } catch (const std::bad_alloc &) {
+        return nullptr;
+    }
+}
+
 } // namespace
+
+void hip_code_watch(const hip_code *code, const fl_kernel_watch_job *watch)
+{
+    to_watch = {watch ? code : nullptr, watch};
+}
 
 fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code **code)
 {
@@ -82,7 +136,7 @@ fl_status hip_code_compile(hip_device *device, const hip_code_job *job, hip_code
     try {
         made.reset(new hip_code{});
         made->name = job->name;
-        status = load(device->host, job, &made->handle);
+        status = load_any(device->host, job, made.get());
         if (status == FL_OK)
             status = find_kernels(device->host, job, made.get());
     } catch (const std::bad_alloc &) {
@@ -99,6 +153,9 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
                          size_t shared, void **arguments)
 {
     const fl_host *host = hip_device_of(context)->host;
+    std::unique_ptr<simt::detector> detector;
+    if (to_watch.code == code)
+        detector = make_detector(code, grid, block, shared);
     const simt::grid all = {code->kernels[(size_t)kernel],
                             arguments,
                             {grid.x, grid.y, grid.z},
@@ -106,11 +163,17 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
                             shared,
                             code->begin,
                             true,
-                            code->launches++};
+                            code->launches++,
+                            detector.get()};
     const char *ended;
-    switch (simt::run(all, &ended)) {
+    const simt::outcome outcome = simt::run(all, &ended);
+    if (detector)
+        detector->finish();
+    switch (outcome) {
     case simt::outcome::done: return FL_OK;
     case simt::outcome::ended:
+        if (!ended)
+            return host->error(FL_E_DEVICE, "%s", detector->fault().c_str());
         return host->error(FL_E_DEVICE, "%s calls %s instead of returning", code->name.c_str(), ended);
     default: return host->error(FL_E_MEMORY, "out of host memory for a block's threads");
     }

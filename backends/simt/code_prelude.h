@@ -224,11 +224,6 @@ FLYNN_INLINE int __ffs(int x)
 {
     return __builtin_ffs(x);
 }
-template <typename T>
-FLYNN_INLINE T __ldg(const T *at)
-{
-    return *at;
-}
 /* Without a sign: GCC takes x < 0 ? -x : x for a number that is never negative. */
 FLYNN_INLINE int abs(int x)
 {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 /* Lines of thread_place.h, code_prelude.h, code_intrinsics.h and code_threads.h. */
 extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
@@ -56,9 +57,10 @@ size_t behind_token(const std::string &text, size_t at)
     return std::min(end, text.size());
 }
 
-/* Turns each NAME of `extern __shared__ float NAME[];` into a name for the dynamic shared memory. */
-void add_dynamic_names(std::string &to, const std::string &text)
+/* Returns each NAME of `extern __shared__ float NAME[];`, a name for the dynamic shared memory. */
+std::vector<std::string> dynamic_names(const std::string &text)
 {
+    std::vector<std::string> names;
     bool is_extern = false, is_shared = false;
     std::string name;
     for (size_t at = 0, end; at < text.size(); at = end) {
@@ -71,11 +73,20 @@ void add_dynamic_names(std::string &to, const std::string &text)
         } else if (is_of_name(token[0])) {
             name = token;
         } else if (token == "[" && is_extern && is_shared) {
-            to += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";
+            names.push_back(name);
         } else if (token == ";" || token == "{" || token == "}") {
             is_extern = is_shared = false;
         }
     }
+    return names;
+}
+
+/* What messages call the dynamic shared memory. */
+std::string dynamic_name(const std::string &text)
+{
+    const std::vector<std::string> names = dynamic_names(text);
+    const bool is_one = !names.empty() && std::count(names.begin(), names.end(), names[0]) == (long)names.size();
+    return is_one ? names[0] : "the dynamic shared memory";
 }
 
 std::string make_text(const hip_code_job *job)
@@ -87,7 +98,8 @@ std::string make_text(const hip_code_job *job)
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;
-    add_dynamic_names(text, given);
+    for (const std::string &name : dynamic_names(given))
+        text += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";
     for (int i = 0; job->kernels[i]; i++)
         text += "extern \"C\" FLYNN_OWN __attribute__((visibility(\"default\"))) void flynn_kernel_" +
                 std::to_string(i) + "(void **arguments) { flynn_call(&" + job->kernels[i] + ", arguments); }\n";

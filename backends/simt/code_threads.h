@@ -18,11 +18,18 @@ FLYNN_OWN __attribute__((visibility("default"))) simt_place *flynn_begin()
     flynn_here.shared = flynn_dynamic;
     return &flynn_here;
 }
+#if defined(__clang__)
+__attribute__((visibility("default"))) extern const char flynn_is_clang = 1;
+#endif
 }
 
-FLYNN_INLINE uint3 flynn_uint3(const simt_index &index)
+FLYNN_INLINE uint3 flynn_thread()
 {
-    return {index.x, index.y, index.z};
+    return {flynn_here.thread.x, flynn_here.thread.y, flynn_here.thread.z};
+}
+FLYNN_INLINE uint3 flynn_block()
+{
+    return {flynn_here.block.x, flynn_here.block.y, flynn_here.block.z};
 }
 FLYNN_INLINE dim3 flynn_threads()
 {
@@ -32,35 +39,50 @@ FLYNN_INLINE dim3 flynn_blocks()
 {
     return {flynn_here.blocks.x, flynn_here.blocks.y, flynn_here.blocks.z};
 }
-#define threadIdx flynn_uint3(flynn_here.thread)
-#define blockIdx flynn_uint3(flynn_here.block)
+#define threadIdx flynn_thread()
+#define blockIdx flynn_block()
 #define blockDim flynn_threads()
 #define gridDim flynn_blocks()
 
-FLYNN_INLINE void __syncthreads()
+/* A function that is not inlined, so that FLYNN_WHERE is a place in the user's text: the line that calls it. */
+#define FLYNN_CALLED FLYNN_OWN __attribute__((noinline, unused)) static
+#define FLYNN_WHERE __builtin_return_address(0)
+
+FLYNN_INLINE void flynn_barrier(const void *where)
 {
+    flynn_here.where = where;
     flynn_here.leave(&flynn_here, SIMT_AT_BARRIER);
 }
-FLYNN_INLINE int __syncthreads_count(int vote)
+FLYNN_INLINE int flynn_count_votes(bool vote, const void *where)
 {
-    __syncthreads();
+    flynn_barrier(where);
     flynn_here.sum = 0;
-    __syncthreads();
-    flynn_here.sum += vote != 0;
-    __syncthreads();
+    flynn_barrier(where);
+    flynn_here.sum += vote;
+    flynn_barrier(where);
     return flynn_here.sum;
 }
-FLYNN_INLINE int __syncthreads_or(int vote)
+FLYNN_CALLED void __syncthreads()
 {
-    return __syncthreads_count(vote) > 0;
+    flynn_barrier(FLYNN_WHERE);
 }
-FLYNN_INLINE int __syncthreads_and(int vote)
+FLYNN_CALLED int __syncthreads_count(int vote)
 {
-    return __syncthreads_count(vote == 0) == 0;
+    return flynn_count_votes(vote != 0, FLYNN_WHERE);
+}
+FLYNN_CALLED int __syncthreads_or(int vote)
+{
+    return flynn_count_votes(vote != 0, FLYNN_WHERE) > 0;
+}
+FLYNN_CALLED int __syncthreads_and(int vote)
+{
+    return flynn_count_votes(vote == 0, FLYNN_WHERE) == 0;
 }
 FLYNN_INLINE void __threadfence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (flynn_here.watched)
+        flynn_here.turn(&flynn_here, nullptr, SIMT_FENCE, nullptr);
 }
 FLYNN_INLINE void __threadfence_block()
 {
@@ -83,34 +105,38 @@ FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
     /* clang-format on */
 
     /* The compiler calls these before memory accesses. */
-    FLYNN_INLINE void flynn_access()
+    FLYNN_INLINE void flynn_access(const volatile void *at, unsigned what, const void *where)
 {
     if (__builtin_expect(--flynn_here.left < 0, 0))
-        flynn_here.leave(&flynn_here, SIMT_AT_ACCESS);
+        flynn_here.turn(&flynn_here, at, what, where);
 }
-#define FLYNN_ACCESS(name) \
-    FLYNN_OWN void name(void *) \
+#define FLYNN_ACCESS(name, what) \
+    FLYNN_OWN void name(void *at) \
     { \
-        flynn_access(); \
+        flynn_access(at, what, FLYNN_WHERE); \
     }
 #define FLYNN_ACCESSES(size) \
-    FLYNN_ACCESS(__tsan_read##size) \
-    FLYNN_ACCESS(__tsan_write##size) \
-    FLYNN_ACCESS(__tsan_volatile_read##size) \
-    FLYNN_ACCESS(__tsan_volatile_write##size)
-#define FLYNN_UNALIGNED(size) FLYNN_ACCESS(__tsan_unaligned_read##size) FLYNN_ACCESS(__tsan_unaligned_write##size)
+    FLYNN_ACCESS(__tsan_read##size, SIMT_READ | size) \
+    FLYNN_ACCESS(__tsan_write##size, SIMT_WRITE | size) \
+    FLYNN_ACCESS(__tsan_volatile_read##size, SIMT_READ | SIMT_ATOMIC | size) \
+    FLYNN_ACCESS(__tsan_volatile_write##size, SIMT_WRITE | SIMT_ATOMIC | size)
+#define FLYNN_UNALIGNED(size) \
+    FLYNN_ACCESS(__tsan_unaligned_read##size, SIMT_READ | size) \
+    FLYNN_ACCESS(__tsan_unaligned_write##size, SIMT_WRITE | size) \
+    FLYNN_ACCESS(__tsan_unaligned_volatile_read##size, SIMT_READ | SIMT_ATOMIC | size) \
+    FLYNN_ACCESS(__tsan_unaligned_volatile_write##size, SIMT_WRITE | SIMT_ATOMIC | size)
 extern "C" {
 /* clang-format off */
 FLYNN_ACCESSES(1) FLYNN_ACCESSES(2) FLYNN_ACCESSES(4) FLYNN_ACCESSES(8) FLYNN_ACCESSES(16)
 FLYNN_UNALIGNED(2) FLYNN_UNALIGNED(4) FLYNN_UNALIGNED(8) FLYNN_UNALIGNED(16)
     /* clang-format on */
-    FLYNN_OWN void __tsan_read_range(void *, long)
+    FLYNN_OWN void __tsan_read_range(void *at, long bytes)
 {
-    flynn_access();
+    flynn_access(at, SIMT_READ | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE);
 }
-FLYNN_OWN void __tsan_write_range(void *, long)
+FLYNN_OWN void __tsan_write_range(void *at, long bytes)
 {
-    flynn_access();
+    flynn_access(at, SIMT_WRITE | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE);
 }
 FLYNN_OWN void __tsan_func_entry(void *)
 {
@@ -122,6 +148,62 @@ FLYNN_OWN void __tsan_init()
 {
 }
 int printf(const char *, ...);
+}
+
+/* The compiler calls these, with -fsanitize=alignment and =bounds, before an access whose address or index is wrong; the
+ * structures are the compiler's. */
+struct flynn_type {
+    unsigned short kind, info;
+    char name[1]; /* "'int [256]'" */
+};
+struct flynn_place_in_text {
+    const char *file;
+    unsigned line, column;
+};
+struct flynn_address_data {
+    flynn_place_in_text place;
+    const flynn_type *type;
+    unsigned char log_alignment, kind;
+};
+struct flynn_index_data {
+    flynn_place_in_text place;
+    const flynn_type *array, *index;
+};
+/* The number of elements, the first dimension that the name of an array's type has. */
+FLYNN_INLINE long flynn_elements(const char *name)
+{
+    long elements = 0;
+    while (*name && *name != '[')
+        name++;
+    for (name += *name == '['; *name >= '0' && *name <= '9'; name++)
+        elements = 10 * elements + (*name - '0');
+    return elements;
+}
+extern "C" {
+FLYNN_OWN void __ubsan_handle_type_mismatch_v1(void *about, void *at)
+{
+    enum { LOAD, STORE, REFERENCE, MEMBER };
+    const flynn_address_data *const data = (const flynn_address_data *)about;
+    if (flynn_here.watched && at && data->kind <= MEMBER)
+        flynn_here.turn(&flynn_here, at, SIMT_ALIGNED | 1u << data->log_alignment, FLYNN_WHERE);
+}
+FLYNN_OWN void __ubsan_handle_out_of_bounds(void *about, void *value)
+{
+    const flynn_index_data *const data = (const flynn_index_data *)about;
+    const long index = (long)value;
+    if (!flynn_here.watched)
+        return;
+    flynn_here.index = (data->index->info >> 1) <= 5 ? (long)(int)index : index; /* of 32 bits, or of 64 */
+    flynn_here.limit = flynn_elements(data->array->name);
+    flynn_here.turn(&flynn_here, nullptr, SIMT_INDEX, FLYNN_WHERE);
+}
+}
+
+template <typename T>
+FLYNN_CALLED T __ldg(const T *at)
+{
+    flynn_access(at, SIMT_READ | sizeof *at, FLYNN_WHERE);
+    return *at;
 }
 
 /* Replaces the functions that end the program: leaves the thread for good, and ends the launch. */
@@ -143,23 +225,26 @@ FLYNN_ENDINGS(FLYNN_ENDING)
 /* ------------------------------------------------------------------------------------------------ atomics ---- */
 
 /* Called at each atomic, because the thread may be waiting for another one by atomics alone. */
-FLYNN_INLINE void flynn_atomic()
+FLYNN_INLINE void flynn_atomic(const volatile void *at, unsigned what, const void *where)
 {
     if (__builtin_expect(--flynn_here.atomics < 0, 0))
-        flynn_here.leave(&flynn_here, SIMT_AT_ACCESS);
+        flynn_here.turn(&flynn_here, at, what | SIMT_ATOMIC, where);
 }
+#define FLYNN_CHANGES (SIMT_READ | SIMT_WRITE)
+/* Whether an order of __atomic_load_n and the like includes a release. */
+#define FLYNN_RELEASES(order) ((order) >= __ATOMIC_RELEASE ? SIMT_RELEASES : 0u)
 
 /* The compiler's own atomics, __atomic_load_n and the like, which -fsanitize=thread turns into calls of these. */
 #define FLYNN_BUILTIN(name, type, bits) \
-    FLYNN_OWN type __tsan_atomic##bits##_##name(volatile void *at, type value, int) \
+    FLYNN_OWN type __tsan_atomic##bits##_##name(volatile void *at, type value, int order) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | FLYNN_RELEASES(order) | sizeof value, FLYNN_WHERE); \
         return __atomic_##name((volatile type *)at, value, __ATOMIC_SEQ_CST); \
     }
 #define FLYNN_BUILTIN_CAS(name, type, bits) \
-    FLYNN_OWN bool __tsan_atomic##bits##_##name(volatile void *at, void *expected, type value, int, int) \
+    FLYNN_OWN bool __tsan_atomic##bits##_##name(volatile void *at, void *expected, type value, int order, int) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | FLYNN_RELEASES(order) | sizeof value, FLYNN_WHERE); \
         return __atomic_compare_exchange_n((volatile type *)at, (type *)expected, value, false, __ATOMIC_SEQ_CST, \
                                            __ATOMIC_SEQ_CST); \
     }
@@ -172,19 +257,19 @@ FLYNN_INLINE void flynn_atomic()
     FLYNN_BUILTIN(fetch_nand, type, bits) \
     FLYNN_BUILTIN_CAS(compare_exchange_strong, type, bits) \
     FLYNN_BUILTIN_CAS(compare_exchange_weak, type, bits) \
-    FLYNN_OWN type __tsan_atomic##bits##_exchange(volatile void *at, type value, int) \
+    FLYNN_OWN type __tsan_atomic##bits##_exchange(volatile void *at, type value, int order) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | FLYNN_RELEASES(order) | sizeof value, FLYNN_WHERE); \
         return __atomic_exchange_n((volatile type *)at, value, __ATOMIC_SEQ_CST); \
     } \
     FLYNN_OWN type __tsan_atomic##bits##_load(const volatile void *at, int) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, SIMT_READ | sizeof(type), FLYNN_WHERE); \
         return __atomic_load_n((const volatile type *)at, __ATOMIC_SEQ_CST); \
     } \
-    FLYNN_OWN void __tsan_atomic##bits##_store(volatile void *at, type value, int) \
+    FLYNN_OWN void __tsan_atomic##bits##_store(volatile void *at, type value, int order) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, SIMT_WRITE | FLYNN_RELEASES(order) | sizeof value, FLYNN_WHERE); \
         __atomic_store_n((volatile type *)at, value, __ATOMIC_SEQ_CST); \
     }
 extern "C" {
@@ -202,15 +287,15 @@ FLYNN_BUILTINS(unsigned long, 64)
 }
 
 #define FLYNN_ATOMIC(name, type, builtin) \
-    FLYNN_INLINE type name(type *at, type value) \
+    FLYNN_CALLED type name(type *at, type value) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | sizeof value, FLYNN_WHERE); \
         return builtin(at, value, __ATOMIC_RELAXED); \
     }
 #define FLYNN_ATOMIC_BY(name, type, changed) \
-    FLYNN_INLINE type name(type *at, type value) \
+    FLYNN_CALLED type name(type *at, type value) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | sizeof value, FLYNN_WHERE); \
         type old = *(volatile type *)at, now; \
         do { \
             now = changed; \
@@ -224,9 +309,9 @@ FLYNN_BUILTINS(unsigned long, 64)
     FLYNN_ATOMIC(atomicXor, type, __atomic_fetch_xor) \
     FLYNN_ATOMIC_BY(atomicMin, type, value < old ? value : old) \
     FLYNN_ATOMIC_BY(atomicMax, type, value > old ? value : old) \
-    FLYNN_INLINE type atomicCAS(type *at, type expected, type value) \
+    FLYNN_CALLED type atomicCAS(type *at, type expected, type value) \
     { \
-        flynn_atomic(); \
+        flynn_atomic(at, FLYNN_CHANGES | sizeof value, FLYNN_WHERE); \
         __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
         return expected; \
     }

@@ -5,6 +5,7 @@
 #include "grid.hpp"
 
 #include "../cpu/threads.h"
+#include "detector.hpp"
 #include "fiber.hpp"
 #include "pool.hpp"
 
@@ -54,6 +55,7 @@ struct launch final : task {
     std::atomic<unsigned> runners{1};
     std::atomic<bool> out_of_memory{false};
     std::atomic<const char *> ended{nullptr}; /* what a thread called to end the program; the launch is over */
+    std::atomic<bool> faulted{false};         /* so is it where the detector ended it */
     std::atomic<int64_t> moved;               /* when a thread last ended or reached a barrier, in nanoseconds */
 
     launch(const simt::grid &started, int available);
@@ -61,7 +63,7 @@ struct launch final : task {
     void add_runners(unsigned count);
     bool is_over() const
     {
-        return out_of_memory || ended;
+        return out_of_memory || ended || faulted;
     }
 };
 
@@ -81,6 +83,9 @@ struct runner {
     int at = 0;                          /* place in the round */
     int done = 0;                        /* threads */
     bool backwards = false, ran = false, has_moved = false;
+    watched_block watched{};         /* the detector's */
+    std::vector<uint32_t> waiting{}; /* threads that wait at a barrier, for the detector */
+    int left = 0;                    /* accesses until the thread leaves, if the detector looks at them */
 
     void run_blocks(simt::launch *of);
 
@@ -93,7 +98,10 @@ struct runner {
     void wait_for_others();
     void let_others_run();
     static void run_fiber();
+    void continue_waiting();
     static void leave(simt_place *place, simt_why why);
+    static void turn(simt_place *place, const volatile void *at, unsigned what, const void *where);
+    static void leave_and_look(simt_place *place, const volatile void *at, unsigned what, const void *where);
 };
 
 thread_local runner *active; /* for a fiber that starts */
@@ -158,7 +166,7 @@ int runner::next_thread()
         if (done == count || launch->is_over())
             return -1;
         if (!ran) {
-            std::replace(state.begin(), state.begin() + count, thread_state::waiting, thread_state::ready);
+            continue_waiting();
         } else if (launch->grid.watched) {
             if (has_moved)
                 launch->moved = nanoseconds_now();
@@ -168,6 +176,20 @@ int runner::next_thread()
         at = 0;
         ran = has_moved = false;
     }
+}
+
+/* All threads of the block that have not ended wait at a barrier. */
+void runner::continue_waiting()
+{
+    const int count = launch->threads;
+    if (launch->grid.detector) {
+        waiting.clear();
+        for (int i = 0; i < count; i++)
+            if (state[(size_t)i] == thread_state::waiting)
+                waiting.push_back((uint32_t)i);
+        launch->grid.detector->meet(watched, waiting);
+    }
+    std::replace(state.begin(), state.begin() + count, thread_state::waiting, thread_state::ready);
 }
 
 void runner::place_thread(int number)
@@ -186,6 +208,12 @@ void runner::place_thread(int number)
         constexpr int most_accesses = 64;
         place->left = (int)(next_random() % most_accesses);
         place->atomics = most_accesses;
+    }
+    if (launch->grid.detector) { /* which looks at each access, and needs no frequent change of threads */
+        constexpr int longer = 4;
+        left = longer * place->left;
+        place->left = place->atomics = 0;
+        place->number = number;
     }
 }
 
@@ -235,8 +263,12 @@ void runner::leave(simt_place *place, simt_why why)
     runner &r = *static_cast<runner *>(place->runner);
     const int own = r.thread, fiber = r.fiber_of[(size_t)own];
     r.state[(size_t)own] = why == SIMT_AT_BARRIER ? thread_state::waiting : thread_state::ready;
+    if (why == SIMT_AT_BARRIER && r.launch->grid.detector)
+        r.watched.where[(size_t)own] = place->where;
     int next = -1;
-    if (why == SIMT_AT_END) {
+    if (why == SIMT_AT_END && !place->ended) {
+        r.launch->faulted = true;
+    } else if (why == SIMT_AT_END) {
         r.launch->ended = place->ended;
     } else {
         r.has_moved = r.has_moved || why == SIMT_AT_BARRIER;
@@ -249,6 +281,31 @@ void runner::leave(simt_place *place, simt_why why)
         switch_fiber(&r.fibers[fiber].context, to ? to : r.main);
 }
 
+/* simt_place.turn of a launch without a detector: the thread has made its accesses. */
+void runner::turn(simt_place *place, const volatile void *, unsigned, const void *)
+{
+    leave(place, SIMT_AT_ACCESS);
+}
+
+/* simt_place.turn of a launch with a detector. An atomic counts for more: the thread may be waiting. */
+void runner::leave_and_look(simt_place *place, const volatile void *at, unsigned what, const void *where)
+{
+    enum { ATOMIC_COUNTS_FOR = 4 };
+    runner &r = *static_cast<runner *>(place->runner);
+    r.left -= what & SIMT_ATOMIC ? ATOMIC_COUNTS_FOR : 1;
+    if (r.left < 0)
+        leave(place, SIMT_AT_ACCESS);
+    place->left = place->atomics = 0;
+    if (what & SIMT_INDEX)
+        return r.launch->grid.detector->see_index(r.watched, (uint32_t)place->number, place->index, place->limit,
+                                                  where);
+    if (r.launch->grid.detector->see(r.watched, (uint32_t)place->number, at, what, where))
+        return;
+    place->ended = nullptr;
+    for (;;)
+        leave(place, SIMT_AT_END);
+}
+
 /* ----------------------------------------------------------------------------------------------- several blocks ----
  */
 
@@ -256,6 +313,8 @@ void runner::leave(simt_place *place, simt_why why)
 void runner::let_others_run()
 {
     enum { TURNS = 4000 }; /* a few microseconds */
+    if (launch->grid.detector)
+        return;
     if (launch->processors == 1)
         sched_yield();
     for (volatile int i = 0; launch->processors > 1 && i < TURNS; i = i + 1)
@@ -269,6 +328,8 @@ void runner::wait_for_others()
     constexpr unsigned most_resident = 16384, most_runners = 256; /* threads, blocks */
     constexpr unsigned looks = 8; /* rounds between two looks at the clock, which take as long as a short round */
     constexpr int64_t patience = 50000000, slice = 1000000; /* nanoseconds */
+    if (launch->grid.detector)
+        launch->grid.detector->baton.hand_on();
     if (++rounds % looks != 0)
         return;
     const int64_t now = nanoseconds_now();
@@ -293,6 +354,8 @@ void runner::run_block(uint64_t number)
         random = mixed((grid.launch << 32) + number) | 1;
         backwards = next_random() >> 20 & 1;
     }
+    if (grid.detector)
+        grid.detector->begin_block(watched, number, place->shared);
     std::fill_n(state.begin(), launch->threads, thread_state::fresh);
     at = done = 0;
     ran = has_moved = false;
@@ -317,11 +380,14 @@ void runner::run_blocks(simt::launch *of)
     state.resize((size_t)of->threads);
     place->runner = this;
     place->leave = leave;
+    place->turn = of->grid.detector ? leave_and_look : turn;
+    place->watched = of->grid.detector != nullptr;
     place->blocks = {of->grid.blocks[0], of->grid.blocks[1], of->grid.blocks[2]};
     place->threads = {of->grid.threads[0], of->grid.threads[1], of->grid.threads[2]};
     backwards = false;
     thread = nowhere; /* the place's index is that of another launch */
     active = this;
+    const baton_holder turn_to_work(of->grid.detector ? &of->grid.detector->baton : nullptr);
     for (uint64_t block; !of->is_over() && (block = of->next++) < of->blocks;)
         run_block(block);
     place->leave = nullptr;
@@ -377,20 +443,22 @@ void launch::help()
 
 } // namespace
 
-/* At least two threads run the blocks of a user's kernel: on a GPU, too, blocks run at the same time. */
+/* At least two threads run the blocks of a user's kernel: on a GPU, too, blocks run at the same time. One is enough for
+ * the detector, which does not wait for an unlucky moment; where blocks wait for each other, more are added. */
 outcome run(const simt::grid &grid, const char **ended)
 {
     constexpr unsigned fewest_watched = 2, most = 16, worth_a_thread = 4096; /* threads of blocks */
     launch started(grid, available_processors());
     const uint64_t all = started.blocks * (uint64_t)started.threads;
-    const unsigned available = std::min((unsigned)started.processors, most);
+    const unsigned available = grid.detector ? 1 : std::min((unsigned)started.processors, most);
     started.add_runners((unsigned)std::min<uint64_t>(
-        started.blocks,
-        grid.watched ? std::max(available, fewest_watched) : std::min<uint64_t>(available, 1 + all / worth_a_thread)));
+        started.blocks, grid.detector  ? 1
+                        : grid.watched ? std::max(available, fewest_watched)
+                                       : std::min<uint64_t>(available, 1 + all / worth_a_thread)));
     started.help();
     shop().pool.leave(started);
     *ended = started.ended;
-    return *ended ? outcome::ended : started.out_of_memory ? outcome::out_of_memory : outcome::done;
+    return *ended || started.faulted ? outcome::ended : started.out_of_memory ? outcome::out_of_memory : outcome::done;
 }
 
 } // namespace simt

@@ -23,6 +23,8 @@ namespace simt
 constexpr size_t most_shared = 64 << 10; /* bytes of a block's dynamic shared memory */
 constexpr uint32_t most_threads = 1024;  /* of a block */
 
+class detector;
+
 struct grid {
     void (*kernel)(void **arguments);
     void **arguments;
@@ -33,11 +35,14 @@ struct grid {
      * to launch, so that a race in the kernel changes its results. */
     bool watched;
     uint64_t launch; /* the number of the launch, if watched */
+    /* Looks at each access of a launch that is `watched`, and lets one block run after the other; nullptr: nobody. */
+    simt::detector *detector;
 };
 
 enum class outcome { done, out_of_memory, ended };
 
-/* Runs all blocks, and returns when they have ended. `ended`: what a thread called to end the program. */
+/* Runs all blocks, and returns when they have ended. `ended`: what a thread called to end the program; nullptr: the
+ * detector ended the launch at an access that would fault. */
 outcome run(const grid &grid, const char **ended);
 
 } // namespace simt

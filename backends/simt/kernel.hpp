@@ -52,7 +52,8 @@ error launch_kernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, si
                       shared,
                       begin_here,
                       false,
-                      0};
+                      0,
+                      nullptr};
     return run(all, &ended) == outcome::done ? error::success : error::out_of_memory;
 }
 

@@ -63,8 +63,9 @@ error get_properties(properties *device, int number)
 
 error allocate(void **memory, size_t bytes)
 {
-    constexpr size_t alignment = 256;
-    *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    /* What lies behind an array is nobody's, so that a kernel that reads beyond it can be told so. */
+    constexpr size_t alignment = 256, gap = 64 << 10;
+    *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + gap);
     return *memory ? error::success : error::out_of_memory;
 }
 

@@ -11,6 +11,18 @@ struct simt_index {
  * function that ends the program. */
 enum simt_why { SIMT_AT_ACCESS, SIMT_AT_BARRIER, SIMT_AT_END };
 
+/* What a thread is about to do, for simt_place.turn; the lower bits are the number of bytes at the address. */
+enum simt_what {
+    SIMT_BYTES = 0xffffff,
+    SIMT_READ = 1 << 24,
+    SIMT_WRITE = 1 << 25,
+    SIMT_ATOMIC = 1 << 26,   /* an atomic or volatile access */
+    SIMT_RELEASES = 1 << 27, /* an atomic access before which a fence is implied */
+    SIMT_FENCE = 1 << 28,    /* a fence, at no address */
+    SIMT_ALIGNED = 1 << 29,  /* use an address that should be a multiple of the bytes, and is not */
+    SIMT_INDEX = 1 << 30     /* use an index of an array, which has fewer elements: `place->index` and `limit` */
+};
+
 /* One for each processor thread that runs blocks; it describes the thread of the block that runs now. */
 struct simt_place {
     simt_index thread, block, threads, blocks;
@@ -21,4 +33,11 @@ struct simt_place {
     void (*leave)(simt_place *place, simt_why why); /* nullptr: no kernel runs here */
     const char *ended;                              /* what the thread called to end the program */
     void *runner;                                   /* grid.cpp's */
+    int number;                                     /* of the thread in its block */
+    bool watched;                                   /* the launch is: `turn` is called at each access and fence */
+    const void *where;                              /* what the thread continues with after its barrier */
+    long index, limit;                              /* of SIMT_INDEX */
+    /* Called before an access, `where` being what comes after it: leaves the processor to another thread, and looks at
+     * the access if the launch is watched. */
+    void (*turn)(simt_place *place, const volatile void *at, unsigned what, const void *where);
 };

@@ -237,6 +237,20 @@ def try_reduce(rng, folder):
     return words, within(40) if adds and (more or dtype in ("f32", "f64")) else as_sorted
 
 
+def try_scan(rng, folder):
+    """Of at most 4099 floats, not negative: the bound of trees, 2 sqrt(4099) + 160, with log2 4099 + 41 + 5 ranks more."""
+    name, dtype = rng.choice(["sum", "maximum"]), rng.choice(list(DESCR))
+    floats = name == "sum" and dtype in ("f32", "f64")
+    count = size_of(rng)
+    if floats:
+        write(folder, "x.npy", DESCR[dtype], [count], finite(rng, count, 0.0))
+    else:
+        make_array(rng, folder, "x.npy", dtype, [count])
+    in_place = ["--in-place"] if (floats or name == "maximum" or dtype == "i64") and rng.randrange(2) == 0 else []
+    exclusive = ["--exclusive"] if rng.randrange(2) == 0 else []
+    return ["scan", "x.npy", f"--operation={name}", *in_place, *exclusive], within(347) if floats else same_bytes
+
+
 def try_primes(rng, _):
     return ["primes", f"--upto={size_of(rng) + 1}", f"--method={rng.choice(['trial', 'sqrt', 'sieve'])}"], same_bytes
 
@@ -321,8 +335,8 @@ def try_svd(rng, _):
     return ["svd", f"--size={edge}", f"--keep={rng.randrange(1, edge + 1)}", "--variant=randomized"], None
 
 
-OPERATIONS = [try_sort, try_select, try_histogram, try_reduce, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve, try_reconstruct,
-              try_matmul, try_allclose, try_svd]
+OPERATIONS = [try_sort, try_select, try_histogram, try_reduce, try_scan, try_primes, try_elementwise, try_map, try_convolve1d, try_convolve,
+              try_reconstruct, try_matmul, try_allclose, try_svd]
 
 
 def answer(document, name):

@@ -399,7 +399,7 @@ def as_help(command):
     lines = text.splitlines()
     assert len(lines) <= 40 and max(map(len, lines)) <= 80, f"{len(lines)} lines, the longest {max(map(len, lines))}"
     told = re.findall(r"^ +(?:-\w, +)?--([a-z-]+)", text, re.M)
-    is_equal(told, [name for name in OPTIONS[command] if name not in SELDOM], "the options")
+    is_equal(told, [name for name in OPTIONS[command] if name not in seldom(command)], "the options")
     wrapped = [line for line in lines if line.startswith(" " * 20)]
     assert not wrapped, f"an option has more than a line: {wrapped}"
     is_equal(Run(["help", command]).must().out, text, "flynn help")
@@ -533,6 +533,13 @@ ALWAYS = ("quiet", "help", "usage", "version")
 SELDOM = ("usage", "path", "until", "flush", "max-time")  # in the long help alone
 SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
+
+def seldom(command):
+    """Those of the command: of kernel a few more, of commands that run it all of its own."""
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    return (*SELDOM, *of_kernel_alone.get(command, ()))
+
+
 # --------------------------------------------------------------------------------------- options that one command has
 
 
@@ -610,11 +617,37 @@ def factors_of_svd(_):
     is_equal([files.read_npy(f"factors/{n}.npy")[1] for n in ("u", "s", "vt")], [(16, 3), (3,), (3, 16)], "shapes")
 
 
+# Of kernel, and of sweep and compare where they run kernels: words, an option, and the exit codes without and with it.
+OF_KERNEL = {
+    "entry": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--entry=ones", [0, 1]),
+    "grid": ("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
+    "shared": ("macros.hip out=1", "--shared=1G", [0, 2]),
+    "define": ("macros.hip out=1 --expect=7", "--define=VALUE=7", [1, 0]),
+    "let": ("vector_add.hip 0:4 0:4 out {n} --expect=x+y", "--let=n=4", [2, 0]),
+    "constant": ("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
+    "expect": ("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
+    "rtol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
+    "atol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
+    "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
+    "unwatched": ("race.hip out=4 --block=4 --expect=1", "--unwatched", [1, 0]),
+}
+
+
 def of_kernel(words, option, codes):
-    """The exit codes without and with the option."""
-    def show(_):
-        both = [Run(["kernel", *words.split(), *home("kernel"), *QUICK, *more]).code for more in ((), (option,))]
+    def show(command):
+        first = ["kernel"] if command == "kernel" else [command, "kernel"]
+        both = [Run([*first, *words.split(), *home("kernel"), *QUICK, *more]).code for more in ((), (option,))]
         is_equal(both, codes, "exit codes")
+    return show
+
+
+def work_of_kernel(option, key, value):
+    """The option is a formula, whose value is in the row."""
+    def show(command):
+        first = ["kernel"] if command == "kernel" else [command, "kernel"]
+        words = [*first, *"vector_add.hip 0:4 0:4 out 4".split(), *home("kernel"), *QUICK]
+        found = [document(*words, *more)["results"][0][key] for more in ((), (option,))]
+        assert found[0] != value and found[1] == value, f"{key} is {found} without and with {option}"
     return show
 
 
@@ -809,6 +842,8 @@ def bundle(_):
 
 
 OWN = {
+    **{(c, option): of_kernel(*how) for c in ("kernel", "sweep", "compare") for option, how in OF_KERNEL.items()},
+    **{(c, key): work_of_kernel(f"--{key}=25*size", key, 100) for c in ("kernel", "sweep", "compare") for key in ("flops", "bytes")},
     ("compare", "size"): lambda c: differ(*(document(*quick(c), f"--size=reconstruct={n}")["results"][0]["elements"]
                                             for n in (40, 50)), "the size"),
     ("compare", "scale"): lambda c: differ(*(document("compare", "sort", *SERIAL, *QUICK, f"--scale={x}")
@@ -855,15 +890,6 @@ OWN = {
     ("reconstruct", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
     ("matmul", "transpose"): lambda c: result_differs(c, "", "--transpose=a"),
     ("matmul", "batch"): lambda c: in_row(c, "shape", "batch", None, 3),
-    ("kernel", "entry"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--entry=ones", [0, 1]),
-    ("kernel", "grid"): of_kernel("macros.hip out=1 --expect=2", "--grid=3x2", [1, 0]),
-    ("kernel", "shared"): of_kernel("macros.hip out=1", "--shared=1G", [0, 2]),
-    ("kernel", "define"): of_kernel("macros.hip out=1 --expect=7", "--define=VALUE=7", [1, 0]),
-    ("kernel", "constant"): of_kernel("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
-    ("kernel", "expect"): of_kernel("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
-    ("kernel", "rtol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
-    ("kernel", "atol"): of_kernel("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
-    ("kernel", "guard"): of_kernel("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     ("map", "rtol"): lambda c: check_differs(c, "--rtol=1e-3"),
     ("map", "lanes"): lanes,
     ("map", "atol"): lambda c: check_differs(c, "--atol=1e-3"),
@@ -1028,6 +1054,8 @@ def make_inputs():
     pathlib.Path("macros.hip").write_text(
         "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
         "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")
+    pathlib.Path("race.hip").write_text(
+        "__global__ void race(double *out) { double other = out[0]; out[threadIdx.x] = 0 * other + 1; }\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
         pathlib.Path(f"{name}.npy").write_bytes(files.npy(noise, shape, "|u1"))
 

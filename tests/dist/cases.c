@@ -273,6 +273,7 @@ int main(int argc, char **argv)
         try_allcloses(argv[i]);
         try_histograms(argv[i]);
         try_reduces(argv[i]);
+        try_scans(argv[i]);
         try_all_primes(argv[i]);
         try_svds(argv[i]);
         try_random(argv[i], seed ? strtoull(seed, NULL, 10) : 1, count ? atoi(count) : 60);

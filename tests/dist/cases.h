@@ -34,6 +34,8 @@ void try_histogram(fl_device *device, int64_t n, int64_t bins);
 void try_histograms(const char *resource);
 void try_reduce(fl_device *device, fl_dtype dtype, int64_t n);
 void try_reduces(const char *resource);
+void try_scan(fl_device *device, fl_dtype dtype, int64_t n);
+void try_scans(const char *resource);
 void try_all_primes(const char *resource);
 void try_svds(const char *resource);
 /* `count` cases of these operations, drawn from the seed: sizes of 0 to 4099, every dtype and mode. */

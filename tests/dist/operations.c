@@ -438,7 +438,7 @@ static void try_one(fl_device *device)
     const fl_dtype real = draw(2) ? FL_F32 : FL_F64;
     const int64_t n = draw_size();
 
-    switch (draw(8)) {
+    switch (draw(9)) {
     case 0: try_sort(device, sorted[draw(4)], (enum pattern)draw(PATTERNS), n, draw(2) == 0); break;
     case 1: try_select(device, (fl_dtype)draw(FL_DTYPE_COUNT), (enum choice)draw(CHOICES), n); break;
     case 2: try_convolution(device, real, 1, (int64_t[]){n + 1, 1}, (int64_t[]){draw_size() % 400 + 1, 1}, mode); break;
@@ -448,6 +448,7 @@ static void try_one(fl_device *device)
     case 4: try_allclose(device, n, draw(n + 5), draw(400) + 1); break;
     case 5: try_histogram(device, n, draw(300) + 1); break;
     case 6: try_reduce(device, (fl_dtype)draw(FL_DTYPE_COUNT), n); break;
+    case 7: try_scan(device, (fl_dtype)draw(FL_DTYPE_COUNT), n); break;
     default: try_primes(device, n, methods[draw(3)]); break;
     }
 }

@@ -67,7 +67,8 @@ def check_result(row, spread_of):
         yield "copy_gbytes_per_s", row["copy_gbytes_per_s"], over(row["bytes_copied"] / 1e9, row["d2h_s"])
         return
     yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
-    yield "gflops", row["gflops"], over(row["flops"] / 1e9, row["kernel_s"])
+    flops = row["flops"]  # null: nothing says how many a kernel of the user's does
+    yield "gflops", row["gflops"], flops if flops is None else over(flops / 1e9, row["kernel_s"])
     if "spread" in row:
         times = row["times_s"][spread_of]
         yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
@@ -85,14 +86,14 @@ def check_results(rows, together, spread_of):
             yield "speed_up_over_whole", row["speed_up_over_whole"], factor if ranked(row) and ranked(whole) else None
         if row["exercise"] == "slice" or not together:
             continue
-        others = [o for o in rows if o["exercise"] == row["exercise"] and ranked(o)]
+        others = [o for o in rows if (o["exercise"], o.get("let")) == (row["exercise"], row.get("let")) and ranked(o)]
         faster = sum(o["total_s"] < row["total_s"] for o in others)
         place = "place" if "place" in row else "rank"  # flynn/1
         yield place, row[place], 1 + faster if ranked(row) else None
         if "speed_up" not in row:
             continue
         base = next((o for o in others if o["flynn_class"] == "SISD"), others[0] if others else row)
-        for key, number in (("relative", row["total_s"] / min(o["total_s"] for o in others)),
+        for key, number in (("relative", row["total_s"] / min((o["total_s"] for o in others), default=1)),
                             ("speed_up", base["kernel_s"] / row["kernel_s"]),
                             ("speed_up_with_copies", base["total_s"] / row["total_s"])):
             yield key, row[key], number if ranked(row) else None
@@ -278,6 +279,13 @@ def main():
     ceilings = good("ceiling", run("ceiling", "--size=1000000", *QUICK[::2]))["ceilings"]
     compared = good("compare", run("compare", "sort", "increment", "--size=1000", *QUICK), ceilings)
     good("sweep", run("sweep", "sort", "--size=1000,2000", "--variant=radix,bitonic", "--backend=serial", "--repeat=3"))
+    if any(b["name"] == "hip-cpu" and b["usable"] for b in run("info")["backends"]):
+        kernels = ("kernel", *(str(SOURCE / f"docs/kernels/{name}.hip") for name in ("sum", "sum_race")), "range:{n},dtype=i32", "out=1",
+                   "{n}", "--let=n=300,500", "--backend=hip-cpu", *QUICK[:2])
+        good("sweep kernel", run("sweep", *kernels, "--flops=n", "-DA=1,2"))
+        good("compare kernel", run("compare", *kernels, "--block=64"))
+        pathlib.Path("kernels.json").write_text(json.dumps(run("compare", *kernels)), encoding="utf-8")
+        good("compare --against of kernels", run("compare", "--against=kernels.json", "kernels.json"))
     good("laws", run("laws", "sort", "--size=2000", "--threads=1,2,3,4", "--repeat=3"))
     good("laws of a batch", run("laws", "batch", str(SAVED.parent / "kept/batch/in"), "--keep=2", "--threads=1,2,3,4"))
     good("taxonomy", run("taxonomy", "--size=2000", "--repeat=3"))

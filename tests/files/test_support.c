@@ -108,7 +108,27 @@ Test(compare, the_worst_element_is_that_with_the_least_excuse)
 
 /* ----------------------------------------------------------------------------------------- the course's inputs ---- */
 
-/* The total of the full convolution is the product of the totals. */
+/* What two doubles do not show is wrong all the same, and infinitely so. */
+Test(compare, an_element_that_must_be_exact)
+{
+    static const struct {
+        bool same;
+        double result, expected, max_abs;
+    } cases[] = {{true, 5, 5, 0},
+                 {true, (double)NAN, (double)NAN, 0},
+                 {false, 5, 4, 1},
+                 {false, 0x1p60, 0x1p60, (double)INFINITY},
+                 {false, 4, (double)INFINITY, (double)INFINITY},
+                 {false, (double)NAN, (double)NAN, (double)INFINITY}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        compare_result found = compare_start();
+        compare_add_exact(&found, 7, cases[i].same, cases[i].result, cases[i].expected);
+        cr_expect(found.ok == cases[i].same && found.compared == 1 && found.max_abs == cases[i].max_abs, "case %zu", i);
+        cr_expect(found.worst_index == 7, "case %zu", i);
+    }
+}
+
 /* Block by block, or element by element: the same is found. */
 Test(compare, blocks_that_are_equal)
 {

@@ -54,7 +54,7 @@ sys.path.insert(0, HERE)
 import operators  # noqa: E402
 
 LEAST = 200
-FAMILIES = {"checks": "apps/checks/", "run": "apps/run/", "cpu": "backends/cpu/", "hip": "backends/hip/", "simt": "backends/simt/", "shared": "backends/shared/",
+FAMILIES = {"checks": "apps/checks/", "exercises": "apps/exercises/", "run": "apps/run/", "cpu": "backends/cpu/", "hip": "backends/hip/", "simt": "backends/simt/", "shared": "backends/shared/",
             "core": "core/", "mpi": "core/dist/links/"}
 SOURCES = ("backends", "core", "apps", "plugins", "cmake", "tests")
 # The files, and the lines of code for which one mutant is taken: kernels and checks closely, what calls them less so.
@@ -62,7 +62,7 @@ SHARES = [
     ("backends/cpu/*.h", 30), ("backends/hip/*_kernels.h", 30), ("backends/hip/*_operations.h", 30), ("backends/hip/sliding.h", 30), ("backends/shared/*.h", 20),
     ("backends/cpu/*.c", 90), ("backends/shared/*.c", 90), ("backends/hip/*_prelude.h", 200),
     ("backends/hip/*.hip.cpp", 110), ("backends/hip/gpu/*.h", 150), ("backends/simt/*_prelude.h", 200), ("backends/simt/*.h", 150),
-    ("apps/checks/*.c", 25), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
+    ("apps/checks/*.c", 25), ("apps/exercises/*.c", 80), ("apps/run/verdict.c", 25), ("core/src/ops/*.c", 45),
     ("core/dist/*.c", 90), ("core/src/text/lanes/*.c", 150), ("core/src/plugins/link.c", 120), ("core/dist/links/*.c", 150),
 ]
 # What hip-cpu does not run: collective communication between GPUs, and the vendors' compilers at run time.
@@ -92,11 +92,15 @@ TESTS = {
 OF_ROWS, LOW_GRIDS, OF_GRIDS = "device", "tests/low-grids/flynn-hip-cpu.so", "grids"
 BY_ITSELF = ("threads", "setting", "lapack", "lanes")  # they have inner files in archives of their own
 ARCHIVES = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("inner_files", "function_files"))
-# Several processes: the cases of libflynn-dist, and a command whose check compares the ends of the ranks' shares.
-RANKS, SORT_ON_RANKS = "dist_cases", "sort on ranks"
+# Several processes: the cases of libflynn-dist, and commands whose check puts together what the ranks find.
+RANKS = "dist_cases"
+ON_RANKS = {"sort on ranks": ["sort", "--size=1000", "--dtype=i64"], "reduce on ranks": ["reduce", "range:1000", "--operation=argmax"],
+            "scan on ranks": ["scan", "fill:100000,value=0.1", "--exclusive"]}
 CHECKS = {"convolve": ("convolve_check", "convolve one_wrong"), "convolve1d": ("convolve1d_check", "convolve1d one_wrong"),
           "reconstruct": ("reconstruct_check factors_check", "reconstruct one_wrong"), "matmul": ("matmul_check", "matmul one_wrong"), "sort": ("sort_check", "sort one_wrong"),
-          "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
+          "reduce": ("reduce_check", "reduce one_wrong"), "scan": ("scan_check", "scan one_wrong"), "svd": ("svd_check factors_check", "svd one_wrong"), "factors": ("factors_check svd_check reconstruct_check", "svd one_wrong")}
+
+SCRIPT_OF_EXERCISE = {"convolution": "convolve"}  # of those without a script of their name; the others: elementwise
 
 
 class Problem(Exception):
@@ -295,8 +299,12 @@ class Planner:
         else:
             chosen = [o for o in objects if o.startswith("apps/")]
             programs, scripts = self.tests_of(chosen, CHECKS if "/checks/" in mutant.file else TESTS)
+            if "/exercises/" in mutant.file:  # tested by its own script
+                own = stem(mutant.file)
+                has_own = os.path.exists(os.path.join(ROOT, "tests/cli", own + ".sh"))
+                programs, scripts = [], [own] if has_own else [SCRIPT_OF_EXERCISE.get(own, "elementwise")]
             targets = [f"tests/test_{p}" for p in programs] + ["bin/flynn"]
-            return Plan(chosen, targets, programs + [SORT_ON_RANKS] * ("sort" in map(stem, chosen)), scripts, self.resources, None)
+            return Plan(chosen, targets, programs + [name for name, words in ON_RANKS.items() if words[0] in map(stem, chosen)], scripts, self.resources, None)
         programs, scripts = self.tests_of(chosen, TESTS)
         if programs and mutant.file.startswith("backends") and OF_ROWS not in programs:
             programs.append(OF_ROWS)
@@ -435,11 +443,11 @@ class Worker:
     def test(self, kind, name, resources, limit):
         """The first thing that failed; None: all passed."""
         environment = self.environment(resources)
-        if name in (RANKS, SORT_ON_RANKS):  # mpirun, ended by a signal that it can pass on
+        if name == RANKS or name in ON_RANKS:  # mpirun, ended by a signal that it can pass on
             command = ["timeout", "--foreground", "--kill-after=5", str(limit), "mpirun.openmpi", "--quiet", "--allow-run-as-root",
                        "--oversubscribe", "--bind-to", "none", "-n", "3"]
             command += [os.path.join(self.build.folder, "tests", name), *resources.split(",")] if name == RANKS else \
-                [environment["FLYNN"], "sort", "--size=1000", "--dtype=i64", "--backend=serial", "--repeat=1", "--warmup=0"]
+                [environment["FLYNN"], *ON_RANKS[name], "--backend=serial", "--repeat=1", "--warmup=0"]
             limit += 10
         elif kind != "script":
             own, built = os.path.join(self.folder, "tests/test_" + name), os.path.join(self.build.folder, "tests/test_" + name)

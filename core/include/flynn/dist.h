@@ -164,6 +164,17 @@ FL_API fl_status fl_group_reduce_array(fl_group *group, fl_device *device, const
                                        fl_reduction reduction, fl_dtype dtype, void *result, const fl_run *run,
                                        fl_group_timing *timing);
 
+/* out = this rank's part of what fl_scan makes of all ranks' `in`, one rank's elements after the other's. in: this
+ * rank's elements, any number of them; out as for fl_scan, also in place. Integers and maxima have the bits that one
+ * process gives. Sums of floats depend on the number of ranks; their error bound is fl_scan's of one loop, and of every
+ * variant but a CPU's naive also that of trees with log2(i + 1) + 41 + ranks more units. Arguments and errors otherwise
+ * as for fl_scan; `run` and `timing` as for fl_group_sort.
+ *
+ * Each rank reduces its elements; the totals of all go to every rank, which puts those of lower ranks together in their
+ * order, in f64 for floats; then it scans its elements in `out`, the first one together with that total. */
+FL_API fl_status fl_group_scan(fl_group *group, fl_device *device, const fl_array *in, fl_reduction reduction,
+                               bool exclusive, fl_array *out, const fl_run *run, fl_group_timing *timing);
+
 /* out[0], out[1] ... = this rank's share of the elements of all ranks' `in` that are not zero, in their order, and
  * count[0] = the elements of that share. in: 1-D, of any length on each rank; out: of its dtype, and at least as long
  * as the share, which it is where each rank's `in` and `out` are its share of a whole; count as for fl_select. No

@@ -754,6 +754,37 @@ FL_API fl_status fl_kernel_constant(fl_kernel *kernel, const char *name, const f
 FL_API fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes,
                                   const fl_argument *arguments, int count, const fl_run *run);
 
+/* What an emulated GPU may find in a launch of which it watches each access to memory. */
+typedef enum fl_finding_kind {
+    FL_FOUND_RACE = 0,       /* two threads access an element, one of them writes, and nothing orders the accesses */
+    FL_FOUND_BEYOND = 1,     /* an access beyond an array, or to memory that is not the kernel's */
+    FL_FOUND_BARRIER = 2,    /* a barrier that not all threads of a block reach */
+    FL_FOUND_UNWRITTEN = 3,  /* a read of shared memory that no thread of the block has written */
+    FL_FOUND_MISALIGNED = 4, /* an address that is no multiple of what its type asks for */
+    FL_FOUND_REMARK = 5      /* not a mistake by itself: threads that write equal values; elements without a write */
+} fl_finding_kind;
+
+typedef struct fl_finding {
+    fl_finding_kind kind;
+    int line; /* of the text; 0: unknown */
+    char text[252];
+} fl_finding;
+
+#define FL_MAX_FINDINGS 8
+
+typedef struct fl_findings {
+    int count;
+    fl_finding list[FL_MAX_FINDINGS];
+} fl_findings;
+
+/* Lets the next launch of the kernel be watched, if `on`. It takes several times as long, and runs one block after the
+ * other. Races are found whether or not they change a result. One thread at a time. FL_E_ARGUMENT; FL_E_UNSUPPORTED:
+ * the device, a GPU say, cannot watch. */
+FL_API fl_status fl_kernel_watch(fl_kernel *kernel, bool on);
+/* What the last watched launch found: valid until the kernel's next launch, or the end of the kernel. NULL: no launch
+ * was watched. */
+FL_API const fl_findings *fl_kernel_found(const fl_kernel *kernel);
+
 /* The result of fl_allclose. */
 typedef struct fl_closeness {
     bool close;

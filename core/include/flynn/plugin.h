@@ -108,6 +108,23 @@ typedef struct fl_source {
     int32_t least_lanes; /* a vector with fewer of these gains nothing */
 } fl_source;
 
+/* An array that is an argument of a watched launch. */
+typedef struct fl_watched_array {
+    const char *name; /* of the parameter */
+    void *data;
+    int64_t bytes;
+    int32_t element;     /* bytes of one, of what the parameter points to */
+    int32_t is_constant; /* not 0: a pointer to const */
+} fl_watched_array;
+
+/* For fl_device_api.kernel_watch. */
+typedef struct fl_kernel_watch_job {
+    uint32_t size;
+    int32_t count;
+    fl_watched_array arrays[FL_MAX_PARAMETERS];
+    fl_findings *found;
+} fl_kernel_watch_job;
+
 /* ------------------------------------------------------------------------------------------------- rows ---- */
 
 /* How a row will run. */
@@ -238,6 +255,9 @@ typedef struct fl_device_api {
     fl_status (*stream_create_urgent)(void *self, void **stream);
     /* Not 0: `compile` uses fl_source.lanes, which core writes for such devices alone. */
     int32_t takes_lanes;
+    /* Lets the next launch of the code by the calling thread be watched, and writes to watch->found until that launch
+     * returns; NULL: it is not watched after all. NULL: the device cannot watch. */
+    void (*kernel_watch)(void *self, void *code, const fl_kernel_watch_job *watch);
 } fl_device_api;
 
 /* The device that `open` returns. */

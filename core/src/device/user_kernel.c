@@ -140,6 +140,22 @@ void fl_kernel_free(fl_kernel *kernel)
     free(kernel);
 }
 
+fl_status fl_kernel_watch(fl_kernel *kernel, bool on)
+{
+    if (!kernel)
+        return core_fail(FL_E_ARGUMENT, "fl_kernel_watch: kernel is NULL");
+    if (on && !kernel->compiled.device->plugin.api->kernel_watch)
+        return core_fail(FL_E_UNSUPPORTED, "%s cannot watch a kernel; hip-cpu can",
+                         kernel->compiled.device->plugin.info.resource);
+    kernel->watch_next = on;
+    return FL_OK;
+}
+
+const fl_findings *fl_kernel_found(const fl_kernel *kernel)
+{
+    return kernel && kernel->was_watched ? &kernel->found : NULL;
+}
+
 fl_status core_kernel_check_array(const char *call, const char *name, const fl_array *array, const fl_device *device)
 {
     const fl_status status = core_check_array(call, name, array, device);

@@ -10,6 +10,9 @@ struct fl_kernel {
     core_user_code compiled;
     core_kernel_signature signature;
     fl_kernel_info info; /* whose names are the signature's */
+    bool watch_next;     /* watch the next launch */
+    bool was_watched;    /* a launch was; `found` has what it found */
+    fl_findings found;
 };
 
 /* Checks an array that a kernel shall see: not NULL, on its device, its elements one after the other. */

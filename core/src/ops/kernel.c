@@ -109,6 +109,31 @@ static fl_status check(const fl_kernel *kernel, const int64_t *grid, int64_t sha
     return status;
 }
 
+/* Runs the launch, of which the device watches each access. */
+static fl_status run_watched(fl_kernel *kernel, const fl_argument *arguments, const fl_run *run, const core_step *step,
+                             double bytes)
+{
+    const core_user_code *compiled = &kernel->compiled;
+    const fl_plugin_device *plugin = &compiled->device->plugin;
+    fl_kernel_watch_job job = {.size = sizeof job, .found = &kernel->found};
+    fl_status status;
+
+    for (int i = 0; i < kernel->signature.count; i++) {
+        const core_parameter *p = &kernel->signature.parameters[i];
+        if (p->is_array)
+            job.arrays[job.count++] = (fl_watched_array){p->name, arguments[i].array->buffer.data,
+                                                         (int64_t)core_buffer_bytes(&arguments[i].array->buffer),
+                                                         p->layout.size * p->lanes, p->is_constant};
+    }
+    kernel->found = (fl_findings){0};
+    kernel->watch_next = false;
+    kernel->was_watched = true;
+    plugin->api->kernel_watch(plugin->self, compiled->code, &job);
+    status = core_call_run("kernel", compiled->device, run, step, NULL, 0, bytes);
+    plugin->api->kernel_watch(plugin->self, compiled->code, NULL);
+    return status;
+}
+
 fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t shared_bytes, const fl_argument *arguments,
                            int count, const fl_run *run)
 {
@@ -116,5 +141,7 @@ fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int64_t sha
     fl_status status = check(kernel, grid, shared_bytes, arguments, count, &l);
     const core_step step = {FL_OP_KERNEL, status == FL_OK ? l.dtype : FL_U8, &l.args};
 
+    if (status == FL_OK && kernel->watch_next)
+        return run_watched(kernel, arguments, run, &step, l.bytes);
     return status == FL_OK ? core_call_run("kernel", kernel->compiled.device, run, &step, NULL, 0, l.bytes) : status;
 }

@@ -204,6 +204,7 @@ static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const 
     memcpy(parameter->name, p->name.at, p->name.length);
     parameter->is_array = p->pointers > 0;
     parameter->is_constant = parameter->is_array && p->is_constant;
+    parameter->lanes = p->is_vector ? first->at[first->length - 1] - '0' : 1;
     if (!parameter->is_array)
         core_type_dtype(&p->type, &parameter->dtype, &is_bool);
     else if (!dtype_of_elements(&parameter->layout, &parameter->dtype))

@@ -494,6 +494,23 @@ ON_EVERY_BACKEND(matmul, counts)
     fl_device_close(device);
 }
 
+/* On a processor naive has no block, whatever the caller asks for. */
+ON_EVERY_BACKEND(matmul, no_block)
+{
+    fl_device *device = open_device(on->resource);
+    struct problem p = problem_of(FL_F32, FL_F32, (struct form){.m = 5, .n = 6, .k = 7}, 1);
+    struct uploaded up = upload_all(device, &p, false);
+    fl_timing timing = {.flops = -1};
+
+    must(multiply(device, &p, &up, &(fl_run){.variant = "naive", .block = {4, 4, 1}, .timing = &timing}));
+    if (strcmp(fl_device_describe(device)->family, "cpu") == 0)
+        for (int d = 0; d < 3; d++)
+            cr_expect(timing.block[d] == 0, "%s: block[%d] is %d", on->resource, d, (int)timing.block[d]);
+    uploaded_free(&up);
+    problem_free(&p);
+    fl_device_close(device);
+}
+
 /* --------------------------------------------------------------------------------------------- wrong arguments ---- */
 
 static fl_array *zeros(fl_device *device, fl_dtype dtype, const int64_t *shape)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernels.c - runs the user's kernels for flynn compare.
+ */
+#include "kernels.h"
+
+#include "support/fail.h"
+#include "support/progress.h"
+#include "view/columns.h"
+#include "view/json.h"
+#include "view/row.h"
+
+#include <string.h>
+
+bool compare_is_of_kernels(const common_options *common)
+{
+    return common->argument_count > 1 && strcmp(common->arguments[0], kernel_exercise.name) == 0 &&
+           !exercise_find(common->arguments[1]);
+}
+
+typedef struct run {
+    const common_options *common;
+    const kernel_rows *rows;
+    json_t *document, *results, *failed; /* document: NULL until a row has run */
+    int late;                            /* rows that were left out because --max-time was over */
+} run;
+
+static void add_failure(run *r, int row, const child_result *found, const int *block)
+{
+    json_t *entry = json_new_object();
+
+    kernel_rows_put(r->rows, row, entry);
+    json_put(entry, "block", json_wholes((int64_t[]){block[0], block[1], block[2]}, 3));
+    json_put(entry, "exercise", json_text(kernel_exercise.name));
+    json_put(entry, "exit_code", json_whole(found->exit_code));
+    json_put(entry, "message", json_text(found->message));
+    json_append(r->failed, entry);
+}
+
+/* Runs a row with the block; all 0: the kernel's usual one. */
+static void run_row(run *r, int row, const int *block)
+{
+    child_words words = child_words_start(kernel_exercise.name);
+    common_options one = *r->common;
+    child_result found;
+    json_t *result;
+    size_t i;
+
+    memcpy(one.block, block, sizeof one.block);
+    child_words_common(&words, kernel_rows_takes(r->rows, &one), &one);
+    kernel_rows_words(r->rows, row, &words);
+    found = child_run(&words);
+    if (!found.document) {
+        add_failure(r, row, &found, block);
+        return;
+    }
+    json_array_foreach(json_object_get(found.document, "results"), i, result)
+    {
+        kernel_rows_put(r->rows, row, result);
+        json_put(result, "block_asked",
+                 block[0] ? json_wholes((int64_t[]){block[0], block[1], block[2]}, 3) : json_null());
+    }
+    json_array_extend(r->results, json_object_get(found.document, "results"));
+    if (r->document)
+        json_decref(found.document);
+    else
+        r->document = found.document;
+}
+
+json_t *compare_kernels(const common_options *common, const kernel_options *own)
+{
+    const kernel_rows rows = kernel_rows_of(own, common->arguments + 1, common->argument_count - 1);
+    const int blocks = common->block_count > 1 ? common->block_count : 1, count = rows.count * blocks;
+    run r = {common, &rows, NULL, json_new_list(), json_new_list(), 0};
+
+    option_refuse(common, TAKES_RUN & ~exercise_takes(&kernel_exercise), "%s does not take it", kernel_exercise.name);
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && progress_is_late()) {
+            r.late++;
+            continue;
+        }
+        progress("%d of %d kernels", i + 1, count);
+        progress_part((double)i / count);
+        run_row(&r, i / blocks, blocks > 1 ? common->blocks[i % blocks] : common->block);
+    }
+    progress_end();
+    if (!r.document) {
+        const json_t *first = json_array_get(r.failed, 0);
+        const int code = (int)json_integer_value(row_value(first, "exit_code"));
+        fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", work_cell(first).text, row_text(first, "message"));
+    }
+    if (r.late > 0)
+        note("--max-time: the time was over after %d of %d rows", count - r.late, count);
+    json_put(r.document, "results", r.results);
+    json_put(r.document, "failed", r.failed);
+    return r.document;
+}

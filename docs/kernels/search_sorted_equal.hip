@@ -1,0 +1,16 @@
+/* WRONG: it counts the elements that are equal to the value, too. */
+__global__ void search_sorted(const float *sorted, const float *values, int *places, int size, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, low = 0, high = size;
+
+    if (i >= count)
+        return;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (sorted[middle] <= values[i])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    places[i] = low;
+}
