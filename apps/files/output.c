@@ -133,11 +133,24 @@ void output_take_stdout(bool quiet)
 }
 
 static int held_stdout = -1; /* set between output_hold_stdout and output_release_stdout */
+static bool held_shown;      /* it goes to stderr */
 
-void output_hold_stdout(void)
+void output_hold_stdout(bool shown)
 {
-    if (held_stdout < 0)
-        held_stdout = move_stdout(STDERR_FILENO);
+    const bool moved = held_stdout >= 0;
+    int other, before;
+
+    if (moved && shown == held_shown)
+        return;
+    other = shown ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    before = move_stdout(other);
+    if (moved)
+        close(before);
+    else
+        held_stdout = before;
+    if (!shown)
+        close(other);
+    held_shown = shown;
 }
 
 void output_release_stdout(void)

@@ -32,8 +32,8 @@ void output_clean(const char *path);
 /* From then on the file "-" is stdout, and what is printed goes to stderr, or if `quiet` nowhere. */
 void output_take_stdout(bool quiet);
 
-/* The first sends stdout to stderr, the second ends that; either may be called again. */
-void output_hold_stdout(void);
+/* The first sends stdout to stderr, or if not `shown` nowhere; the second ends that. Either may be called again. */
+void output_hold_stdout(bool shown);
 void output_release_stdout(void);
 
 typedef struct output output;

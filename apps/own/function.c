@@ -43,23 +43,26 @@ user_function user_function_of(const char *word)
     return f;
 }
 
+void user_text_refused(const char *message, const char *log)
+{
+    bool prints = fail_begin(EXIT_BAD_INPUT, "%s", message);
+
+    for (const char *line = log; prints && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char text[USER_LOG];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
+            *tab = ' '; /* in both lines, so that the caret stays below its place */
+        fputs("    ", stderr);
+        text_write(stderr, text);
+        fputc('\n', stderr);
+    }
+    leave(EXIT_BAD_INPUT);
+}
+
 void user_text_must(fl_status status, const char *log)
 {
-    if (status == FL_OK)
-        return;
-    if (status == FL_E_SOURCE) {
-        bool prints = fail_begin(EXIT_BAD_INPUT, "%s", fl_last_error());
-        for (const char *line = log; prints && *line; line += strcspn(line, "\n"), line += *line == '\n') {
-            char text[USER_LOG];
-            snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
-            for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
-                *tab = ' '; /* in both lines, so that the caret stays below its place */
-            fputs("    ", stderr);
-            text_write(stderr, text);
-            fputc('\n', stderr);
-        }
-        leave(EXIT_BAD_INPUT);
-    }
+    if (status == FL_E_SOURCE)
+        user_text_refused(fl_last_error(), log);
     must(status);
 }
 
@@ -82,6 +85,16 @@ void user_function_count_inputs(user_function *f, int most)
         if (fl_function_read(f->text, f->shown_as, f->inputs, f->count, NULL, 0, &info) == FL_OK)
             return;
     user_function_read(f);
+}
+
+bool user_expression_reads(const char *text)
+{
+    for (size_t length; *text; text += length ? length : 1) {
+        length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
+        if (length == 1 && strchr("xyzw", *text))
+            return true;
+    }
+    return false;
 }
 
 void user_compiled(const char *shown_as)
@@ -203,12 +216,12 @@ static void catch_faults(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-void user_function_enter(const char *what)
+void user_function_enter(const char *what, bool shown)
 {
     of = what;
     fail_blame(what);
     catch_faults();
-    output_hold_stdout();
+    output_hold_stdout(shown);
     inside = 1;
 }
 

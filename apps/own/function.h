@@ -12,8 +12,14 @@ enum { MOST_FUNCTION_DEVICES = 16, USER_LOG = 1024 };
  * if it differs between the ranks. */
 char *user_text_read(const char *path, const char *what);
 
+/* Ends the command for an error in a text: the message, then its line, and a caret, from `log`. */
+noreturn void user_text_refused(const char *message, const char *log);
+
 /* must() for a text's compilation: an error in the text ends the command with its line, and a caret, from `log`. */
 void user_text_must(fl_status status, const char *log);
+
+/* Returns whether an expression names an array that is read: x, y, z or w. */
+bool user_expression_reads(const char *text);
 
 /* Call it when a text is compiled: shows this to the user, and says once why compiled code is not saved. */
 void user_compiled(const char *shown_as);
@@ -52,7 +58,7 @@ reference_bound user_bound(double relative, double absolute, fl_dtype result, co
 
 /* Call the first before, the second after the user's function or kernel runs. Between them a fault (a division by zero,
  * a wild pointer) is the user's: the command ends with one line and exit code 1. So does an error of the device from
- * then on (fail_blame). What the function prints goes to stderr until results are shown, because a GPU prints only when
- * the host waits for it. The second returns the result of the call. */
-void user_function_enter(const char *what);
+ * then on (fail_blame). What the function prints goes to stderr, or if not `shown` nowhere, until results are shown,
+ * because a GPU prints only when the host waits for it. The second returns the result of the call. */
+void user_function_enter(const char *what, bool shown);
 fl_status user_function_leave(fl_status status);

@@ -7,6 +7,7 @@
 #include "kernel_rows.h"
 #include "function.h"
 #include "kernel_findings.h"
+#include "kernel_nan.h"
 
 #include "files/files.h"
 #include "run/reference.h"
@@ -47,24 +48,8 @@ static void settle(exercise *e)
 
 /* --------------------------------------------------------------------------------------------------- launch ---- */
 
-static fl_status fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
-{
-    fl_status status = FL_OK;
-
-    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
-        const kernel_constant *c = &own->constants[i];
-        fl_array *array = reference_upload(device, &c->value, false);
-        char *name = memory_text(c->name);
-        name[c->length] = '\0';
-        status = fl_kernel_constant(kernel, name, array);
-        free(name);
-        fl_array_free(array);
-    }
-    return status;
-}
-
 /* Its code there, compiled at the first call. */
-static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, fl_kernel **kernel)
+static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, kernel_code **found)
 {
     kernel_code *code = own->code;
     fl_status status;
@@ -79,36 +64,41 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
         status = fl_kernel_create(device, k->text, k->shown_as, k->entry, own->macros, own->log, sizeof own->log,
                                   &code->kernel);
         if (status == FL_OK)
-            status = fill_constants(own, device, code->kernel);
+            status = kernel_fill_constants(own, device, code->kernel);
         if (status != FL_OK)
             return status;
         user_compiled(k->shown_as);
+        if (k == &own->kernel)
+            kernel_remark(own);
         code->device = device;
         code->text = k->text;
     }
-    *kernel = code->kernel;
+    *found = code;
     return FL_OK;
 }
 
 static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
 {
     if (own->grid[0] == 0)
-        kernel_auto_grid(&own->specs[0], block, false, grid);
+        kernel_auto_grid(&own->specs[own->grid_output], block, false, grid);
     for (int d = 0; d < 3 && own->grid[0]; d++)
         grid[d] = own->grid[d];
 }
 
-/* Launches the kernel. `watched`: hip-cpu looks at each access; a GPU cannot. */
+/* Launches the kernel. `watched`: hip-cpu looks at each access; a GPU cannot. `shown`: what it prints is, if this is
+ * its first launch there. */
 static fl_status launch(const exercise *e, const kernel_text *k, fl_device *device, fl_array *const *in,
-                        fl_array *const *out, const fl_run *run, bool watched)
+                        fl_array *const *out, const fl_run *run, bool watched, bool shown)
 {
     kernel_options *own = e->own;
     fl_argument arguments[FL_MAX_PARAMETERS];
     int64_t grid[3];
     fl_run with = *run;
-    fl_kernel *kernel;
-    fl_status status = kernel_on(own, k, device, &kernel);
+    kernel_code *code;
+    fl_status status = kernel_on(own, k, device, &code);
 
+    if (status == FL_OK && k->info.prints && code->launches++ == 1)
+        status = fl_device_wait(device); /* a GPU prints then: what the first launch has printed is shown */
     if (status != FL_OK)
         return status;
     choose_block(run->block, with.block);
@@ -121,9 +111,9 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
                                      a->integer, a->real};
     }
     if (watched)
-        (void)fl_kernel_watch(kernel, true);
-    user_function_enter("kernel");
-    status = user_function_leave(fl_kernel_launch(kernel, grid, own->shared, arguments, k->info.count, &with));
+        (void)fl_kernel_watch(code->kernel, true);
+    user_function_enter("kernel", !k->info.prints || (shown && code->launches == 1));
+    status = user_function_leave(fl_kernel_launch(code->kernel, grid, own->shared, arguments, k->info.count, &with));
     if (with.timing && status == FL_OK) {
         with.timing->flops = isnan(own->work_flops) ? with.timing->flops : own->work_flops;
         with.timing->bytes = isnan(own->work_bytes) ? with.timing->bytes : own->work_bytes;
@@ -136,10 +126,10 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
 {
     const kernel_options *own = e->own;
     const bool is_first = run->timing != NULL;
-    const fl_status status = launch(e, &own->kernel, device, in, out, run, is_first && !own->unwatched);
+    const fl_status status = launch(e, &own->kernel, device, in, out, run, is_first && !own->unwatched, true);
 
     if (status == FL_E_SOURCE)
-        user_text_must(status, own->log);
+        kernel_text_must(&own->kernel, status, own->log);
     return status;
 }
 
@@ -147,10 +137,10 @@ static void take_findings(const exercise *e, fl_device *device, watched *found)
 {
     kernel_options *own = e->own;
     const fl_findings *findings;
-    fl_kernel *kernel;
+    kernel_code *code;
 
-    if (own->unwatched || kernel_on(own, &own->kernel, device, &kernel) != FL_OK ||
-        !(findings = fl_kernel_found(kernel)))
+    if (own->unwatched || kernel_on(own, &own->kernel, device, &code) != FL_OK ||
+        !(findings = fl_kernel_found(code->kernel)))
         return;
     found->is_watched = true;
     found->findings = *findings;
@@ -174,7 +164,8 @@ static void plan(exercise *e)
     e->begins = own->begins;
     e->guarded = !own->unguarded;
     e->uncounted = isnan(own->work_flops);
-    exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",", arrays);
+    exercise_title(e, "kernel: %s%s%.250s", own->kernel.info.name, own->array_count ? "" : ",",
+                   own->only_prints ? " no output" : arrays);
 }
 
 /* --------------------------------------------------------------------------------------------------- check ---- */
@@ -190,10 +181,11 @@ static void expect_expression(const exercise *e, expected_results *x)
 {
     const kernel_options *own = e->own;
     const output_spec *o = &own->specs[0];
-    host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression where nothing is read */
+    host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression that names no array */
     fl_device *device = reference_device("map", "reference");
     user_function f = {.text = memory_text(own->expect), .shown_as = "--expect", .is_expression = true};
-    const int arrays = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
+    const int most = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
+    const int arrays = user_expression_reads(own->expect) ? most : 0;
     fl_array *in[FL_MAX_EXPRESSION_INPUTS], *out;
     fl_function *function;
 
@@ -204,7 +196,7 @@ static void expect_expression(const exercise *e, expected_results *x)
     user_function_count_inputs(&f, arrays > 0 ? arrays : 1);
     must(user_function_on(&f, device, &function));
     for (int i = 0; i < f.count; i++)
-        in[i] = reference_upload(device, own->array_count ? own->arrays[i] : &one, false);
+        in[i] = reference_upload(device, arrays ? own->arrays[i] : &one, false);
     must(fl_array_create(device, fl_function_describe(function)->result, o->ndim, o->shape, &out));
     must(fl_map(device, function, (const fl_array *const *)in, f.count, out, &(fl_run){.variant = "reference"}));
     x->value[x->count++] = reference_fetch(out);
@@ -254,7 +246,7 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
         must(fl_array_write(out[i], own->begins[i].data, NULL));
     }
     /* A kernel whose accesses would end this process is to be told so by its first pass. */
-    status = launch(e, k, device, in, out, &run, runs_on_hip_cpu(e) && !own->unwatched);
+    status = launch(e, k, device, in, out, &run, runs_on_hip_cpu(e) && !own->unwatched, false);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
@@ -302,10 +294,10 @@ static void expect_kernel(const exercise *e, expected_results *x)
              own->kernel.shown_as);
     expect_run(e, &other, x);
     if (x->count == 0 && *own->log)
-        user_text_must(FL_E_SOURCE, own->log);
+        kernel_text_must(&other, FL_E_SOURCE, own->log);
     if (x->count == 0)
         fail(EXIT_CANNOT_RUN, "--expect: %s cannot run here: %s", own->expect, fl_last_error());
-    free(other.text);
+    kernel_text_free(&other);
 }
 
 static void expect(exercise *e)
@@ -314,7 +306,9 @@ static void expect(exercise *e)
     expected_results *x = memory_zeroed(1, sizeof *x);
 
     x->itself = "";
-    if (!own->expect)
+    if (own->only_prints)
+        x->count = 0;
+    else if (!own->expect)
         expect_run(e, &own->kernel, x);
     else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
         expect_file(e, x);
@@ -409,6 +403,8 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     snprintf(method, size, x->count < own->output_count ? "%s (%.20s alone)" : "%s", x->how, own->outputs[0]);
     if (found.failed == 0 && (x->count == 0 || strcmp(x->itself, m->device.backend) == 0))
         found = compare_unknown(method, size, "--expect=WHAT says what is right: an expression, a file or a kernel");
+    if (own->only_prints)
+        return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
     if (found.failed > 0)
         try_exchanged(e, m);
     kinds = findings_judge(own, m, &found);
@@ -416,6 +412,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         check_guards(own, m, &found);
     if (!(kinds & 1u << FL_FOUND_RACE))
         check_passes(own, m, &found);
+    nan_judge(own, m, own->expect ? x->count : 0, &found);
     if (found.failed == 0) /* then no element of the result is the worst one */
         found.worst_index = found.ok ? found.worst_index : -1;
     return found;
@@ -459,15 +456,13 @@ const exercise_kind kernel_exercise = {
     .summary = "launch your own kernel",
     .help = "Launches FILE's last kernel (HIP's or CUDA's C++), an ARGUMENT for a parameter.\v"
             "A const T * takes a .npy file, a word that makes an array (random:64x64, see `flynn help --long show`), a "
-            "number or "
-            "a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; "
-            "default: the shape of the first array that is read) or `inout:FILE`; a number takes a number. Outputs are "
-            "put back before each pass. --define, --let and --constant may be given several times. Several files, and "
-            "lists "
-            "in --block, --define and --let, make a row each, as in `flynn sweep kernel`. {FORMULA} in an argument, "
-            "--define, --grid, --shared or --expect is its value: names of --let, block.x, + - * / % and brackets. "
-            "Without FILE: the sum of "
-            "two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
+            "number or a range FIRST:END[:STEP]; a T * takes `out` or `out=SHAPE` (zeros; default: the shape of the "
+            "first array that is read), `inout:FILE`, or a file that the kernel reads; a number takes a number. A file "
+            "of a course runs as it is, without its includes, main and launches. Outputs are put back before each "
+            "pass. --define, --let and --constant may be given several times. Several files, and lists in --block, "
+            "--define and --let, make a row each, as in `flynn sweep kernel`. {FORMULA} in an argument, --define, "
+            "--grid, --shared or --expect is its value: names of --let, block.x, + - * / % and brackets. Without FILE: "
+            "the sum of two random vectors (--size, --dtype, --seed). A GPU or --backend=hip-cpu runs it.\v"
             "vector_add.hip 0:9 0:9 out 9 -b hip-cpu\tsums of two ranges\n",
     .arguments = "[FILE... [ARGUMENT...]]",
     .input_count = FL_MAX_INPUTS,

@@ -2,7 +2,9 @@
 #include "kernel_arguments.h"
 #include "map_inputs.h"
 
+#include "files/files.h"
 #include "options/options.h"
+#include "run/reference.h"
 #include "support/fail.h"
 #include "support/memory.h"
 
@@ -32,19 +34,37 @@ static char *vector_add(fl_dtype dtype)
     return memory_text(text);
 }
 
-/* The kernel of the text, which is freed with it. */
-static kernel_text kernel_of(char *text, const char *shown_as, const char *entry)
+void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
 {
-    kernel_text k = {.shown_as = shown_as, .entry = entry, .text = text};
+    char message[1024];
+
+    included_tell(k->lines, fl_last_error(), message, sizeof message);
+    if (status == FL_E_SOURCE)
+        user_text_refused(message, log);
+    must(status);
+}
+
+void kernel_text_free(kernel_text *k)
+{
+    free(k->text);
+    included_free(k->lines);
+}
+
+/* Describes the kernel of the text. */
+static void describe(kernel_text *k)
+{
     char log[USER_LOG];
 
-    user_text_must(fl_kernel_read(k.text, k.shown_as, entry, log, sizeof log, &k.info), log);
-    return k;
+    kernel_text_must(k, fl_kernel_read(k->text, k->shown_as, k->entry, log, sizeof log, &k->info), log);
 }
 
 kernel_text kernel_text_read(const char *path, const char *entry)
 {
-    return kernel_of(user_text_read(path, "a kernel's text"), path, entry);
+    kernel_text k = {.shown_as = path, .entry = entry};
+
+    k.text = included_read(path, &k.lines);
+    describe(&k);
+    return k;
 }
 
 /* ----------------------------------------------------------------------------------------------- arrays ---- */
@@ -107,29 +127,99 @@ static void take_input(exercise *e, kernel_options *own, int i, const char *word
     own->arrays[own->array_count++] = &e->inputs[e->input_count++];
 }
 
+/* out, out=SHAPE, inout:FILE */
+static bool is_output(const char *word)
+{
+    return strcmp(word, "out") == 0 || strncmp(word, "out=", 4) == 0 || strncmp(word, "inout:", 6) == 0;
+}
+
+/* Returns whether the word names an array: a file, a range, or one that is made here. A number alone is none for a
+ * T *, where it is rather a shape without its out=. */
+static bool is_array(const char *word)
+{
+    return strchr(word, ':') || file_ends_in(word, ".npy") || file_ends_in(word, ".png");
+}
+
 /* Takes an output: its initial content where it has one; and its shape, unless that is the first input's. */
 static void take_output(exercise *e, kernel_options *own, int i, const char *word)
 {
     const fl_parameter *p = &own->kernel.info.parameters[i];
-    const int place = own->output_count;
+    const int place = own->arguments[i].output;
     output_spec *o = &own->specs[place];
 
-    if (place == MOST_OUTPUTS || own->array_count == MOST_INPUTS)
-        fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", p->name, MOST_OUTPUTS);
-    own->arguments[i].output = own->output_count++;
     own->outputs[place] = p->name;
     o->dtype = p->dtype;
-    if (strncmp(word, "inout:", 6) == 0) {
-        own->begins[place] = read_array(e, p, word + 6);
+    if (strncmp(word, "out=", 4) == 0) {
+        read_shape(word, word + 4, o);
+    } else if (strcmp(word, "out") != 0) {
+        if (own->array_count == MOST_INPUTS)
+            fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are read", p->name, MOST_INPUTS);
+        own->begins[place] = read_array(e, p, is_output(word) ? word + strlen("inout:") : word);
         o->ndim = own->begins[place].ndim;
         memcpy(o->shape, own->begins[place].shape, sizeof o->shape);
         own->arrays[own->array_count++] = &own->begins[place];
-    } else if (strncmp(word, "out=", 4) == 0) {
-        read_shape(word, word + 4, o);
-    } else if (strcmp(word, "out") != 0) {
-        fail(EXIT_BAD_INPUT, "'%s': %s is a %s * that the kernel can write; expected out, out=SHAPE or inout:FILE",
-             word, p->name, fl_dtype_name(p->dtype));
     }
+}
+
+/* Returns whether --expect=NAME:EXPR names the parameter. */
+static bool is_expected(const kernel_options *own, const fl_parameter *p)
+{
+    const size_t length = strlen(p->name);
+
+    return own->expect && strncmp(own->expect, p->name, length) == 0 && own->expect[length] == ':';
+}
+
+typedef enum output_group { OUTPUT_EXPECTED, OUTPUT_CALLED, OUTPUT_FILE, OUTPUT_NONE } output_group;
+
+/* Finds out whether the parameter is an output: --expect names it, its word says so, or it is a file and the kernel may
+ * write to it. */
+static output_group group_of(const kernel_options *own, int i, const char *word)
+{
+    const fl_parameter *p = &own->kernel.info.parameters[i];
+
+    if (is_expected(own, p) && (!p->is_array || p->is_constant))
+        fail(EXIT_BAD_INPUT, "--expect: %s is no output: it is %s", p->name,
+             p->is_array ? "an array that the kernel cannot write" : "a number");
+    if (!p->is_array || p->is_constant)
+        return OUTPUT_NONE;
+    if (!is_output(word) && !is_array(word))
+        fail(EXIT_BAD_INPUT,
+             "'%s': %s is a %s * that the kernel can write; expected out, out=SHAPE or inout:FILE; or a file, where it "
+             "reads one",
+             word, p->name, fl_dtype_name(p->dtype));
+    return is_expected(own, p)                           ? OUTPUT_EXPECTED
+           : is_output(word)                             ? OUTPUT_CALLED
+           : own->kernel.info.written & UINT32_C(1) << i ? OUTPUT_FILE
+                                                         : OUTPUT_NONE;
+}
+
+/* Gives each output its place. The first one is shown, checked and written: the one that --expect names, else the first
+ * that its word calls an output, else the first file that the kernel may write to. */
+static void place_outputs(const exercise *e, kernel_options *own)
+{
+    const fl_kernel_info *info = &own->kernel.info;
+    int grid = -1;
+
+    for (output_group group = OUTPUT_EXPECTED; group < OUTPUT_NONE; group++)
+        for (int i = 0; i < info->count; i++) {
+            if (group_of(own, i, e->common.arguments[i]) != group)
+                continue;
+            if (own->output_count == MOST_OUTPUTS)
+                fail(EXIT_BAD_INPUT, "%s: more than %d arrays that are written", info->parameters[i].name,
+                     MOST_OUTPUTS);
+            own->arguments[i].output = own->output_count++;
+        }
+    for (int i = info->count - 1; i >= 0; i--)
+        if (own->arguments[i].output >= 0 &&
+            (grid < 0 || is_output(e->common.arguments[i]) || !is_output(e->common.arguments[grid])))
+            grid = i;
+    own->grid_output = grid >= 0 ? own->arguments[grid].output : 0;
+    for (int i = 0; i < info->count; i++)
+        if (is_expected(own, &info->parameters[i])) {
+            own->expect_given = own->expect;
+            own->expect += strlen(info->parameters[i].name) + 1;
+            break;
+        }
 }
 
 /* `out` alone has the shape of the first array that is read, which may stand after it. */
@@ -184,7 +274,8 @@ static void take_embedded(exercise *e, kernel_options *own)
     const fl_dtype dtype = exercise_dtype(e, FL_F32);
     const double most = fl_dtype_is_float(dtype) ? 1 : 100;
 
-    own->kernel = kernel_of(vector_add(dtype), "vector_add", own->entry);
+    own->kernel = (kernel_text){.shown_as = "vector_add", .entry = own->entry, .text = vector_add(dtype)};
+    describe(&own->kernel);
     for (int i = 0; i < 2; i++) {
         own->arguments[i].input = i;
         e->inputs[i] = exercise_random(dtype, 1, &size, 0, most, e->common.seed + (uint64_t)i);
@@ -196,6 +287,25 @@ static void take_embedded(exercise *e, kernel_options *own)
     own->specs[0].dtype = dtype;
     own->arguments[3].integer = size;
     own->expect = own->expect ? own->expect : "x + y";
+}
+
+/* A kernel without an output may print, as the first one of a course does. The other rooms expect an output: it gets
+ * one that it does not see. */
+static void take_nothing(const exercise *e, kernel_options *own)
+{
+    const fl_kernel_info *info = &own->kernel.info;
+    bool arrays = false;
+
+    for (int i = 0; i < info->count; i++)
+        arrays = arrays || info->parameters[i].is_array;
+    if (!info->prints)
+        fail(EXIT_BAD_INPUT, "%s has no output: %s, and it calls no printf", info->name,
+             arrays ? "it writes to no array" : "no parameter is a pointer");
+    if (own->expect || e->common.output)
+        fail(EXIT_BAD_INPUT, "--%s: %s has no output, it only prints", own->expect ? "expect" : "output", info->name);
+    own->only_prints = true;
+    own->outputs[own->output_count++] = "nothing";
+    own->specs[0] = (output_spec){.dtype = FL_U8, .ndim = 1, .shape = {1}};
 }
 
 void kernel_take(exercise *e)
@@ -212,24 +322,58 @@ void kernel_take(exercise *e)
         take_embedded(e, own);
     } else {
         own->kernel = kernel_text_read(e->word, own->entry);
+        if (given == 0 && info->count > 0 && !own->entry && *info->kernels) {
+            char kernels[1024];
+            included_tell(own->kernel.lines, info->kernels, kernels, sizeof kernels);
+            fail(EXIT_BAD_INPUT, "%s has several kernels, and --entry=NAME chooses one: %s", own->kernel.shown_as,
+                 kernels);
+        }
         if (given != info->count)
             fail(EXIT_BAD_INPUT, "%d argument%s given; %s of %s takes %d", given, given == 1 ? " is" : "s are",
                  info->name, own->kernel.shown_as, info->count);
+        place_outputs(e, own);
         for (int i = 0; i < given; i++) {
             const char *word = e->common.arguments[i];
             if (!info->parameters[i].is_array)
                 take_number(&info->parameters[i], word, &own->arguments[i]);
-            else if (info->parameters[i].is_constant)
-                take_input(e, own, i, word);
-            else
+            else if (own->arguments[i].output >= 0)
                 take_output(e, own, i, word);
+            else
+                take_input(e, own, i, word);
         }
     }
     if (own->output_count == 0)
-        fail(EXIT_BAD_INPUT, "%s has no output: every pointer parameter is const", info->name);
+        take_nothing(e, own);
     settle_outputs(own);
     read_constants(e, own);
     kernel_count_work(own);
+}
+
+fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel)
+{
+    fl_status status = FL_OK;
+
+    for (int i = 0; i < own->constant_count && status == FL_OK; i++) {
+        const kernel_constant *c = &own->constants[i];
+        fl_array *array = reference_upload(device, &c->value, false);
+        char *name = memory_text(c->name);
+        name[c->length] = '\0';
+        status = fl_kernel_constant(kernel, name, array);
+        free(name);
+        fl_array_free(array);
+    }
+    return status;
+}
+
+void kernel_remark(kernel_options *own)
+{
+    const kernel_text *k = &own->kernel;
+
+    if (!own->remarked && *k->info.left_out)
+        note("%s: left out, since the kernel does not name it: %s", k->shown_as, k->info.left_out);
+    if (!own->remarked && *k->info.unfilled && own->constant_count == 0)
+        note("%s: nothing fills the __constant__ %s: --constant=NAME:FILE does", k->shown_as, k->info.unfilled);
+    own->remarked = true;
 }
 
 void kernel_arguments_free(kernel_options *own)
@@ -242,5 +386,5 @@ void kernel_arguments_free(kernel_options *own)
         fl_kernel_free(own->code[i].kernel);
     for (int i = 0; i < own->filled_count; i++)
         free(own->filled[i]);
-    free(own->kernel.text);
+    kernel_text_free(&own->kernel);
 }

@@ -8,6 +8,15 @@
 
 /* Ends the command if it cannot be read. */
 kernel_text kernel_text_read(const char *path, const char *entry);
+/* user_text_must for a kernel's text: a place in a header is the header's. */
+void kernel_text_must(const kernel_text *k, fl_status status, const char *log);
+void kernel_text_free(kernel_text *k);
+
+/* Copies the values of --constant into the compiled kernel's variables. */
+fl_status kernel_fill_constants(const kernel_options *own, fl_device *device, fl_kernel *kernel);
+
+/* Says once what of the file no compiler sees. Call it when the kernel has compiled: an error in it stands alone. */
+void kernel_remark(kernel_options *own);
 
 /* exercise_kind.take */
 void kernel_take(exercise *e);

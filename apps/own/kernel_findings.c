@@ -24,12 +24,14 @@ unsigned findings_judge(const kernel_options *own, const measurement *m, compare
 
     for (int i = 0; m->watched.is_watched && i < all->count; i++) {
         const fl_finding *f = &all->list[i];
+        char text[1024];
+        included_tell(own->kernel.lines, f->text, text, sizeof text);
         if (is_error(own, f, is_right)) {
-            print_error("%s: %s", m->requested, f->text);
+            print_error("%s: %s", m->requested, text);
             found->ok = found->unknown = false;
             kinds |= 1u << f->kind;
         } else if (!is_right && !(f->kind == FL_FOUND_BEYOND && own->unguarded)) {
-            note("%s: %s", m->requested, f->text);
+            note("%s: %s", m->requested, text);
         }
     }
     return kinds;

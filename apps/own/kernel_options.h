@@ -6,6 +6,7 @@
 
 #include "formula.h"
 #include "function.h"
+#include "kernel_includes.h"
 
 #include "run/registry.h"
 
@@ -41,6 +42,7 @@ typedef struct kernel_argument {
 typedef struct kernel_text {
     const char *shown_as, *entry;
     char *text;
+    included_lines *lines; /* NULL: the text is no file's */
     fl_kernel_info info;
 } kernel_text;
 
@@ -49,10 +51,12 @@ typedef struct kernel_code {
     fl_device *device; /* NULL: none */
     const char *text;
     fl_kernel *kernel;
+    int64_t launches; /* of a kernel that prints */
 } kernel_code;
 
 typedef struct kernel_options {
     const char *entry, *expect;
+    const char *expect_given;  /* with the NAME: that expect lacks; NULL: it had none */
     const char *flops, *bytes; /* formulas; NULL: not given */
     double relative, absolute; /* of the check; -1: not given */
     int unguarded;             /* --guard=off */
@@ -86,6 +90,9 @@ typedef struct kernel_options {
     const host_array *inputs;              /* the exercise's */
     const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
+    bool remarked;    /* what was left out of the text is said */
+    bool only_prints; /* the kernel has no output, but printf */
+    int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
     kernel_code code[MOST_FUNCTION_DEVICES];
     char log[USER_LOG]; /* of the last compilation that failed */
 } kernel_options;

@@ -59,7 +59,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
         return status;
     for (int i = 0; i < e->input_count; i++)
         inputs[i] = in[i];
-    user_function_enter("function");
+    user_function_enter("function", true);
     return user_function_leave(fl_map(device, function, inputs, e->input_count, out[0], run));
 }
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * NVRTC reads no <cmath>, by which nvcc has the functions of math.h for integers, in double. hiprtc has them. */
+ * NVRTC reads no header. By <sys/types.h> nvcc has short names of integers, and by <cmath> the functions of math.h for
+ * integers, in double. hiprtc has them. */
 #if defined(__CUDACC_RTC__)
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
 template <typename T> struct flynn_integer;
 #define FLYNN_INTEGER(type) template <> struct flynn_integer<type> { typedef double real; };
 FLYNN_INTEGER(bool) FLYNN_INTEGER(char) FLYNN_INTEGER(signed char) FLYNN_INTEGER(unsigned char) FLYNN_INTEGER(short)

@@ -14,6 +14,17 @@ typedef unsigned long uint64_t, uintptr_t, size_t;
 #define UINT_MAX 4294967295u
 #define LONG_MAX 9223372036854775807L
 #define LONG_MIN (-LONG_MAX - 1)
+#define CHAR_BIT 8
+#define UCHAR_MAX 255
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT32_MAX INT_MAX
+#define INT32_MIN INT_MIN
+#define UINT32_MAX UINT_MAX
+#define INT64_MAX LONG_MAX
+#define INT64_MIN LONG_MIN
+#define UINT64_MAX 18446744073709551615ul
+#define ULLONG_MAX 18446744073709551615ull
 #define LLONG_MAX 9223372036854775807LL
 #define LLONG_MIN (-LLONG_MAX - 1)
 #define FLT_MAX 3.40282346638528859812e+38F
@@ -31,6 +42,7 @@ typedef unsigned long uint64_t, uintptr_t, size_t;
 #undef INFINITY
 #undef NAN
 #undef HUGE_VAL
+#undef HUGE_VALF
 #if defined(__CUDACC_RTC__)
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
@@ -40,6 +52,12 @@ typedef unsigned long uint64_t, uintptr_t, size_t;
 #define NAN __builtin_nanf("")
 #define HUGE_VAL __builtin_inf()
 #endif
+#define HUGE_VALF INFINITY
+#define CUDART_INF_F INFINITY
+#define CUDART_INF HUGE_VAL
+#define CUDART_NAN_F NAN
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931e+0
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765

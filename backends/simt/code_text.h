@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-/* Lines of thread_place.h, code_prelude.h and code_threads.h. */
+/* Lines of thread_place.h, code_prelude.h, code_intrinsics.h and code_threads.h. */
 extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
+extern "C" const char *const simt_code_intrinsics[];
 
 namespace
 {
@@ -92,7 +93,8 @@ std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
     std::string text;
-    for (const char *const *prelude : {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_threads})
+    for (const char *const *prelude :
+         {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_intrinsics, simt_code_threads})
         for (const char *const *line = prelude; *line; line++)
             text += *line;
     text += given;

@@ -312,10 +312,13 @@ caret "an unknown name" "wrong.hip:3:14: 'lenght' is not known" "    out[0] = le
 text '    out[0] = __shfl_sync(-1, n, 0);'
 caret "a warp" "wrong.hip:3:25: hip-cpu has no warps" "    out[0] = __shfl_sync(-1, n, 0);" "                        ^" \
     wrong.hip out=1 1
-text '#include <stdio.h>'
-caret "an include" "wrong.hip:3:1: only math.h" "#include <stdio.h>" "^" wrong.hip nowhere.npy
-text '%:/**/include <stdio.h>'
-caret "another spelling" "wrong.hip:3:1: only math.h" "%:/**/include <stdio.h>" "^" wrong.hip nowhere.npy
+printf '#include <cstdio>\n#include <cuda_runtime.h>\ntypedef float real;\nnamespace course {\ntemplate <int N>\n__global__ void k(real *out, int n)\n{\n    out[0] = n + N;\n}\n}\n__global__ void other(float *out) { out[0] = 1; }\nint main() { course::k<3><<<1, 1>>>(nullptr, 2); printf("%%d", atoi("1")); }\n' >file.cu
+run kernel file.cu out=1 4 --entry='course::k<3>' --expect=7 --backend=hip-cpu --repeat=3 --warmup=0
+check "a file with a main" test "$status" = 0
+check "a file with a main: the remark" grep -qF 'file.cu: left out, since the kernel does not name it: <cstdio>, <cuda_runtime.h>, main' "$work/err"
+run kernel file.cu --backend=hip-cpu
+check "several kernels" test "$status" = 2
+check "several kernels: the list" grep -qF 'file.cu has several kernels, and --entry=NAME chooses one: k (line 6), other (line 11)' "$work/err"
 printf '__device__ float helper(float x);\n__global__ void k(float *out, int n)\n{\n    out[0] = helper(n);\n}\n' >wrong.hip
 caret "a function without a definition" "wrong.hip:4:14: 'helper' is used, and nothing here defines it" \
     "    out[0] = helper(n);" "             ^" wrong.hip out=1 1

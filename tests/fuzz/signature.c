@@ -161,12 +161,22 @@ static void try_expression(const char *text)
     free(function);
 }
 
-/* The declaration that is made of a kernel is one of the same kernel. */
+/* Blanks the directives that keep the places of errors, which a user's text may not have. */
+static void blank_lines(char *compiled)
+{
+    static const char before[] = "\nextern \"C\"\n#line ";
+
+    for (char *at = strstr(compiled, before); at; at = strstr(at, before))
+        for (at += strlen(before) - strlen("#line "); *at != '\n'; at++)
+            *at = ' ';
+}
+
+/* The text that a compiler gets of a file is one of the same kernel. */
 static void try_kernel(const char *text)
 {
     core_kernel_signature signature, again;
     core_text_error error;
-    char *clean, *cleaner, *definition;
+    char *clean, *cleaner;
     const fl_status status = core_kernel_signature_read(text, NULL, &signature, &clean, &error);
 
     fuzz_demand(status == FL_OK || status == FL_E_SOURCE, "%s", fl_status_name(status));
@@ -178,22 +188,19 @@ static void try_kernel(const char *text)
     fuzz_demand(strlen(clean) == strlen(text), "%zu bytes became %zu", strlen(text), strlen(clean));
     fuzz_demand(*signature.name && signature.count <= FL_MAX_PARAMETERS, "'%s' has %d parameters", signature.name,
                 signature.count);
-    definition = strdup(signature.declaration);
-    *strrchr(definition, ';') = '{';
-    *strrchr(definition, '\n') = '}';
-    fuzz_demand(core_kernel_signature_read(definition, signature.name, &again, &cleaner, &error) == FL_OK, "'%s': %s",
-                definition, error.what);
+    blank_lines(signature.compiled);
+    fuzz_demand(core_kernel_signature_read(signature.compiled, signature.name, &again, &cleaner, &error) == FL_OK,
+                "'%s': %s", signature.compiled, error.what);
     fuzz_demand(again.count == signature.count, "%d parameters became %d", signature.count, again.count);
     for (int i = 0; i < again.count; i++) {
         const core_parameter *a = &signature.parameters[i], *b = &again.parameters[i];
         fuzz_demand(*a->name && strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->is_array == b->is_array &&
                         a->is_constant == b->is_constant && a->layout.size == b->layout.size,
-                    "parameter %d of '%s'", i, definition);
+                    "parameter %d of '%s'", i, signature.compiled);
     }
-    free(definition);
-    free(again.declaration);
+    free(again.compiled);
     free(cleaner);
-    free(signature.declaration);
+    free(signature.compiled);
     free(clean);
 }
 

@@ -689,6 +689,11 @@ typedef struct fl_kernel_info {
     const char *name;
     int count; /* of parameters */
     fl_parameter parameters[FL_MAX_PARAMETERS];
+    const char *left_out; /* what of the host the text has, and no compiler sees: "<cstdio>, main"; or "" */
+    const char *kernels;  /* the kernels of the text, if it has several: "first (line 3), second (line 9)"; or "" */
+    const char *unfilled; /* __constant__ variables that the kernel names, without a value in the text; or "" */
+    uint32_t written;     /* bit i: the kernel may write to the array of parameter i; 0: it reads elements alone */
+    bool prints;          /* the kernel calls printf */
 } fl_kernel_info;
 
 /* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,
@@ -699,14 +704,17 @@ typedef struct fl_argument {
     double real;
 } fl_argument;
 
-/* A kernel from its text: the one named `entry`, or with NULL the last one that the text defines, such as
+/* A kernel from its text: the one named `entry` ("NAME", "SPACE::NAME", "NAME<float, 16>"), or with NULL the last one
+ * that the text defines, such as
  *
  *     __global__ void vector_add(const float *a, const float *b, float *out, int size) { ... }
  *
  * with or without extern "C", which it gets if it lacks it. Its parameters are numbers, and pointers to them for
  * arrays: float * is f32, double * f64, int * and unsigned * i32, long * and unsigned long * i64, uint8_t *, char * and
  * bool * u8; float4 * and the like have elements of f32, f64 or i32. `defines` are macros, "NAME" or "NAME=VALUE", NULL
- * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include.
+ * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include. The text
+ * may be a file for nvcc or hipcc: the compiler gets the kernel and what it names, and no headers, host functions or
+ * launches.
  *
  * `shown_as`, `log` and what is kept for later processes are as in fl_function_create. A GPU compiles with the vendor's
  * library (NVRTC, hiprtc), an emulation with the system's `c++`. FL_E_ARGUMENT, FL_E_SOURCE, FL_E_UNSUPPORTED (the

@@ -26,7 +26,13 @@ static fl_status read_text(const char *call, const core_user_text *text, const c
 
 static void describe(const core_kernel_signature *signature, fl_kernel_info *info)
 {
-    *info = (fl_kernel_info){.name = signature->name, .count = signature->count};
+    *info = (fl_kernel_info){.name = signature->name,
+                             .count = signature->count,
+                             .left_out = signature->left_out,
+                             .kernels = signature->kernels,
+                             .unfilled = signature->unfilled,
+                             .written = signature->written,
+                             .prints = signature->prints};
     for (int i = 0; i < signature->count; i++) {
         const core_parameter *p = &signature->parameters[i];
         info->parameters[i] = (fl_parameter){p->name, p->dtype, p->is_array, p->is_constant};
@@ -48,7 +54,7 @@ fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const c
     if (status != FL_OK)
         return status;
     describe(&signature, &found);
-    free(signature.declaration);
+    free(signature.compiled);
     return core_give(info, size, &found, sizeof found);
 }
 
@@ -105,12 +111,12 @@ fl_status fl_kernel_create(fl_device *device, const char *source, const char *sh
         status = core_fail(FL_E_UNSUPPORTED, "%s cannot run a user's kernel; a GPU can, and hip-cpu",
                            device->plugin.info.resource);
     if (status == FL_OK) {
-        described.text = clean;
-        described.before = k->signature.declaration;
+        described.text = k->signature.compiled;
+        described.before = "";
         described.name = k->signature.name;
         status = core_user_text_compile(&text, device, &described, false, &k->compiled);
     }
-    free(k->signature.declaration);
+    free(k->signature.compiled);
     free(clean);
     if (status != FL_OK) {
         free(k);

@@ -53,7 +53,7 @@ fl_status core_user_text_compile(const core_user_text *text, fl_device *device, 
         return core_fail(FL_E_MEMORY, "out of host memory");
     status = api->compile(device->plugin.self, source, output, OUTPUT, &compiled->code);
     if (status == FL_E_SOURCE)
-        status = refuse_compiled(text, source->text, is_expression, output);
+        status = refuse_compiled(text, source->kernel ? text->source : source->text, is_expression, output);
     if (status == FL_OK) {
         core_device_keep(device);
         compiled->device = device;

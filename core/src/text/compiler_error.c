@@ -313,6 +313,18 @@ static bool reads_undefined(const char *output, const char *text, core_text_erro
     return true;
 }
 
+/* Finds the text's own instructions, which this assembler does not know. Returns false if there are none. */
+static bool reads_assembler(const char *output, const char *text, core_text_error *error)
+{
+    said s;
+
+    if (!strstr(output, "Assembler messages:") || (!find_use(text, "asm", &s) && !find_use(text, "__asm__", &s)))
+        return false;
+    core_source_fail(error, s.line, s.column,
+                     "asm has instructions that this device does not have: PTX is for GPUs of NVIDIA's alone");
+    return true;
+}
+
 bool core_compiler_error(const char *output, const char *text, const char *shown_as, core_text_error *error)
 {
     char message[256], name[64], proposed[64];
@@ -320,7 +332,7 @@ bool core_compiler_error(const char *output, const char *text, const char *shown
     said s;
 
     if (!find_error(output, shown_as, &s))
-        return reads_undefined(output, text, error);
+        return reads_undefined(output, text, error) || reads_assembler(output, text, error);
     find_place(&s, text);
     copy_message(&s, message, sizeof message);
     if (!finds_unknown(message, name)) {

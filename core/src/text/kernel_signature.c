@@ -1,60 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_signature.h"
-#include "text_functions.h"
+#include "kernel_cut.h"
+#include "kernel_refused.h"
+#include "kernel_written.h"
 #include "device/status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KERNELS = 64 };
-
-/* The kernels that were found so far. */
-typedef struct found_kernels {
-    const char *entry;     /* NULL: the last one */
-    core_definition found; /* name.length 0: there is none */
-    char names[MOST_KERNELS][CORE_NAME_SIZE];
-    int count;
-} found_kernels;
-
-/* The head of the kernel that is read. */
 typedef struct head_reader {
     core_reader reader;
     core_text_error *error;
+    const kernel_cut *cut;
 } head_reader;
 
 static fl_status fail_at(const core_token *token, core_text_error *error, const char *what)
 {
     return core_source_fail(error, token->line, token->column, "%s", what);
-}
-
-/* Returns whether the word stands before the function's name; *token is then the word. */
-static bool stands_before_name(const core_definition *d, const char *word, core_token *token)
-{
-    core_text_error unused;
-    core_reader reader = d->item;
-
-    while (core_token_next_of_code(&reader, token, &unused) == FL_OK && token->kind != CORE_TOKEN_END &&
-           token->at != d->name.at)
-        if (core_token_is(token, word))
-            return true;
-    return false;
-}
-
-static fl_status take(void *user, const core_definition *definition, core_text_error *error)
-{
-    found_kernels *found = user;
-    core_token token;
-
-    (void)error;
-    if (!stands_before_name(definition, "__global__", &token))
-        return FL_OK;
-    if (found->count < MOST_KERNELS && definition->name.length < CORE_NAME_SIZE) {
-        memcpy(found->names[found->count], definition->name.at, definition->name.length);
-        found->names[found->count++][definition->name.length] = '\0';
-    }
-    if (!found->entry || core_token_is(&definition->name, found->entry))
-        found->found = *definition;
-    return FL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- parameters ---- */
@@ -95,16 +57,100 @@ static bool add_vector(parameter_reader *p, const core_token *token)
     return p->is_vector;
 }
 
-static fl_status fail_of_type(const core_token *token, core_text_error *error)
+static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_token *name, int depth);
+
+/* Adds the words of what a name stands for. */
+static bool add_words(parameter_reader *p, const kernel_cut *cut, core_reader reader, const char *end, int depth)
 {
-    return core_source_fail(error, token->line, token->column,
-                            "'%s' is not a type of a number; a kernel takes numbers, and pointers to them: %s",
-                            core_token_show(token).text, core_type_names);
+    core_text_error unused;
+    core_token token;
+    bool any = false;
+
+    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < end &&
+           !core_token_is(&token, ";")) {
+        if (core_token_is(&token, "const"))
+            p->is_constant = true;
+        else if (core_token_is(&token, "*") && p->pointers == 0 && any)
+            p->pointers = 1;
+        else if (!core_type_add(&p->type, &token) && !add_vector(p, &token) && !add_alias(p, cut, &token, depth))
+            return false;
+        any = true;
+    }
+    return any;
 }
 
-static fl_status add_word(parameter_reader *p, const core_token *token, core_text_error *error)
+/* Reads a name of a type that the text defines, by typedef, using or #define, or a template's parameter. */
+static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_token *name, int depth)
 {
-    if (core_token_is_one_of(token, "volatile", "register", "__restrict__", "__restrict", "restrict", NULL))
+    enum { DEEPEST = 8 };
+    static const char *const usual[][2] = {{"uchar", "unsigned char"},
+                                           {"ushort", "unsigned short"},
+                                           {"uint", "unsigned int"},
+                                           {"ulong", "unsigned long"},
+                                           {"clock_t", "long"}};
+    core_reader reader;
+
+    if (name->kind != CORE_TOKEN_NAME || depth == DEEPEST || p->type.words != 0)
+        return false;
+    for (int i = 0; i < cut->template_count; i++) {
+        const cut_parameter *t = &cut->template[i];
+        if (!t->is_type || t->name.length != name->length || memcmp(t->name.at, name->at, name->length) != 0)
+            continue;
+        core_reader_start(&reader, t->value);
+        return add_words(p, cut, reader, t->value + strlen(t->value), depth + 1);
+    }
+    const core_defined *d = core_file_find(&cut->file, name);
+    for (int same = 0; d && same < DEEPEST && d < cut->file.names + cut->file.name_count && core_defined_is(d, name);
+         d++, same++) {
+        core_reader from;
+        const char *end;
+        if (cut_alias(&cut->file.items[d->item], name, &from, &end))
+            return add_words(p, cut, from, end, depth + 1);
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (!core_token_is(name, usual[i][0]))
+            continue;
+        core_reader_start(&reader, usual[i][1]);
+        return add_words(p, cut, reader, usual[i][1] + strlen(usual[i][1]), depth + 1);
+    }
+    return false;
+}
+
+/* Returns whether the text defines the name as a struct, class or union. */
+static bool is_struct(const kernel_cut *cut, const core_token *name)
+{
+    const core_defined *d = core_file_find(&cut->file, name);
+
+    return d && cut->file.items[d->item].kind == CORE_ITEM_TYPE;
+}
+
+static fl_status fail_of_type(const kernel_cut *cut, const core_token *token, core_text_error *error)
+{
+    const core_token_text shown = core_token_show(token);
+    const char *name = shown.text, *why = core_type_refused(token);
+    const core_type none = {0};
+    parameter_reader vector = {.type = none};
+
+    if (is_struct(cut, token))
+        return core_source_fail(error, token->line, token->column,
+                                "'%s' is a type of the text's own; a kernel takes numbers, and pointers to them: give "
+                                "each member an array or a number of its own",
+                                name);
+    if (why)
+        return core_source_fail(error, token->line, token->column, "'%s': %s", name, why);
+    if (add_vector(&vector, token) || core_token_is(token, "dim3"))
+        return core_source_fail(error, token->line, token->column,
+                                "'%s' alone is no argument: give the kernel its members as numbers, or a pointer",
+                                name);
+    return core_source_fail(error, token->line, token->column,
+                            "'%s' is not a type of a number; a kernel takes numbers, and pointers to them: %s", name,
+                            core_type_names);
+}
+
+static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core_token *token, core_text_error *error)
+{
+    if (core_token_is_one_of(token, "volatile", "register", "__restrict__", "__restrict", "restrict",
+                             "__grid_constant__", NULL))
         return FL_OK;
     if (core_token_is(token, "const")) {
         p->is_constant = p->is_constant || p->pointers == 0;
@@ -122,10 +168,10 @@ static fl_status add_word(parameter_reader *p, const core_token *token, core_tex
     if (p->name.length > 0)
         return core_source_fail(error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
                                 core_token_show(token).text, core_token_show(&p->name).text);
-    if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token)))
+    if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) || add_alias(p, cut, token, 0)))
         return FL_OK;
     if (p->type.words == 0)
-        return fail_of_type(token, error);
+        return fail_of_type(cut, token, error);
     p->name = *token;
     return FL_OK;
 }
@@ -141,8 +187,8 @@ static bool dtype_of_elements(const core_type_layout *layout, fl_dtype *dtype)
 }
 
 /* Makes a parameter of what was read. */
-static fl_status settle(const parameter_reader *p, const core_token *end, core_parameter *parameter,
-                        core_text_error *error)
+static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const core_token *end,
+                        core_parameter *parameter, core_text_error *error)
 {
     const core_token *first = &p->first;
     bool is_bool;
@@ -150,7 +196,7 @@ static fl_status settle(const parameter_reader *p, const core_token *end, core_p
     if (first->length == 0)
         return fail_at(end, error, "a parameter is missing");
     if (!core_type_lies(&p->type, &parameter->layout) || (p->is_vector && p->pointers == 0))
-        return fail_of_type(first, error);
+        return fail_of_type(cut, first, error);
     if (p->name.length == 0)
         return fail_at(first, error, "a parameter without a name");
     if (p->name.length >= CORE_NAME_SIZE)
@@ -177,12 +223,12 @@ static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_
             p.pointers = 1; /* T name[] is a pointer, too */
             status = core_skip_brackets(&h->reader, h->error);
         } else {
-            status = add_word(&p, token, h->error);
+            status = add_word(&p, h->cut, token, h->error);
         }
         if (status == FL_OK)
             status = core_token_next_of_code(&h->reader, token, h->error);
     }
-    return status == FL_OK ? settle(&p, token, parameter, h->error) : status;
+    return status == FL_OK ? settle(&p, h->cut, token, parameter, h->error) : status;
 }
 
 /* Returns whether nothing, or void, follows the "(". */
@@ -200,11 +246,11 @@ static bool takes_nothing(core_reader reader)
 
 static fl_status read_parameters(head_reader *h, core_kernel_signature *signature)
 {
-    core_token token;
-    fl_status status = core_token_next_of_code(&h->reader, &token, h->error); /* ( */
+    core_token token = {0};
+    fl_status status = FL_OK;
 
-    if (status != FL_OK || takes_nothing(h->reader))
-        return status;
+    if (takes_nothing(h->reader))
+        return FL_OK;
     while (status == FL_OK && !core_token_is(&token, ")")) {
         status = core_token_next_of_code(&h->reader, &token, h->error);
         if (status == FL_OK && signature->count == FL_MAX_PARAMETERS)
@@ -218,95 +264,58 @@ static fl_status read_parameters(head_reader *h, core_kernel_signature *signatur
 
 /* --------------------------------------------------------------------------------------------- the whole ---- */
 
-/* extern "C" __global__ void NAME(...): a definition that follows inherits the linkage. */
-static fl_status declare(const core_definition *d, core_kernel_signature *signature)
+static fl_status read_kernel(kernel_cut *cut, core_kernel_signature *signature, core_text_error *error)
 {
-    static const char before[] = "extern \"C\" __global__ void ";
-    core_text_error unused;
-    core_reader reader;
-    core_token token;
-    size_t used = sizeof before - 1;
-    char *text = malloc(sizeof before + (size_t)(d->body.at - d->name.at) * 2 + 2);
+    const core_item *item = &cut->file.items[cut->kernel];
+    head_reader h = {.reader = item->parameters, .error = error, .cut = cut};
 
-    if (!text)
-        return core_fail(FL_E_MEMORY, "out of host memory");
-    memcpy(text, before, used);
-    /* Up to the bracket that closes the parameters: one blank after each token. */
-    core_reader_start(&reader, d->name.at);
-    for (int depth = -1; depth != 0 && core_token_next_of_code(&reader, &token, &unused) == FL_OK;) {
-        const int opens = core_token_is(&token, "(") - core_token_is(&token, ")");
-        depth = depth < 0 && opens == 0 ? -1 : depth < 0 ? 1 : depth + opens;
-        memcpy(text + used, token.at, token.length);
-        used += token.length;
-        text[used++] = ' ';
+    if (item->name.length >= CORE_NAME_SIZE)
+        return fail_at(&item->name, error, "a name of more than 63 bytes");
+    memcpy(signature->name, item->name.at, item->name.length);
+    return read_parameters(&h, signature);
+}
+
+static unsigned find_written(const kernel_cut *cut, const core_kernel_signature *signature)
+{
+    const char *names[FL_MAX_PARAMETERS];
+
+    for (int i = 0; i < signature->count; i++) {
+        const core_parameter *p = &signature->parameters[i];
+        names[i] = p->is_array && !p->is_constant ? p->name : NULL;
     }
-    memcpy(text + used, ";\n", sizeof ";\n");
-    signature->declaration = text;
-    return FL_OK;
-}
-
-/* There is no kernel, or none of that name. */
-static fl_status fail_of_entry(const found_kernels *found, core_text_error *error)
-{
-    const char *names[MOST_KERNELS], *nearest;
-
-    if (found->count == 0)
-        return core_source_fail(error, 1, 1,
-                                "no kernel is defined here; one is: __global__ void one(float *out) { "
-                                "out[threadIdx.x] = 1; }");
-    for (int i = 0; i < found->count; i++)
-        names[i] = found->names[i];
-    nearest = fl_nearest_name(found->entry, names, (size_t)found->count);
-    return core_source_fail(error, 1, 1,
-                            nearest ? "no kernel '%s' is defined here; did you mean '%s'?"
-                                    : "no kernel '%s' is defined here; the last one is '%s'",
-                            found->entry, nearest ? nearest : names[found->count - 1]);
-}
-
-static fl_status read_kernel(const found_kernels *found, core_kernel_signature *signature, core_text_error *error)
-{
-    const core_definition *d = &found->found;
-    head_reader h = {.reader = d->body, .error = error};
-    core_token token;
-    fl_status status;
-
-    if (d->name.length == 0)
-        return fail_of_entry(found, error);
-    if (d->name.length >= CORE_NAME_SIZE)
-        return fail_at(&d->name, error, "a name of more than 63 bytes");
-    if (stands_before_name(d, "template", &token))
-        return fail_at(&token, error, "a kernel that is launched by its name is not a template");
-    if (stands_before_name(d, "static", &token))
-        return fail_at(&token, error, "a kernel that is launched by its name is not static");
-    if (!stands_before_name(d, "void", &token))
-        return fail_at(&d->name, error, "a kernel returns void");
-    memcpy(signature->name, d->name.at, d->name.length);
-    for (h.reader = d->item; h.reader.at < d->name.at + d->name.length;)
-        core_token_next_of_code(&h.reader, &token, error); /* to the end of the name */
-    status = read_parameters(&h, signature);
-    return status == FL_OK ? declare(d, signature) : status;
+    return core_kernel_written(cut, names, signature->count);
 }
 
 fl_status core_kernel_signature_read(const char *text, const char *entry, core_kernel_signature *signature,
                                      char **clean, core_text_error *error)
 {
-    found_kernels *found = calloc(1, sizeof *found);
-    core_definition_reader reader = {.take = take, .user = found, .is_cxx = true};
+    kernel_cut *cut = calloc(1, sizeof *cut);
     fl_status status;
 
     *signature = (core_kernel_signature){.count = 0};
     *clean = NULL;
-    if (!found)
+    if (!cut)
         return core_fail(FL_E_MEMORY, "out of host memory");
-    found->entry = entry;
-    status = core_definitions_read(text, &reader, clean, error);
+    status = cut_begin(cut, text, entry, error);
+    if (status == FL_OK)
+        status = read_kernel(cut, signature, error);
+    if (status == FL_OK)
+        status = cut_end(cut);
+    if (status == FL_OK)
+        status = core_kernel_refused(cut, error);
+    if (status != FL_OK)
+        free(cut->compiled);
     if (status == FL_OK) {
-        status = read_kernel(found, signature, error);
-        if (status != FL_OK) {
-            free(*clean);
-            *clean = NULL;
-        }
+        *clean = cut->clean;
+        signature->compiled = cut->compiled;
+        signature->written = find_written(cut, signature);
+        signature->prints = core_kernel_prints(cut);
+        memcpy(signature->left_out, cut->left_out, sizeof signature->left_out);
+        memcpy(signature->kernels, cut->kernels, sizeof signature->kernels);
+        memcpy(signature->unfilled, cut->unfilled, sizeof signature->unfilled);
+        cut->clean = NULL;
     }
-    free(found);
+    cut_free(cut);
+    free(cut);
     return status;
 }

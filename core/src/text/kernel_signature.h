@@ -18,11 +18,17 @@ typedef struct core_kernel_signature {
     char name[CORE_NAME_SIZE];
     int count;
     core_parameter parameters[FL_MAX_PARAMETERS];
-    char *declaration; /* extern "C" __global__ void NAME(...): what makes the kernel's name plain; to free() */
+    unsigned written;   /* bit i: the kernel may write to the array of parameter i */
+    bool prints;        /* it calls printf */
+    char *compiled;     /* the text for a compiler, in which the kernel's name is plain; to free() */
+    char left_out[256]; /* what of the host the text has, and the compiler does not see: "<cstdio>, main"; or "" */
+    char kernels[512];  /* all kernels of the text, where there are several: "first (line 3), second (line 9)" */
+    char unfilled[256]; /* __constant__ variables that the kernel uses and the text does not fill: "a, b"; or "" */
 } core_kernel_signature;
 
-/* A text in HIP's dialect: the kernel `entry`, or with NULL the last one that it defines at file level. *clean as in
- * core_definitions_read. FL_E_SOURCE with `error` filled; FL_E_MEMORY. After FL_OK both texts are the caller's. */
+/* A text in HIP's dialect: the kernel `entry` ("NAME", "SPACE::NAME", "NAME<float, 16>"), or with NULL the last one
+ * that it defines. *clean is a copy, to free(), of the same length, in which all that the kernel does not name is
+ * blank, so that every other character keeps its place. FL_E_SOURCE with `error` filled; FL_E_MEMORY. */
 fl_status core_kernel_signature_read(const char *text, const char *entry, core_kernel_signature *signature,
                                      char **clean, core_text_error *error);
 

@@ -72,8 +72,10 @@ static fl_status read_directive(text_reader *t, const core_token *token)
         return fail_at(t, token, "a comment in #error or #warning, where some compilers have none");
     if (strncmp(word, "include", 7) != 0 && strncmp(word, "import", 6) != 0 && strncmp(word, "embed", 5) != 0)
         return FL_OK;
-    if (length != 7 || !is_known_include(word + length))
+    if ((length != 7 || !is_known_include(word + length)) && !t->to->take_include)
         return fail_of_include(t, token);
+    if (length != 7 || !is_known_include(word + length))
+        t->to->take_include(t->to->user, word + length + (word[length] == ' '));
     blank(t, token);
     return FL_OK;
 }
@@ -116,7 +118,7 @@ static fl_status open_brace(text_reader *t, const core_token *brace)
         t->item = t->reader;
         return FL_OK;
     }
-    if (!begins_body(t->item, brace, &definition.name))
+    if (!t->to->take || !begins_body(t->item, brace, &definition.name))
         return FL_OK;
     return t->to->take(t->to->user, &definition, t->error);
 }

@@ -17,6 +17,8 @@ typedef struct core_definition {
 typedef struct core_definition_reader {
     /* Takes each definition in its order; not FL_OK: the reading ends with it. */
     fl_status (*take)(void *user, const core_definition *definition, core_text_error *error);
+    /* Takes each include of another header, which becomes blank; NULL: such an include is an error. */
+    void (*take_include)(void *user, const char *words);
     void *user;
     bool is_cxx; /* the text is of C++, not of C */
     bool loops;  /* out: the text has for, while, do or goto */

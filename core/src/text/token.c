@@ -136,30 +136,41 @@ static fl_status skip_blanks(core_reader *r, core_text_error *error)
                                               "the backslash that ends the line before splits a word or mark");
 }
 
-/* Skips R"mark(...)mark", in which only its end has a meaning. Returns false if it does not end in its line. */
-static bool skip_raw(core_reader *r)
+/* Skips R"mark(...)mark", in which only its end has a meaning, in one line or over several. Returns false if it does
+ * not end. */
+static bool skip_raw(core_reader *r, bool in_line)
 {
-    const size_t length = strcspn(r->at, "\r\n"), mark = strcspn(r->at, "(\r\n");
+    enum { LONGEST_MARK = 16 };
+    const size_t mark = strcspn(r->at, "(\r\n");
+    core_reader here = *r;
 
-    for (size_t end = mark; end + mark < length; end++) {
-        if (r->at[end] != ')' || strncmp(r->at + end + 1, r->at + 1, mark - 1) != 0 || r->at[end + mark] != '"')
+    if (mark > LONGEST_MARK + 1 || r->at[mark] != '(')
+        return false;
+    for (here.at += mark; *here.at && !(in_line && (*here.at == '\n' || *here.at == '\r')); here.at++) {
+        if (*here.at == '\n') {
+            here.line++;
+            here.line_start = here.at + 1;
+        }
+        if (*here.at != ')' || strncmp(here.at + 1, r->at + 1, mark - 1) != 0 || here.at[mark] != '"')
             continue;
-        r->at += end + mark + 1;
-        r->only_cxx = true;
+        here.at += mark + 1;
+        here.only_cxx = true;
+        *r = here;
         return true;
     }
     return false;
 }
 
-/* Skips what stands in quotes. false: it does not end in its line. */
-static bool skip_quoted(core_reader *r)
+/* Skips what stands in quotes. false: it does not end in its line. Text without a meaning of its own, R"(...)", ends in
+ * a directive's line, elsewhere anywhere. */
+static bool skip_quoted(core_reader *r, bool in_line)
 {
     const char quote = *r->at, *word = r->at;
 
     while (word > r->text && is_of_name(word[-1]))
         word--;
     if (quote == '"' && r->at > word && r->at[-1] == 'R' && r->at - word <= 3 && strchr("RuUL", *word))
-        return skip_raw(r);
+        return skip_raw(r, in_line);
     for (r->at++; !is_line_end(r->at) && *r->at != quote;)
         if (!skip_joined_line(r))
             r->at += r->at[0] == '\\' && r->at[1] && r->at[1] != '\n' ? 2 : 1;
@@ -208,7 +219,7 @@ static fl_status skip_directive(core_reader *r, core_text_error *error)
         } else if (r->at[0] == '/' && r->at[1] == '*') {
             status = skip_comment(r, error);
         } else if (*r->at == '"' || *r->at == '\'') {
-            if (!skip_quoted(r)) {
+            if (!skip_quoted(r, true)) {
                 *r = here;
                 status = skip_apostrophe(r, error);
             }
@@ -252,7 +263,7 @@ fl_status core_token_next(core_reader *r, core_token *token, core_text_error *er
             r->at++;
     } else if (*r->at == '"' || *r->at == '\'') {
         token->kind = CORE_TOKEN_TEXT;
-        if (!skip_quoted(r))
+        if (!skip_quoted(r, false))
             status =
                 core_source_fail(error, token->line, token->column, "the %s that begins here does not end in its line",
                                  *token->at == '"' ? "text" : "character");

@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flynn kernel with files as courses have them, on hip-cpu: a kernel among host code, headers and launches; inputs that
+# lack const; kernels that only print; CUDA's own functions; what cannot run, and what is said of it.
+# shellcheck source=harness.sh
+. "$(dirname "$0")/harness.sh"
+hip=(--backend=hip-cpu --repeat=3 --warmup=0)
+
+run kernel --backend=hip-cpu --size=1000 --repeat=3 --warmup=0
+if [ "$status" != 0 ]; then
+    check "hip-cpu is not built here, or c++ is not" is_refused 3 ""
+    summary
+    exit
+fi
+says() { check "$1" grep -qF -- "$2" "$work/err"; }
+
+# ------------------------------------------------------------------------------------------------ a file with a main
+
+cat >saxpy.cu <<'END_OF_FILE'
+#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+#define CHECK(call) if ((call) != cudaSuccess) { std::fprintf(stderr, "failed\n"); std::exit(1); }
+#define SCALE 2.0f
+typedef float real;
+
+__device__ real scaled(real x) { return SCALE * x; }
+
+__global__ void saxpy(real *x, real *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = scaled(x[i]) + y[i];
+}
+
+extern "C" void solve(float *x, float *y, int n)
+{
+    saxpy<<<(n + 255) / 256, 256>>>(x, y, n);
+    CHECK(cudaDeviceSynchronize());
+}
+
+int main()
+{
+    std::vector<float> a(1000);
+    solve(a.data(), a.data(), 1000);
+    std::printf("%f\n", a[0]);
+}
+END_OF_FILE
+ok "a file with a main" kernel saxpy.cu 0:1000 inout:0:1000 1000 --expect='2 * x + y' "${hip[@]}"
+check "its kernel is right" grep -q " ok (emulation)$" "$work/out"
+says "what was left out" \
+    "saxpy.cu: left out, since the kernel does not name it: <cstdio>, <vector>, <cuda_runtime.h>, solve, main"
+# A file for an array without const is read; so is one that the kernel changes, and what it was before is put back.
+ok "files for every array" kernel saxpy.cu 0:1000 0:1000 1000 --expect='y: 2 * x + y' -o y.npy "${hip[@]}"
+check "y is written" npy y.npy 'shape == (1000,) and v[10] == 30'
+check "x is read alone" grep -q "^kernel: saxpy, 1000 f32, 1000 f32 -> 1000 f32$" "$work/out"
+run kernel saxpy.cu 0:1000 0:1000 1000 --expect='2 * x' "${hip[@]}"
+check "a wrong result" test "$status" = 1
+refused "a number as --expect's output" 2 "--expect: n is no output: it is a number" \
+    kernel saxpy.cu 0:10 0:10 10 --expect=n:3 "${hip[@]}"
+refused "a number for an array" 2 "'5': y is a f32 * that the kernel can write; expected out, out=SHAPE or inout:FILE" \
+    kernel saxpy.cu 0:10 5 10 "${hip[@]}"
+
+# What the text cannot prove to be only read is an output: by an address, an alias, a reference, a macro.
+for body in 'atomicAdd(&a[i], 1.0f)' 'float *p = a + i; *p += 1' 'float &r = a[i]; r += 1' 'add(a[i])' 'ADD(a[i], 1)' '++a[i]' \
+    '*(a + i) += 1' 'a[i] += 1'; do
+    printf '#define ADD(x, y) ((x) = (x) + (y))\n__device__ void add(float &x) { x += 1; }\n__global__ void k(float *a, float *b) { int i = threadIdx.x; %s; b[i] = a[i]; }\n' \
+        "$body" >write.cu
+    ok "a is written by $body" kernel write.cu 0:256 out --expect='a:x + 1' "${hip[@]}"
+    check "an array that $body writes is an output" grep -q "^kernel: k, 256 f32 -> 256 f32, 256 f32$" "$work/out"
+done
+printf '__global__ void k(int *n, int *a, int *b) { int i = threadIdx.x; b[i] = max(a[i] & 3, a[i] == *n); }\n' >read.cu
+ok "reads" kernel read.cu 0:1 0:256 out=256 --expect='max(y & 3, y == 0)' "${hip[@]}"
+check "do not make an output of a" grep -q "1 i32, 256 i32 -> 256 i32" "$work/out"
+
+# --expect=NAME: names an output, which -o writes; the grid stays that of the first one.
+printf '__global__ void k(const int *a, int *twice, int *count)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    twice[i] = 2 * a[i];\n    atomicAdd(count, 1);\n}\n' >count.cu
+ok "a second output" kernel count.cu 0:1024 out out=1 --expect=count:1024 -o count.npy "${hip[@]}"
+check "is compared, and written" npy count.npy 'shape == (1,) and v[0] == 1024'
+check "and named" grep -q "^checked against: 1024 (count alone)" "$work/out"
+run kernel count.cu 0:1024 out out=1 --expect=count:1000 "${hip[@]}"
+check "and found wrong" test "$status" = 1
+
+# NaN that no input explains is an error, unless it is expected.
+printf '__global__ void k(const float *a, float *b) { b[threadIdx.x] = sqrtf(a[threadIdx.x]); }\n' >root.cu
+run kernel root.cu --block=8 "${hip[@]}" -- -4:4 out
+check "NaN" test "$status" = 1
+says "where" "b[0] is NaN, and nothing that the kernel reads is"
+ok "NaN that is expected" kernel root.cu --block=8 --expect='sqrt(x)' "${hip[@]}" -- -4:4 out
+"$PYTHON" - "$here" <<'END_OF_SCRIPT'
+import sys
+sys.path.insert(0, sys.argv[1])
+import files
+open("nan.npy", "wb").write(files.npy([float("nan")] * 8, (8,), "<f4"))
+END_OF_SCRIPT
+ok "NaN that is read" kernel root.cu nan.npy out --block=8 "${hip[@]}"
+
+# ---------------------------------------------------------------------------------------- kernels that only print
+
+cat >hello.cu <<'END_OF_FILE'
+#include <stdio.h>
+__global__ void hello()
+{
+    printf("thread %d of block %d\n", threadIdx.x, blockIdx.x);
+}
+int main()
+{
+    hello<<<2, 3>>>();
+    return cudaDeviceSynchronize();
+}
+END_OF_FILE
+ok "hello" kernel hello.cu --grid=2 --block=3 "${hip[@]}"
+check "every thread prints once" test "$(grep -c "^thread [0-2] of block [01]$" "$work/err")" = 6
+check "it has no output" grep -q "^kernel: hello, no output$" "$work/out"
+check "nothing is checked" grep -q "^checked against: nothing; the kernel has no output" "$work/out"
+refused "--expect" 2 "--expect: hello has no output, it only prints" kernel hello.cu --expect=1 "${hip[@]}"
+refused "-o" 2 "--output: hello has no output, it only prints" kernel hello.cu -o hello.npy "${hip[@]}"
+printf '__global__ void k(const int *a) { int b = a[0]; }\n' >silent.cu
+refused "a kernel that does nothing" 2 "k has no output: it writes to no array, and it calls no printf" \
+    kernel silent.cu 0:4 "${hip[@]}"
+
+# ------------------------------------------------------------------------------------------- CUDA's own functions
+
+cat >bits.cu <<'END_OF_FILE'
+__global__ void bits(unsigned *out)
+{
+    uint i = 0;
+    uchar small = 250;
+    out[i++] = __float_as_uint(1.5f) == 0x3fc00000u;
+    out[i++] = __float_as_int(-2.0f) == (int)0xc0000000;
+    out[i++] = __uint_as_float(0x40490fdbu) == 3.14159274f;
+    out[i++] = __longlong_as_double(__double_as_longlong(0.1)) == 0.1;
+    out[i++] = __hiloint2double(__double2hiint(-7.25), __double2loint(-7.25)) == -7.25;
+    out[i++] = __mul24(-3, 0x01000005) == -15;
+    out[i++] = __umul24(0x01000003u, 5u) == 15;
+    out[i++] = __mulhi(-2147483647 - 1, 2) == -1;
+    out[i++] = __umulhi(0xffffffffu, 0xffffffffu) == 0xfffffffeu;
+    out[i++] = __umul64hi(~0ull, ~0ull) == ~0ull - 1;
+    out[i++] = __brev(1u) == 0x80000000u && __brevll(2ull) == 1ull << 62;
+    out[i++] = __clzll(1) == 63 && __clzll(0) == 64 && __ffsll(1ll << 40) == 41;
+    out[i++] = __float2int_rn(2.5f) == 2 && __float2int_rz(-2.7f) == -2 && __float2int_rd(-2.2f) == -3;
+    out[i++] = __float2int_ru(2.2f) == 3 && __float2int_rn(1e20f) == INT_MAX && __float2uint_rn(-4.0f) == 0;
+    out[i++] = __float2int_rz(-1e20f) == INT_MIN && __double2uint_rz(1e20) == UINT_MAX && __float2int_rn(NAN) == 0;
+    out[i++] = __double2ll_rn(1e300) == LLONG_MAX && __double2ll_rn(-1e300) == LLONG_MIN;
+    out[i++] = __sad(-3, 4, 1u) == 8 && __usad(3u, 9u, 1u) == 7;
+    out[i++] = __hadd(5, 8) == 6 && __rhadd(5, 8) == 7 && __hadd(-1, -2) == -2;
+    out[i++] = __funnelshift_l(0x80000000u, 1u, 1) == 3 && __funnelshift_r(0, 1u, 1) == 0x80000000u;
+    out[i++] = __byte_perm(0x33221100u, 0x77665544u, 0x7410) == 0x77441100u;
+    out[i++] = __byte_perm(0x00000080u, 0, 0x8888) == 0xffffffffu;
+    out[i++] = __saturatef(1.5f) == 1 && __saturatef(-1.0f) == 0 && __saturatef(0.25f) == 0.25f;
+    out[i++] = __fadd_rn(1.0f, 2.0f) == 3 && __ddiv_rn(1.0, 4.0) == 0.25 && __fsqrt_rn(9.0f) == 3;
+    out[i++] = sinpif(1.0f) == 0 && cospif(0.5f) == 0 && cospi(1.0) == -1 && sinpi(-0.5) == -1;
+    out[i++] = exp10f(3.0f) == 1000 && norm3df(2.0f, 3.0f, 6.0f) == 7;
+    out[i++] = sizeof(size_t) == 8 && small + 10 == 260 && warpSize == 32 && UINT32_MAX == 4294967295u;
+    out[i++] = CUDART_INF_F > FLT_MAX && clock() >= 0 && clock64() >= 0;
+    __stcs(&out[i], __ldcg(&out[0]));
+    i++;
+}
+END_OF_FILE
+ok "functions of bits and roundings" kernel bits.cu out=28 --block=1 --grid=1 --expect=1 "${hip[@]}"
+printf '#include <cassert>\n__global__ void k(int *out, int n)\n{\n    assert(n < 5);\n    out[threadIdx.x] = n;\n}\n' >assert.cu
+ok "assert" kernel assert.cu out=64 4 --block=64 --expect=4 "${hip[@]}"
+run kernel assert.cu out=64 5 "${hip[@]}"
+check "an assertion that fails" test "$status" = 1
+says "its line and test" 'line 4: k: block: [0,0,0], thread: ['
+says "and that the kernel ends" "k calls abort instead of returning"
+
+# ------------------------------------------------------------------------------------------ headers beside the file
+
+mkdir -p course/common
+cat >course/common/types.h <<'END_OF_FILE'
+#pragma once
+typedef float real;
+#define RADIUS 2
+END_OF_FILE
+cat >course/blur.cuh <<'END_OF_FILE'
+#include "common/types.h"
+#include <cuda_runtime.h>
+__device__ inline real weight(int k)
+{
+    return 1.0f / (2 * RADIUS + 1);
+}
+#include "blur.cuh"
+END_OF_FILE
+cat >course/blur.cu <<'END_OF_FILE'
+#include "blur.cuh"
+#include "common/types.h"
+#include "helper_cuda.h"
+// #include "none.h"
+__global__ void blur(real *in, real *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    real sum = 0;
+    for (int k = -RADIUS; k <= RADIUS; k++)
+        if (i + k >= 0 && i + k < n)
+            sum += weight(k) * in[i + k];
+    if (i < n)
+        out[i] = sum;
+}
+END_OF_FILE
+ok "headers beside the file" kernel course/blur.cu 0:100 out 100 -o blur.npy "${hip[@]}"
+check "give the kernel's types and constants" npy blur.npy 'abs(v[50] - 50) < 1e-4 and abs(v[0] - 0.6) < 1e-6'
+says "another header is left out" 'course/blur.cu: left out, since the kernel does not name it: <cuda_runtime.h>, "helper_cuda.h"'
+sed -i 's/1.0f/sqroot(1.0f)/' course/blur.cuh
+run kernel course/blur.cu 0:100 out 100 "${hip[@]}"
+check "a mistake in a header" test "$status" = 2
+says "its place there" "flynn kernel: course/blur.cuh:5:12: 'sqroot' is not known; did you mean 'sqrt'?"
+check "its line" test "$(sed -n 2p "$work/err")" = "        return sqroot(1.0f) / (2 * RADIUS + 1);"
+sed -i 's/sqroot(1.0f)/1.0f/; s/__device__ inline/__global__ void other(int *x) { x[0] = 1; }\n&/' course/blur.cuh
+sed -i 's/out\[i\] = sum;/out[i] = sume;/' course/blur.cu
+run kernel course/blur.cu 0:100 out 100 "${hip[@]}"
+says "a mistake after the headers" "flynn kernel: course/blur.cu:13:18: 'sume' is not known"
+run kernel course/blur.cu "${hip[@]}"
+says "kernels of several files" "--entry=NAME chooses one: other (line 3 of course/blur.cuh), blur (line 5)"
+: >course/common/types.h
+printf '#include "blur.cuh"\n__global__ void k(int *x) { }}\n' >course/bad.cu
+run kernel course/bad.cu out=1 "${hip[@]}"
+says "a bracket too many" "flynn kernel: course/bad.cu:2:30: '}' closes nothing"
+
+# ------------------------------------------------------------------------------- what cannot run, and what to do instead
+
+# no SAYS TEXT: exit code 2, and that on stderr.
+no() {
+    printf '%s\n' "$2" >no.cu
+    run kernel no.cu out=1 "${hip[@]}"
+    check "'$2': exit code" test "$status" = 2 -a ! -s "$work/out"
+    says "'$2': $1" "flynn kernel: no.cu:$1"
+}
+no "1:42: 'tex1Dfetch': Flynn has no textures" '__global__ void k(float *x) { x[0] = 1 + tex1Dfetch(t, 0); }'
+no "1:31: 'thrust': this library needs headers of the CUDA toolkit" '__global__ void k(float *x) { thrust::sort(x); }'
+no "1:31: asm has instructions that this device does not have: PTX is for GPUs of NVIDIA's alone" \
+    '__global__ void k(int *x) {   asm("mov.u32 %0, %%laneid;" : "=r"(x[0])); }'
+summary
