@@ -83,7 +83,7 @@ simt::outcome launch(void (*kernel)(void **), simt_place *(*begin)(), void *data
     void *arguments[] = {data};
     const simt::grid grid = {
         kernel,  arguments, {blocks.x, blocks.y, blocks.z}, {threads.x, threads.y, threads.z}, simt::most_shared, begin,
-        watched, launches++};
+        watched, launches++, nullptr};
     return simt::run(grid, ended);
 }
 
