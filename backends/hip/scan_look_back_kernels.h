@@ -206,11 +206,14 @@ __device__ void scan_load(const looking_back<Op> &a, const block_place &p, int64
         return;
     }
     GPU_UNROLL
-    for (int v = 0; v < Packs; v++)
+    for (int v = 0; v < Packs; v++) {
+        int offset = v * p.here * Pack;
+        GPU_FORGET_IF_FEW(offset); /* else the addresses of all elements are there at a time */
         GPU_UNROLL
-    for (int j = 0; j < Pack; j++) {
-        const int64_t at = start + v * p.here * Pack + j;
-        x[v][j] = at < a.length ? (Value)a.in[at] : Op::lowest();
+        for (int j = 0; j < Pack; j++) {
+            const int64_t at = start + offset + j;
+            x[v][j] = at < a.length ? (Value)a.in[at] : Op::lowest();
+        }
     }
 }
 
@@ -220,11 +223,15 @@ __device__ void scan_store(const looking_back<Op> &a, const block_place &p, int6
                            Value before)
 {
     using pack = scan_neighbours<Value, Pack>;
-    const int64_t start = tile * p.threads * scan_items<Value> + scan_place<Value>(p);
+    int place = scan_place<Value>(p);
+    GPU_FORGET_IF_FEW(place); /* no addresses are kept over the barriers */
+    const int64_t start = tile * p.threads * scan_items<Value> + place;
     const bool by_packs = scan_is_whole(a, p, tile) && a.out_packs;
     GPU_UNROLL
     for (int v = 0; v < Packs; v++) {
-        const int64_t at = start + v * p.here * Pack;
+        int offset = v * p.here * Pack;
+        GPU_FORGET_IF_FEW(offset);
+        const int64_t at = start + offset;
         pack result;
         GPU_UNROLL
         for (int j = 0; j < Pack; j++)

@@ -45,12 +45,13 @@ def commands(page):
 
 
 def pattern(line):
-    """The words of a line, with any device; and with any numbers if they are those of a race."""
+    """The words of a line, with any device; and with any numbers but the line's if they are those of a race."""
     words = []
-    for word in line.split():
+    racy = line.endswith(("a race?", "(is a __syncthreads missing?)", "use atomicAdd or another atomic"))
+    for before_it, word in zip(["", *line.split()], line.split()):
         if DEVICE.fullmatch(word.rstrip(":")):
             words.append(DEVICE.pattern + ":" * word.endswith(":"))
-        elif line.endswith("a race?") and NUMBER.search(word):
+        elif racy and before_it != "line" and NUMBER.search(word):
             before, after = NUMBER.split(word, maxsplit=1)
             words.append(re.escape(before) + NUMBER.pattern + re.escape(after))
         else:
