@@ -197,8 +197,7 @@ static fl_status load(const fl_host *host, const char *text, const char *const *
     if (lanes)
         all[count++] = "-O1";
     all[count] = NULL;
-    status = compiler_load(host, &(compiler_job){"c", all, libraries, text, output, size, NULL, NULL},
-                           &code->handle);
+    status = compiler_load(host, &(compiler_job){"c", all, libraries, text, output, size, NULL, NULL}, &code->handle);
     if (status != FL_OK) {
         free(code);
         return status;
