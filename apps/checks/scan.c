@@ -50,7 +50,7 @@ static running_sum sum_of_lower_ranks(const host_array *in)
     return before;
 }
 
-/* Of the sum of i + 1 elements. */
+/* Returns the bound of the error of the sum of i + 1 elements. */
 static double bound_of(int64_t i, const running_sum *r, double unit, bool sequential)
 {
     const double terms = (double)i + 1, start = group_is_distributed() ? log2(terms) + 41 + group_info()->size : 0;

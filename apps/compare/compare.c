@@ -31,7 +31,7 @@ typedef struct compare_options {
     const char *against, *size; /* NULL: not given */
     double scale;               /* likewise 0 */
     bool markdown;
-    kernel_options kernel; /* of the exercise kernel */
+    kernel_options kernel; /* options of the exercise `kernel` */
 } compare_options;
 
 static const own_option own_options[] = {

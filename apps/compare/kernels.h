@@ -10,5 +10,5 @@
 bool compare_is_of_kernels(const common_options *common);
 
 /* The document of all rows: each kernel with each value of -D, --let and --block on all backends, in a process of its
- * own. Those that fail are in "failed". Ends the command where all fail. */
+ * own. Rows that fail are listed in "failed". Ends the command if all fail. */
 json_t *compare_kernels(const common_options *common, const kernel_options *own);

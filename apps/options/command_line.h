@@ -58,7 +58,7 @@ typedef struct common_options {
     int64_t size;                 /* 0: not given */
     int64_t max_memory;           /* bytes; 0: not given */
     int block[3];                 /* x, y, z; all 0: not given */
-    int block_count;              /* of the list that --block is with TAKES_BLOCKS; 0: not given */
+    int block_count;              /* blocks in the list of --block, with TAKES_BLOCKS; 0: not given */
     int blocks[MOST_INTEGERS][3]; /* and its blocks, of which `block` is the first */
     bool takes_blocks;
     int repeat; /* timed passes; 0: as many as min_time_s asks for */
@@ -121,7 +121,7 @@ typedef struct own_option {
     const char *needs;        /* another own option, without which this one has no effect */
     int group;                /* GROUP_... */
     int void_with;            /* n > 0: has no effect where the n-th argument is given */
-    bool says_size;           /* of an exercise: --size has no effect with it */
+    bool says_size;           /* --size has no effect beside this option of an exercise */
     /* OPTION_CUSTOM: reads `value` into `own`, the command's own values. */
     void (*parse)(const char *option, const char *value, void *own);
 } own_option;

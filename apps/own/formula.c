@@ -19,7 +19,7 @@ enum { MOST_DEPTH = 64 };
 typedef struct reader {
     const char *start, *at, *end;
     const formula_names *names;
-    int depth; /* of brackets and signs */
+    int depth; /* brackets and signs that are open */
     problem *why;
 } reader;
 

@@ -193,8 +193,8 @@ static output_group group_of(const kernel_options *own, int i, const char *word)
                                                          : OUTPUT_NONE;
 }
 
-/* Gives each output its place. The first one is shown, checked and written: the one that --expect names, else the first
- * that its word calls an output, else the first file that the kernel may write to. */
+/* Orders the outputs. The first one is shown, checked and written. It is the output that --expect names; without one,
+ * the first argument `out` or `inout:`; without one, the first file that the kernel may write to. */
 static void place_outputs(const exercise *e, kernel_options *own)
 {
     const fl_kernel_info *info = &own->kernel.info;

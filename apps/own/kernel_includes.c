@@ -144,7 +144,7 @@ char *included_read(const char *path, included_lines **lines)
     l->text = open_memstream(&text, &size);
     if (!l->text)
         fail(EXIT_BROKEN, "out of memory");
-    stat(path, &is); /* what is wrong with it, the reading says */
+    stat(path, &is); /* if it fails, reading the file reports why */
     add_text(l, add_file(l, memory_text(path), &is));
     if (fclose(l->text) != 0)
         fail(EXIT_BROKEN, "out of memory");

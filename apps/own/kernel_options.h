@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_options.h - what `flynn kernel` is told: its options, and the formulas among its words.
+ * kernel_options.h - the options of `flynn kernel`, and the formulas in its arguments.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ enum {
 /* A __constant__ variable that a file fills. */
 typedef struct kernel_constant {
     const char *name; /* "NAME:FILE" */
-    int length;       /* of the name */
+    int length;       /* characters of the name */
     host_array value;
 } kernel_constant;
 
@@ -42,7 +42,7 @@ typedef struct kernel_argument {
 typedef struct kernel_text {
     const char *shown_as, *entry;
     char *text;
-    included_lines *lines; /* NULL: the text is no file's */
+    included_lines *lines; /* NULL: the text was not read from a file */
     fl_kernel_info info;
 } kernel_text;
 
@@ -51,14 +51,14 @@ typedef struct kernel_code {
     fl_device *device; /* NULL: none */
     const char *text;
     fl_kernel *kernel;
-    int64_t launches; /* of a kernel that prints */
+    int64_t launches; /* so far; counted for a kernel that prints */
 } kernel_code;
 
 typedef struct kernel_options {
     const char *entry, *expect;
     const char *expect_given;  /* with the NAME: that expect lacks; NULL: it had none */
     const char *flops, *bytes; /* formulas; NULL: not given */
-    double relative, absolute; /* of the check; -1: not given */
+    double relative, absolute; /* tolerances of the check; -1: not given */
     int unguarded;             /* --guard=off */
     bool unwatched;
     int64_t shared;
@@ -71,10 +71,10 @@ typedef struct kernel_options {
     kernel_constant constants[MOST_CONSTANTS];
     int constant_count;
 
-    int block[3];                                       /* of this run, for formulas */
+    int block[3];                                       /* this run's block, which formulas can name */
     char *filled[MOST_DEFINES + MOST_KERNEL_WORDS + 3]; /* texts with the values of their formulas */
     int filled_count;
-    double work_flops, work_bytes; /* of --flops and --bytes; NaN: not given */
+    double work_flops, work_bytes; /* values of --flops and --bytes; NaN: not given */
 
     struct {
         const char *requested; /* the backend */
@@ -88,13 +88,13 @@ typedef struct kernel_options {
     output_spec specs[MOST_OUTPUTS];
     host_array begins[MOST_OUTPUTS];       /* the outputs' contents before each launch */
     const host_array *inputs;              /* the exercise's */
-    const host_array *arrays[MOST_INPUTS]; /* those that the kernel reads, in the parameters' order: x, y, z ... */
+    const host_array *arrays[MOST_INPUTS]; /* the arrays that the kernel reads, in the parameters' order: x, y, z ... */
     int array_count, output_count;
-    bool remarked;    /* what was left out of the text is said */
+    bool remarked;    /* the remark on what was left out of the text was printed */
     bool only_prints; /* the kernel has no output, but printf */
     int grid_output;  /* for whose elements --grid=auto has threads; --expect does not change that */
     kernel_code code[MOST_FUNCTION_DEVICES];
-    char log[USER_LOG]; /* of the last compilation that failed */
+    char log[USER_LOG]; /* the compiler's messages of the last compilation that failed */
 } kernel_options;
 
 extern const own_option kernel_own_options[];

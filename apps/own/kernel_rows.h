@@ -18,7 +18,7 @@ typedef struct kernel_rows {
     const kernel_options *own;
     const char *const *words; /* the kernels' files, then the arguments */
     int word_count, files;
-    int count; /* of rows; 1 where nothing is a list */
+    int count; /* rows; 1 if nothing is a list */
 } kernel_rows;
 
 /* The leading words that end in .hip, .cu or .cpp are kernels; the first word is one, whatever its end. Ends the

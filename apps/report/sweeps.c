@@ -192,7 +192,7 @@ enum { LINES_WIDTH = 380, LINES_HEIGHT = 280, SAMPLE = 46 }; /* the key stands r
 
 /* Over sizes, ranks or, if all results have one size and rank, the blocks in the order in which they ran. */
 typedef struct lines {
-    cell key; /* of x; "": blocks */
+    cell key; /* the key of the axis x; "": blocks */
     const char *name;
     names series, blocks;
     double x[MOST_ROWS], least, most; /* of all lines together; the least and the most time */

@@ -39,7 +39,7 @@ typedef struct sweep_options {
     integer_list sizes, keeps;
     int block[MOST_VALUES][3];
     bool save, forget;
-    kernel_options kernel; /* of the exercise kernel */
+    kernel_options kernel; /* options of the exercise `kernel` */
 } sweep_options;
 
 /* Splits "8x8,16x16". */
@@ -189,8 +189,8 @@ typedef struct sweep {
     const common_options *common;
     const sweep_options *own;
     json_t *rows, *cannot_run;  /* the document's */
-    const kernel_rows *kernels; /* of the exercise kernel; else a single row that says nothing */
-    int row;                    /* of them, of the combinations that run now */
+    const kernel_rows *kernels; /* rows of the exercise `kernel`; of another exercise one row without words */
+    int row;                    /* the row of `kernels` whose combinations run now */
     int64_t keep;               /* likewise; 0: the exercise's own */
     int done, count;            /* combinations */
     int late;                   /* combinations that were left out because --max-time was over */

@@ -33,7 +33,7 @@ struct hip_code {
     code_begin begin; /* the calling thread's place */
     mutable std::atomic<uint64_t> launches;
     simt::object_file file;   /* what the detector's messages name */
-    std::string dynamic_name; /* of the dynamic shared memory */
+    std::string dynamic_name; /* name of the dynamic shared memory's array */
     bool sees_volatile;       /* the compiler tells volatile accesses from others, or there are none */
 };
 

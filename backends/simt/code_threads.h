@@ -150,8 +150,8 @@ FLYNN_OWN void __tsan_init()
 int printf(const char *, ...);
 }
 
-/* The compiler calls these, with -fsanitize=alignment and =bounds, before an access whose address or index is wrong; the
- * structures are the compiler's. */
+/* The compiler calls these, with -fsanitize=alignment and =bounds, before an access whose address or index is wrong;
+ * the structures are the compiler's. */
 struct flynn_type {
     unsigned short kind, info;
     char name[1]; /* "'int [256]'" */
@@ -193,7 +193,7 @@ FLYNN_OWN void __ubsan_handle_out_of_bounds(void *about, void *value)
     const long index = (long)value;
     if (!flynn_here.watched)
         return;
-    flynn_here.index = (data->index->info >> 1) <= 5 ? (long)(int)index : index; /* of 32 bits, or of 64 */
+    flynn_here.index = (data->index->info >> 1) <= 5 ? (long)(int)index : index; /* the index has 32 bits, or 64 */
     flynn_here.limit = flynn_elements(data->array->name);
     flynn_here.turn(&flynn_here, nullptr, SIMT_INDEX, FLYNN_WHERE);
 }

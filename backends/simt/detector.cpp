@@ -247,7 +247,7 @@ bool detector::is_ordered(const watched_block &b, const region &r, access then, 
     const uint32_t segment = segment_of(then), thread = thread_of(then);
     if (then == 0 || (then & now & atomic_bit) || !(then & now & all_bytes))
         return true;
-    if (segment < b.first && r.of == shared) /* of another block, which had its own shared memory */
+    if (segment < b.first && r.of == shared) /* the access is of another block, which had its own shared memory */
         return true;
     const uint32_t block = owner[segment];
     if (block == (uint32_t)b.number && (thread == thread_of(now) || segment < b.order.barrier))

@@ -103,7 +103,7 @@ struct watched_block {
 struct watched_launch {
     const fl_kernel_watch_job *job;
     const object_file *file;
-    std::string dynamic_name; /* of the dynamic shared memory, if it has one name */
+    std::string dynamic_name; /* name of the dynamic shared memory's array, if there is one */
     uintptr_t code;           /* where it is loaded */
     size_t shared;            /* bytes of dynamic shared memory */
     uint32_t threads[3], blocks[3];
@@ -139,7 +139,7 @@ class detector
         space of;
         uintptr_t begin, bytes; /* from the beginning of its space */
         uint32_t element;       /* bytes; 0: unknown */
-        unsigned shift;         /* of a byte's number, to that of its cell */
+        unsigned shift;         /* a byte's number shifted right by it is the number of its cell */
         bool is_array, is_read, has_cells;
         zeros cells;
     };
@@ -186,13 +186,13 @@ class detector
 
     const watched_launch launch;
     const uint64_t id;      /* each detector has another one; an address would come again */
-    const uint32_t threads; /* of a block */
+    const uint32_t threads; /* threads of a block */
     std::vector<region> regions{};
     std::vector<uint16_t> region_of_site; /* the one that the place in the text accessed last */
     /* Plain reads of an element that the thread then changes by an atomic, as before a loop of atomicCAS, or in
      * `if (*most < x) atomicMax(most, x)`: a guess, which the atomic corrects. */
     std::vector<bool> is_guess;
-    std::vector<uint32_t> owner{0}; /* of each segment, the block */
+    std::vector<uint32_t> owner{0}; /* the block of each segment */
     simt::order order{};
     std::unordered_set<uint64_t> told{};
     std::vector<conflict> found{};

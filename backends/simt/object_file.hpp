@@ -36,11 +36,11 @@ class object_file
     {
         return all_variables;
     }
-    uint64_t shared_bytes() const /* of all shared variables together */
+    uint64_t shared_bytes() const /* bytes of all shared variables */
     {
         return all_shared;
     }
-    uint64_t image_bytes() const /* of all that is loaded */
+    uint64_t image_bytes() const /* bytes of all that is loaded */
     {
         return all_image;
     }

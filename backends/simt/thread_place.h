@@ -33,10 +33,10 @@ struct simt_place {
     void (*leave)(simt_place *place, simt_why why); /* nullptr: no kernel runs here */
     const char *ended;                              /* what the thread called to end the program */
     void *runner;                                   /* grid.cpp's */
-    int number;                                     /* of the thread in its block */
+    int number;                                     /* the thread's number in its block */
     bool watched;                                   /* the launch is: `turn` is called at each access and fence */
     const void *where;                              /* what the thread continues with after its barrier */
-    long index, limit;                              /* of SIMT_INDEX */
+    long index, limit;                              /* operands of SIMT_INDEX */
     /* Called before an access, `where` being what comes after it: leaves the processor to another thread, and looks at
      * the access if the launch is watched. */
     void (*turn)(simt_place *place, const volatile void *at, unsigned what, const void *where);

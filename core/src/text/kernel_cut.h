@@ -19,7 +19,7 @@ typedef struct cut_parameter {
 typedef struct kernel_cut {
     char *clean;
     core_file file;
-    int kernel; /* of the items */
+    int kernel; /* the kernel's number among the items */
     cut_parameter template[CUT_MOST_TEMPLATE];
     int template_count;
     char includes[CUT_MOST_INCLUDES][64];

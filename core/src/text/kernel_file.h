@@ -23,7 +23,7 @@ typedef struct core_item {
     core_reader parameters; /* after the "(" of a function */
     core_token template_at; /* "template", and the ">" that ends its list; length 0: no template */
     core_token template_end;
-    int scope;                              /* of core_file.scopes; -1: file level */
+    int scope;                              /* index in core_file.scopes; -1: file level */
     bool is_kernel, is_device, is_constant; /* __global__; __device__ and the like; const, constexpr */
     bool is_kept;
 } core_item;

@@ -10,8 +10,8 @@ typedef struct core_parameter {
     char name[CORE_NAME_SIZE];
     bool is_array, is_constant; /* fl_parameter's */
     fl_dtype dtype;
-    core_type_layout layout; /* of a number, or of the numbers in an array */
-    int lanes;               /* of an array: how many numbers an element has, 4 of a float4 */
+    core_type_layout layout; /* layout of a number, or of the numbers in an array */
+    int lanes;               /* numbers in an element of an array: 4 in a float4 */
 } core_parameter;
 
 typedef struct core_kernel_signature {
