@@ -20,7 +20,7 @@ static bool reads_back(const char *text, double value, bool is_float)
 /* Adds one to the last digit of "d.ddde+xx", unless that is a 9. */
 static void add_to_last_digit(char *text)
 {
-    char *last = strchr(text, 'e') - 1;
+    char *last = text + strcspn(text, "e") - 1;
 
     if (*last < '9')
         ++*last;

@@ -15,7 +15,7 @@ enum { MOST_OF_A_NAME = 64 }; /* overloads that a use of the name keeps: so that
 /* The item that is being read. */
 typedef struct item_reader {
     core_reader reader;
-    core_file *file;
+    core_file file;
     core_text_error *error;
     int scope;
     core_item item;
@@ -27,20 +27,20 @@ static const core_token nothing;
 
 /* ------------------------------------------------------------------------------------------------- memory ---- */
 
-/* Makes room for one more element. */
-static fl_status grow(void **elements, int count, int *room, size_t size)
+/* Returns the elements with room for one more; NULL: out of memory, and they stay as they are. */
+static void *with_room(void *elements, int count, int *room, size_t size)
 {
     const int wanted = *room ? 2 * *room : 64;
     void *more;
 
     if (count < *room)
-        return FL_OK;
-    more = realloc(*elements, (size_t)wanted * size);
+        return elements;
+    more = realloc(elements, (size_t)wanted * size);
     if (!more)
-        return core_fail(FL_E_MEMORY, "out of host memory");
-    *elements = more;
-    *room = wanted;
-    return FL_OK;
+        core_fail(FL_E_MEMORY, "out of host memory");
+    else
+        *room = wanted;
+    return more;
 }
 
 void core_file_free(core_file *file)
@@ -53,26 +53,29 @@ void core_file_free(core_file *file)
 
 static fl_status add_name(item_reader *r, const core_token *name)
 {
-    core_file *f = r->file;
+    core_file *f = &r->file;
     const core_type none = {0};
     core_type type = none;
-    fl_status status;
+    core_defined *names;
 
     if (name->kind != CORE_TOKEN_NAME || core_type_add(&type, name))
         return FL_OK;
-    status = grow((void **)&f->names, f->name_count, &f->name_room, sizeof *f->names);
-    if (status == FL_OK)
-        f->names[f->name_count++] = (core_defined){name->at, name->length, f->count};
-    return status;
+    names = with_room(f->names, f->name_count, &f->name_room, sizeof *names);
+    if (!names)
+        return FL_E_MEMORY;
+    f->names = names;
+    f->names[f->name_count++] = (core_defined){name->at, name->length, f->count};
+    return FL_OK;
 }
 
 static fl_status add_item(item_reader *r, core_item_kind kind, const char *end)
 {
-    core_file *f = r->file;
-    const fl_status status = grow((void **)&f->items, f->count, &f->room, sizeof *f->items);
+    core_file *f = &r->file;
+    core_item *items = with_room(f->items, f->count, &f->room, sizeof *items);
 
-    if (status != FL_OK)
-        return status;
+    if (!items)
+        return FL_E_MEMORY;
+    f->items = items;
     r->item.kind = kind;
     r->item.end = end;
     r->item.scope = r->scope;
@@ -129,11 +132,12 @@ static fl_status read_macro(item_reader *r, const core_token *directive)
 
 static fl_status open_scope(item_reader *r, const core_token *name)
 {
-    core_file *f = r->file;
-    const fl_status status = grow((void **)&f->scopes, f->scope_count, &f->scope_room, sizeof *f->scopes);
+    core_file *f = &r->file;
+    core_scope *scopes = with_room(f->scopes, f->scope_count, &f->scope_room, sizeof *scopes);
 
-    if (status != FL_OK)
-        return status;
+    if (!scopes)
+        return FL_E_MEMORY;
+    f->scopes = scopes;
     f->scopes[f->scope_count] = (core_scope){*name, r->scope};
     r->scope = f->scope_count++;
     return FL_OK;
@@ -340,7 +344,7 @@ static bool begins_scope(item_reader *r, const core_token *first, fl_status *sta
     if (*status == FL_OK)
         *status = open_scope(r, &name);
     if (*status == FL_OK)
-        r->file->scopes[r->scope].outer = outer; /* where the "}" leads */
+        r->file.scopes[r->scope].outer = outer; /* where the "}" leads */
     r->reader = reader;
     return true;
 }
@@ -358,11 +362,10 @@ static int by_name(const void *a, const void *b)
 
 fl_status core_file_read(core_file *file, const char *text, core_text_error *error)
 {
-    item_reader r = {.file = file, .error = error, .scope = -1};
+    item_reader r = {.error = error, .scope = -1};
     core_token token = nothing;
     fl_status status = FL_OK;
 
-    *file = (core_file){.count = 0};
     core_reader_start(&r.reader, text);
     while (status == FL_OK) {
         const core_reader start = r.reader;
@@ -373,14 +376,15 @@ fl_status core_file_read(core_file *file, const char *text, core_text_error *err
         if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);
         else if (core_token_is(&token, "}"))
-            r.scope = r.scope >= 0 ? file->scopes[r.scope].outer : -1;
+            r.scope = r.scope >= 0 ? r.file.scopes[r.scope].outer : -1;
         else if (!core_token_is(&token, ";") && !begins_scope(&r, &token, &status))
             status = status == FL_OK ? read_item(&r, &token) : status;
     }
-    while (file->name_count > 0 && file->names[file->name_count - 1].item >= file->count)
-        file->name_count--; /* names of an item that does not end, which is none */
-    if (file->name_count > 0)
-        qsort(file->names, (size_t)file->name_count, sizeof *file->names, by_name);
+    while (r.file.name_count > 0 && r.file.names[r.file.name_count - 1].item >= r.file.count)
+        r.file.name_count--; /* names of an item that does not end, which is none */
+    if (r.file.name_count > 0)
+        qsort(r.file.names, (size_t)r.file.name_count, sizeof *r.file.names, by_name);
+    *file = r.file;
     return status;
 }
 
