@@ -32,7 +32,7 @@ DEMO := out/demo
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := ccache gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy zsh fish groff-base
-DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build
+DEEP_PACKAGES := clang clang-tidy libclang-rt-dev ninja-build g++-aarch64-linux-gnu qemu-user
 PAGE_PACKAGES := chromium-headless-shell
 GPU_PACKAGES := hipcc libamdhip64-dev llvm libtbb-dev librocprim-dev libfftw3-dev
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client munge

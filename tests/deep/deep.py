@@ -24,6 +24,7 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LOGS = SOURCE / "build/deep"
 TOOLS = {"gcc": "gcc", "clang": "clang", "clang-tidy": "clang-tidy", "cmake": "cmake", "ninja": "ninja-build",
+         "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu", "qemu-aarch64": "qemu-user",
          "mpirun.openmpi": "openmpi-bin libopenmpi-dev", "mpirun.mpich": "mpich libmpich-dev"}
 # Libraries of a compiler's: asked for as the compiler finds them.
 LIBRARIES = {
@@ -247,6 +248,12 @@ def on_ranks(part):
     return "; ".join(counted)
 
 
+def emulation_on_arm(part):
+    """The switch between fibers in AArch64's assembly, which no test on x86-64 runs."""
+    text = part.must("the emulated GPU's test", ["bash", "tests/deep/arm.sh", "--emulation"])
+    return f"{text.count('passed')} runs of the emulated GPU's test"
+
+
 MOST_ROUNDS = 4  # of a fuzzer, where other work takes the processors
 
 
@@ -282,6 +289,7 @@ PARTS = [
     Part("every-failure", ["cmake"], every_failure),
     Part("functions", ["cmake"], function_values),
     Part("ranks", ["mpirun.openmpi", "mpirun.mpich"], on_ranks),
+    Part("arm", ["aarch64-linux-gnu-g++", "qemu-aarch64"], emulation_on_arm),
     Part("gcc-analyzer", ["gcc"], lambda part: analyzed(part, "gcc", args.build)),
     Part("clang", ["clang", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang", "build/fuzz")),
     Part("clang-tidy", ["clang", "clang-tidy", "ninja"], lambda part: configured(part, "fuzz") or analyzed(part, "clang-tidy", "build/fuzz")),

@@ -76,6 +76,26 @@ void barrier_kernel(void **arguments)
         count_kernel<p>(arguments);
 }
 
+/* Holds numbers of the thread's own across barriers: in the registers that a called function preserves, as far as there
+ * are such. They cannot be computed anew, since the factors are volatile. */
+void registers_kernel(void **arguments)
+{
+    static volatile double factor[8] = {1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5};
+    static volatile uint64_t step[8] = {3, 5, 7, 11, 13, 17, 19, 23};
+    const uint64_t own = number_of(here) + 1;
+    const double x = (double)own, a = x * factor[0], b = x * factor[1], c = x * factor[2], d = x * factor[3],
+                 e = x * factor[4], f = x * factor[5], g = x * factor[6], h = x * factor[7];
+    const uint64_t i = own * step[0], j = own * step[1], k = own * step[2], l = own * step[3], m = own * step[4],
+                   n = own * step[5], o = own * step[6], p = own * step[7];
+    wait_at_barrier(here);
+    wait_at_barrier(here);
+    const double reals = a + 2 * b + 4 * c + 8 * d + 16 * e + 32 * f + 64 * g + 128 * h;
+    const uint64_t wholes = i + 2 * j + 4 * k + 8 * l + 16 * m + 32 * n + 64 * o + 128 * p;
+    const uint64_t thread = number_of(here) + 1;
+    if (reals == 1920.5 * (double)thread && wholes == 5041 * thread)
+        count_kernel<here>(arguments);
+}
+
 simt::outcome launch(void (*kernel)(void **), simt_place *(*begin)(), void *data, simt_index blocks, simt_index threads,
                      bool watched, const char **ended)
 {
@@ -117,6 +137,12 @@ void barriers()
         for (const simt_index &threads : shapes)
             for (const bool watched : {false, true})
                 each_once(barrier_kernel<here>, begin_here, blocks, threads, watched);
+}
+
+void registers_across_barriers()
+{
+    for (const bool watched : {false, true})
+        each_once(registers_kernel, begin_here, {5, 1, 1}, {128, 1, 1}, watched);
 }
 
 /* The state of one launch must not be seen by the next: the place of another kernel has another thread's index. The
@@ -206,10 +232,11 @@ int main()
 {
     every_thread_once();
     barriers();
+    registers_across_barriers();
     kernels_in_turns();
     launches_at_the_same_time();
     blocks_that_wait_for_each_other();
     modes_of_the_floating_point_unit();
     end_of_the_program();
-    std::puts("7 tests of the emulated GPU: passed");
+    std::puts("8 tests of the emulated GPU: passed");
 }
