@@ -65,7 +65,7 @@ host_array exercise_random(fl_dtype dtype, int ndim, const int64_t *shape, doubl
 {
     host_array array = exercise_array(dtype, ndim, shape);
 
-    random_fill(&array, 0, low, high, seed);
+    random_fill(&array, 0, low, high, false, seed);
     return array;
 }
 
@@ -74,7 +74,7 @@ host_array exercise_random_share(fl_dtype dtype, int ndim, const int64_t *shape,
     int64_t first;
     host_array array = exercise_share(dtype, ndim, shape, &first);
 
-    random_fill(&array, first, low, high, seed);
+    random_fill(&array, first, low, high, false, seed);
     return array;
 }
 

@@ -24,7 +24,7 @@ static inline double next_number(random_state *random, double low, double width)
     return low + (double)(random_next(random) >> 40) * 0x1p-24 * width;
 }
 
-void random_fill(host_array *array, int64_t first, double low, double high, uint64_t seed)
+void random_fill(host_array *array, int64_t first, double low, double high, bool whole, uint64_t seed)
 {
     const int64_t n = host_array_size(array);
     const double width = high - low, largest = low + (1 - 0x1p-24) * width;
@@ -32,13 +32,14 @@ void random_fill(host_array *array, int64_t first, double low, double high, uint
     random_state random = random_start(seed);
 
     random_skip(&random, (uint64_t)first);
-    if (is_float && below(array->dtype, largest, low, high) == largest) { /* no number needs to be corrected */
+    if (is_float && !whole &&
+        below(array->dtype, largest, low, high) == largest) { /* no number needs to be corrected */
         for (int64_t i = 0; i < n; i++)
             host_array_set(array, i, next_number(&random, low, width));
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        const double value = next_number(&random, low, width);
-        host_array_set(array, i, is_float ? below(array->dtype, value, low, high) : floor(value));
+        const double next = next_number(&random, low, width), value = whole || !is_float ? floor(next) : next;
+        host_array_set(array, i, is_float ? below(array->dtype, value, low, high) : value);
     }
 }

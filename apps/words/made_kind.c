@@ -91,7 +91,7 @@ bool made_elements(const made_array *made, int64_t first, int64_t count, const c
         !host_array_create(array, made->dtype, 1, &count, word, why))
         return false;
     if (made->kind->at == NULL) {
-        random_fill(array, first, made->value[0], made->value[1], made->seed);
+        random_fill(array, first, made->value[0], made->value[1], made->kind->keys[0].type == KEY_WHOLE, made->seed);
         return true;
     }
     for (int d = made->ndim - 1; d > 0 && made->shape[d] > 0; d--) {

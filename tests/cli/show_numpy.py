@@ -119,6 +119,9 @@ def made():
         expect(f"random, --seed={seed}", kept("random:10x100", f"--seed={seed}"), unit.astype("f4").reshape(10, 100))
         expect(f"random, -3 to 5, {seed}", kept(f"random:1000,from=-3,to=5,dtype=f64,seed={seed}"), -3 + unit * 8)
         expect(f"integers, {seed}", kept(f"integers:1000,from=-5,below=20,seed={seed}"), np.floor(-5 + unit * 25).astype("i4"))
+        for dtype, name in (("f4", "f32"), ("f8", "f64")):
+            expect(f"integers in {name}, {seed}", kept(f"integers:1000,from=-5,below=20,dtype={name},seed={seed}"),
+                   np.floor(-5 + unit * 25).astype(dtype))
     close = kept("random:1M,from=1000,to=1001")
     expect("random below its limit", bool((close < 1001).all() and (close >= 1000).all()), True)
     run("maximum", "random:999", "random:999", "-b", "serial", "-o", "most.npy", "-q")
