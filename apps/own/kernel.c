@@ -128,7 +128,7 @@ static fl_status call(const exercise *e, fl_device *device, fl_array *const *in,
     const bool is_first = run->timing != NULL;
     const fl_status status = launch(e, &own->kernel, device, in, out, run, is_first && !own->unwatched, true);
 
-    if (status == FL_E_SOURCE)
+    if (status == FL_E_SOURCE || status == FL_E_DEVICE) /* whose messages name lines of the text */
         kernel_text_must(&own->kernel, status, own->log);
     return status;
 }

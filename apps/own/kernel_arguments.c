@@ -41,7 +41,7 @@ void kernel_text_must(const kernel_text *k, fl_status status, const char *log)
     included_tell(k->lines, fl_last_error(), message, sizeof message);
     if (status == FL_E_SOURCE)
         user_text_refused(message, log);
-    must(status);
+    must_say(status, message);
 }
 
 void kernel_text_free(kernel_text *k)

@@ -8,7 +8,8 @@
 
 /* Ends the command if it cannot be read. */
 kernel_text kernel_text_read(const char *path, const char *entry);
-/* user_text_must for a kernel's text: a place in a header is the header's. */
+/* Ends the command unless `status` is FL_OK. A place of the text in the message is shown as that of the file that the
+ * user wrote. */
 void kernel_text_must(const kernel_text *k, fl_status status, const char *log);
 void kernel_text_free(kernel_text *k);
 

@@ -179,7 +179,12 @@ void fail_blame(const char *what)
 
 void must(fl_status status)
 {
-    const char *message = fl_last_error(), *word = strrchr(command, ' ');
+    must_say(status, fl_last_error());
+}
+
+void must_say(fl_status status, const char *message)
+{
+    const char *word = strrchr(command, ' ');
     size_t length = word ? strlen(++word) : 0;
 
     if (status == FL_OK)

@@ -56,8 +56,11 @@ int exit_code_of(fl_status status);
 
 /* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
+/* The same with another message than fl_last_error(). */
+void must_say(fl_status status, const char *message);
 
-/* From now on an error of the device is one of the user's code, the `what`: must() ends with exit code 1. */
+/* From now on an error of the device is one of the user's code, the `what`: must() and must_say() end with exit code 1.
+ */
 void fail_blame(const char *what);
 
 /* Prints "flynn convolve: <message>" unless --quiet. */

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <iterator>
 #include <link.h>
 #include <memory>
 #include <new>
@@ -46,22 +47,42 @@ thread_local struct {
     const fl_kernel_watch_job *job;
 } to_watch;
 
-/* Volatile accesses call functions of their own. */
-constexpr const char *distinguish_volatile = "--param=tsan-distinguish-volatile=1";
+/* What the compiler is called with besides: accesses stay where the text has them, as many and as wide; volatile ones
+ * call functions of their own. clang's calls of memcpy and its like are for structures. */
+enum class compiler_kind { gcc, gcc_before_11, clang };
+constexpr const char *of_gcc[] = {"-fno-tree-loop-im",
+                                  "-fsanitize=bounds",
+                                  "-fno-tree-pre",
+                                  "-fno-code-hoisting",
+                                  "-fno-tree-loop-distribute-patterns",
+                                  "-fno-tree-vectorize",
+                                  "--param=tsan-distinguish-volatile=1"};
+constexpr const char *of_clang[] = {"-fsanitize=array-bounds",
+                                    "-fno-vectorize",
+                                    "-fno-slp-vectorize",
+                                    "-fno-unroll-loops",
+                                    "-mllvm",
+                                    "-disable-licm-promotion",
+                                    "-mllvm",
+                                    "-tsan-distinguish-volatile=1",
+                                    "-mllvm",
+                                    "-tsan-instrument-read-before-write=1",
+                                    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"};
 
-fl_status load(const fl_host *host, const hip_code_job *job, bool by_gcc, hip_code *code)
+fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind, hip_code *code)
 {
     static const char *const libraries[] = {"-lgcc", COMPILER_MATH, COMPILER_C, nullptr};
     std::vector<const char *> arguments = {
         "-std=gnu++17", "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
-        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread,alignment,bounds", "-nostdlib",
+        "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=thread,alignment,null", "-nostdlib",
         "-Wl,-Bsymbolic", /* a kernel may have the name of a function of the C library */
         COMPILER_LINK, "-ftabstop=1",
-        /* For the detector: lines; calls that return to the line that made them; no load where the text has none. */
+        /* For the detector: lines; calls that return to the line that made them. */
         "-g1", "-gdwarf-4", "-gz=none", "-fno-optimize-sibling-calls"};
-    if (by_gcc)
-        for (const char *option : {"-fno-tree-loop-im", "-fno-tree-pre", "-fno-code-hoisting", distinguish_volatile})
-            arguments.push_back(option);
+    if (kind == compiler_kind::clang)
+        arguments.insert(arguments.end(), std::begin(of_clang), std::end(of_clang));
+    else
+        arguments.insert(arguments.end(), std::begin(of_gcc), std::end(of_gcc) - (kind != compiler_kind::gcc));
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
     arguments.push_back(nullptr);
@@ -77,16 +98,20 @@ fl_status load(const fl_host *host, const hip_code_job *job, bool by_gcc, hip_co
     return status;
 }
 
-/* Compiles the text. Volatile accesses are as good as atomic ones to the detector; a compiler that does not tell them
- * from others (GCC before 11, clang) makes it say nothing of races where the text has them. */
+/* Compiles the text. A compiler that does not know GCC's options refuses them before it reads the text. Volatile
+ * accesses are as good as atomic ones to the detector; GCC before 11 does not tell them from others, which makes it say
+ * nothing of races where the text has them. */
 fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
 {
-    fl_status status = load(host, job, true, code);
-    code->sees_volatile = status == FL_OK && !dlsym(code->handle, "flynn_is_clang");
-    if (status == FL_E_SOURCE &&
-        (std::strstr(job->output, "tsan-distinguish-volatile") || std::strstr(job->output, "-fno-tree-loop-im")))
-        status = load(host, job, false, code);
-    code->sees_volatile = code->sees_volatile || !std::strstr(job->text, "volatile");
+    compiler_kind kind = compiler_kind::gcc;
+    fl_status status = load(host, job, kind, code);
+    if (status == FL_E_SOURCE && std::strstr(job->output, of_gcc[0]))
+        kind = compiler_kind::clang;
+    else if (status == FL_E_SOURCE && std::strstr(job->output, "tsan-distinguish-volatile"))
+        kind = compiler_kind::gcc_before_11;
+    if (kind != compiler_kind::gcc)
+        status = load(host, job, kind, code);
+    code->sees_volatile = kind != compiler_kind::gcc_before_11 || !std::strstr(job->text, "volatile");
     code->dynamic_name = dynamic_name(job->text);
     return status;
 }
@@ -177,6 +202,8 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
     case simt::outcome::ended:
         if (!ended)
             return host->error(FL_E_DEVICE, "%s", detector->fault().c_str());
+        if (std::strchr(ended, ' ')) /* an assertion's line */
+            return host->error(FL_E_DEVICE, "%s", ended);
         return host->error(FL_E_DEVICE, "%s calls %s instead of returning", code->name.c_str(), ended);
     default: return host->error(FL_E_MEMORY, "out of host memory for a block's threads");
     }

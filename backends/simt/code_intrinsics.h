@@ -312,15 +312,6 @@ FLYNN_INLINE void __trap()
 {
     __builtin_trap();
 }
-/* As CUDA's: one line, then the kernel ends. */
-FLYNN_INLINE void flynn_assert(const char *test, int line, const char *function, simt_index block, simt_index thread)
-{
-    __builtin_printf("line %d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", line, function,
-                     block.x, block.y, block.z, thread.x, thread.y, thread.z, test);
-    __builtin_abort();
-}
-#define assert(test) ((test) ? (void)0 : flynn_assert(#test, __LINE__, __func__, flynn_here.block, flynn_here.thread))
-
 #define atomicAdd_block atomicAdd
 #define atomicAdd_system atomicAdd
 #define atomicMax_block atomicMax

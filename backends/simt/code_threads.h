@@ -12,15 +12,12 @@
 static thread_local simt_place flynn_here;
 /* The dynamic shared memory; the `extern __shared__` arrays of the text are names for it. */
 extern "C" {
-thread_local unsigned char flynn_dynamic[65536] __attribute__((aligned(16), used));
+__shared__ unsigned char flynn_dynamic[65536] __attribute__((used));
 FLYNN_OWN __attribute__((visibility("default"))) simt_place *flynn_begin()
 {
     flynn_here.shared = flynn_dynamic;
     return &flynn_here;
 }
-#if defined(__clang__)
-__attribute__((visibility("default"))) extern const char flynn_is_clang = 1;
-#endif
 }
 
 FLYNN_INLINE uint3 flynn_thread()
@@ -138,6 +135,30 @@ FLYNN_OWN void __tsan_write_range(void *at, long bytes)
 {
     flynn_access(at, SIMT_WRITE | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE);
 }
+/* Copies of structures by clang, which calls the C library's functions, or from 15 on those of the sanitizer. */
+#define FLYNN_COPY(name, real) \
+    void *real(void *, const void *, unsigned long); \
+    FLYNN_OWN void *name(void *to, const void *from, unsigned long bytes) \
+    { \
+        flynn_access(from, SIMT_READ | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE); \
+        flynn_access(to, SIMT_WRITE | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE); \
+        return real(to, from, bytes); \
+    }
+#define FLYNN_SET(name) \
+    FLYNN_OWN void *name(void *to, int value, unsigned long bytes) \
+    { \
+        flynn_access(to, SIMT_WRITE | ((unsigned)bytes & SIMT_BYTES), FLYNN_WHERE); \
+        return __real_memset(to, value, bytes); \
+    }
+#if defined(__clang__)
+void *__real_memset(void *, int, unsigned long);
+FLYNN_COPY(__wrap_memcpy, __real_memcpy)
+FLYNN_COPY(__tsan_memcpy, __real_memcpy)
+FLYNN_COPY(__wrap_memmove, __real_memmove)
+FLYNN_COPY(__tsan_memmove, __real_memmove)
+FLYNN_SET(__wrap_memset)
+FLYNN_SET(__tsan_memset)
+#endif
 FLYNN_OWN void __tsan_func_entry(void *)
 {
 }
@@ -150,8 +171,8 @@ FLYNN_OWN void __tsan_init()
 int printf(const char *, ...);
 }
 
-/* The compiler calls these, with -fsanitize=alignment and =bounds, before an access whose address or index is wrong;
- * the structures are the compiler's. */
+/* The compiler calls these, with -fsanitize=alignment, =null and =bounds, before an access whose address or index is
+ * wrong; the structures are the compiler's. */
 struct flynn_type {
     unsigned short kind, info;
     char name[1]; /* "'int [256]'" */
@@ -184,8 +205,13 @@ FLYNN_OWN void __ubsan_handle_type_mismatch_v1(void *about, void *at)
 {
     enum { LOAD, STORE, REFERENCE, MEMBER };
     const flynn_address_data *const data = (const flynn_address_data *)about;
-    if (flynn_here.watched && at && data->kind <= MEMBER)
-        flynn_here.turn(&flynn_here, at, SIMT_ALIGNED | 1u << data->log_alignment, FLYNN_WHERE);
+    const unsigned long address = (unsigned long)at, alignment = 1ul << data->log_alignment;
+    if (!flynn_here.watched || data->kind > MEMBER)
+        return;
+    if (address == 0 && data->kind != REFERENCE) /* the access itself may have been removed, as never done */
+        return flynn_here.turn(&flynn_here, at, (data->kind == STORE ? SIMT_WRITE : SIMT_READ) | 1, FLYNN_WHERE);
+    if (address % alignment != 0)
+        flynn_here.turn(&flynn_here, at, SIMT_ALIGNED | (unsigned)alignment, FLYNN_WHERE);
 }
 FLYNN_OWN void __ubsan_handle_out_of_bounds(void *about, void *value)
 {
@@ -222,6 +248,18 @@ FLYNN_INLINE void flynn_end(const char *name)
     }
 FLYNN_ENDINGS(FLYNN_ENDING)
 
+/* As CUDA's: one line, then the kernel ends. The line is the launch's error, so that it is told with the user's own
+ * file where headers precede it. */
+FLYNN_OWN __attribute__((noinline, unused)) static void flynn_assert(const char *test, int line, const char *function)
+{
+    const simt_place &p = flynn_here;
+    __builtin_snprintf(flynn_here.said, sizeof flynn_here.said,
+                       "line %d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed", line, function,
+                       p.block.x, p.block.y, p.block.z, p.thread.x, p.thread.y, p.thread.z, test);
+    flynn_end(flynn_here.said);
+}
+#define assert(test) ((test) ? (void)0 : flynn_assert(#test, __LINE__, __func__))
+
 /* ------------------------------------------------------------------------------------------------ atomics ---- */
 
 /* Called at each atomic, because the thread may be waiting for another one by atomics alone. */
@@ -248,7 +286,17 @@ FLYNN_INLINE void flynn_atomic(const volatile void *at, unsigned what, const voi
         return __atomic_compare_exchange_n((volatile type *)at, (type *)expected, value, false, __ATOMIC_SEQ_CST, \
                                            __ATOMIC_SEQ_CST); \
     }
+/* clang's form of both, which returns the old value. */
+#define FLYNN_BUILTIN_CAS_OF_CLANG(type, bits) \
+    FLYNN_OWN type __tsan_atomic##bits##_compare_exchange_val(volatile void *at, type expected, type value, int order, \
+                                                              int) \
+    { \
+        flynn_atomic(at, FLYNN_CHANGES | FLYNN_RELEASES(order) | sizeof value, FLYNN_WHERE); \
+        __atomic_compare_exchange_n((volatile type *)at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+        return expected; \
+    }
 #define FLYNN_BUILTINS(type, bits) \
+    FLYNN_BUILTIN_CAS_OF_CLANG(type, bits) \
     FLYNN_BUILTIN(fetch_add, type, bits) \
     FLYNN_BUILTIN(fetch_sub, type, bits) \
     FLYNN_BUILTIN(fetch_and, type, bits) \

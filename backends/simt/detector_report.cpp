@@ -3,6 +3,7 @@
  * detector_report.cpp - the messages of the detector: each names the line, the threads and the element.
  */
 #include "detector.hpp"
+#include "runtime.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -156,9 +157,15 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
         const uintptr_t begin = b.base[r.of] + r.begin;
         return at < begin ? begin - at : at - begin < r.bytes ? 0 : at - begin - r.bytes;
     };
-    for (uint32_t i = 1; number == 0 && i < regions.size(); i++)
-        if (regions[i].of != code && distance(regions[i]) < around)
-            number = i;
+    uintptr_t nearest = UINTPTR_MAX;
+    for (uint32_t i = 1, known = number; known == 0 && i < regions.size(); i++) {
+        const region &r = regions[i];
+        const bool has_place = r.of == memory && is_in_places(at) && is_in_places(r.begin);
+        if (r.of == code || distance(r) >= std::min(nearest, has_place ? array_distance : around))
+            continue;
+        nearest = distance(r);
+        number = i;
+    }
     const region &r = regions[number];
     const bool is_far = number == 0 || (r.of == shared ? at - b.base[shared] >= b.shared_bytes : distance(r) >= around);
     const uint64_t block = b.number;
@@ -178,8 +185,9 @@ bool detector::report_beyond(const watched_block &b, uint32_t number, uintptr_t 
                  (r.of == shared && r.begin == dynamic_begin
                       ? format(", beyond the %zu bytes of dynamic shared memory", launch.shared)
                       : format(", beyond its %" PRIu64 " bytes", (uint64_t)r.bytes));
+    const bool was_index = !found.empty() && found.back().kind == FL_FOUND_BEYOND && found.back().line == c.line;
     if (is_far)
-        fault_text = (c.line > 0 ? format("line %d: ", c.line) : "") + c.text;
+        fault_text = (c.line > 0 ? format("line %d: ", c.line) : "") + (was_index ? found.back().text : c.text);
     if (is_new(UINT64_C(6) << 58 | number, site_of(now), writes))
         keep(std::move(c));
     return !is_far;

@@ -8,10 +8,13 @@
 #include "kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -61,17 +64,85 @@ error get_properties(properties *device, int number)
     return error::success;
 }
 
+namespace
+{
+
+/* What lies around an array is nobody's, so that a kernel that accesses it can be told so, and does no harm. */
+constexpr size_t alignment = 256, gap = 64 << 10;
+
+/* Where arrays lie, each at the beginning of a place. */
+class places
+{
+  public:
+    /* Returns the memory of an array between its gaps; nullptr: no place is free, or the system has no memory there. */
+    void *take(size_t bytes)
+    {
+        const uint64_t all = std::min<uint64_t>(bytes, place_count * place_bytes) + 2 * gap,
+                       needed = (all + array_distance - 1) / place_bytes + 1;
+        const std::lock_guard<std::mutex> guard(lock);
+        for (uint64_t i = 0, run = 0; i < place_count && needed <= place_count; i++) {
+            run = sizes[i] == 0 ? run + 1 : 0;
+            if (run == needed)
+                return map(i + 1 - needed, needed, (size_t)all);
+        }
+        return nullptr;
+    }
+    void give(void *memory)
+    {
+        const std::lock_guard<std::mutex> guard(lock);
+        uint64_t i = (reinterpret_cast<uintptr_t>(memory) - places_begin) / place_bytes;
+        munmap(static_cast<char *>(memory) - gap, sizes[i]);
+        for (sizes[i++] = 0; i < place_count && sizes[i] == continued; i++)
+            sizes[i] = 0;
+    }
+
+  private:
+    static constexpr size_t continued = 1; /* the array of the place before */
+    std::mutex lock{};
+    std::array<size_t, place_count> sizes{}; /* bytes that are mapped; 0: none */
+
+    void *map(uint64_t first, uint64_t count, size_t bytes)
+    {
+        void *const wanted =
+            reinterpret_cast<void *>(places_begin + first * place_bytes); // NOLINT(performance-no-int-to-ptr)
+        void *const mapped =
+            mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (mapped != wanted) { /* such addresses do not exist, or others have them */
+            if (mapped != MAP_FAILED)
+                munmap(mapped, bytes);
+            return nullptr;
+        }
+        std::fill_n(sizes.begin() + (std::ptrdiff_t)first, count, continued);
+        sizes[first] = bytes;
+        return static_cast<char *>(mapped) + gap;
+    }
+};
+
+places &arrays()
+{
+    static places all;
+    return all;
+}
+
+} // namespace
+
 error allocate(void **memory, size_t bytes)
 {
-    /* What lies behind an array is nobody's, so that a kernel that reads beyond it can be told so. */
-    constexpr size_t alignment = 256, gap = 64 << 10;
+#if !defined(__SANITIZE_ADDRESS__) /* which knows the bounds of malloc's memory alone */
+    *memory = arrays().take(bytes);
+    if (*memory)
+        return error::success;
+#endif
     *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + gap);
     return *memory ? error::success : error::out_of_memory;
 }
 
 error release(void *memory)
 {
-    std::free(memory);
+    if (is_in_places(reinterpret_cast<uintptr_t>(memory)))
+        arrays().give(memory);
+    else
+        std::free(memory);
     return error::success;
 }
 

@@ -8,6 +8,7 @@
 #define FLYNN_SIMT_RUNTIME_HPP
 
 #include <cstddef>
+#include <cstdint>
 
 namespace simt
 {
@@ -30,6 +31,17 @@ struct properties {
 };
 
 error get_properties(properties *device, int number);
+
+/* Arrays lie so far from each other that an index of 32 bits, of elements of 16 bytes, leads from none into another
+ * one: the address of a wrong access shows whose index was wrong. Such a place is an address alone; memory is used for
+ * the array. Where the system or a limit has no such addresses, arrays lie where malloc puts them. */
+constexpr uint64_t places_begin = UINT64_C(1) << 45, place_bytes = UINT64_C(1) << 37, place_count = 320;
+constexpr uint64_t array_distance = place_bytes / 2;
+
+constexpr bool is_in_places(uint64_t address)
+{
+    return address - places_begin < place_bytes * place_count;
+}
 
 /* Aligned as a GPU's memory is, to 256 bytes. */
 error allocate(void **memory, size_t bytes);

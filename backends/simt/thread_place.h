@@ -31,12 +31,13 @@ struct simt_place {
     int sum;               /* of the votes of __syncthreads_count */
     unsigned char *shared; /* the block's dynamic shared memory */
     void (*leave)(simt_place *place, simt_why why); /* nullptr: no kernel runs here */
-    const char *ended;                              /* what the thread called to end the program */
+    const char *ended;                              /* what the thread called to end the program, or `said` */
     void *runner;                                   /* grid.cpp's */
     int number;                                     /* the thread's number in its block */
     bool watched;                                   /* the launch is: `turn` is called at each access and fence */
     const void *where;                              /* what the thread continues with after its barrier */
     long index, limit;                              /* operands of SIMT_INDEX */
+    char said[256];                                 /* of an assertion that does not hold: a line with blanks */
     /* Called before an access, `where` being what comes after it: leaves the processor to another thread, and looks at
      * the access if the launch is watched. */
     void (*turn)(simt_place *place, const volatile void *at, unsigned what, const void *where);

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # flynn kernel on hip-cpu: the kernels of docs/kernels, the right ones and the wrong ones with what is said of them;
 # arguments; texts that are wrong; faults; the cache; no compiler. docs/kernels on a GPU, too, where one is; FLYNN_TEST_GPU names
-# the only one.
+# the only one. kernel.sh COMPILER: docs/kernels alone, on hip-cpu, by another compiler than c++.
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 kernels=$here/../../docs/kernels
 quick=(--repeat=3 --warmup=0)
+[ $# = 0 ] || export FLYNN_CXX=$1 FLYNN_TEST_GPU=hip-cpu
 
 gpus=${FLYNN_TEST_GPU:-}
 for gpu in hip-cpu hip-nvidia hip-amd; do
@@ -195,6 +196,7 @@ for name in $gpus; do
     lessons "$name"
     ok "$name: functions of math.h" kernel functions.hip out=1 1 --expect=0 --block=1 --grid=1 --backend="$name" "${quick[@]}"
 done
+[ $# = 0 ] || { summary; exit; }
 case $gpus in
 *hip-cpu*) ;;
 *)

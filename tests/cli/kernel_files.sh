@@ -163,7 +163,18 @@ ok "assert" kernel assert.cu out=64 4 --block=64 --expect=4 "${hip[@]}"
 run kernel assert.cu out=64 5 "${hip[@]}"
 check "an assertion that fails" test "$status" = 1
 says "its line and test" 'line 4: k: block: [0,0,0], thread: ['
-says "and that the kernel ends" "k calls abort instead of returning"
+says "and that the kernel ends" "the kernel fails: line 4: k: block: [0,0,0], thread: "
+mkdir asserts
+printf '#define MOST 5\n#define LEAST 0\n\n' >asserts/limits.h
+printf '#include "limits.h"\n__device__ int checked(int n)\n{\n    assert(n < MOST);\n    return n;\n}\n' >asserts/checked.h
+printf '#include "checked.h"\n__global__ void k(int *out, int n)\n{\n    assert(n > LEAST);\n    out[threadIdx.x] = checked(n);\n}\n' >asserts/k.cu
+run kernel asserts/k.cu out=64 0 --block=64 "${hip[@]}"
+says "an assertion after headers: the line of its file" "the kernel fails: line 4: k: block: "
+run kernel asserts/k.cu out=64 5 --block=64 "${hip[@]}"
+says "an assertion in a header: its line and file" "the kernel fails: line 4 of asserts/checked.h: checked: block: "
+printf '#include "limits.h"\n__global__ void k(int *out)\n{\n    int *p = nullptr;\n    *p = MOST;\n    out[0] = 1;\n}\n' >asserts/null.cu
+run kernel asserts/null.cu out=1 "${hip[@]}"
+says "a fault after headers" "the kernel fails: line 5: thread 0 of block 0 writes at NULL"
 
 # ------------------------------------------------------------------------------------------ headers beside the file
 

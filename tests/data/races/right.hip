@@ -422,3 +422,61 @@ __global__ void one_row_after_the_other(const int *a, int *out)
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x / 16][threadIdx.x % 16];
 }
+//: ends_of_arrays | 0:1000000 0:1000000 out=2 1000000 | fill:2,value=1999998,dtype=i32
+__global__ void ends_of_arrays(const int *a, const int *b, int *out, int n)
+{
+    if (blockIdx.x == 0 && threadIdx.x < 2)
+        out[threadIdx.x] = a[n - 1] + *(b + n - 1);
+}
+//: ends_of_shared_arrays | 0:256 out | x + 255
+__global__ void ends_of_shared_arrays(const int *a, int *out)
+{
+    __shared__ int s[256], t[256];
+    s[threadIdx.x] = t[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    const int *end = s + 256, *last = &t[255];
+    int *p = &t[threadIdx.x];
+    out[threadIdx.x] = *(end - 1) + *last - 255 + *p;
+}
+//: null_is_tested | out=256 0 | 1
+__global__ void null_is_tested(int *out, int n)
+{
+    int *p = n == 0 ? nullptr : out;
+    if (p)
+        *p = 2;
+    out[threadIdx.x] = 1;
+}
+//: adds_to_zeros | 0:1000 out 1000 | x
+__global__ void adds_to_zeros(const int *a, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] += a[i];
+}
+//: zeroes_by_one_thread | 0:256 out=256 --block=256 | x + 0
+__global__ void zeroes_by_one_thread(const int *a, int *out)
+{
+    __shared__ uint8_t none[256];
+    if (threadIdx.x == 0)
+        for (uint8_t *p = none; p < none + 256; p++)
+            *p = 0;
+    __syncthreads();
+    out[threadIdx.x] = a[threadIdx.x] + none[threadIdx.x];
+}
+//: struct_copies | 0:1024 out=1024 --block=256 --grid=1 | x + 1
+struct four {
+    int v[4];
+};
+__global__ void struct_copies(const int4 *a, int4 *out)
+{
+    __shared__ four s[256];
+    const int4 own = a[threadIdx.x];
+    s[threadIdx.x] = {{own.x + 1, own.y + 1, own.z + 1, own.w + 1}};
+    __syncthreads();
+    const four other = s[threadIdx.x ^ 1];
+    __syncthreads();
+    s[threadIdx.x ^ 1] = other;
+    __syncthreads();
+    const four mine = s[threadIdx.x];
+    out[threadIdx.x] = {mine.v[0], mine.v[1], mine.v[2], mine.v[3]};
+}

@@ -307,3 +307,61 @@ __global__ void rows_and_columns(const int *a, int *out)
     __syncthreads();
     out[i] = s[threadIdx.y][threadIdx.x];
 }
+//: into_another_array | 0:1000000 0:1000000 out=1000 1000 | thread [0-9]* of block [0-9]* reads b\[1100[0-9]*\], beyond its 1000000 elements
+__global__ void into_another_array(const int *a, const int *b, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = a[i] + b[i + 1100000]; // HERE
+}
+//: wraps_around | 0:1000 out 1000 | thread 0 of block 0 reads a\[4294967295\], beyond its 1000 elements
+__global__ void wraps_around(const int *a, int *out, unsigned n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = a[i - 1]; // HERE
+}
+//: into_another_shared_array | 0:256 out | thread [0-9]* of block 0 reads element 256 of t, beyond its 1024 bytes
+__device__ int total(const int *p, int n)
+{
+    int sum = 0;
+    for (int i = 0; i <= n; i++)
+        sum += p[i]; // HERE
+    return sum;
+}
+__global__ void into_another_shared_array(const int *a, int *out)
+{
+    __shared__ int s[256], t[256], u[256];
+    s[threadIdx.x] = t[threadIdx.x] = u[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[0] = total(s, 255) + total(u, 255) + total(t, 256);
+}
+//: behind_a_shared_array | 0:256 out | thread 255 of block 0 reads element 256 of s, beyond its 1024 bytes
+__global__ void behind_a_shared_array(const int *a, int *out)
+{
+    __shared__ int s[256], t[256];
+    int *p = &s[threadIdx.x];
+    *p = t[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = p[1] + t[threadIdx.x]; // HERE
+}
+//: null_removed | out=256 | thread 7 of block 0 writes at NULL
+__global__ void null_removed(int *out)
+{
+    int *p = nullptr;
+    if (threadIdx.x == 7)
+        *p = 1; // HERE
+    out[threadIdx.x] = 1;
+}
+//: null_member | out=256 | at NULL
+struct pair {
+    int first, second;
+};
+__global__ void null_member(int *out)
+{
+    pair *p = nullptr;
+    out[threadIdx.x] = 1;
+    if (threadIdx.x == 7)
+        p->first = 2; // HERE
+}
