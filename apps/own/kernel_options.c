@@ -146,6 +146,7 @@ static const char *const definitions[] = {"BLOCKS=977", "FAST", "TILE=8,16", NUL
 static const char *const constants[] = {"factors:0:8", NULL};
 static const char *const lets[] = {"n=256,512", NULL};
 static const char *const flops[] = {"2*m*n*k", NULL};
+static const char *const gpus[] = {"gfx90a,gfx1030", "sm_90", NULL};
 static const char *const bytes[] = {"4*(m*k+k*n+m*n)", NULL};
 
 const own_option kernel_own_options[] = {
@@ -175,6 +176,8 @@ const own_option kernel_own_options[] = {
      .group = GROUP_SELDOM, .names = on_or_off},
     {"unwatched", OPTION_FLAG, offsetof(kernel_options, unwatched), NULL,
      "Do not look at each access of hip-cpu's first pass", .group = GROUP_SELDOM},
+    {"registers", OPTION_TEXT, offsetof(kernel_options, registers), "GPU,...",
+     "Do not run: what the kernel takes of these GPUs", .group = GROUP_SELDOM, .names = gpus},
     {0},
 };
 

@@ -58,6 +58,7 @@ typedef struct kernel_options {
     const char *entry, *expect;
     const char *expect_given;  /* with the NAME: that expect lacks; NULL: it had none */
     const char *flops, *bytes; /* formulas; NULL: not given */
+    const char *registers; /* GPUs with commas between them, for which the kernel is compiled alone; NULL: not given */
     double relative, absolute; /* tolerances of the check; -1: not given */
     int unguarded;             /* --guard=off */
     bool unwatched;

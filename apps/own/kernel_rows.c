@@ -3,6 +3,7 @@
  * kernel_rows.c - counts the rows, and makes the command line of each.
  */
 #include "kernel_rows.h"
+#include "kernel_registers.h"
 
 #include "files/files.h"
 #include "options/options.h"
@@ -29,6 +30,8 @@ kernel_rows kernel_rows_of(const kernel_options *own, const char *const *words, 
 {
     kernel_rows rows = {own, words, count, count > 0, 1};
 
+    if (own->registers)
+        fail(EXIT_BAD_INPUT, "--registers: launches no kernel: only `flynn kernel` takes it");
     while (rows.files > 0 && rows.files < count && kernel_is_file(words[rows.files]))
         rows.files++;
     rows.count = rows.files > 1 ? rows.files : 1;
@@ -193,6 +196,12 @@ void kernel_hand_over(const exercise *e, char **argv)
     words[0] = e->word;
     for (int i = 1; i < count; i++)
         words[i] = e->common.arguments[i - 1];
+    const bool registers = ((const kernel_options *)e->own)->registers;
+    for (int i = 1; i < count && registers; i++)
+        if (!kernel_is_file(words[i]))
+            fail(EXIT_BAD_INPUT, "'%s': --registers launches no kernel; expected kernels' files alone", words[i]);
+    if (registers)
+        kernel_registers(e, words, count);
     rows = kernel_rows_of(e->own, words, count);
     free(words);
     if (rows.count == 1 && e->common.block_count <= 1)

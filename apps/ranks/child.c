@@ -214,6 +214,23 @@ int child_output(const char *const *words, bool quiet, char **text, size_t *size
     return status;
 }
 
+int child_messages(const char *const *words, int in, char **text, size_t *size)
+{
+    const int out = print_file("flynn-messages");
+    const pid_t child = child_start();
+    int status;
+
+    if (child == 0) {
+        dup2(in, STDIN_FILENO);
+        dup2(out, STDOUT_FILENO);
+        dup2(out, STDERR_FILENO);
+        child_exec(words);
+    }
+    status = child_wait(child);
+    *text = read_all(out, size);
+    return status;
+}
+
 static void free_words(child_words *w)
 {
     for (int i = 0; i < w->count; i++)

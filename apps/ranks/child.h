@@ -49,6 +49,9 @@ int child_wait(pid_t child);
  * final zero byte. Returns the status as waitpid does. */
 int child_output(const char *const *words, bool quiet, char **text, size_t *size);
 
+/* The same with what it writes to stderr, too, and with the file `in` as its stdin. */
+int child_messages(const char *const *words, int in, char **text, size_t *size);
+
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
 child_result child_run(child_words *w);
 /* child_run for a command that must print a document: ends this one as that one ended, with its message after `what`.

@@ -176,6 +176,75 @@ printf '#include "limits.h"\n__global__ void k(int *out)\n{\n    int *p = nullpt
 run kernel asserts/null.cu out=1 "${hip[@]}"
 says "a fault after headers" "the kernel fails: line 5: thread 0 of block 0 writes at NULL"
 
+# ------------------------------------------------------------------------------------------ registers without a GPU
+
+cat >tile.cu <<'END_OF_FILE'
+#include <cstdio>
+int main() { printf("of the host"); }
+__global__ void tile(const float *a, float *out, int n)
+{
+    __shared__ float s[SIZE];
+    float own[512];
+    s[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 512; i++)
+        own[(i * n) & 511] = s[(i + n) % SIZE];
+    out[threadIdx.x] = own[n & 511];
+}
+END_OF_FILE
+# Both arrays have known sizes; registers are some, and no GPU has more than 256 or 512.
+known='len(d["registers"]) == 1 and all(r["shared_bytes"] == 3000 and r["local_bytes"] >= 2048 and 4 <= r["registers"] <= 512 and
+    r["kernel"] == "tile" and r["reason"] is None for r in d["registers"])'
+for pair in hipcc:gfx90a nvcc:sm_90; do
+    command -v "${pair%:*}" >"$work/check" || { echo "${pair%:*} is not installed: --registers is tried with others"; continue; }
+    ok "--registers by ${pair%:*}" kernel tile.cu -D SIZE=750 --registers="${pair#*:}" --json
+    check "has the text's arrays" json "$work/out" "$known"
+    ok "a table" kernel tile.cu -D 'SIZE={block.x*3}' --registers="${pair#*:}" --block=250
+    check "has them, too" grep -q "^tile  *${pair#*:} .* 2.93 KiB" "$work/out"
+    run kernel tile.cu --registers="${pair#*:}"
+    check "an error in the text: exit code" test "$status" = 2
+    says "an error in the text: its line" "${pair#*:}: tile.cu: line 5: "
+    run kernel tile.cu -D SIZE=750 --registers="${pair#*:}zz"
+    check "a GPU that the compiler does not know" test "$status" = 2 -a "$(wc -l <"$work/err")" = 1 -a ! -s "$work/out"
+done
+mkdir none
+cat >none/hipcc <<'END_OF_FILE'
+#!/bin/sh
+cat >text
+echo "$*" >words
+cat >&2 <<'END'
+flynn-text:3:1: remark: Function Name: tiled [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     SGPRs: 1 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark: Function Name: tile [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     TotalSGPRs: 11 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     VGPRs: 12 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     AGPRs: 13 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     ScratchSize [bytes/lane]: 14 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     Occupancy [waves/SIMD]: 15 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     SGPRs Spill: 16 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     VGPRs Spill: 17 [-Rpass-analysis=kernel-resource-usage]
+flynn-text:3:1: remark:     LDS Size [bytes/block]: 18 [-Rpass-analysis=kernel-resource-usage]
+END
+END_OF_FILE
+chmod +x none/hipcc
+for tool in sh cat timeout sed head find sort wc grep diff tr tail; do ln -s "$(command -v $tool)" none/$tool; done
+PATH=$PWD/none ok "what hipcc says" kernel tile.cu -D SIZE=750 --registers=gfx1100,sm_90 --json
+check "is what is shown" json "$work/out" '[d["registers"][0][k] for k in ("scalar_registers", "registers", "accumulators", "local_bytes", "waves",
+    "scalar_spilled", "spilled", "shared_bytes")] == list(range(11, 19))'
+check "a compiler that is missing is named" grep -q "sm_90: tile.cu: nvcc is not in PATH; install the CUDA toolkit" "$work/err"
+check "and in its row" json "$work/out" 'd["registers"][1]["registers"] is None and "nvcc" in d["registers"][1]["reason"]'
+check "the host's part is left out" sh -c 'grep -q __global__ text && ! grep -q "of the host" text'
+check "the GPU and the macro are named" grep -q -- "--offload-arch=gfx1100 -D SIZE=750" words
+rm none/hipcc
+PATH=$PWD/none refused "no compiler" 3 "gfx90a: tile.cu: hipcc is not in PATH; install hipcc" kernel tile.cu --registers=gfx90a
+refused "no GPU" 2 "'cpu' is not a GPU; expected names such as gfx90a" kernel tile.cu --registers=cpu
+refused "arguments" 2 "'0:9': --registers launches no kernel" kernel tile.cu 0:9 --registers=gfx90a
+refused "several values" 2 "'SIZE=1,2' has several values" kernel tile.cu -D SIZE=1,2 --registers=gfx90a
+refused "no file" 2 "a kernel's file is needed" kernel --registers=gfx90a
+refused "options of a run" 2 "--repeat: has no effect: --registers launches no kernel" kernel tile.cu --repeat=3 --registers=gfx90a
+refused "in a sweep" 2 "only \`flynn kernel\` takes it" sweep kernel tile.cu --registers=gfx90a
+refused "options of a launch" 2 "--grid: has no effect: --registers launches no kernel" kernel tile.cu --grid=3 --registers=gfx90a
+
 # ------------------------------------------------------------------------------------------ headers beside the file
 
 mkdir -p course/common

@@ -298,6 +298,7 @@ def main():
     good("compare --against", run("compare", "--against=saved.json", "saved.json"))
     for command in ("list", "info", "doctor"):
         good(command, run(command))
+    good("kernel --registers", run("kernel", str(SOURCE / "docs/kernels/sum.hip"), "--registers=gfx90a,sm_90"))
     for words in ("random:9x9",), ("fill:9,value=nan",), ("zeros:0x4", "ones:2x3x4x5", "0:9"), ("ones:9", "ones:9"), ("range:70x9", "ones:70x9"), (
             "ones:9", "ones:8"):
         good(f"show {words}", run("show", *words))

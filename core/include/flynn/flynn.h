@@ -694,6 +694,8 @@ typedef struct fl_kernel_info {
     const char *unfilled; /* __constant__ variables that the kernel names, without a value in the text; or "" */
     uint32_t written;     /* bit i: the kernel may write to the array of parameter i; 0: it reads elements alone */
     bool prints;          /* the kernel calls printf */
+    const char *compiled; /* what of the text a compiler gets: the kernel and what it names, in their lines; of
+                           * fl_kernel_read alone */
 } fl_kernel_info;
 
 /* An argument of a launch: an array for a pointer; for a number `integer` or, where its type is float or double,

@@ -9,6 +9,7 @@
 #include "stream.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,27 @@ static void describe(const core_kernel_signature *signature, fl_kernel_info *inf
     }
 }
 
+/* Keeps a text until the thread's next call, or its end. */
+static pthread_key_t kept;
+static bool has_key;
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&kept, free) == 0;
+}
+
+static bool keep(char *text)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, make_key);
+    char *const before = has_key ? pthread_getspecific(kept) : NULL;
+    if (!has_key || pthread_setspecific(kept, text) != 0)
+        return false;
+    free(before);
+    return true;
+}
+
 fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const char *entry, char *log, size_t log_size,
                                fl_kernel_info *info, size_t size)
 {
@@ -54,7 +76,11 @@ fl_status fl_kernel_read_sized(const char *source, const char *shown_as, const c
     if (status != FL_OK)
         return status;
     describe(&signature, &found);
-    free(signature.compiled);
+    found.compiled = signature.compiled;
+    if (!keep(signature.compiled)) {
+        free(signature.compiled);
+        return core_fail(FL_E_MEMORY, "out of host memory");
+    }
     return core_give(info, size, &found, sizeof found);
 }
 
