@@ -536,7 +536,7 @@ SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 def seldom(command):
     """Those of the command: of kernel a few more, of commands that run it all of its own."""
-    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "registers"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
     return (*SELDOM, *of_kernel_alone.get(command, ()))
 
 
@@ -630,6 +630,7 @@ OF_KERNEL = {
     "atol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     "unwatched": ("race.hip out=4 --block=4 --expect=1", "--unwatched", [1, 0]),
+    "registers": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--registers=gfx90a", [0, 2]),  # nothing is launched
 }
 
 
