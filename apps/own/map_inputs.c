@@ -5,6 +5,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
+#include "words/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,44 +13,12 @@
 
 /* ---------------------------------------------------------------------------------- numbers and ranges ---- */
 
-/* A number, or the range that starts at `first`: FIRST:END[:STEP], of `count` numbers as numpy.arange has them. */
-typedef struct number_input {
-    bool is_number, whole; /* whole: digits and signs alone */
-    double first, step;
-    int64_t count;
-} number_input;
-
-/* Reads the number that ends at the next ':' or at the end of the text. False if that is not a number. */
-static bool read_number(const char **text, double *value, bool *whole)
-{
-    char *end;
-    const size_t length = strcspn(*text, ":");
-
-    *value = strtod(*text, &end);
-    if (end == *text || end != *text + length)
-        return false;
-    *whole = *whole && strspn(*text, "+-0123456789") == length && fabs(*value) < 0x1p53;
-    *text = *end == ':' ? end + 1 : end;
-    return true;
-}
-
 static number_input number_of(const char *word)
 {
-    number_input n = {.whole = true, .step = 1, .count = 1};
-    const char *text = word;
-    double end, count;
+    number_input n;
+    problem why;
 
-    if (!read_number(&text, &n.first, &n.whole))
-        return n;
-    n.is_number = true;
-    if (text[-1] != ':')
-        return n;
-    if (!read_number(&text, &end, &n.whole) || (text[-1] == ':' && !read_number(&text, &n.step, &n.whole)) || *text)
-        fail(EXIT_BAD_INPUT, "'%s' is not a range; expected FIRST:END or FIRST:END:STEP (example: 0:1000000)", word);
-    count = ceil((end - n.first) / n.step);
-    if (n.step == 0 || !isfinite(n.first) || !isfinite(end) || !isfinite(n.step) || count > 0x1p40)
-        fail(EXIT_BAD_INPUT, "'%s': a range of this length cannot be made; expected at most 2^40 elements", word);
-    n.count = count > 0 ? (int64_t)count : 0;
+    must_do(number_read(word, &n, &why), &why);
     return n;
 }
 

@@ -165,7 +165,7 @@ host_array exercise_read(const array_source *source, const input_kind *input)
     must_do(source_read(source, &array, &why), &why);
     check_shape(&array, source->word, input);
     same_header(source->word, &array);
-    if (!made_is_word(source->word))
+    if (!source_is_made(source->word))
         group_same_file(source->word, array.data, host_array_bytes(&array));
     return array;
 }

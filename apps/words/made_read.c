@@ -3,6 +3,7 @@
  * Reads words that make arrays, and refuses what is wrong in them.
  */
 #include "made_kind.h"
+#include "numbers.h"
 
 #include "options/values.h"
 #include "support/memory.h"
@@ -265,6 +266,21 @@ static bool check(const char *word, const made_array *made, problem *why)
     return true;
 }
 
+/* FIRST:END[:STEP] is a range:COUNT,from=FIRST,by=STEP. */
+static bool read_range(const char *word, const fl_dtype *usual, made_array *made, problem *why)
+{
+    number_input n;
+
+    if (!number_read(word, &n, why))
+        return false;
+    *made = (made_array){.kind = kind_of("range:"),
+                         .dtype = usual ? *usual : FL_F32,
+                         .ndim = 1,
+                         .shape = {n.count, 1, 1, 1},
+                         .value = {n.first, n.step}};
+    return n.count == 0 || check(word, made, why);
+}
+
 bool made_read(const char *word, uint64_t seed, const fl_dtype *usual, made_array *made, problem *why)
 {
     const made_kind *kind = kind_of(word);
@@ -272,6 +288,8 @@ bool made_read(const char *word, uint64_t seed, const fl_dtype *usual, made_arra
     bool ok, has_dtype = usual != NULL;
     unsigned set = 0;
 
+    if (number_is_range(word))
+        return read_range(word, usual, made, why);
     if (!kind)
         return refuse_kind(word, why);
     *made = (made_array){.kind = kind, .dtype = usual ? *usual : kind->dtype, .shape = {1, 1, 1, 1}, .seed = seed};

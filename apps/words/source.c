@@ -4,6 +4,8 @@
  */
 #include "source.h"
 
+#include "numbers.h"
+
 #include <string.h>
 
 uint64_t source_made_before(const char *const *words, int i)
@@ -15,11 +17,16 @@ uint64_t source_made_before(const char *const *words, int i)
     return count;
 }
 
+bool source_is_made(const char *word)
+{
+    return made_is_word(word) || number_is_range(word);
+}
+
 bool source_look(const array_source *source, npy_layout *layout, problem *why)
 {
     made_array made;
 
-    if (!made_is_word(source->word))
+    if (!source_is_made(source->word))
         return file_look(source->word, layout, why);
     if (!made_read(source->word, source->seed, source->dtype, &made, why))
         return false;
@@ -33,7 +40,7 @@ bool source_elements(const array_source *source, const npy_layout *layout, int64
 {
     made_array made;
 
-    if (!made_is_word(source->word))
+    if (!source_is_made(source->word))
         return file_read_elements(source->word, layout, first, count, array, why);
     return made_read(source->word, source->seed, source->dtype, &made, why) &&
            made_elements(&made, first, count, source->word, array, why);
@@ -44,7 +51,7 @@ bool source_read(const array_source *source, host_array *array, problem *why)
     npy_layout layout;
     int64_t count;
 
-    if (!made_is_word(source->word))
+    if (!source_is_made(source->word))
         return file_read(source->word, array, why);
     *array = (host_array){0};
     if (!source_look(source, &layout, why))

@@ -19,6 +19,9 @@ typedef struct array_source {
  * command plus k, so that two of them differ. */
 uint64_t source_made_before(const char *const *words, int i);
 
+/* Returns whether the word makes an array: KIND:SHAPE..., or a range FIRST:END[:STEP]. */
+bool source_is_made(const char *word);
+
 /* These are file_read, file_look and file_read_elements (files.h) for a word of either sort. */
 bool source_read(const array_source *source, host_array *array, problem *why);
 bool source_look(const array_source *source, npy_layout *layout, problem *why);

@@ -56,6 +56,24 @@ for exercise in $("$flynn" --exercises); do
 done
 ok "slice" slice random:20x30 "${quick[@]}"
 
+# A range is an array of one dimension, of f32 or --dtype.
+for exercise in increment sqrt sort select histogram scan reduce; do
+    ok "$exercise of a range" $exercise 0:100 --json "${quick[@]}"
+    check "$exercise of a range: right" json "$work/out" 'all(r["check"]["ok"] for r in d["results"])'
+done
+ok "a range backwards" sort 10:0:-1 -o range.npy "${quick[@]}"
+check "is sorted" npy range.npy 'list(v) == list(range(1, 11)) and descr == "<f4"'
+ok "two ranges" maximum 0:9 8:-1:-1 --dtype=i64 -o range.npy "${quick[@]}"
+check "are compared" npy range.npy 'list(v) == [8, 7, 6, 5, 4, 5, 6, 7, 8] and descr == "<i8"'
+ok "quarters" scan 0:1:0.25 -o range.npy "${quick[@]}"
+check "are added" npy range.npy 'list(v) == [0, 0.25, 0.75, 1.5]'
+refused "a range for a matrix" 2 "0:9: the matrix is 9; expected 2 dimensions" svd 0:9
+refused "no range" 2 "'0:x' is not a range; expected FIRST:END" sort 0:x
+refused "a step of 0" 2 "a range of this length cannot be made" sort 0:9:0
+refused "halves in i32" 2 "'0:1:0.5': i32 does not hold all of its numbers" sort 0:1:0.5 --dtype=i32
+refused "a number alone" 2 "5: cannot be read" sort 5
+refused "--seed with a range" 2 "--seed: has no effect" sort 0:9 --seed=3
+
 # The k-th made array has the seed plus k; a word's own seed counts more; --seed is taken where a word is random.
 ok "two alike by their seeds" maximum random:9,seed=5 random:9,seed=5 -o a.npy "${quick[@]}"
 ok "one of them" maximum random:9,seed=5 fill:9,value=-1 -o b.npy "${quick[@]}"
