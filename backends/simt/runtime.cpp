@@ -77,8 +77,7 @@ class places
     /* Returns the memory of an array between its gaps; nullptr: no place is free, or the system has no memory there. */
     void *take(size_t bytes)
     {
-        const uint64_t all = std::min<uint64_t>(bytes, place_count * place_bytes) + 2 * gap,
-                       needed = (all + array_distance - 1) / place_bytes + 1;
+        const uint64_t all = bytes + 2 * gap, needed = (all + array_distance - 1) / place_bytes + 1;
         const std::lock_guard<std::mutex> guard(lock);
         for (uint64_t i = 0, run = 0; i < place_count && needed <= place_count; i++) {
             run = sizes[i] == 0 ? run + 1 : 0;
@@ -128,6 +127,9 @@ places &arrays()
 
 error allocate(void **memory, size_t bytes)
 {
+    *memory = nullptr;
+    if (bytes > SIZE_MAX / 2) /* with its gaps it would be less */
+        return error::out_of_memory;
 #if !defined(__SANITIZE_ADDRESS__) /* which knows the bounds of malloc's memory alone */
     *memory = arrays().take(bytes);
     if (*memory)

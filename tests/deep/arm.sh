@@ -17,10 +17,12 @@ trap 'rm -rf "$work"' EXIT
 if [ "$1" = --emulation ]; then
     cd "$(dirname "$0")/../.."
     options=(-O2 -Wall -Wextra -Werror -Icore/include -Ibackends/simt)
-    for file in grid fiber pool detector detector_report order object_file; do files+=("backends/simt/$file.cpp"); done
-    aarch64-linux-gnu-gcc -std=gnu11 "${options[@]}" -c backends/cpu/threads.c -o "$work/threads.o"
+    for file in runtime grid fiber pool detector detector_report order object_file; do files+=("backends/simt/$file.cpp"); done
+    for file in cpu/threads shared/processor; do
+        aarch64-linux-gnu-gcc -std=gnu11 "${options[@]}" -c "backends/$file.c" -o "$work/$(basename $file).o"
+    done
     for switch in "" -DSIMT_UCONTEXT; do
-        aarch64-linux-gnu-g++ -std=c++17 "${options[@]}" $switch tests/simt/test_grid.cpp "${files[@]}" "$work/threads.o" \
+        aarch64-linux-gnu-g++ -std=c++17 "${options[@]}" $switch tests/simt/test_grid.cpp "${files[@]}" "$work"/*.o \
             -static -pthread -o "$work/test_grid"
         for QEMU_CPU in max cortex-a72; do
             printf '%s, %s: ' "${switch:-assembly}" $QEMU_CPU

@@ -5,6 +5,7 @@
  * this one with the switch between fibers that other processors than x86-64 and aarch64 have.
  */
 #include "grid.hpp"
+#include "runtime.hpp"
 
 #include <atomic>
 #include <cfenv>
@@ -226,6 +227,37 @@ void end_of_the_program()
     }
 }
 
+/* Arrays are aligned and lie apart, their memory is given back, and more of them than there are places exist. */
+void arrays_lie_apart()
+{
+    const auto size_of = [](size_t i) { return i % 7 == 0 ? 0 : 1000 + i * 100; };
+    std::vector<unsigned char *> arrays(simt::place_count + 50);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < arrays.size(); i++) {
+            void *memory;
+            CHECK(simt::allocate(&memory, size_of(i)) == simt::error::success);
+            CHECK(reinterpret_cast<uintptr_t>(memory) % 256 == 0);
+            std::memset(memory, (int)(i & 255), size_of(i));
+            arrays[i] = static_cast<unsigned char *>(memory);
+        }
+        for (size_t i = 0; i < arrays.size(); i++) {
+            const uintptr_t at = reinterpret_cast<uintptr_t>(arrays[i]);
+            for (size_t k = 0; k < size_of(i); k++)
+                CHECK(arrays[i][k] == (i & 255));
+            for (size_t j = 0; j < i && simt::is_in_places(at); j++) {
+                const uintptr_t other = reinterpret_cast<uintptr_t>(arrays[j]);
+                CHECK((at > other ? at - other : other - at) > simt::array_distance);
+            }
+        }
+        for (unsigned char *memory : arrays)
+            CHECK(simt::release(memory) == simt::error::success);
+    }
+    for (const size_t bytes : {SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX / 2, (size_t)1 << 60}) {
+        void *memory;
+        CHECK(simt::allocate(&memory, bytes) == simt::error::out_of_memory);
+    }
+}
+
 } // namespace
 
 int main()
@@ -238,5 +270,6 @@ int main()
     blocks_that_wait_for_each_other();
     modes_of_the_floating_point_unit();
     end_of_the_program();
-    std::puts("8 tests of the emulated GPU: passed");
+    arrays_lie_apart();
+    std::puts("9 tests of the emulated GPU: passed");
 }
