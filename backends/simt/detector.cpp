@@ -158,7 +158,7 @@ void detector::begin_block(watched_block &b, uint64_t number, unsigned char *dyn
     }
     b.order.start((uint32_t)number, b.first, threads);
     b.where.assign(threads, nullptr);
-    b.called.assign(threads, nullptr);
+    b.called.assign(threads, {});
     b.wrote.assign(threads, 0);
 }
 

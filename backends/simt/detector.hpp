@@ -96,7 +96,11 @@ struct watched_block {
     zeros shared_cells{0};
     block_order order{};
     std::vector<const void *> where{}; /* each thread's last barrier */
-    std::vector<const void *> called{};  /* each thread's last warp function */
+    struct warp_function {
+        const void *where;
+        uint64_t mask;
+    };
+    std::vector<warp_function> called{}; /* each thread's last one */
     std::vector<uint32_t> wrote{};       /* the place in the text of each thread's last write */
     uint64_t launch = 0;               /* the detector's number: the cells are those of its launch */
 };

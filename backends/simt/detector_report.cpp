@@ -63,6 +63,13 @@ std::string lanes_text(uint64_t lanes)
     return text + (count > most ? " ..." : "");
 }
 
+std::string never_call(uint64_t lanes, const simt_warp_call &call)
+{
+    return format(lanes & (lanes - 1) ? " are in the mask 0x%llx of %s but never call it"
+                                      : " is in the mask 0x%llx of %s but never calls it",
+                  call.mask, call.name);
+}
+
 } // namespace
 
 /* ---------------------------------------------------------------------------------------------------- words ---- */
@@ -285,7 +292,7 @@ void detector::see_call(watched_block &b, uint32_t thread, const simt_warp_call 
 {
     const uint32_t lane = thread % (uint32_t)lanes;
     warp_lanes = (uint32_t)lanes;
-    b.called[thread] = call.where;
+    b.called[thread] = {call.where, call.mask};
     if (call.has_mask && !(call.mask >> lane & 1))
         report_call(b, FL_FOUND_BARRIER, call, thread,
                     format("lane %" PRIu32 " calls %s with the mask 0x%llx, which does not name it", lane, call.name,
@@ -295,22 +302,27 @@ void detector::see_call(watched_block &b, uint32_t thread, const simt_warp_call 
                     format("the width %d of %s is not a power of 2 up to %d", call.width, call.name, lanes));
 }
 
-/* Whether a lane had ended before the call, as CUDA allows, or passes by it is known where it writes something behind
- * the call, and never made it. */
+/* CUDA allows that a lane of the mask ends without the call. It is a mistake where it had made this call with another
+ * mask, or wrote something behind the call and so passed by. */
 void detector::see_ended(const watched_block &b, uint32_t first, uint64_t gone, const simt_warp_call &call)
 {
-    uint64_t passed = 0;
+    uint64_t passed = 0, others = 0;
     for (uint32_t lane = 0; lane < warp_lanes; lane++) {
         const uint32_t thread = first + lane;
-        if (gone >> lane & 1 && b.wrote[thread] > 0 && b.called[thread] != call.where &&
-            line_of(make_access(0, b.wrote[thread], thread, false)) > line_of(call.where))
-            passed |= UINT64_C(1) << lane;
+        if (!(gone >> lane & 1))
+            continue;
+        if (b.called[thread].where == call.where)
+            others |= (uint64_t)(b.called[thread].mask != call.mask) << lane;
+        else if (b.wrote[thread] > 0)
+            passed |= (uint64_t)(line_of(make_access(0, b.wrote[thread], thread, false)) > line_of(call.where)) << lane;
     }
-    if (passed)
+    if (others)
         report_call(b, FL_FOUND_BARRIER, call, first,
-                    lanes_text(passed) + format(passed & (passed - 1) ? " are in the mask 0x%llx of %s but never call it"
-                                                                     : " is in the mask 0x%llx of %s but never calls it",
-                                                call.mask, call.name));
+                    lanes_text(others) + format(" called %s with the mask 0x%" PRIx64 ", and others with the mask 0x%llx",
+                                                call.name, b.called[first + (uint32_t)__builtin_ctzll(others)].mask,
+                                                call.mask));
+    if (passed)
+        report_call(b, FL_FOUND_BARRIER, call, first, lanes_text(passed) + never_call(passed, call));
 }
 
 void detector::report_missing(const watched_block &b, uint32_t first, uint64_t missing, const simt_warp_call &call,
@@ -318,9 +330,7 @@ void detector::report_missing(const watched_block &b, uint32_t first, uint64_t m
 {
     const bool several = missing & (missing - 1);
     const uint32_t thread = first + (uint32_t)__builtin_ctzll(missing);
-    std::string text = lanes_text(missing) + format(several ? " are in the mask 0x%llx of %s but never call it"
-                                                            : " is in the mask 0x%llx of %s but never calls it",
-                                                    call.mask, call.name);
+    std::string text = lanes_text(missing) + never_call(missing, call);
     text += format(several ? ": the first of them waits in line %d" : ": it waits in line %d",
                    line_of(other ? other->where : b.where[thread]));
     if (other && std::strcmp(other->name, call.name) == 0 && other->has_mask)
