@@ -360,6 +360,8 @@ void runner::wait_for_others()
         yielded = now;
         sched_yield();
     }
+    if (now - moved > patience)
+        warps.hurry();
     if (now - moved > patience && launch->next < launch->blocks && launch->moved.compare_exchange_strong(moved, now))
         launch->add_runners(std::min({2 * launch->runners, most_resident / (unsigned)launch->threads, most_runners}));
 }

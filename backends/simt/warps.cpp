@@ -118,6 +118,13 @@ void warps::settle(int warp)
     complete(chosen);
 }
 
+void warps::hurry()
+{
+    for (size_t i = 0; i < open.size(); i++)
+        if (!open[i].first->has_mask)
+            return complete(i);
+}
+
 /* Tells the detector which lanes of the mask have not come. */
 void warps::report_missing(const meeting &m) const
 {

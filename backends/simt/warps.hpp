@@ -46,6 +46,9 @@ class warps
             settle(thread / lanes);
     }
 
+    /* Lets lanes go on that wait for others of their warp in a call without a mask; those may be waiting for them. */
+    void hurry();
+
   private:
     /* A call for which lanes wait. */
     struct meeting {

@@ -221,6 +221,15 @@ __global__ void one_atomic_for_a_warp(const int *a, int *out)
             out[0] = 0;
     }
 }
+//: waits_for_another_lane | out=1 --block=32 | 1
+__global__ void waits_for_another_lane(int *out)
+{
+    if (threadIdx.x == 0)
+        while (atomicAdd(out, 0) == 0)
+            continue;
+    else if (__popc(__activemask()) > 0)
+        atomicExch(out, 1);
+}
 //: votes | 0:256 out | 7
 __global__ void votes(const int *a, int *out)
 {
