@@ -127,7 +127,6 @@ FLYNN_WARP_FUNCTION flynn_lanes __activemask()
 }
 FLYNN_WARP_FUNCTION void __syncwarp(flynn_lanes mask = (flynn_lanes)-1)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     (void)flynn_meet({"__syncwarp", SIMT_SYNC, true, mask}, FLYNN_WHERE);
 }
 
