@@ -65,7 +65,8 @@ fl_status load(const fl_host *host, const hip_code_job *job, bool by_gcc, hip_co
         for (const char *option : {"-fno-tree-loop-im", "-fno-tree-pre", "-fno-code-hoisting", distinguish_volatile})
             arguments.push_back(option);
     if (by_gcc && has_warps(job)) /* a call of a warp function is one place, and no two calls are */
-        for (const char *option : {"-fno-thread-jumps", "-fno-split-paths", "-fno-crossjumping", "-fno-tree-tail-merge"})
+        for (const char *option :
+             {"-fno-thread-jumps", "-fno-split-paths", "-fno-crossjumping", "-fno-tree-tail-merge"})
             arguments.push_back(option);
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
@@ -166,7 +167,8 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
     const fl_host *host = hip_device_of(context)->host;
     const unsigned threads = block.x * block.y * block.z;
     if (code->most_threads > 0 && threads > (unsigned)code->most_threads)
-        return host->error(FL_E_LIMIT, "%s is compiled for at most %d threads a block (__launch_bounds__); %u are given",
+        return host->error(FL_E_LIMIT,
+                           "%s is compiled for at most %d threads a block (__launch_bounds__); %u are given",
                            code->name.c_str(), code->most_threads, threads);
     std::unique_ptr<simt::detector> detector;
     if (to_watch.code == code)

@@ -94,9 +94,9 @@ std::string dynamic_name(const std::string &text)
 /* Returns whether the text may call warp functions. */
 bool has_warps(const hip_code_job *job)
 {
-    static const char *const names[] = {"__shfl",      "__ballot",   "__any",    "__all",     "__activemask",
-                                        "__syncwarp",  "__match_",   "__reduce", "warpSize",  "__lane_id",
-                                        "cooperative_groups"};
+    static const char *const names[] = {
+        "__shfl",   "__ballot", "__any",    "__all",     "__activemask",      "__syncwarp",
+        "__match_", "__reduce", "warpSize", "__lane_id", "cooperative_groups"};
     return std::any_of(std::begin(names), std::end(names),
                        [job](const char *name) { return std::strstr(job->text, name) != nullptr; });
 }

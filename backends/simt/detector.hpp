@@ -102,7 +102,7 @@ struct watched_block {
     };
     std::vector<warp_function> called{}; /* each thread's last one */
     std::vector<uint32_t> wrote{};       /* the place in the text of each thread's last write */
-    uint64_t launch = 0;               /* the detector's number: the cells are those of its launch */
+    uint64_t launch = 0;                 /* the detector's number: the cells are those of its launch */
 };
 
 /* What the launch is, and what the code of its kernel has. */

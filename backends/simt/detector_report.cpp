@@ -318,9 +318,9 @@ void detector::see_ended(const watched_block &b, uint32_t first, uint64_t gone, 
     }
     if (others)
         report_call(b, FL_FOUND_BARRIER, call, first,
-                    lanes_text(others) + format(" called %s with the mask 0x%" PRIx64 ", and others with the mask 0x%llx",
-                                                call.name, b.called[first + (uint32_t)__builtin_ctzll(others)].mask,
-                                                call.mask));
+                    lanes_text(others) +
+                        format(" called %s with the mask 0x%" PRIx64 ", and others with the mask 0x%llx", call.name,
+                               b.called[first + (uint32_t)__builtin_ctzll(others)].mask, call.mask));
     if (passed)
         report_call(b, FL_FOUND_BARRIER, call, first, lanes_text(passed) + never_call(passed, call));
 }

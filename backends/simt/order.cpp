@@ -106,9 +106,8 @@ void order::publish(block_order &b, thread_order &t, uint32_t thread, uint32_t n
     log &to = logs[number];
     const uint32_t index = to.length, of_block = std::max(b.covered, t.barrier);
     std::vector<publication> &own = to.of_block[b.block];
-    const bool is_new =
-        own.empty() || own.back().thread != thread || own.back().of_block != of_block || own.back().own != t.fence ||
-        own.back().warp != t.warp;
+    const bool is_new = own.empty() || own.back().thread != thread || own.back().of_block != of_block ||
+                        own.back().own != t.fence || own.back().warp != t.warp;
     if (is_new)
         own.push_back({index, of_block, thread, t.fence, t.warp});
     for (const std::vector<known_log> *known : {&t.knows, &b.knows})

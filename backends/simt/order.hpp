@@ -6,7 +6,8 @@
  * The launch's time is counted in segments: a new one begins at each barrier and fence, so the accesses of a block have
  * the number of their segment. A thread that changes an atomic after a fence publishes there what it and, before the
  * last barrier, its block did until the fence. A thread that reads this atomic later knows all that was published there
- * before, and so does its block after the next barrier. After a __syncwarp its lanes know what each of them did and knew.
+ * before, and so does its block after the next barrier. After a __syncwarp each of its lanes knows what the others
+ * did and knew.
  */
 #ifndef FLYNN_SIMT_ORDER_HPP
 #define FLYNN_SIMT_ORDER_HPP

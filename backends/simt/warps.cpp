@@ -148,7 +148,8 @@ void warps::complete(size_t number)
     if (watching && m.first->has_mask && m.first->what != SIMT_SYNC)
         for (int i = 0; i < lanes; i++)
             if (m.arrived >> i & 1 && calls[(size_t)(m.warp * lanes + i)]->where != m.first->where)
-                watching->see_places(*watched, (uint32_t)(m.warp * lanes), *m.first, *calls[(size_t)(m.warp * lanes + i)]);
+                watching->see_places(*watched, (uint32_t)(m.warp * lanes), *m.first,
+                                     *calls[(size_t)(m.warp * lanes + i)]);
     compute(m.warp, m.arrived);
     if (watching && m.first->what == SIMT_SYNC)
         watching->sync_warp(*watched, (uint32_t)(m.warp * lanes), m.arrived);

@@ -2,11 +2,11 @@
  *
  * warps.hpp - the warp functions of a block's threads, whose lanes wait for each other.
  *
- * A call with a mask is done when each lane of the mask has made it. Lanes that have ended need not, as CUDA has it, and
- * those of a block's last warp that do not exist. One without a mask (__shfl, __activemask) is for the lanes that reach
- * the place together: it waits until no lane of the warp can run, and where several places have lanes, the first one in
- * the code goes on, as in a GPU that runs the lanes of a warp in step. Where a lane of a mask can never come, because it
- * waits elsewhere, the detector is told, and the others go on.
+ * A call with a mask is done when each lane of the mask has made it. Lanes that have ended need not, as CUDA has it,
+ * and those of a block's last warp that do not exist. One without a mask (__shfl, __activemask) is for the lanes that
+ * reach the place together: it waits until no lane of the warp can run, and where several places have lanes, the first
+ * one in the code goes on, as in a GPU that runs the lanes of a warp in step. Where a lane of a mask can never come,
+ * because it waits elsewhere, the detector is told, and the others go on.
  */
 #ifndef FLYNN_SIMT_WARPS_HPP
 #define FLYNN_SIMT_WARPS_HPP

@@ -14,8 +14,9 @@ static const char halves[] =
     "numbers of 16 and 8 bits need headers of the CUDA toolkit, which are not there: use float";
 static const char random_numbers[] =
     "cuRAND is not there: give the kernel an array of random numbers, such as random:1000";
-static const char all_blocks[] = "a barrier of all blocks needs a cooperative launch, which Flynn does not have: launch a "
-                                 "kernel for each step, or let the last block do the rest";
+static const char all_blocks[] =
+    "a barrier of all blocks needs a cooperative launch, which Flynn does not have: launch a "
+    "kernel for each step, or let the last block do the rest";
 static const char coalesced[] =
     "groups of the lanes that happen to run are not there: use tiled_partition, or __activemask() and a mask";
 static const char libraries[] =
