@@ -200,6 +200,31 @@ __global__ void votes_of_a_branch(const int *a, int *out)
     }
     out[threadIdx.x] = count;
 }
+//: one_call_remains_one | 0:256 out | 320 + (x % 2 == 1 ? 7 : 9)
+__global__ void one_call_remains_one(const int *a, int *out)
+{
+    int v = a[threadIdx.x], c;
+    if (v % 2 == 1)
+        c = 1;
+    else
+        c = 2;
+    unsigned long long n = __ballot(1);
+    if (c == 1)
+        v = 7;
+    else
+        v = 9;
+    out[threadIdx.x] = __popcll(n) * 10 + v;
+}
+//: two_calls_remain_two | 0:256 out | x % 2 == 1 ? 8 : 4
+__global__ void two_calls_remain_two(const int *a, int *out)
+{
+    int v = a[threadIdx.x], n;
+    if (v % 2 == 1)
+        n = __popcll(__ballot(v % 4 == 1));
+    else
+        n = __popcll(__ballot(v % 8 == 0));
+    out[threadIdx.x] = n;
+}
 //: loop_of_different_lengths | 0:256 out | x % 32 * (x % 32 + 1) / 2 + x % 32 * (31 - x % 32)
 __global__ void loop_of_different_lengths(const int *a, int *out)
 {
