@@ -12,6 +12,9 @@ typedef unsigned long ulong;
 #define __host__
 #define __shared__ thread_local
 #define __launch_bounds__(...)
+/* Core writes this before a kernel with __launch_bounds__(most, ...). */
+#define FLYNN_LAUNCH_BOUNDS(most) \
+    extern "C" __attribute__((visibility("default"))) const int flynn_launch_bounds = most;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -536,7 +536,7 @@ SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 def seldom(command):
     """Those of the command: of kernel a few more, of commands that run it all of its own."""
-    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "warp"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
     return (*SELDOM, *of_kernel_alone.get(command, ()))
 
 
@@ -630,6 +630,7 @@ OF_KERNEL = {
     "atol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     "unwatched": ("race.hip out=4 --block=4 --expect=1", "--unwatched", [1, 0]),
+    "warp": ("warp.hip out=4 --block=4 --expect=64", "--warp=64", [1, 0]),
 }
 
 
@@ -1054,6 +1055,7 @@ def make_inputs():
     pathlib.Path("macros.hip").write_text(
         "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
         "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")
+    pathlib.Path("warp.hip").write_text("__global__ void k(int *out) { out[threadIdx.x] = warpSize; }\n")
     pathlib.Path("race.hip").write_text(
         "__global__ void race(double *out) { double other = out[0]; out[threadIdx.x] = 0 * other + 1; }\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):
