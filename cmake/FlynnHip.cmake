@@ -23,7 +23,8 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cpu/host_svd.c PROPER
 
 # The texts that are compiled at run time around a function of the user's.
 flynn_embed_preludes(FLYNN_HIP_C_SOURCES
-    shared/code_numbers shared/endings shared/map_math hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
+    shared/code_numbers shared/endings shared/map_math shared/cooperative_groups
+    hip/rtc_prelude hip/map_prelude hip/walk_kernels hip/map_kernels)
 
 # flynn_describe_hip_plugin(<name> <score> <text> [EMULATION]): as flynn_describe_plugin, and what the three have in common.
 function(flynn_describe_hip_plugin name score text)

@@ -141,6 +141,7 @@ static void parse_constant(const char *option, const char *value, void *own)
 }
 
 static const char *const on_or_off[] = {"on", "off", NULL};
+const char *const kernel_warps[] = {"device", "32", "64", NULL};
 static const char *const grids[] = {"auto", "1024", "64x64", NULL};
 static const char *const definitions[] = {"BLOCKS=977", "FAST", "TILE=8,16", NULL};
 static const char *const constants[] = {"factors:0:8", NULL};
@@ -178,6 +179,8 @@ const own_option kernel_own_options[] = {
      "Do not look at each access of hip-cpu's first pass", .group = GROUP_SELDOM},
     {"registers", OPTION_TEXT, offsetof(kernel_options, registers), "GPU,...",
      "Do not run: what the kernel takes of these GPUs", .group = GROUP_SELDOM, .names = gpus},
+    {"warp", OPTION_CHOICE, offsetof(kernel_options, warp), "device|32|64", "Threads of a warp of hip-cpu (device: 32)",
+     .group = GROUP_SELDOM, .names = kernel_warps},
     {0},
 };
 
@@ -218,8 +221,11 @@ void kernel_fill(kernel_options *own, const char **arguments, int argument_count
         own->shared = option_integer("shared", fill(own, "shared", own->shared_text, &names), 0, INT32_MAX);
     if (own->expect)
         own->expect = fill(own, "expect", own->expect, &names);
-    for (int i = 0; own->defines[i]; i++)
-        own->macros[i] = fill(own, "define", own->defines[i], &names);
+    int macros = 0;
+    for (; own->defines[macros]; macros++)
+        own->macros[macros] = fill(own, "define", own->defines[macros], &names);
+    if (own->warp)
+        own->macros[macros] = own->warp == 1 ? "FLYNN_WARP=32" : "FLYNN_WARP=64";
     for (int i = 0; i < argument_count; i++)
         arguments[i] = fill(own, NULL, arguments[i], &names);
 }

@@ -62,11 +62,12 @@ typedef struct kernel_options {
     double relative, absolute; /* tolerances of the check; -1: not given */
     int unguarded;             /* --guard=off */
     bool unwatched;
+    int warp; /* --warp: 0 the device's, else its place in kernel_warps */
     int64_t shared;
     int64_t grid[3];                       /* 0: auto */
     const char *grid_text, *shared_text;   /* as they were given; NULL: not given */
     const char *defines[MOST_DEFINES + 1]; /* as they were given; NULL ends them */
-    const char *macros[MOST_DEFINES + 1];  /* with the values of their formulas */
+    const char *macros[MOST_DEFINES + 2];  /* with the values of their formulas; and the one of --warp */
     kernel_let lets[MOST_LETS];
     int let_count;
     kernel_constant constants[MOST_CONSTANTS];
@@ -99,6 +100,7 @@ typedef struct kernel_options {
 } kernel_options;
 
 extern const own_option kernel_own_options[];
+extern const char *const kernel_warps[]; /* values of --warp */
 /* The options' values before any is given. */
 #define KERNEL_DEFAULTS \
     { \

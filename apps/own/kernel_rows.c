@@ -108,6 +108,8 @@ void kernel_rows_words(const kernel_rows *rows, int i, child_words *w)
         child_words_add(w, "--guard=off");
     if (own->unwatched)
         child_words_add(w, "--unwatched");
+    if (own->warp)
+        child_words_add(w, "--warp=%s", kernel_warps[own->warp]);
     for (int k = 0; k < own->constant_count; k++)
         add_text(w, "constant", own->constants[k].name);
     for (int k = 0; k < own->let_count; k++)

@@ -7,6 +7,9 @@
 
 #include "device.hpp"
 
+#include <cstring>
+#include <string>
+
 /* Compiled kernels, on one device. Several threads may queue them at once. */
 struct hip_code;
 
@@ -33,7 +36,20 @@ struct hip_code_job {
     bool contract;              /* a product and a sum may become one multiply-add */
     char *output;               /* out: what the compiler printed */
     size_t output_size;
+    int lanes = 0; /* of a warp where the processor emulates a GPU, 32 or 64; 0: as usual */
 };
+
+/* Lines of shared/cooperative_groups.h, for a text that names it; NULL ends them. */
+extern "C" const char *const cooperative_groups[];
+inline bool code_has_groups(const hip_code_job *job)
+{
+    return std::strstr(job->text, "cooperative_groups") != nullptr;
+}
+inline void code_add(std::string &text, const char *const *lines)
+{
+    while (*lines)
+        text += *lines++;
+}
 
 /* Compiles the text for the device, or takes what it became from the user's cache. FL_E_SOURCE: it does not compile;
  * FL_E_UNAVAILABLE: there is no compiler; FL_E_DEVICE, FL_E_MEMORY. Any thread may call it. */

@@ -4,6 +4,7 @@
  */
 #include "code.hpp"
 
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <string>
@@ -36,6 +37,27 @@ void add_define(std::string &text, const char *define)
     else
         text.append(define).append(" 1");
     text += '\n';
+}
+
+/* Reads the macro FLYNN_WARP=NUMBER: the threads of a warp, 32 or 64 on an emulated GPU. 0: it is not given. */
+fl_status read_lanes(const hip_device *device, const char *const *defines, int *lanes)
+{
+    static constexpr char name[] = "FLYNN_WARP=";
+    *lanes = 0;
+    for (; *defines; defines++) {
+        if (std::strncmp(*defines, name, sizeof name - 1) != 0)
+            continue;
+        *lanes = std::atoi(*defines + sizeof name - 1);
+#if defined(GPU_EMULATION)
+        if (*lanes != 32 && *lanes != 64)
+            return device->host->error(FL_E_ARGUMENT, "the macro %s: expected 32 or 64", *defines);
+#else
+        if (*lanes != device->lanes)
+            return device->host->error(FL_E_ARGUMENT, "the macro %s: a warp of this GPU has %d threads", *defines,
+                                       device->lanes);
+#endif
+    }
+    return FL_OK;
 }
 
 /* 256 threads where the caller leaves the choice; the grid is the caller's. */
@@ -73,14 +95,17 @@ fl_status hip_kernel_compile(hip_device *device, const fl_source *source, char *
     static const char *const options[] = {nullptr};
     const char *const kernels[] = {source->name, nullptr};
     std::unique_ptr<kernel_program> program(new (std::nothrow) kernel_program);
-    fl_status status = FL_E_MEMORY;
+    int lanes;
+    fl_status status = read_lanes(device, source->defines, &lanes);
+    if (status != FL_OK)
+        return status;
     try {
         std::string text;
         for (const char *const *define = source->defines; *define; define++)
             add_define(text, *define);
         text.append(source->before).append("#line 1 \"" FL_SOURCE_NAME "\"\n").append(source->text);
         text += "\n#line 1 \"flynn\"\n";
-        const hip_code_job job = {source->name, text.c_str(), options, kernels, true, output, size};
+        const hip_code_job job = {source->name, text.c_str(), options, kernels, true, output, size, lanes};
         if (program) {
             program->device = device;
             status = hip_code_compile(device, &job, &program->code);

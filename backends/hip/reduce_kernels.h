@@ -94,19 +94,23 @@ struct alignas(reduce_bytes<T>) reduce_vector {
     T value[width];
 };
 
-/* That a thread has in flight. Bytes need a register each: fewer vectors of them. */
+/* That a thread has in flight: of a part of a line, and of a line that a warp has for itself, where more are slower.
+ * Bytes need a register each: fewer vectors of them. */
 template <typename T>
 constexpr int reduce_vectors = gpu_in_flight<sizeof(T) == 1 ? 2 : 8>;
+template <typename T>
+constexpr int reduce_vectors_of_warp = gpu_in_flight<sizeof(T) == 1 ? 2 : 4>;
 
-/* Adds elements of row[0] to row[length - 1], the row beginning at element `row` of the array, as thread `rank` of a
- * team: those of every tiles-th tile from `tile` on, a tile being what a team loads at once. So the tiles that are
- * loaded at the same time are neighbours in memory, whichever teams load them. */
-template <typename Operation>
+/* `ahead`: the vectors that a thread has in flight. Adds elements of row[0] to row[length - 1], the row beginning at
+ * element `row` of the array, as thread `rank` of a team: those of every tiles-th tile from `tile` on, a tile being
+ * what a team loads at once. So the tiles that are loaded at the same time are neighbours in memory, whichever teams
+ * load them. */
+template <int ahead, typename Operation>
 __device__ inline void sum_line(const Operation &o, typename Operation::running &r, int64_t row, int64_t length,
                                 int rank, int team, int64_t tile, int64_t tiles)
 {
     using T = typename Operation::element;
-    constexpr int width = reduce_vector<T>::width, bytes = reduce_bytes<T>, ahead = reduce_vectors<T>;
+    constexpr int width = reduce_vector<T>::width, bytes = reduce_bytes<T>;
     const uintptr_t off = reinterpret_cast<uintptr_t>(o.x + row) % bytes;
     const bool alike = !o.y || reinterpret_cast<uintptr_t>(o.y + row) % bytes == off;
     const int64_t before = alike ? (int64_t)((bytes - off) % bytes / sizeof(T)) : length; /* no vectors begin there */
@@ -283,7 +287,7 @@ __global__ __launch_bounds__(1024) void line_a_warp_kernel(Operation o, reduce_s
     for (int64_t row = (int64_t)blockIdx.x * p.warps + p.warp; row < s.outer; row += (int64_t)gridDim.x * p.warps) {
         const int64_t first = row * s.length;
         auto r = o.start(first);
-        sum_line(o, r, first, s.length, p.lane, p.here, 0, 1);
+        sum_line<reduce_vectors_of_warp<typename Operation::element>>(o, r, first, s.length, p.lane, p.here, 0, 1);
         const auto all = join_lanes(o, p, r.so_far());
         if (p.lane == 0)
             out[row] = Operation::of(all);
@@ -306,7 +310,8 @@ __global__ __launch_bounds__(1024) void lines_kernel(Operation o, reduce_shape s
         const reduce_task t(s, task, p.thread);
         const int64_t row = t.outer * s.length;
         auto r = o.start(row);
-        sum_line(o, r, row, s.length, p.thread, p.threads, t.part, s.parts);
+        sum_line<reduce_vectors<typename Operation::element>>(o, r, row, s.length, p.thread, p.threads, t.part,
+                                                              s.parts);
         const auto of_warp = join_lanes(o, p, r.so_far());
         /* Lane 0 of each warp brings its warp's, as the thread of that number would. */
         __syncthreads();

@@ -56,10 +56,14 @@ void plan_once(const fl_scan_args *args, fl_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------ look-back ---- */
 
-/* Elements of a thread. */
-int items_of(fl_dtype out)
+/* Calls f with whether a block has more threads than the usual one, as a constant. */
+template <typename F>
+void with_large(int threads, F f)
 {
-    return out == FL_U8 ? scan_items<uint8_t> : size_of(out) == 4 ? scan_items<float> : scan_items<double>;
+    if (threads > scan_usual_threads)
+        f(std::true_type());
+    else
+        f(std::false_type());
 }
 
 /* Returns the words of all tiles and fields, and the counter before them. */
@@ -75,12 +79,23 @@ void plan_look_back(void *self, const void *arguments, fl_launch *launch)
     if (!hip_block(device, scan_usual_threads, launch))
         return;
     const int threads = threads_of(launch), warps = (threads + device->lanes - 1) / device->lanes;
-    const int64_t tiles = tiles_of(args, (int64_t)threads * items_of(args->out.dtype));
-    launch->grid[0] = hip_grid(device, 0, tiles, launch->block[0]);
+    int64_t tiles = 0;
+    int usual_blocks = 0;
     with_operation(args, [&](auto op) {
-        launch->shared_bytes = (int64_t)scan_shared_bytes<scan_shared<decltype(op)>>(warps);
+        using value = typename decltype(op)::value;
+        usual_blocks = scan_usual_blocks<value>;
+        with_large(threads, [&](auto large) {
+            const int items = scan_items<value, decltype(large)::value>;
+            tiles = tiles_of(args, (int64_t)threads * items);
+            launch->shared_bytes =
+                (int64_t)(scan_kept_offset<value>(warps) + (size_t)(threads * items) * sizeof(value));
+        });
         return FL_OK;
     });
+    /* As many blocks as run at a time: each takes tiles until there are none. */
+    const int together = std::min(device->resident_threads, usual_blocks * scan_usual_threads) / threads;
+    const int64_t resident = (int64_t)device->multiprocessors * std::max(together, 1);
+    launch->grid[0] = hip_grid(device, 0, std::min(tiles, resident), launch->block[0]);
     plan_once(args, launch);
     if (tiles > 1) { /* a tile's number is cleared, written, and read by half of its field */
         const double words = size_of(args->out.dtype) == 8 ? 2 : 1;
@@ -88,13 +103,13 @@ void plan_look_back(void *self, const void *arguments, fl_launch *launch)
     }
 }
 
-template <typename Op>
+template <typename Op, bool Large>
 fl_status look_back(const fl_context *context, const fl_scan_args *args, const fl_launch *launch)
 {
     using value = typename Op::value;
     using in_pack = scan_neighbours<typename Op::from, scan_pack<value>>;
     using out_pack = scan_neighbours<value, scan_pack<value>>;
-    const int64_t tiles = tiles_of(args, (int64_t)threads_of(launch) * scan_items<value>);
+    const int64_t tiles = tiles_of(args, (int64_t)threads_of(launch) * scan_items<value, Large>);
     const int64_t count = published_words(tiles, scan_words<value>, threads_of(launch));
     looking_back<Op> a = {};
     a.in = static_cast<const typename Op::from *>(args->in.data);
@@ -118,16 +133,20 @@ fl_status look_back(const fl_context *context, const fl_scan_args *args, const f
         if (status != FL_OK)
             return status;
     }
-    const auto kernel = threads_of(launch) <= scan_usual_threads ? look_back_kernel<Op, scan_usual_threads>
-                                                                 : look_back_kernel<Op, 1024>;
-    return hip_queue(context, kernel, dim3((unsigned)launch->grid[0]), dim3_of(launch), (size_t)launch->shared_bytes,
-                     a);
+    return hip_queue(context, look_back_kernel < Op, Large ? 1024 : scan_usual_threads >,
+                     dim3((unsigned)launch->grid[0]), dim3_of(launch), (size_t)launch->shared_bytes, a);
 }
 
 fl_status run_look_back(const fl_context *context, const void *arguments, const fl_launch *launch)
 {
     const fl_scan_args *args = static_cast<const fl_scan_args *>(arguments);
-    return with_operation(args, [&](auto op) { return look_back<decltype(op)>(context, args, launch); });
+    return with_operation(args, [&](auto op) {
+        fl_status status = FL_OK;
+        with_large(threads_of(launch), [&](auto large) {
+            status = look_back<decltype(op), decltype(large)::value>(context, args, launch);
+        });
+        return status;
+    });
 }
 
 /* ---------------------------------------------------------------------------------------------------- block ---- */

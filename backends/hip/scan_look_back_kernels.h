@@ -7,9 +7,10 @@
  *
  *     what is before a tile = what is before its field, and the tiles before it in the field
  *
- * where a field is 256 tiles. A tile publishes what it gives before it waits for anything, and each thread of a block
- * waits for one of the earlier tiles. The last tile of a field publishes what is before the next field. So a tile waits
- * for two numbers after another at most, and only the fields are a chain.
+ * where a field is 256 tiles. A block publishes what a tile gives before it waits for anything; the last tile of a
+ * field publishes what is before the next field. Then the block keeps the scanned tile in shared memory, and takes
+ * another one; when this one is on its way from memory, the numbers that the kept tile waits for have been published,
+ * as a rule. So a block's loads do not wait for other blocks.
  *
  * Tiles are taken in order, from an atomic counter: a tile waits only for tiles that other blocks have begun. A number
  * is published as words of 64 bits, 32 of it beside a flag, so that no fence is needed to see both.
@@ -32,15 +33,20 @@ __host__ __device__ inline int scan_field(int threads)
 }
 
 constexpr int scan_usual_threads = 256; /* of a block */
+/* Blocks of as many threads that run at once on a multiprocessor: a thread has 48 or 64 registers. */
+template <typename Value>
+constexpr int scan_usual_blocks = sizeof(Value) == 8 ? 4 : 5;
 
 /* A thread has `packs` packs of neighbours. Those of a warp's lanes lie side by side, so that loads take whole lines.
+ * In larger blocks it has half as many: a tile is kept in shared memory, of which there is enough for blocks of any
+ * size.
  */
 template <typename Value>
 constexpr int scan_pack = sizeof(Value) == 1 ? 8 : 4;
-template <typename Value>
-constexpr int scan_packs = sizeof(Value) == 4 ? 4 : 2;
-template <typename Value>
-constexpr int scan_items = scan_pack<Value> *scan_packs<Value>;
+template <typename Value, bool Large>
+constexpr int scan_packs = (sizeof(Value) == 4 ? 4 : 2) / (Large ? 2 : 1);
+template <typename Value, bool Large>
+constexpr int scan_items = scan_pack<Value> *scan_packs<Value, Large>;
 
 /* Loaded and stored by 16 bytes where it has as many. */
 template <typename T, int Size>
@@ -158,189 +164,251 @@ __device__ typename Op::value scan_warps(const block_place &p, typename Op::valu
 
 /* ----------------------------------------------------------------------------------------------------- a tile ---- */
 
-/* A block's shared memory. */
-template <typename Op>
+/* A block's shared memory. After it: numbers of its warps, and the kept tile. */
+template <typename Value>
 struct scan_shared {
-    int64_t tile;
-    typename Op::value all;                  /* what the tile gives */
-    typename Op::value before_field, before; /* what is before the tile's field, and before the tile */
-    typename Op::value sums[2];              /* two numbers a warp: what it gives; what the tiles it waits for give */
+    int64_t next;       /* tile that the block takes */
+    Value before_field; /* before the kept tile's field */
+    Value before;       /* before the kept tile */
 };
 
-template <typename T>
-__host__ __device__ constexpr size_t scan_shared_bytes(int warps)
-{
-    return sizeof(T) + (size_t)(warps - 1) * sizeof(T::sums);
-}
+/* Numbers of warps: of the tile taken now and of the one before, in turn, and of the tiles that the kept one waits for.
+ */
+constexpr int scan_sums = 3;
 
-/* The place of a thread's first pack in a tile; those of a warp's lanes lie side by side. */
 template <typename Value>
-__device__ int scan_place(const block_place &p)
+__host__ __device__ constexpr size_t scan_kept_offset(int warps)
 {
-    return p.warp * p.lanes * scan_items<Value> + p.lane * scan_pack<Value>;
+    return (sizeof(scan_shared<Value>) + (size_t)(scan_sums * warps) * sizeof(Value) + 15) / 16 * 16;
 }
 
-template <typename Op>
-__device__ bool scan_is_whole(const looking_back<Op> &a, const block_place &p, int64_t tile)
-{
-    return (tile + 1) * p.threads * scan_items<typename Op::value> <= a.length;
-}
+/* A tile, as a block has it. */
+template <typename Op, bool Large>
+struct scan_block {
+    using value = typename Op::value;
+    static constexpr int pack = scan_pack<value>, packs = scan_packs<value, Large>, items = pack * packs;
+    using scanned = value[packs][pack];
+
+    const looking_back<Op> &a;
+    block_place p;
+    scan_shared<value> *shared;
+    value *sums;
+    scan_neighbours<value, pack> *kept;
+
+    __device__ scan_block(const looking_back<Op> &of, unsigned char *memory) : a(of)
+    {
+        shared = reinterpret_cast<scan_shared<value> *>(memory);
+        sums = reinterpret_cast<value *>(shared + 1);
+        kept = reinterpret_cast<scan_neighbours<value, pack> *>(memory + scan_kept_offset<value>(p.warps)) + p.thread;
+    }
+    __device__ bool is_whole(int64_t tile) const
+    {
+        return (tile + 1) * p.threads * items <= a.length;
+    }
+    /* The place of a thread's first pack in a tile; those of a warp's lanes lie side by side. */
+    __device__ int place() const
+    {
+        return p.warp * p.lanes * items + p.lane * pack;
+    }
+    __device__ void load(int64_t tile, scanned &x) const;
+    __device__ void scan_in_warp(scanned &x, value *all) const;
+    __device__ value tiles_before(int64_t tile, int count) const;
+    __device__ void end_field(int64_t tile, value *of_warps) const;
+    __device__ void keep(const scanned &x, value before) const;
+    __device__ void store_kept(int64_t tile) const;
+    __device__ void run() const;
+};
 
 /* Loads the thread's elements of a tile; those behind the end change nothing. In a whole tile there is no branch
  * between the loads, so that all are on their way at a time. */
-template <typename Op, typename Value, int Packs, int Pack>
-__device__ void scan_load(const looking_back<Op> &a, const block_place &p, int64_t tile, Value (&x)[Packs][Pack])
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::load(int64_t tile, scanned &x) const
 {
-    using pack = scan_neighbours<typename Op::from, Pack>;
-    const int64_t start = tile * p.threads * scan_items<Value> + scan_place<Value>(p);
-    if (scan_is_whole(a, p, tile) && a.in_packs) {
-        pack loaded[Packs];
+    using neighbours = scan_neighbours<typename Op::from, pack>;
+    const int64_t start = tile * p.threads * items + place();
+    if (is_whole(tile) && a.in_packs) {
+        neighbours loaded[packs];
         GPU_UNROLL
-        for (int v = 0; v < Packs; v++)
-            gpu_copy(*reinterpret_cast<const pack *>(a.in + start + v * p.here * Pack), loaded[v]);
+        for (int v = 0; v < packs; v++)
+            gpu_copy(*reinterpret_cast<const neighbours *>(a.in + start + v * p.here * pack), loaded[v]);
         GPU_UNROLL
-        for (int v = 0; v < Packs; v++)
+        for (int v = 0; v < packs; v++)
             GPU_UNROLL
-        for (int j = 0; j < Pack; j++)
-            x[v][j] = (Value)loaded[v].value[j];
+        for (int j = 0; j < pack; j++)
+            x[v][j] = (value)loaded[v].value[j];
         return;
     }
     GPU_UNROLL
-    for (int v = 0; v < Packs; v++) {
-        int offset = v * p.here * Pack;
+    for (int v = 0; v < packs; v++) {
+        int offset = v * p.here * pack;
         GPU_FORGET_IF_FEW(offset); /* else the addresses of all elements are there at a time */
         GPU_UNROLL
-        for (int j = 0; j < Pack; j++) {
+        for (int j = 0; j < pack; j++) {
             const int64_t at = start + offset + j;
-            x[v][j] = at < a.length ? (Value)a.in[at] : Op::lowest();
+            x[v][j] = at < a.length ? (value)a.in[at] : Op::lowest();
         }
     }
 }
 
-/* Stores the thread's results of a tile, of which each is behind `before`. */
-template <typename Op, typename Value, int Packs, int Pack>
-__device__ void scan_store(const looking_back<Op> &a, const block_place &p, int64_t tile, const Value (&x)[Packs][Pack],
-                           Value before)
+/* Makes of each element what the warp's elements up to it give, or, if exclusive, those before it; `all`: what the
+ * warp's elements give. */
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::scan_in_warp(scanned &x, value *all) const
 {
-    using pack = scan_neighbours<Value, Pack>;
-    int place = scan_place<Value>(p);
-    GPU_FORGET_IF_FEW(place); /* no addresses are kept over the barriers */
-    const int64_t start = tile * p.threads * scan_items<Value> + place;
-    const bool by_packs = scan_is_whole(a, p, tile) && a.out_packs;
+    *all = Op::lowest();
     GPU_UNROLL
-    for (int v = 0; v < Packs; v++) {
-        int offset = v * p.here * Pack;
+    for (int v = 0; v < packs; v++) {
+        GPU_UNROLL
+        for (int j = 1; j < pack; j++)
+            x[v][j] = Op::put(x[v][j - 1], x[v][j]);
+        const value mine = scan_lanes<Op>(p, x[v][pack - 1]), below = scan_lane_below(p, mine, 1);
+        const value before = Op::put(*all, p.lane > 0 ? below : Op::lowest());
+        *all = Op::put(*all, scan_lane(p, mine, p.here - 1));
+        GPU_UNROLL
+        for (int j = pack - 1; j >= 0; j--) {
+            /* Both are read: of a choice between two elements the compiler makes one between their addresses. */
+            const value own = x[v][j], earlier = x[v][j > 0 ? j - 1 : 0];
+            x[v][j] = a.exclusive && j == 0 ? before : Op::put(before, a.exclusive ? earlier : own);
+        }
+    }
+}
+
+/* By all threads: what the `count` tiles before a tile give, of which a thread waits for some: those of the lanes up to
+ * this one. */
+template <typename Op, bool Large>
+__device__ typename Op::value scan_block<Op, Large>::tiles_before(int64_t tile, int count) const
+{
+    const int each = (scan_field(p.threads) + p.threads - 1) / p.threads, first = p.thread * each;
+    value mine = Op::lowest();
+    for (int i = first; i < first + each && i < count; i++)
+        mine = Op::put(mine, scan_await<value>(a.tile, tile - count + i));
+    return scan_lanes<Op>(p, mine);
+}
+
+/* By all threads: publishes what is before the field behind a tile. */
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::end_field(int64_t tile, value *of_warps) const
+{
+    const int64_t field = tile / scan_field(p.threads);
+    const value mine = tiles_before(tile + 1, scan_field(p.threads));
+    __syncthreads(); /* of_warps was read */
+    if (p.lane == p.here - 1)
+        of_warps[p.warp] = mine;
+    __syncthreads();
+    if (p.warp == 0) {
+        const value all = scan_warps<Op>(p, of_warps);
+        if (p.lane == 0)
+            scan_publish(a.next, field, Op::put(field > 0 ? scan_await<value>(a.next, field - 1) : Op::lowest(), all));
+    }
+}
+
+/* A thread keeps its own results, behind `before`: it alone reads them. */
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::keep(const scanned &x, value before) const
+{
+    GPU_UNROLL
+    for (int v = 0; v < packs; v++) {
+        scan_neighbours<value, pack> result;
+        GPU_UNROLL
+        for (int j = 0; j < pack; j++)
+            result.value[j] = Op::put(before, x[v][j]);
+        gpu_copy(result, kept[v * p.threads]);
+    }
+}
+
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::store_kept(int64_t tile) const
+{
+    using neighbours = scan_neighbours<value, pack>;
+    const value before = shared->before;
+    const int64_t start = tile * p.threads * items + place();
+    const bool by_packs = is_whole(tile) && a.out_packs;
+    GPU_UNROLL
+    for (int v = 0; v < packs; v++) {
+        int offset = v * p.here * pack;
         GPU_FORGET_IF_FEW(offset);
         const int64_t at = start + offset;
-        pack result;
+        neighbours result;
+        gpu_copy(kept[v * p.threads], result);
         GPU_UNROLL
-        for (int j = 0; j < Pack; j++)
-            result.value[j] = Op::put(before, x[v][j]);
+        for (int j = 0; j < pack; j++)
+            result.value[j] = Op::put(before, result.value[j]);
         if (by_packs) {
-            gpu_copy(result, *reinterpret_cast<pack *>(a.out + at));
+            gpu_store_last(result, *reinterpret_cast<neighbours *>(a.out + at));
             continue;
         }
         GPU_UNROLL
-        for (int j = 0; j < Pack; j++)
+        for (int j = 0; j < pack; j++)
             if (at + j < a.length)
                 a.out[at + j] = result.value[j];
     }
 }
 
-/* Makes of each element of the pack what the warp's elements up to it give, or, if exclusive, those before it. `here`:
- * what the warp's earlier packs give; this one is added to it. */
-template <typename Op, typename Value = typename Op::value>
-__device__ void scan_pack_of_warp(const block_place &p, bool exclusive, Value *x, Value *here)
+/* In each round a block takes a tile, if there is one, and ends the one that it kept. */
+template <typename Op, bool Large>
+__device__ void scan_block<Op, Large>::run() const
 {
-    constexpr int pack = scan_pack<Value>;
-    GPU_UNROLL
-    for (int j = 1; j < pack; j++)
-        x[j] = Op::put(x[j - 1], x[j]);
-    const Value mine = scan_lanes<Op>(p, x[pack - 1]), below = scan_lane_below(p, mine, 1);
-    const Value before = Op::put(*here, p.lane > 0 ? below : Op::lowest());
-    *here = Op::put(*here, scan_lane(p, mine, p.here - 1));
-    GPU_UNROLL
-    for (int j = pack - 1; j >= 0; j--) {
-        /* Both are read: of a choice between two elements the compiler makes one between their addresses. */
-        const Value own = x[j], earlier = x[j > 0 ? j - 1 : 0];
-        x[j] = exclusive && j == 0 ? before : Op::put(before, exclusive ? earlier : own);
-    }
-}
-
-/* By all threads: publishes what the tile gives, and finds what is before it. The result is there after a barrier. */
-template <typename Op>
-__device__ void scan_look_back(const looking_back<Op> &a, const block_place &p, scan_shared<Op> *shared)
-{
-    using value = typename Op::value;
-    const int64_t tile = shared->tile;
-    if (p.warp == 0) {
-        const value all = scan_warps<Op>(p, shared->sums);
-        if (p.lane == 0) {
-            shared->all = all;
-            if (a.tiles > 1)
-                scan_publish(a.tile, tile, all);
+    const int field = scan_field(p.threads);
+    int64_t tile, last = -1; /* taken now, and kept */
+    if (p.thread == 0)
+        shared->next = a.taken ? (int64_t)atomicAdd(a.taken, 1ull) : 0;
+    __syncthreads();
+    for (bool odd = false; (tile = shared->next) < a.tiles || last >= 0; odd = !odd) {
+        const bool takes = tile < a.tiles, ends = last >= 0;
+        value *const of_tile = sums + (odd ? p.warps : 0), *const of_earlier = sums + 2 * p.warps;
+        int64_t next = a.tiles; /* is asked for at once: the answer takes as long as a load */
+        scanned x = {};
+        if (takes) {
+            if (p.thread == 0 && a.taken)
+                next = (int64_t)atomicAdd(a.taken, 1ull);
+            load(tile, x);
         }
-    }
-    const int tiles = scan_field(p.threads), each = (tiles + p.threads - 1) / p.threads;
-    const int64_t field = tile / tiles;
-    const int count = (int)(tile % tiles), first = p.thread * each;
-    value *const earlier = shared->sums + p.warps;
-    value mine = Op::lowest();
-    for (int i = first; i < first + each && i < count; i++)
-        mine = Op::put(mine, scan_await<value>(a.tile, tile - count + i));
-    mine = scan_lanes<Op>(p, mine);
-    if (p.lane == p.here - 1)
-        earlier[p.warp] = mine;
-    if (p.thread == p.threads - 1)
-        shared->before_field = field > 0 ? scan_await<value>(a.next, field - 1) : Op::lowest();
-    __syncthreads();
-    if (p.warp == 0) {
-        const value before = Op::put(shared->before_field, scan_warps<Op>(p, earlier));
-        if (p.lane == 0) {
-            shared->before = before;
-            if (a.tiles > 1 && count == tiles - 1)
-                scan_publish(a.next, field, Op::put(before, shared->all));
+        if (ends) {
+            const value mine = tiles_before(last, (int)(last % field));
+            if (p.lane == p.here - 1)
+                of_earlier[p.warp] = mine;
+            if (p.thread == 0)
+                shared->before_field = last >= field ? scan_await<value>(a.next, last / field - 1) : Op::lowest();
         }
+        if (takes) {
+            value all;
+            scan_in_warp(x, &all);
+            if (p.lane == 0)
+                of_tile[p.warp] = all;
+        }
+        __syncthreads();
+        if (p.warp == 0) {
+            if (takes) {
+                const value all = scan_warps<Op>(p, of_tile);
+                if (p.lane == 0 && a.tiles > 1)
+                    scan_publish(a.tile, tile, all);
+            }
+            if (ends) {
+                const value earlier = scan_warps<Op>(p, of_earlier);
+                if (p.lane == 0)
+                    shared->before = Op::put(shared->before_field, earlier);
+            }
+            if (p.lane == 0)
+                shared->next = next;
+        }
+        if (takes && tile % field == field - 1)
+            end_field(tile, of_earlier);
+        __syncthreads();
+        if (ends)
+            store_kept(last);
+        if (takes)
+            keep(x, of_tile[p.warp]);
+        last = takes ? tile : -1;
     }
 }
 
-template <typename Op>
-__device__ void scan_tile(const looking_back<Op> &a, const block_place &p, scan_shared<Op> *shared)
-{
-    using value = typename Op::value;
-    constexpr int pack = scan_pack<value>, packs = scan_packs<value>;
-    value x[packs][pack], here = Op::lowest();
-    scan_load(a, p, shared->tile, x);
-    GPU_UNROLL
-    for (int v = 0; v < packs; v++)
-        scan_pack_of_warp<Op>(p, a.exclusive, x[v], &here);
-    if (p.lane == 0)
-        shared->sums[p.warp] = here;
-    __syncthreads();
-    scan_look_back(a, p, shared);
-    __syncthreads();
-    scan_store(a, p, shared->tile, x, Op::put(shared->before, shared->sums[p.warp]));
-}
-
-/* For blocks of at most `Threads`: where they are small, six run at once on a multiprocessor, with 40 registers a
- * thread.
- */
+/* For blocks of at most `Threads`. */
 template <typename Op, int Threads>
-__global__ GPU_LAUNCH_BOUNDS(Threads, Threads == scan_usual_threads ? 6 : 1) void look_back_kernel(looking_back<Op> a)
+__global__ GPU_LAUNCH_BOUNDS(Threads, Threads == scan_usual_threads ? scan_usual_blocks<typename Op::value>
+                                                                    : 1) void look_back_kernel(looking_back<Op> a)
 {
     GPU_DYNAMIC_SHARED(memory);
-    scan_shared<Op> *const shared = reinterpret_cast<scan_shared<Op> *>(memory);
-    const block_place p;
-    /* A block takes one tile, or, where the grid is limited, tiles until there are none. */
-    do {
-        if (p.thread == 0)
-            shared->tile = a.taken ? (int64_t)atomicAdd(a.taken, 1ull) : 0;
-        __syncthreads();
-        if (shared->tile >= a.tiles)
-            return;
-        scan_tile(a, p, shared);
-        __syncthreads(); /* before the next tile takes this one's place */
-    } while (gridDim.x < a.tiles);
+    scan_block<Op, (Threads > scan_usual_threads)>(a, memory).run();
 }
 
 } // namespace

@@ -35,6 +35,8 @@ struct hip_code {
     mutable std::atomic<uint64_t> launches;
     simt::object_file file;   /* what the detector's messages name */
     std::string dynamic_name; /* name of the dynamic shared memory's array */
+    int lanes;                /* threads of a warp */
+    int most_threads;         /* of a block, by __launch_bounds__; 0: not given */
     bool sees_volatile;       /* the compiler tells volatile accesses from others, or there are none */
 };
 
@@ -83,6 +85,10 @@ fl_status load(const fl_host *host, const hip_code_job *job, compiler_kind kind,
         arguments.insert(arguments.end(), std::begin(of_clang), std::end(of_clang));
     else
         arguments.insert(arguments.end(), std::begin(of_gcc), std::end(of_gcc) - (kind != compiler_kind::gcc));
+    if (kind != compiler_kind::clang && has_warps(job)) /* a call of a warp function is one place, and no two calls are */
+        for (const char *option :
+             {"-fno-thread-jumps", "-fno-split-paths", "-fno-crossjumping", "-fno-tree-tail-merge"})
+            arguments.push_back(option);
     for (const char *const *option = job->options; *option; option++)
         arguments.push_back(*option);
     arguments.push_back(nullptr);
@@ -118,6 +124,9 @@ fl_status load_any(const fl_host *host, const hip_code_job *job, hip_code *code)
 
 fl_status find_kernels(const fl_host *host, const hip_code_job *job, hip_code *code)
 {
+    const int *const bounds = static_cast<const int *>(dlsym(code->handle, "flynn_launch_bounds"));
+    code->most_threads = bounds ? *bounds : 0;
+    code->lanes = job->lanes ? job->lanes : usual_lanes;
     code->begin = reinterpret_cast<code_begin>(dlsym(code->handle, "flynn_begin"));
     for (int i = 0; job->kernels[i]; i++) {
         const std::string name = "flynn_kernel_" + std::to_string(i);
@@ -181,6 +190,11 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
                          size_t shared, void **arguments)
 {
     const fl_host *host = hip_device_of(context)->host;
+    const unsigned threads = block.x * block.y * block.z;
+    if (code->most_threads > 0 && threads > (unsigned)code->most_threads)
+        return host->error(FL_E_LIMIT,
+                           "%s is compiled for at most %d threads a block (__launch_bounds__); %u are given",
+                           code->name.c_str(), code->most_threads, threads);
     std::unique_ptr<simt::detector> detector;
     if (to_watch.code == code)
         detector = make_detector(code, grid, block, shared);
@@ -192,7 +206,8 @@ fl_status hip_code_queue(const fl_context *context, const hip_code *code, int ke
                             code->begin,
                             true,
                             code->launches++,
-                            detector.get()};
+                            detector.get(),
+                            code->lanes};
     const char *ended;
     const simt::outcome outcome = simt::run(all, &ended);
     if (detector)

@@ -296,10 +296,7 @@ FLYNN_LOAD(__ldcg) FLYNN_LOAD(__ldca) FLYNN_LOAD(__ldcs) FLYNN_LOAD(__ldlu) FLYN
 FLYNN_STORE(__stwb) FLYNN_STORE(__stcg) FLYNN_STORE(__stcs) FLYNN_STORE(__stwt)
     /* clang-format on */
 
-    /* A GPU of NVIDIA's has as many threads in a warp; here each thread runs alone. */
-    static const int warpSize = 32;
-
-typedef long clock_t;
+    typedef long clock_t;
 extern "C" clock_t clock() noexcept;
 FLYNN_INLINE long long clock64()
 {

@@ -13,6 +13,9 @@ typedef unsigned long ulong;
 /* At a multiple of more than a block's shared memory: behind an array lies nobody's, which the detector knows. */
 #define __shared__ thread_local __attribute__((aligned(1 << 16)))
 #define __launch_bounds__(...)
+/* Core writes this before a kernel with __launch_bounds__(most, ...). */
+#define FLYNN_LAUNCH_BOUNDS(most) \
+    extern "C" __attribute__((visibility("default"))) const int flynn_launch_bounds = most;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

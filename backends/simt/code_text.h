@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * code_text.h - the text that the system's `c++` compiles if the processor emulates a GPU: code_prelude.h,
- * code_threads.h, the user's text, and functions that call its kernels.
+ * code_threads.h, code_warps.h, the user's text, and functions that call its kernels.
  */
 #ifndef FLYNN_SIMT_CODE_TEXT_H
 #define FLYNN_SIMT_CODE_TEXT_H
@@ -13,12 +13,14 @@
 #include <string>
 #include <vector>
 
-/* Lines of thread_place.h, code_prelude.h, code_intrinsics.h and code_threads.h. */
+/* Lines of thread_place.h, code_prelude.h, code_intrinsics.h, code_threads.h and code_warps.h. */
 extern "C" const char *const simt_thread_place[], *const simt_code_prelude[], *const simt_code_threads[];
-extern "C" const char *const simt_code_intrinsics[];
+extern "C" const char *const simt_code_intrinsics[], *const simt_code_warps[];
 
 namespace
 {
+
+constexpr int usual_lanes = 32; /* threads of a warp */
 
 bool is_of_name(char c)
 {
@@ -89,14 +91,27 @@ std::string dynamic_name(const std::string &text)
     return is_one ? names[0] : "the dynamic shared memory";
 }
 
+/* Returns whether the text may call warp functions. */
+bool has_warps(const hip_code_job *job)
+{
+    static const char *const names[] = {
+        "__shfl",   "__ballot", "__any",    "__all",     "__activemask",      "__syncwarp",
+        "__match_", "__reduce", "warpSize", "__lane_id", "cooperative_groups"};
+    return std::any_of(std::begin(names), std::end(names),
+                       [job](const char *name) { return std::strstr(job->text, name) != nullptr; });
+}
+
 std::string make_text(const hip_code_job *job)
 {
     const std::string given = job->text;
-    std::string text;
+    std::string text = "#define FLYNN_WARP " + std::to_string(job->lanes ? job->lanes : usual_lanes) + "\n";
     for (const char *const *prelude :
          {code_numbers, endings, simt_thread_place, simt_code_prelude, simt_code_intrinsics, simt_code_threads})
-        for (const char *const *line = prelude; *line; line++)
-            text += *line;
+        code_add(text, prelude);
+    if (has_warps(job))
+        code_add(text, simt_code_warps);
+    if (code_has_groups(job))
+        code_add(text, cooperative_groups);
     text += given;
     for (const std::string &name : dynamic_names(given))
         text += "__asm__(\".globl " + name + "\\n.set " + name + ", flynn_dynamic\");\n";

@@ -90,19 +90,8 @@ FLYNN_INLINE void __threadfence_system()
     __threadfence();
 }
 
-#define FLYNN_NO_WARP(name) \
-    template <typename... Any> \
-    int name(Any...) __attribute__((error("hip-cpu has no warps: its threads run one after the other")));
-/* clang-format off */
-FLYNN_NO_WARP(__syncwarp) FLYNN_NO_WARP(__activemask)
-FLYNN_NO_WARP(__shfl) FLYNN_NO_WARP(__shfl_up) FLYNN_NO_WARP(__shfl_down) FLYNN_NO_WARP(__shfl_xor)
-FLYNN_NO_WARP(__shfl_sync) FLYNN_NO_WARP(__shfl_up_sync) FLYNN_NO_WARP(__shfl_down_sync) FLYNN_NO_WARP(__shfl_xor_sync)
-FLYNN_NO_WARP(__any) FLYNN_NO_WARP(__all) FLYNN_NO_WARP(__ballot)
-FLYNN_NO_WARP(__any_sync) FLYNN_NO_WARP(__all_sync) FLYNN_NO_WARP(__ballot_sync)
-    /* clang-format on */
-
-    /* The compiler calls these before memory accesses. */
-    FLYNN_INLINE void flynn_access(const volatile void *at, unsigned what, const void *where)
+/* The compiler calls these before memory accesses. */
+FLYNN_INLINE void flynn_access(const volatile void *at, unsigned what, const void *where)
 {
     if (__builtin_expect(--flynn_here.left < 0, 0))
         flynn_here.turn(&flynn_here, at, what, where);

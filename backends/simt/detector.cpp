@@ -158,6 +158,8 @@ void detector::begin_block(watched_block &b, uint64_t number, unsigned char *dyn
     }
     b.order.start((uint32_t)number, b.first, threads);
     b.where.assign(threads, nullptr);
+    b.called.assign(threads, {});
+    b.wrote.assign(threads, 0);
 }
 
 void detector::meet(watched_block &b, const std::vector<uint32_t> &waiting)
@@ -191,6 +193,8 @@ bool detector::see(watched_block &b, uint32_t thread, const volatile void *at, u
     uintptr_t site = reinterpret_cast<uintptr_t>(where) - code_begin;
     site = site < sites ? site : 0;
     const access now = make_access(b.segment, (uint32_t)site, thread, is_atomic);
+    if (writes)
+        b.wrote[thread] = (uint32_t)site;
     if (is_atomic)
         order.atomic(b.order, thread, address, reads, writes);
     if (what & SIMT_ALIGNED) {
@@ -239,6 +243,14 @@ void detector::see_index(watched_block &b, uint32_t thread, int64_t index, int64
 {
     const uintptr_t site = reinterpret_cast<uintptr_t>(where) - code_begin;
     wrong = {limit > 0, thread, index, limit, make_access(b.segment, site < sites ? (uint32_t)site : 0, thread, false)};
+}
+
+void detector::sync_warp(watched_block &b, uint32_t first, uint64_t members)
+{
+    if (question.is_open)
+        settle_question();
+    b.segment = new_segment(b);
+    order.warp_barrier(b.order, first, members, b.segment);
 }
 
 /* Returns whether nothing has to be said of two accesses of an element, of which one is a write: `then` and `now`. */

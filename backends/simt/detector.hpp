@@ -96,7 +96,13 @@ struct watched_block {
     zeros shared_cells{0};
     block_order order{};
     std::vector<const void *> where{}; /* each thread's last barrier */
-    uint64_t launch = 0;               /* the detector's number: the cells are those of its launch */
+    struct warp_function {
+        const void *where;
+        uint64_t mask;
+    };
+    std::vector<warp_function> called{}; /* each thread's last one */
+    std::vector<uint32_t> wrote{};       /* the place in the text of each thread's last write */
+    uint64_t launch = 0;                 /* the detector's number: the cells are those of its launch */
 };
 
 /* What the launch is, and what the code of its kernel has. */
@@ -124,6 +130,19 @@ class detector
     void see_index(watched_block &b, uint32_t thread, int64_t index, int64_t limit, const void *where);
     /* Each thread of the block waits at a barrier or has ended. */
     void meet(watched_block &b, const std::vector<uint32_t> &waiting);
+    /* A thread calls a warp function. `lanes`: of a warp. */
+    void see_call(watched_block &b, uint32_t thread, const simt_warp_call &call, int lanes);
+    /* The lanes `gone` of the mask, bit by bit, have ended. `first`: the warp's first thread. */
+    void see_ended(const watched_block &b, uint32_t first, uint64_t gone, const simt_warp_call &call);
+    /* Two lanes of a mask make the same call in these places. `first`: as above. */
+    void see_places(const watched_block &b, uint32_t first, const simt_warp_call &one, const simt_warp_call &other);
+    /* Threads first + i, i being the bits of `members`, had a __syncwarp. */
+    void sync_warp(watched_block &b, uint32_t first, uint64_t members);
+    /* The lanes `missing` of the mask wait elsewhere: in the call `other` or, if it is nullptr, at a barrier. */
+    void report_missing(const watched_block &b, uint32_t first, uint64_t missing, const simt_warp_call &call,
+                        const simt_warp_call *other);
+    /* The lane whose value the thread takes does not take part. */
+    void report_no_value(const watched_block &b, uint32_t thread, const simt_warp_call &call);
     /* The launch is over: writes what was found to the job. */
     void finish();
     /* The access that would have faulted, and ended the launch. */
@@ -150,6 +169,7 @@ class detector
         bool is_write, other_writes, other_block, same_value;
         uint32_t plain_read; /* place in the text of a read, where the other access is atomic; 0: none */
         std::string text;
+        bool in_warp = false; /* of threads of a warp, in a kernel that calls warp functions */
     };
     /* Two writes of an element: are they equal? Known when the second one is done. */
     struct open_question {
@@ -179,6 +199,9 @@ class detector
     bool is_new(uint64_t what, uint64_t first, uint64_t second);
     uint32_t new_segment(const watched_block &b);
     int line_of(access a) const;
+    int line_of(const void *where) const;
+    void report_call(const watched_block &b, fl_finding_kind kind, const simt_warp_call &call, uint32_t thread,
+                     const std::string &text);
     std::string thread_name(uint32_t thread) const;
     std::string thread_of_block(uint32_t thread, uint64_t block) const;
     std::string element_name(const region &r, uintptr_t offset, uint32_t bytes) const;
@@ -206,6 +229,7 @@ class detector
         access where;
     } wrong{};
     uintptr_t code_begin, dynamic_begin = 0;
+    uint32_t warp_lanes = 0; /* threads of a warp; 0: no warp function was called */
 };
 
 } // namespace simt

@@ -45,7 +45,31 @@ uint64_t key_of(uint64_t what, uint64_t first, uint64_t second)
 }
 
 const char *const no_barrier = " (is a __syncthreads missing?)";
+const char *const no_warp_barrier = " (is a __syncwarp missing?)";
 const char *const no_order = ", and blocks run in any order";
+
+/* "lane 3", "lanes 16 to 31", "lanes 1, 3, 5 ..." */
+std::string lanes_text(uint64_t lanes)
+{
+    constexpr int most = 4;
+    const int first = __builtin_ctzll(lanes), last = 63 - __builtin_clzll(lanes), count = __builtin_popcountll(lanes);
+    if (count == 1)
+        return format("lane %d", first);
+    if (count == last - first + 1)
+        return format("lanes %d to %d", first, last);
+    std::string text;
+    for (int lane = first, named = 0; lane <= last && named < most; lane++)
+        if (lanes >> lane & 1 && ++named)
+            text += format("%s%d", named > 1 ? ", " : "lanes ", lane);
+    return text + (count > most ? " ..." : "");
+}
+
+std::string never_call(uint64_t lanes, const simt_warp_call &call)
+{
+    return format(lanes & (lanes - 1) ? " are in the mask 0x%llx of %s but never call it"
+                                      : " is in the mask 0x%llx of %s but never calls it",
+                  call.mask, call.name);
+}
 
 } // namespace
 
@@ -54,6 +78,11 @@ const char *const no_order = ", and blocks run in any order";
 int detector::line_of(access a) const
 {
     return site_of(a) == 0 ? 0 : launch.file->line_before(launch.file->code_begin() + site_of(a));
+}
+
+int detector::line_of(const void *where) const
+{
+    return launch.file->line_before(reinterpret_cast<uintptr_t>(where) - launch.code);
 }
 
 std::string detector::thread_name(uint32_t thread) const
@@ -103,6 +132,7 @@ void detector::report_conflict(const watched_block &b, region &r, access then, a
     const bool is_other = block != (uint32_t)b.number, both = writes && then_writes;
     const uint32_t other = thread_of(then), thread = thread_of(now);
     conflict c = {FL_FOUND_RACE, number, line_of(now), line_of(then), writes, then_writes, is_other, false, 0, ""};
+    c.in_warp = !is_other && warp_lanes > 0 && thread / warp_lanes == other / warp_lanes;
     const std::string element = element_name(r, at - b.base[r.of] - r.begin, bytes);
     const std::string first = is_other ? thread_of_block(other, block) : thread_name(other);
     const std::string second = thread_of_block(thread, b.number);
@@ -234,9 +264,7 @@ void detector::report_unwritten(const watched_block &b, const region &r, access 
 /* A barrier where not all threads of the block are, and the line where others wait. */
 void detector::report_barrier(const watched_block &b, const std::vector<uint32_t> &waiting)
 {
-    const auto line = [&](uint32_t thread) {
-        return launch.file->line_before(reinterpret_cast<uintptr_t>(b.where[thread]) - launch.code);
-    };
+    const auto line = [&](uint32_t thread) { return line_of(b.where[thread]); };
     const int first = line(waiting[0]);
     size_t here = 0;
     int other = 0;
@@ -253,6 +281,88 @@ void detector::report_barrier(const watched_block &b, const std::vector<uint32_t
     c.text += here < waiting.size() ? format("others wait in line %d (a barrier is for all threads of a block)", other)
                                     : "the others have ended (a barrier is for all threads of a block)";
     keep(std::move(c));
+}
+
+/* --------------------------------------------------------------------------------------------- warp functions ---- */
+
+void detector::report_call(const watched_block &b, fl_finding_kind kind, const simt_warp_call &call, uint32_t thread,
+                           const std::string &text)
+{
+    const int line = line_of(call.where);
+    if (!is_new(UINT64_C(8) << 58, (uint64_t)kind, (uint64_t)line))
+        return;
+    keep({kind, 0, line, 0, false, false, false, false, 0,
+          text + format(" (warp %" PRIu32 " of block ", thread / warp_lanes) + index_text(b.number, launch.blocks) +
+              ")"});
+}
+
+void detector::see_call(watched_block &b, uint32_t thread, const simt_warp_call &call, int lanes)
+{
+    const uint32_t lane = thread % (uint32_t)lanes;
+    warp_lanes = (uint32_t)lanes;
+    b.called[thread] = {call.where, call.mask};
+    if (call.has_mask && !(call.mask >> lane & 1))
+        report_call(b, FL_FOUND_BARRIER, call, thread,
+                    format("lane %" PRIu32 " calls %s with the mask 0x%llx, which does not name it", lane, call.name,
+                           call.mask));
+    if (call.what == SIMT_SHUFFLE && (call.width < 1 || call.width > lanes || (call.width & (call.width - 1)) != 0))
+        report_call(b, FL_FOUND_BARRIER, call, thread,
+                    format("the width %d of %s is not a power of 2 up to %d", call.width, call.name, lanes));
+}
+
+/* CUDA allows that a lane of the mask ends without the call. It is a mistake where it had made this call with another
+ * mask, or wrote something behind the call and so passed by. */
+void detector::see_ended(const watched_block &b, uint32_t first, uint64_t gone, const simt_warp_call &call)
+{
+    uint64_t passed = 0, others = 0;
+    for (uint32_t lane = 0; lane < warp_lanes; lane++) {
+        const uint32_t thread = first + lane;
+        if (!(gone >> lane & 1))
+            continue;
+        if (b.called[thread].where == call.where)
+            others |= (uint64_t)(b.called[thread].mask != call.mask) << lane;
+        else if (b.wrote[thread] > 0)
+            passed |= (uint64_t)(line_of(make_access(0, b.wrote[thread], thread, false)) > line_of(call.where)) << lane;
+    }
+    if (others)
+        report_call(b, FL_FOUND_BARRIER, call, first,
+                    lanes_text(others) +
+                        format(" called %s with the mask 0x%" PRIx64 ", and others with the mask 0x%llx", call.name,
+                               b.called[first + (uint32_t)__builtin_ctzll(others)].mask, call.mask));
+    if (passed)
+        report_call(b, FL_FOUND_BARRIER, call, first, lanes_text(passed) + never_call(passed, call));
+}
+
+void detector::report_missing(const watched_block &b, uint32_t first, uint64_t missing, const simt_warp_call &call,
+                              const simt_warp_call *other)
+{
+    const bool several = missing & (missing - 1);
+    const uint32_t thread = first + (uint32_t)__builtin_ctzll(missing);
+    std::string text = lanes_text(missing) + never_call(missing, call);
+    text += format(several ? ": the first of them waits in line %d" : ": it waits in line %d",
+                   line_of(other ? other->where : b.where[thread]));
+    if (other && std::strcmp(other->name, call.name) == 0 && other->has_mask)
+        text += format(", with the mask 0x%llx", other->mask);
+    else
+        text += std::string(", in ") + (other ? other->name : "__syncthreads");
+    report_call(b, FL_FOUND_BARRIER, call, first, text);
+}
+
+void detector::see_places(const watched_block &b, uint32_t first, const simt_warp_call &one,
+                          const simt_warp_call &other)
+{
+    const int line = line_of(one.where), other_line = line_of(other.where);
+    if (line != other_line)
+        report_call(b, FL_FOUND_BARRIER, one, first,
+                    format("the lanes of the mask 0x%llx call %s here and in line %d; all must call it in one place",
+                           one.mask, one.name, other_line));
+}
+
+void detector::report_no_value(const watched_block &b, uint32_t thread, const simt_warp_call &call)
+{
+    report_call(b, FL_FOUND_UNWRITTEN, call, thread,
+                format("lane %" PRIu32 " takes the value of lane %d, which takes no part in %s", thread % warp_lanes,
+                       call.from, call.name));
 }
 
 /* A remark on the outputs' elements that no thread wrote. An array that is read has contents of its own. */
@@ -314,7 +424,7 @@ void detector::finish()
         if (c.kind == FL_FOUND_RACE && c.is_write && c.other_writes && c.line == c.other_line && changes)
             text += "; use atomicAdd or another atomic";
         else if (c.kind == FL_FOUND_RACE)
-            text += c.other_block ? no_order : no_barrier;
+            text += c.other_block ? no_order : c.in_warp ? no_warp_barrier : no_barrier;
         else if (c.kind == FL_FOUND_BEYOND && regions[c.region].is_array)
             text += " (is a test of the index missing?)";
         const bool is_told = std::any_of(to.list, to.list + to.count, [&](const fl_finding &f) {

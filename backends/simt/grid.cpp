@@ -8,6 +8,7 @@
 #include "detector.hpp"
 #include "fiber.hpp"
 #include "pool.hpp"
+#include "warps.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -27,8 +28,6 @@ namespace
 constexpr size_t stack_bytes = 128 << 10, shared_alignment = 64;
 
 constexpr int nowhere = -2; /* no thread of a block, nor the one before the first */
-
-enum class thread_state : uint8_t { fresh, ready, waiting, done };
 
 int64_t nanoseconds_now()
 {
@@ -83,6 +82,7 @@ struct runner {
     int at = 0;                          /* place in the round */
     int done = 0;                        /* threads */
     bool backwards = false, ran = false, has_moved = false;
+    simt::warps warps{state};
     watched_block watched{};         /* the detector's */
     std::vector<uint32_t> waiting{}; /* threads that wait at a barrier, for the detector */
     int left = 0;                    /* accesses until the thread leaves, if the detector looks at them */
@@ -99,7 +99,9 @@ struct runner {
     void let_others_run();
     static void run_fiber();
     void continue_waiting();
+    void go_on(int own, int next);
     static void leave(simt_place *place, simt_why why);
+    static void meet(simt_place *place, simt_warp_call *call);
     static void turn(simt_place *place, const volatile void *at, unsigned what, const void *where);
     static void leave_and_look(simt_place *place, const volatile void *at, unsigned what, const void *where);
 };
@@ -185,11 +187,11 @@ void runner::continue_waiting()
     if (launch->grid.detector) {
         waiting.clear();
         for (int i = 0; i < count; i++)
-            if (state[(size_t)i] == thread_state::waiting)
+            if (state[(size_t)i] == thread_state::at_barrier)
                 waiting.push_back((uint32_t)i);
         launch->grid.detector->meet(watched, waiting);
     }
-    std::replace(state.begin(), state.begin() + count, thread_state::waiting, thread_state::ready);
+    std::replace(state.begin(), state.begin() + count, thread_state::at_barrier, thread_state::ready);
 }
 
 void runner::place_thread(int number)
@@ -244,6 +246,7 @@ void runner::run_fiber()
         r.state[(size_t)r.thread] = thread_state::done;
         r.done++;
         r.has_moved = true;
+        r.warps.stop(r.thread);
         const int own = r.fiber_of[(size_t)r.thread], next = r.next_thread();
         if (next >= 0 && r.state[(size_t)next] == thread_state::fresh) {
             r.fiber_of[(size_t)next] = own;
@@ -261,8 +264,8 @@ void runner::leave(simt_place *place, simt_why why)
 {
     enum { YIELD = 8 };
     runner &r = *static_cast<runner *>(place->runner);
-    const int own = r.thread, fiber = r.fiber_of[(size_t)own];
-    r.state[(size_t)own] = why == SIMT_AT_BARRIER ? thread_state::waiting : thread_state::ready;
+    const int own = r.thread;
+    r.state[(size_t)own] = why == SIMT_AT_BARRIER ? thread_state::at_barrier : thread_state::ready;
     if (why == SIMT_AT_BARRIER && r.launch->grid.detector)
         r.watched.where[(size_t)own] = place->where;
     int next = -1;
@@ -272,13 +275,32 @@ void runner::leave(simt_place *place, simt_why why)
         r.launch->ended = place->ended;
     } else {
         r.has_moved = r.has_moved || why == SIMT_AT_BARRIER;
+        if (why == SIMT_AT_BARRIER)
+            r.warps.stop(own);
         if (why == SIMT_AT_ACCESS && r.random % YIELD == 0 && r.launch->yields > 0 && r.launch->yields-- > 0)
             r.let_others_run();
         next = r.next_thread();
     }
-    void *const to = r.go_to(next);
+    r.go_on(own, next);
+}
+
+/* Leaves the fiber of the thread `own` for the one that runs next. Returns when `own` runs again. */
+void runner::go_on(int own, int next)
+{
+    const int fiber = fiber_of[(size_t)own];
+    void *const to = go_to(next);
     if (next != own)
-        switch_fiber(&r.fibers[fiber].context, to ? to : r.main);
+        switch_fiber(&fibers[fiber].context, to ? to : main);
+}
+
+/* simt_place.meet. */
+void runner::meet(simt_place *place, simt_warp_call *call)
+{
+    runner &r = *static_cast<runner *>(place->runner);
+    const int own = r.thread;
+    r.has_moved = true;
+    if (!r.warps.arrive(own, call))
+        r.go_on(own, r.next_thread());
 }
 
 /* simt_place.turn of a launch without a detector: the thread has made its accesses. */
@@ -338,6 +360,8 @@ void runner::wait_for_others()
         yielded = now;
         sched_yield();
     }
+    if (now - moved > patience)
+        warps.hurry();
     if (now - moved > patience && launch->next < launch->blocks && launch->moved.compare_exchange_strong(moved, now))
         launch->add_runners(std::min({2 * launch->runners, most_resident / (unsigned)launch->threads, most_runners}));
 }
@@ -356,6 +380,7 @@ void runner::run_block(uint64_t number)
     }
     if (grid.detector)
         grid.detector->begin_block(watched, number, place->shared);
+    warps.begin_block();
     std::fill_n(state.begin(), launch->threads, thread_state::fresh);
     at = done = 0;
     ran = has_moved = false;
@@ -378,8 +403,10 @@ void runner::run_blocks(simt::launch *of)
     }
     fiber_of.resize((size_t)of->threads);
     state.resize((size_t)of->threads);
+    warps.begin_launch(of->grid.lanes, of->grid.detector, &watched);
     place->runner = this;
     place->leave = leave;
+    place->meet = meet;
     place->turn = of->grid.detector ? leave_and_look : turn;
     place->watched = of->grid.detector != nullptr;
     place->blocks = {of->grid.blocks[0], of->grid.blocks[1], of->grid.blocks[2]};

@@ -37,6 +37,7 @@ struct grid {
     uint64_t launch; /* the number of the launch, if watched */
     /* Looks at each access of a launch that is `watched`, and lets one block run after the other; nullptr: nobody. */
     simt::detector *detector;
+    int lanes = 32; /* threads of a warp, at most 64 */
 };
 
 enum class outcome { done, out_of_memory, ended };

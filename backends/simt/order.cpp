@@ -64,15 +64,52 @@ void order::barrier(block_order &b, uint32_t segment)
     }
 }
 
+/* A fence of one lane before it counts for all: no right kernel shall be called wrong. */
+void order::warp_barrier(block_order &b, uint32_t first, uint64_t members, uint32_t segment)
+{
+    constexpr uint32_t most_lanes = 64;
+    const uint32_t lanes = std::min(most_lanes, (uint32_t)b.threads.size() - first);
+    const auto now = std::make_shared<warp_knowledge>(warp_knowledge{first, std::vector<uint32_t>(lanes)});
+    const warp_knowledge *last = nullptr;
+    std::vector<known_log> knows;
+    bool has_fence = false;
+    for (uint32_t i = 0; i < lanes; i++) {
+        const thread_order &t = b.threads[first + i];
+        if (!(members >> i & 1))
+            continue;
+        has_fence = has_fence || t.fence > 0;
+        for (const known_log &k : t.knows)
+            learn(knows, k);
+        for (size_t j = 0; t.warp && t.warp.get() != last && j < t.warp->before.size() && j < lanes; j++)
+            now->before[j] = std::max(now->before[j], t.warp->before[j]);
+        last = t.warp.get();
+    }
+    for (uint32_t i = 0; i < lanes; i++)
+        if (members >> i & 1)
+            now->before[i] = segment;
+    b.is_used = true;
+    for (uint32_t i = 0; i < lanes; i++) {
+        thread_order &t = b.threads[first + i];
+        if (!(members >> i & 1))
+            continue;
+        t.warp = now;
+        t.knows = knows;
+        if (has_fence) {
+            t.fence = segment;
+            t.barrier = b.barrier;
+        }
+    }
+}
+
 void order::publish(block_order &b, thread_order &t, uint32_t thread, uint32_t number)
 {
     log &to = logs[number];
     const uint32_t index = to.length, of_block = std::max(b.covered, t.barrier);
     std::vector<publication> &own = to.of_block[b.block];
-    const bool is_new =
-        own.empty() || own.back().thread != thread || own.back().of_block != of_block || own.back().own != t.fence;
+    const bool is_new = own.empty() || own.back().thread != thread || own.back().of_block != of_block ||
+                        own.back().own != t.fence || own.back().warp != t.warp;
     if (is_new)
-        own.push_back({index, of_block, thread, t.fence});
+        own.push_back({index, of_block, thread, t.fence, t.warp});
     for (const std::vector<known_log> *known : {&t.knows, &b.knows})
         for (const known_log &k : *known)
             if (k.log != number && to.others.size() <= most_passed_on)
@@ -111,7 +148,8 @@ bool order::has(known_log what, uint32_t block, uint32_t thread, uint32_t segmen
         for (const publication &p : found->second) {
             if (p.index >= what.length)
                 break;
-            if (segment < p.of_block || (thread == p.thread && segment < p.own))
+            if (segment < p.of_block || (thread == p.thread && segment < p.own) ||
+                (p.warp && p.warp->has(thread, segment)))
                 return true;
         }
     }
@@ -126,7 +164,9 @@ bool order::knows(const block_order &b, uint32_t thread, uint32_t of_block, uint
         return std::any_of(all.begin(), all.end(),
                            [&](known_log k) { return has(k, of_block, of_thread, segment, 0); });
     };
-    return b.is_used && (is_in(b.threads[thread].knows) || is_in(b.knows));
+    const std::shared_ptr<const warp_knowledge> &warp = b.threads[thread].warp;
+    return b.is_used && ((warp && of_block == b.block && warp->has(of_thread, segment)) ||
+                         is_in(b.threads[thread].knows) || is_in(b.knows));
 }
 
 } // namespace simt

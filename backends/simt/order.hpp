@@ -6,12 +6,14 @@
  * The launch's time is counted in segments: a new one begins at each barrier and fence, so the accesses of a block have
  * the number of their segment. A thread that changes an atomic after a fence publishes there what it and, before the
  * last barrier, its block did until the fence. A thread that reads this atomic later knows all that was published there
- * before, and so does its block after the next barrier.
+ * before, and so does its block after the next barrier. After a __syncwarp each of its lanes knows what the others
+ * did and knew.
  */
 #ifndef FLYNN_SIMT_ORDER_HPP
 #define FLYNN_SIMT_ORDER_HPP
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -23,11 +25,24 @@ struct known_log {
     uint32_t log, length;
 };
 
+/* What the lanes of a warp know of each other after a __syncwarp: the accesses of thread first + i in segments before
+ * before[i]. */
+struct warp_knowledge {
+    uint32_t first;
+    std::vector<uint32_t> before;
+
+    bool has(uint32_t thread, uint32_t segment) const
+    {
+        return thread - first < before.size() && segment < before[thread - first];
+    }
+};
+
 /* What a thread of a running block has fenced, and knows of others. */
 struct thread_order {
     uint32_t fence = 0;   /* its own accesses of segments before are fenced; 0: it had no fence */
     uint32_t barrier = 0; /* the block's last barrier before that fence */
     std::vector<known_log> knows{};
+    std::shared_ptr<const warp_knowledge> warp{}; /* nullptr: it had no __syncwarp */
 };
 
 /* A running block's. */
@@ -50,6 +65,8 @@ class order
     void fence(block_order &b, uint32_t thread, uint32_t segment);
     /* All threads of the block had a barrier; `segment` begins after it. */
     void barrier(block_order &b, uint32_t segment);
+    /* Threads first + i of the block, i being the bits of `members`, had a __syncwarp; `segment` begins after it. */
+    void warp_barrier(block_order &b, uint32_t first, uint64_t members, uint32_t segment);
     /* The thread reads or changes an atomic, or both. */
     void atomic(block_order &b, uint32_t thread, uintptr_t at, bool reads, bool changes);
     /* Returns whether the thread knows this access of another one. */
@@ -57,9 +74,10 @@ class order
 
   private:
     /* What a thread published at an atomic: accesses of its block in segments before `of_block`, its own before
-     * `own`. */
+     * `own`, and those of its warp. */
     struct publication {
         uint32_t index, of_block, thread, own;
+        std::shared_ptr<const warp_knowledge> warp;
     };
     struct log {
         uint32_t length = 0;

@@ -23,6 +23,27 @@ enum simt_what {
     SIMT_INDEX = 1 << 30     /* use an index of an array, which has fewer elements: `place->index` and `limit` */
 };
 
+/* What threads of a warp do together. */
+enum simt_together {
+    SIMT_SYNC,    /* each sees what the others wrote before */
+    SIMT_SHUFFLE, /* each takes the value of the lane `from` */
+    SIMT_VOTE,    /* the result: the lanes whose value is not 0, bit by bit */
+    SIMT_MATCH,   /* the result: the lanes that have the same value, bit by bit */
+    SIMT_COMBINE  /* the result: all values by `combine` */
+};
+
+/* A thread's call of a warp function. */
+struct simt_warp_call {
+    const char *name;
+    simt_together what;
+    bool has_mask;           /* the lanes in `mask` call it, bit by bit; else those that reach the place together */
+    unsigned long long mask, value;
+    int from, width;         /* of a shuffle: the lane, and how many lanes are a group */
+    unsigned long long (*combine)(unsigned long long, unsigned long long);
+    const void *where;       /* what comes after the call */
+    unsigned long long result, lanes; /* out; `lanes`: those that took part, bit by bit */
+};
+
 /* One for each processor thread that runs blocks; it describes the thread of the block that runs now. */
 struct simt_place {
     simt_index thread, block, threads, blocks;
@@ -41,4 +62,6 @@ struct simt_place {
     /* Called before an access, `where` being what comes after it: leaves the processor to another thread, and looks at
      * the access if the launch is watched. */
     void (*turn)(simt_place *place, const volatile void *at, unsigned what, const void *where);
+    /* Called by a warp function: returns when the lanes that take part are there, with the result. */
+    void (*meet)(simt_place *place, simt_warp_call *call);
 };

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The emulated GPU of backends/simt and HIP-CPU run the same kernels with the same results, bit for bit. FLYNN_TEST_HIP_CPU is the
-# folder of the plugin hip-cpu that HIP-CPU runs; without it, because HIP-CPU was not found, the test is skipped.
+# folder of the plugin hip-cpu that HIP-CPU runs; without it, because HIP-CPU was not found, the test is skipped. The plugin is built
+# here, since no other test needs it.
+build=${FLYNN_BUILD:-}
 # shellcheck source=harness.sh
 . "$(dirname "$0")/harness.sh"
 # shellcheck source=small_commands.sh
@@ -9,6 +11,7 @@
 [ -n "${FLYNN_TEST_HIP_CPU:-}" ] || { echo "HIP-CPU is not here: set HIP_CPU_ROOT"; exit 77; }
 quick=(--backend=hip-cpu --repeat=1 --warmup=0)
 
+check "the plugin is built" "${CMAKE:?}" --build "$build" --target hip-cpu-by-hip-cpu
 ok "list" list --json
 "$PYTHON" - "$work/out" >"$work/variants" <<'END'
 import json, sys

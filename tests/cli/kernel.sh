@@ -176,6 +176,8 @@ lessons() {
     planes=(a.npy b.npy out 5 9 33 --block=16x4x2 --expect='max(x, y)')
     right maximum.hip "${planes[@]}"
     wrong maximum_no_depth.hip "" "${planes[@]}"
+    right warp_sum.hip "${total[@]}"
+    wrong warp_sum_one_warp.hip "" "${total[@]}"
     right increment.hip inout:0:1000 1000 --expect='x + 1'
     wrong increment_one_more.hip "$(beyond 7 x 1000)" inout:0:1000 1000 --expect='x + 1'
     check "every kernel there was tried" test "$tried" = "$(find "$kernels" -name '*.hip' | wc -l)"
@@ -311,9 +313,9 @@ caret "a misspelt function" "wrong.hip:3:14: 'sqroot' is not known; did you mean
     "             ^" wrong.hip out=1 1
 text '    out[0] = lenght;'
 caret "an unknown name" "wrong.hip:3:14: 'lenght' is not known" "    out[0] = lenght;" "             ^" wrong.hip out=1 1
-text '    out[0] = __shfl_sync(-1, n, 0);'
-caret "a warp" "wrong.hip:3:25: hip-cpu has no warps" "    out[0] = __shfl_sync(-1, n, 0);" "                        ^" \
-    wrong.hip out=1 1
+text '    out[0] = __shfl_synk(-1, n, 0);'
+caret "a misspelt warp function" "wrong.hip:3:14: '__shfl_synk' is not known" "    out[0] = __shfl_synk(-1, n, 0);" \
+    "             ^" wrong.hip out=1 1
 printf '#include <cstdio>\n#include <cuda_runtime.h>\ntypedef float real;\nnamespace course {\ntemplate <int N>\n__global__ void k(real *out, int n)\n{\n    out[0] = n + N;\n}\n}\n__global__ void other(float *out) { out[0] = 1; }\nint main() { course::k<3><<<1, 1>>>(nullptr, 2); printf("%%d", atoi("1")); }\n' >file.cu
 run kernel file.cu out=1 4 --entry='course::k<3>' --expect=7 --backend=hip-cpu --repeat=3 --warmup=0
 check "a file with a main" test "$status" = 0

@@ -311,13 +311,14 @@ def until(command):
 
 
 def flush(command):
-    """The device increments an array that is larger than its cache."""
+    """The device increments an array that is larger than its cache: of a processor up to 1 GiB, of a small GPU 32 MiB."""
     if command == "slice":
         path = pathlib.Path("slice-flush.json")
-        Run([*quick(command), "--slice=0:2", "--flush", f"--trace={path}"]).must()
+        Run([*quick(command, COPIES), "--slice=0:2", "--flush", f"--trace={path}"]).must()
         assert any(e["name"].startswith("increment") for e in json.loads(path.read_text())["traceEvents"]), "no pass is"
         return
-    is_equal([row(command, *more)["flush"] for more in ((), ("--flush",))], [False, True], "flush")
+    where = home(command) if command in HOME or command == "laws" else COPIES
+    is_equal([row(command, *more, backend=where)["flush"] for more in ((), ("--flush",))], [False, True], "flush")
 
 
 def seed(command):
@@ -536,7 +537,7 @@ SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 def seldom(command):
     """Those of the command: of kernel a few more, of commands that run it all of its own."""
-    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "registers"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "registers", "warp"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
     return (*SELDOM, *of_kernel_alone.get(command, ()))
 
 
@@ -631,6 +632,7 @@ OF_KERNEL = {
     "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
     "unwatched": ("race.hip out=4 --block=4 --expect=1", "--unwatched", [1, 0]),
     "registers": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y", "--registers=gfx90a", [0, 2]),  # nothing is launched
+    "warp": ("warp.hip out=4 --block=4 --expect=64", "--warp=64", [1, 0]),
 }
 
 
@@ -1055,6 +1057,7 @@ def make_inputs():
     pathlib.Path("macros.hip").write_text(
         "__constant__ float more[2];\n__global__ void macros(float *out)\n{\n"
         "#ifdef VALUE\n    out[0] = VALUE;\n#else\n    out[0] = more[0] + gridDim.x - 1;\n#endif\n}\n")
+    pathlib.Path("warp.hip").write_text("__global__ void k(int *out) { out[threadIdx.x] = warpSize; }\n")
     pathlib.Path("race.hip").write_text(
         "__global__ void race(double *out) { double other = out[0]; out[threadIdx.x] = 0 * other + 1; }\n")
     for name, shape in ("noise", (2000, 2000)), ("noise-line", (len(noise),)):

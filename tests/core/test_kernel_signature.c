@@ -119,12 +119,40 @@ Test(kernel_signature, declaration)
         NULL, &signature, &clean, &error);
 
     cr_assert(status == FL_OK);
-    cr_expect_str_eq(signature.compiled,
-                     "           \nextern \"C\"\n#line 1\n           __global__ void\n__launch_bounds__(64)\n"
-                     "k(const float *__restrict__ a, // in\n float *out)\n{ }");
+    cr_expect_str_eq(signature.compiled, "           \n#line 2\nFLYNN_LAUNCH_BOUNDS(64)\nextern \"C\"\n#line 1\n       "
+                                         "    __global__ void\n__launch_bounds__(64)\n"
+                                         "k(const float *__restrict__ a, // in\n float *out)\n{ }");
     cr_expect(strstr(clean, "extern") == NULL);
     free(signature.compiled);
     free(clean);
+}
+
+/* The name for a namespace is kept where the kernel uses it, and what every device's text has is not left out. */
+Test(kernel_signature, cooperative_groups)
+{
+    static const char *const texts[][3] = {
+        {"#include <cooperative_groups.h>\n#include <cuda.h>\nnamespace cg = cooperative_groups;\n"
+         "__global__ void k(int *x) { cg::this_thread_block().sync(); }",
+         "namespace cg = cooperative_groups;", "<cuda.h>"},
+        {"using namespace cooperative_groups;\n__global__ void k(int *x) { this_thread_block().sync(); }",
+         "using namespace cooperative_groups;", ""},
+        {"namespace cg = cooperative_groups;\n__global__ void k(int *x) { x[0] = 1; }", "", ""},
+        {"__global__ void __launch_bounds__((A + f(1, 2)), 4) k(int *x) { }", "FLYNN_LAUNCH_BOUNDS((A + f(1, 2)))\n",
+         ""},
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        core_kernel_signature signature;
+        core_text_error error;
+        char *clean;
+        cr_assert(core_kernel_signature_read(texts[i][0], NULL, &signature, &clean, &error) == FL_OK, "%s",
+                  texts[i][0]);
+        cr_expect(strstr(signature.compiled, texts[i][1]), "%s", signature.compiled);
+        cr_expect(*texts[i][1] || !strstr(signature.compiled, "namespace"), "%s", signature.compiled);
+        cr_expect_str_eq(signature.left_out, texts[i][2]);
+        free(signature.compiled);
+        free(clean);
+    }
 }
 
 /* An array counts as read alone if every place that names it reads an element. */
@@ -208,8 +236,10 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(cudaTextureObject_t t) { }", "1:19: 'cudaTextureObject_t': Flynn has no textures"},
         {"__device__ float f() { return tex2D(t, 0, 0); }\n__global__ void k(float *x) { x[0] = f(); }",
          "1:31: 'tex2D': Flynn has no textures and surfaces: read the array itself"},
-        {"__global__ void k(float *x) { cg::thread_block b = cg::this_thread_block(); }",
-         "1:31: 'cg': cooperative groups need headers"},
+        {"__global__ void k(float *x) { cg::this_grid().sync(); }",
+         "1:35: 'this_grid': a barrier of all blocks needs a cooperative launch"},
+        {"__global__ void k(float *x) { auto g = cg::coalesced_threads(); }",
+         "1:44: 'coalesced_threads': groups of the lanes that happen to run are not there"},
         {"__global__ void k(float *x) { x[0] = std::sqrt(2.0f); }", "1:38: 'std': the C++ library is not there"},
         {"__global__ void k(float *x) { curandState s; curand_init(1, 2, 3, &s); }",
          "1:31: 'curandState': cuRAND is not"},

@@ -25,9 +25,10 @@ namespace
 std::string text_of(const hip_code_job *job)
 {
     std::string text = gpu_rtc_before;
-    for (const char *const *prelude : {code_numbers, hip_rtc_prelude})
-        for (const char *const *line = prelude; *line; line++)
-            text += *line;
+    code_add(text, code_numbers);
+    code_add(text, hip_rtc_prelude);
+    if (code_has_groups(job))
+        code_add(text, cooperative_groups);
     return text + job->text;
 }
 

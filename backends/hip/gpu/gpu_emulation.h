@@ -23,14 +23,27 @@
 #define GPU_DYNAMIC_SHARED(name) HIP_DYNAMIC_SHARED(unsigned char, name)
 constexpr const char *gpu_runtime = "HIP-CPU";
 
+/* One type for all kernels: HIP-CPU's templates for a kernel's own types take half a second to compile. */
+inline void gpu_run_blocks(dim3 grid, dim3 block, size_t shared, void (*run)(const void *), const void *call)
+{
+    const hip::detail::Tiled_domain domain(block, grid, (uint32_t)shared, [=] { run(call); });
+    for_each_tile(domain, run, std::tuple<const void *>(call));
+}
+
 template <typename... Parameters, typename... Arguments>
 simt::error gpu_emulate(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, Arguments... arguments)
 {
+    struct call {
+        void (*kernel)(Parameters...);
+        std::tuple<Parameters...> arguments;
+    } called = {kernel, std::tuple<Parameters...>(arguments...)};
     if ((uint64_t)grid.x * grid.y * grid.z > INT32_MAX) /* HIP-CPU counts blocks in 32 bits */
         return simt::error::too_many_blocks;
-    const std::tuple<Parameters...> all(arguments...);
-    const hip::detail::Tiled_domain domain(block, grid, (uint32_t)shared, [&] { std::apply(kernel, all); });
-    for_each_tile(domain, kernel, all);
+    const auto run = [](const void *at) {
+        const call &c = *static_cast<const call *>(at);
+        std::apply(c.kernel, c.arguments);
+    };
+    gpu_run_blocks(grid, block, shared, run, &called);
     return simt::error::success;
 }
 

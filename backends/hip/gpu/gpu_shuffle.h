@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu_shuffle.h - values that the lanes of a warp give each other, and words of memory that blocks give each other.
+ * gpu_shuffle.h - values that the lanes of a warp give each other, words of memory that blocks give each other, and
+ * results that nobody loads soon.
  */
 #ifndef FLYNN_HIP_GPU_SHUFFLE_H
 #define FLYNN_HIP_GPU_SHUFFLE_H
@@ -98,6 +99,25 @@ static __device__ inline void gpu_wait_a_moment()
 {
 #if defined(GPU_EMULATION)
     std::this_thread::yield();
+#endif
+}
+
+/* Copies a struct that is an array `value` of 8, or of a multiple of 16, bytes to memory that is not loaded again soon:
+ * caches keep other data instead. */
+template <typename Pack>
+__device__ inline void gpu_store_last(const Pack &from, Pack &to)
+{
+#if defined(__CUDACC__)
+    using word = std::conditional_t<sizeof(Pack) % sizeof(uint4) == 0, uint4, uint2>;
+#pragma unroll
+    for (size_t w = 0; w < sizeof(Pack) / sizeof(word); w++)
+        __stcs(reinterpret_cast<word *>(&to) + w, reinterpret_cast<const word *>(&from)[w]);
+#elif defined(__HIP_DEVICE_COMPILE__)
+#pragma unroll
+    for (int v = 0; v < Pack::size; v++)
+        __builtin_nontemporal_store(from.value[v], &to.value[v]);
+#else
+    to = from;
 #endif
 }
 

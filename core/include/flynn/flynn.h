@@ -716,7 +716,7 @@ typedef struct fl_argument {
  * bool * u8; float4 * and the like have elements of f32, f64 or i32. `defines` are macros, "NAME" or "NAME=VALUE", NULL
  * ends them; it may be NULL. The functions of math.h and the fixed-width integers are there without #include. The text
  * may be a file for nvcc or hipcc: the compiler gets the kernel and what it names, and no headers, host functions or
- * launches.
+ * launches. The macro FLYNN_WARP=64 lets an emulated GPU have warps of 64 threads; usual are 32.
  *
  * `shown_as`, `log` and what is kept for later processes are as in fl_function_create. A GPU compiles with the vendor's
  * library (NVRTC, hiprtc), an emulation with the system's `c++`. FL_E_ARGUMENT, FL_E_SOURCE, FL_E_UNSUPPORTED (the
@@ -760,8 +760,8 @@ FL_API fl_status fl_kernel_launch(fl_kernel *kernel, const int64_t grid[3], int6
 typedef enum fl_finding_kind {
     FL_FOUND_RACE = 0,       /* two threads access an element, one of them writes, and nothing orders the accesses */
     FL_FOUND_BEYOND = 1,     /* an access beyond an array, or to memory that is not the kernel's */
-    FL_FOUND_BARRIER = 2,    /* a barrier that not all threads of a block reach */
-    FL_FOUND_UNWRITTEN = 3,  /* a read of shared memory that no thread of the block has written */
+    FL_FOUND_BARRIER = 2,    /* a barrier that not all threads of a block reach, or a warp function not all its lanes */
+    FL_FOUND_UNWRITTEN = 3,  /* a read of shared memory that nobody wrote; a shuffle from a lane that takes no part */
     FL_FOUND_MISALIGNED = 4, /* an address that is no multiple of what its type asks for */
     FL_FOUND_REMARK = 5      /* not a mistake by itself: threads that write equal values; elements without a write */
 } fl_finding_kind;

@@ -96,8 +96,8 @@ typedef struct fl_source {
     fl_dtype result;                /* that the function returns, and of the output */
     int32_t loops; /* not 0: it has loops, whose length may depend on the data: elements take different times */
     int32_t exact; /* not 0: the result is an integer, which another rounding would change: no contraction */
-    /* Not 0: a kernel, of which `text` and `name` say all; the fields between are 0. `text` defines it as extern "C", so
-     * that its name is plain. */
+    /* Not 0: a kernel, of which `text` and `name` say all; the fields between are 0. `text` defines it as extern "C",
+     * so that its name is plain. Before it stands FLYNN_LAUNCH_BOUNDS(N) if it has __launch_bounds__(N, ...). */
     int32_t kernel;
     const char *const *defines; /* "NAME" or "NAME=VALUE": macros of a kernel's text; NULL ends them */
     /* The function over the lanes of a vector, in terms of backends/cpu/lanes_prelude.h; NULL: it stays one of numbers,

@@ -31,6 +31,8 @@ static void take_include(void *user, const char *words)
 {
     kernel_cut *cut = user;
 
+    if (strstr(words, "cooperative_groups")) /* a device's text has them */
+        return;
     if (cut->include_count < CUT_MOST_INCLUDES)
         snprintf(cut->includes[cut->include_count], sizeof *cut->includes, "%s", words);
     cut->include_count++;
@@ -297,7 +299,7 @@ static bool is_chosen(const kernel_cut *cut, int i)
             kernel->template_at.length == 0 && has_branch(item->end, kernel->at));
 }
 
-/* Returns whether the text has what `using namespace` names. */
+/* Returns whether the text, or that of every device, has what `using namespace` names. */
 static bool is_own_scope(const kernel_cut *cut, const core_item *item)
 {
     core_reader reader = item->start;
@@ -307,6 +309,8 @@ static bool is_own_scope(const kernel_cut *cut, const core_item *item)
     for (int i = 0; i < 3; i++)
         if (core_token_next_of_code(&reader, &token, &unused) != FL_OK)
             return false;
+    if (core_token_is(&token, "cooperative_groups"))
+        return true;
     for (int i = 0; i < cut->file.scope_count && i < 64; i++)
         if (cut->file.scopes[i].name.length == token.length &&
             memcmp(cut->file.scopes[i].name.at, token.at, token.length) == 0)
@@ -345,6 +349,30 @@ static void note_unfilled(const core_item *item, kernel_cut *s)
         list(s->unfilled, sizeof s->unfilled, item->name.at, item->name.length);
 }
 
+/* Writes the first argument of the kernel's __launch_bounds__(MOST, ...), by a macro that the device's text defines. */
+static void write_launch_bounds(FILE *to, const core_item *item)
+{
+    core_reader reader = item->start;
+    core_text_error unused;
+    core_token token = {0}, before = {0};
+    const char *from = NULL;
+    int depth = 0, line = 0;
+
+    while (core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.at < item->name.at) {
+        depth += from ? core_token_is(&token, "(") : 0;
+        if (from && depth == 0 && core_token_is_one_of(&token, ",", ")", NULL)) {
+            fprintf(to, "#line %d\nFLYNN_LAUNCH_BOUNDS(%.*s)\n", line, (int)(token.at - from), from);
+            return;
+        }
+        depth -= from ? core_token_is(&token, ")") : 0;
+        if (!from && core_token_is(&token, "(") && core_token_is(&before, "__launch_bounds__")) {
+            from = token.at + 1;
+            line = token.line;
+        }
+        before = token;
+    }
+}
+
 /* Writes the words that precede the kernel: its linkage, and the template's parameters. */
 static void write_before(FILE *to, const kernel_cut *cut, const core_item *item)
 {
@@ -356,6 +384,7 @@ static void write_before(FILE *to, const kernel_cut *cut, const core_item *item)
         else
             fprintf(to, "static constexpr %s %.*s = %s;\n", p->words, (int)p->name.length, p->name.at, p->value);
     }
+    write_launch_bounds(to, item);
     fprintf(to, "extern \"C\"\n#line %d\n%*s", item->first.line, item->first.column - 1, "");
 }
 

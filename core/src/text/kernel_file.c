@@ -201,6 +201,8 @@ static fl_status end_item(item_reader *r, bool body)
                                                                                     : CORE_ITEM_VARIABLE;
     fl_status status = FL_OK;
 
+    if (core_token_is(&r->item.first, "namespace")) /* namespace NAME = ANOTHER; whose name is read */
+        return add_item(r, CORE_ITEM_TYPE, r->reader.at);
     if (kind == CORE_ITEM_FUNCTION || kind == CORE_ITEM_PROTOTYPE)
         status = add_name(r, &r->item.name);
     else if (kind != CORE_ITEM_TYPE || r->is_typedef)

@@ -14,8 +14,11 @@ static const char halves[] =
     "numbers of 16 and 8 bits need headers of the CUDA toolkit, which are not there: use float";
 static const char random_numbers[] =
     "cuRAND is not there: give the kernel an array of random numbers, such as random:1000";
-static const char groups[] =
-    "cooperative groups need headers of the CUDA toolkit, which are not there: use __syncthreads() and threadIdx";
+static const char all_blocks[] =
+    "a barrier of all blocks needs a cooperative launch, which Flynn does not have: launch a "
+    "kernel for each step, or let the last block do the rest";
+static const char coalesced[] =
+    "groups of the lanes that happen to run are not there: use tiled_partition, or __activemask() and a mask";
 static const char libraries[] =
     "this library needs headers of the CUDA toolkit, which are not there: write the step as code of the kernel";
 static const char standard[] =
@@ -47,13 +50,14 @@ static const struct {
     {"nv_bfloat16*", halves, false, false},
     {"__nv_fp8*", halves, false, false},
     {"curand*", random_numbers, false, false},
-    {"cooperative_groups", groups, false, false},
-    {"cg", groups, true, false},
-    {"this_thread_block", groups, false, false},
-    {"this_grid", groups, false, false},
-    {"tiled_partition", groups, false, false},
-    {"thread_group", groups, false, false},
-    {"thread_block", groups, false, false},
+    {"this_grid", all_blocks, false, false},
+    {"grid_group", all_blocks, false, false},
+    {"this_multi_grid", all_blocks, false, false},
+    {"this_cluster", all_blocks, false, false},
+    {"coalesced_threads", coalesced, false, false},
+    {"coalesced_group", coalesced, false, false},
+    {"binary_partition", coalesced, false, false},
+    {"labeled_partition", coalesced, false, false},
     {"cub", libraries, true, false},
     {"thrust", libraries, true, false},
     {"cuda", libraries, true, false},

@@ -68,41 +68,42 @@ struct wavefront;
 struct instruction;
 using handler = void (*)(wavefront &, const instruction &);
 
-struct instruction {
+/* What each execution reads comes first: it lies in two lines of the processor's cache, and one more for further
+ * operands. */
+struct alignas(64) instruction {
     handler execute = nullptr; /* set by execution/; NULL: not understood */
-    std::string name;          /* as RDNA3 has it: gfx9's s_load_dword is s_load_b32 */
-    std::string text;          /* as the disassembler printed it */
-    std::string problem;       /* what of the text was not understood; empty: nothing */
-    uint64_t address = 0;
-    uint32_t encoding = 0;               /* its first dword */
-    int size = 4;                        /* bytes */
-    const instruction *target = nullptr; /* of a branch */
-
+    dpp lanes = dpp::NONE;
+    int omod = 0; /* VOP3: output modifiers. OMOD 1, 2, 3: times two, times four, half. */
+    bool clamp = false;
+    bool sdwa = false;
+    bool dual = false; /* VOPD (RDNA3 7.6): the first half of two */
+    int count = 0;     /* of operands */
     enum { MAX_OPERANDS = 7 };
     operand operands[MAX_OPERANDS];
-    int count = 0;
 
-    /* VOP3: output modifiers. OMOD 1, 2, 3: times two, times four, half. */
-    int omod = 0;
-    bool clamp = false;
-    /* VOP3P: which half of each source. */
-    int op_sel = 0, op_sel_hi = 7, neg_lo = 0, neg_hi = 0;
-    bool has_op_sel = false;
-    /* DPP */
-    dpp lanes = dpp::NONE;
-    int dpp_count = 0, row_mask = 15, bank_mask = 15;
-    bool bound_ctrl = false;
-    int permutation[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    /* SDWA */
-    bool sdwa = false;
-    int dst_sel = DWORD, dst_unused = UNUSED_PAD, src_sel[2] = {DWORD, DWORD};
+    const instruction *target = nullptr; /* of a branch */
+    uint64_t address = 0;
+    int size = 4;          /* bytes */
+    uint32_t encoding = 0; /* its first dword */
     /* Memory */
     int64_t offset = 0;
     int offset0 = 0, offset1 = 0;
     bool glc = false, offen = false;
-    /* VOPD (RDNA3 7.6): the first half of two, and the registers that the second half reads. */
-    bool dual = false;
+    /* VOP3P: which half of each source. */
+    bool has_op_sel = false;
+    int op_sel = 0, op_sel_hi = 7, neg_lo = 0, neg_hi = 0;
+    /* DPP */
+    int dpp_count = 0, row_mask = 15, bank_mask = 15;
+    bool bound_ctrl = false;
+    int permutation[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    /* SDWA */
+    int dst_sel = DWORD, dst_unused = UNUSED_PAD, src_sel[2] = {DWORD, DWORD};
+    /* VOPD: the registers that the second half reads. */
     int dual_source[4] = {-1, -1, -1, -1};
+
+    std::string name;    /* as RDNA3 has it: gfx9's s_load_dword is s_load_b32 */
+    std::string text;    /* as the disassembler printed it */
+    std::string problem; /* what of the text was not understood; empty: nothing */
 };
 
 #endif

@@ -112,17 +112,12 @@ static void apply_neg_abs(const operand &o, const uint32_t *from, uint32_t *to)
         to[lane] = (from[lane] & keep) ^ flip;
 }
 
-source prepare(wavefront &w, const instruction &i, int k, int position, source_type type)
+/* The source after SDWA, DPP, and neg and abs. By itself: few instructions have them, and its arrays are checked. */
+[[gnu::noinline]] static source modify(wavefront &w, const instruction &i, const operand &o, int position, bool is_64,
+                                       source from)
 {
-    const operand &o = i.operands[k];
-    const bool is_64 = type == source_type::B64 || type == source_type::F64;
     vgpr *to = w.prepared[position];
-    source from = {to[0], to[1]};
 
-    if (o.kind == operand::VGPR)
-        from = {w.v[o.index], w.v[o.index + 1]};
-    else
-        broadcast(w, o, type, to);
     if (i.sdwa && position < 2) {
         for (int lane = 0; lane < w.lanes; lane++)
             to[0][lane] = sdwa_part(from.low[lane], i.src_sel[position], o.sext);
@@ -146,6 +141,22 @@ source prepare(wavefront &w, const instruction &i, int k, int position, source_t
             from.low = to[0];
         }
     }
+    return from;
+}
+
+source prepare(wavefront &w, const instruction &i, int k, int position, source_type type)
+{
+    const operand &o = i.operands[k];
+    const bool is_64 = type == source_type::B64 || type == source_type::F64;
+    vgpr *to = w.prepared[position];
+    source from = {to[0], to[1]};
+
+    if (o.kind == operand::VGPR)
+        from = {w.v[o.index], w.v[o.index + 1]};
+    else
+        broadcast(w, o, type, to);
+    if (o.neg || o.abs || i.sdwa || i.lanes != dpp::NONE)
+        return modify(w, i, o, position, is_64, from);
     return from;
 }
 
