@@ -9,6 +9,7 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
+#include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "support/fail.h"
@@ -139,12 +140,14 @@ static int64_t size_of(const compare_options *own, const exercise_kind *kind)
 static json_t *run_all(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
                        int count)
 {
-    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list(), *without = json_new_list();
+    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list(), *without = json_new_list(),
+           *not_run = json_new_list();
     const json_t *entry;
-    int done = 0;
+    int done = 0, i;
     size_t n;
 
-    for (int i = 0; i < count && !(i > 0 && progress_is_late()); i++) {
+    child_catch_signals();
+    for (i = 0; i < count && !stopped_now(i); i++) {
         child_words words = child_words_start(kinds[i]->name);
         const int64_t size = size_of(own, kinds[i]);
         child_result r;
@@ -156,7 +159,7 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         r = child_run(&words);
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
-        if (!r.document && progress_is_late() && done > 0)
+        if (!r.document && stopped_now(done))
             break;
         if (!r.document) {
             const bool left_out = r.exit_code == EXIT_CANNOT_RUN && common->argument_count == 0;
@@ -173,16 +176,19 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     progress_end();
     if (!document)
         fail(EXIT_BROKEN, "no exercise could be run: %s",
+    if (!document)
+        stopped_leave();
              row_text(json_array_get(json_array_size(failed) ? failed : without, 0), "message"));
     json_array_foreach(without, n, entry)
         note("%s is left out: %s", row_text(entry, "exercise"), row_text(entry, "message"));
     json_decref(without);
-    if (progress_is_late())
-        note("--max-time: the time was over after %d of %d exercises", done, count);
     json_put(document, "results", rows);
     json_put(document, "failed", failed);
     return document;
 }
+    for (done = i; i < count; i++)
+        json_append(not_run, json_text(kinds[i]->name));
+    stopped_put(document, "exercises", done, not_run);
 
 static void show(const json_t *document, table_style style)
 {
@@ -202,6 +208,7 @@ static void show(const json_t *document, table_style style)
         text_print("failed %s: %s\n", work_cell(entry).text, row_text(entry, "message"));
 }
 
+    stopped_print(document);
 /* The named exercises; all of them where none is named. */
 static json_t *run_named(const common_options *common, const compare_options *own, const char *const *names, int count)
 {
@@ -316,3 +323,4 @@ int command_compare(int argc, char **argv)
     options_free(&common);
     return code;
 }
+    stopped_leave();

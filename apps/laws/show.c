@@ -189,7 +189,7 @@ static words failing(const laws_found *found, const law_points *points)
     const scaling_fit *fit = &found->fits[points->law];
     words w = {""};
 
-    if (!fit->clipped && !fit->not_described && fit->points >= ENOUGH)
+    if (fit->points < 2 || (!fit->clipped && !fit->not_described && fit->points >= ENOUGH))
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->unclipped < 0)
@@ -407,6 +407,11 @@ static void show_fit(const laws_found *found, scaling_law law)
     for (int i = 0; i < points->count; i++)
         crowded += points->list[i].oversubscribed;
     text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
+    if (points->count < 2) {
+        text_print("%s: not fitted: %d point%s of %s scaling, and a law needs two\n", law_names[law], points->count,
+                   points->count == 1 ? "" : "s", points->kind);
+        return;
+    }
                fit->standard_error, fit->points, points->kind);
     if (crowded)
         text_print(", %d of them oversubscribed", crowded);

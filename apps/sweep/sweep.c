@@ -10,10 +10,12 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
+#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
 #include "support/progress.h"
+#include "support/signals.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
@@ -193,7 +195,7 @@ typedef struct sweep {
     int row;                    /* the row of `kernels` whose combinations run now */
     int64_t keep;               /* likewise; 0: the exercise's own */
     int done, count;            /* combinations */
-    int late;                   /* combinations that were left out because --max-time was over */
+    json_t *not_run;            /* texts of those that a signal or --max-time left out */
     const json_t *fault;        /* the first combination whose kernel failed, such as by a wild pointer; NULL: none */
     const json_t *broken;       /* the last combination whose process broke; NULL: none */
 } sweep;
@@ -239,7 +241,7 @@ static json_t *json_block(const int *block)
     return block ? json_wholes((int64_t[]){block[0], block[1], block[2]}, 3) : json_null();
 }
 
-static void add_reason(sweep *s, const combination *c, const child_result *r)
+static json_t *json_combination(const sweep *s, const combination *c)
 {
     json_t *entry = json_new_object();
 
@@ -253,6 +255,13 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_append(s->cannot_run, entry);
     if (is_kernel(s->own))
         kernel_rows_put(s->kernels, s->row, entry);
+    return entry;
+}
+
+static void add_reason(sweep *s, const combination *c, const child_result *r)
+{
+    json_t *entry = json_combination(s, c);
+
     if (r->exit_code == EXIT_WRONG_RESULT)
         s->fault = s->fault ? s->fault : entry;
     else if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
@@ -268,14 +277,24 @@ static bool is_blockless(const json_t *row)
 /* Runs the combination and keeps its result. false: other blocks need not be tried. */
 static bool run_one(sweep *s, const combination *c)
 {
+static void add_not_run(sweep *s, const combination *c)
+{
+    json_t *entry = json_combination(s, c);
+    char *text = sweep_text(entry);
+
+    json_append(s->not_run, json_text(text));
+    free(text);
+    json_decref(entry);
+}
+
     child_result r;
     json_t *row;
     char *choice;
     bool more = true;
 
-    if (s->done > 0 && progress_is_late()) {
-        s->late++;
-        return false;
+    if (stopped_now(s->done)) {
+        add_not_run(s, c);
+        return true;
     }
     choice = is_kernel(s->own) ? kernel_rows_choice(s->kernels, s->row) : NULL;
     progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend,
@@ -298,6 +317,8 @@ static bool run_one(sweep *s, const combination *c)
         add_reason(s, c, &r);
     }
     json_decref(r.document);
+    } else if (signals_caught()) {
+        add_not_run(s, c);
     s->done++;
     return more;
 }
@@ -416,26 +437,27 @@ static int run_sweep(const common_options *common, const sweep_options *own)
                .rows = json_object_get(document, "results"),
                .cannot_run = json_new_list(),
                .kernels = &kernels};
-    int code;
     size_t i;
 
+               .not_run = json_new_list(),
     json_object_del(document, "offers");
     json_put(document, "cannot_run", s.cannot_run);
     check_offered(common, own->kind, offers);
     for (int v = 0; v < own->variants.count; v++)
         check_variant(own->variants.word[v], own->kind, offers);
     run_all(&s, offers);
-    if (s.late > 0)
-        note("--max-time: the time was over after %zu of %d combinations",
-             json_array_size(s.rows) + json_array_size(s.cannot_run), s.count);
+    if (json_array_size(s.rows) == 0)
+        stopped_leave();
+    stopped_put(document, "combinations", s.count - (int)json_array_size(s.not_run), s.not_run);
+    child_catch_signals();
     sweep_table_fill(document);
-    if (own->save)
+    if (own->save && !signals_caught())
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
     const bool table = results_write(common, document);
     if (table)
         sweep_table_show(document);
     results_say_wrong(s.rows, table);
-    code = exit_code(&s);
+    const int code = exit_code(&s);
     json_decref(offers);
     json_decref(document);
     return code;
@@ -470,3 +492,4 @@ int command_sweep(int argc, char **argv)
     options_free(&common);
     return code;
 }
+    stopped_leave();
