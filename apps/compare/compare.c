@@ -236,6 +236,27 @@ static json_t *run_named(const common_options *common, const compare_options *ow
 
 static int compare_now(const common_options *common, const compare_options *own, table_style style)
 {
+/* What `auto` is now, in another process, because this one opens no device. */
+static json_t *ask_auto(const void *unused)
+{
+    common_options one = {.backends = (char *[]){(char *)"auto"}, .backend_count = 1};
+    backend_list backends = backends_open(&one);
+    json_t *answer = json_new_object();
+
+    (void)unused;
+    json_put(answer, "resource", json_text(fl_device_describe(backends.open[0].device)->resource));
+    backends_close(&backends);
+    return answer;
+}
+
+/* `auto` in a list of backends is decided once for all exercises. */
+static void settle_auto(const common_options *common)
+{
+    for (int i = 0; i < common->backend_count && !common->all_backends; i++)
+        if (strcmp(common->backends[i], "auto") == 0)
+            common->backends[i] = memory_text(row_text(child_ask(ask_auto, NULL), "resource"));
+}
+
     json_t *document = compare_is_of_kernels(common)
                            ? compare_kernels(common, &own->kernel)
                            : run_named(common, own, common->arguments, common->argument_count),
@@ -324,3 +345,5 @@ int command_compare(int argc, char **argv)
     return code;
 }
     stopped_leave();
+    if (!own.against || common.argument_count == 0)
+        settle_auto(&common);

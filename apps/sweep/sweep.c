@@ -108,6 +108,7 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
 {
     json_t *offer = json_new_object(), *variants = json_new_object();
     fl_variant_info v;
+    const bool is_auto = strcmp(b->requested, "auto") == 0; /* which is decided once for all combinations */
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
         if (strcmp(v.operation, kind->name) == 0 && strcmp(v.variant, "auto") != 0 &&
@@ -116,6 +117,7 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
             json_put(variants, v.variant, json_boolean(v.restricted));
     json_put(offer, "backend", json_text(b->requested));
     json_put(offer, "variants", variants);
+    json_put(offer, "spec", json_text(is_auto ? fl_device_describe(b->device)->resource : b->requested));
     return offer;
 }
 
@@ -201,9 +203,9 @@ typedef struct sweep {
 } sweep;
 
 typedef struct combination {
-    const char *backend, *variant;
-    int64_t size;     /* 0: the course's */
-    const int *block; /* NULL: the variant's own */
+    const char *backend, *spec, *variant; /* spec: the backend that runs, where `backend` is auto */
+    int64_t size;                         /* 0: the course's */
+    const int *block;                     /* NULL: the variant's own */
 } combination;
 
 static bool is_kernel(const sweep_options *own)
@@ -217,7 +219,7 @@ static child_result run_child(const sweep *s, const combination *c)
     common_options one = *s->common;
     const char *size = s->own->kind->size_option;
 
-    one.backends = (char **)&c->backend;
+    one.backends = (char **)&c->spec;
     one.backend_count = 1;
     one.all_backends = false;
     one.variant = c->variant;
@@ -307,6 +309,7 @@ static void add_not_run(sweep *s, const combination *c)
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
         json_put(row, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
         json_put(row, "variant_asked", json_text(c->variant));
+        json_put(row, "backend_requested", json_text(c->backend));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
         if (is_kernel(s->own))
@@ -331,14 +334,14 @@ static int at_least_one(int count)
 static void run_blocks(sweep *s, const json_t *offer, const char *variant, int64_t size)
 {
     const sweep_options *own = s->own;
-    const char *backend = row_text(offer, "backend");
+    const char *backend = row_text(offer, "backend"), *spec = row_text(offer, "spec");
     const int before = s->done;
     bool more = own->blocks.count > 0 && (find_variant(offer, variant) || strcmp(variant, "auto") == 0);
 
     if (!more)
-        run_one(s, &(combination){backend, variant, size, NULL});
+        run_one(s, &(combination){backend, spec, variant, size, NULL});
     for (int i = 0; i < own->blocks.count && more; i++)
-        more = run_one(s, &(combination){backend, variant, size, own->block[i]});
+        more = run_one(s, &(combination){backend, spec, variant, size, own->block[i]});
     s->done = before + at_least_one(own->blocks.count);
 }
 

@@ -156,4 +156,30 @@ FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep s
 FLYNN_CACHE=off refused "nothing is kept" 4 "FLYNN_CACHE" sweep sort --backend=serial --size=100 --variant=radix \
     "${quick[@]}" --save
 check "off is not made as a folder" test ! -e off
+
+# `auto` is decided once: the commands that sweep and compare start name a backend.
+# of_children ARGUMENT...: the --backend of the first command that is started.
+of_children() {
+    local parent child
+    last=("$@")
+    "$flynn" "$@" --repeat=3 >"$work/out" 2>"$work/err" &
+    parent=$!
+    words=
+    while [ -z "$words" ] && kill -0 $parent 2>"$work/check"; do
+        for child in $(cat /proc/$parent/task/*/children 2>"$work/check"); do
+            # Not of the process that asks the backends, which has the words of its parent: no --json.
+            words=$(tr '\0' '\n' <"/proc/$child/cmdline" 2>"$work/check" | sed '1,/^--json$/d' | grep '^--backend=')
+        done
+    done
+    kill $parent
+    wait $parent
+} 2>"$work/check"
+unset FLYNN_BACKEND
+of_children sweep sort --variant=radix --size=4M
+check "sweep names what auto is" test -n "$words" -a "$words" != --backend=auto
+of_children compare sort --backend=serial,auto --size=sort=4M
+check "so does compare" grep -qE '^--backend=serial,(omp|simd|hip)[-a-z]*:' <<<"$words"
+ok "auto" sweep sort --variant=radix,naive --size=1k --repeat=1 --json
+check "is what was asked for" json "$work/out" '{r["backend_requested"] for r in d["results"]} == {"auto"} and
+    len({r["resource"] for r in d["results"]}) == 1'
 summary
