@@ -12,7 +12,9 @@
 #include "options/help.h"
 #include "options/paths.h"
 #include "support/fail.h"
+#include "options/typed.h"
 #include "view/fields.h"
+#include "support/memory.h"
 #include "view/json.h"
 
 #include <signal.h>
@@ -112,19 +114,47 @@ static void print_man(void)
            ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");
 }
 
-static int unknown_command(const char *name)
+static bool is_command(const char *word)
 {
-    const char *names[COMMANDS + MOST_EXERCISES], *nearest;
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return true;
+    return exercise_find(word) != NULL;
+}
+
+/* Words that people type for what has another name here. */
+static const struct {
+    const char *typed, *meant;
+} synonyms[] = {
+    {"add", "map 'x + y'"}, {"bandwidth", "ceiling"}, {"bench", "compare"}, {"benchmark", "compare"},
+    {"check", "doctor"},    {"devices", "info"},      {"gpu", "info"},      {"min", "reduce --operation=minimum"},
+    {"multiply", "matmul"}, {"sum", "reduce"},        {"test", "doctor"},   {"version", "--version"},
+};
+
+static noreturn void unknown_command(const char *name)
+{
+    const char *names[COMMANDS + MOST_EXERCISES], *meant, *next = typed_word(0);
     size_t count = 0;
 
     for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
         names[count++] = exercises[i]->name;
+    if (*name == '-') {
+        typed_change(name, memory_print("sort %s", name));
+        typed_refuse("'%s' is not a command, and no command is named; `flynn --help` lists them", name);
+    }
+    if (strcmp(name, "run") == 0 && next && is_command(next)) {
+        typed_change(name, NULL);
+        typed_refuse("'run' is not a command; '%s' is one", next);
+    }
     for (int i = 0; i < COMMANDS; i++)
         names[count++] = commands[i].name;
-    nearest = fl_nearest_name(name, names, count);
-    if (nearest)
-        fail(EXIT_BAD_INPUT, "'%s' is not a command; did you mean '%s'? `flynn --help` lists them", name, nearest);
-    fail(EXIT_BAD_INPUT, "'%s' is not a command; `flynn --help` lists them", name);
+    meant = typed_nearest(name, names, count);
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        meant = strcmp(name, synonyms[i].typed) == 0 ? synonyms[i].meant : meant;
+    if (!meant)
+        fail(EXIT_BAD_INPUT, "'%s' is not a command; `flynn --help` lists them", name);
+    typed_change(name, meant);
+    typed_refuse("'%s' is not a command; did you mean `flynn %s`? `flynn --help` lists them", name, meant);
 }
 
 static bool is(const char *word, const char *option, const char *letter)
@@ -152,7 +182,7 @@ static int run_command(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i].name) == 0)
             return commands[i].run(argc, argv);
-    return unknown_command(argv[0]);
+    unknown_command(argv[0]);
 }
 
 typedef struct help_options {
@@ -230,3 +260,4 @@ int main(int argc, char **argv)
     json_start();
     leave(run(argc, argv));
 }
+    argc = typed_order(argc, argv, is_command);

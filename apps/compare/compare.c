@@ -12,6 +12,7 @@
 #include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
+#include "options/typed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -19,6 +20,7 @@
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,20 +177,20 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     }
     progress_end();
     if (!document)
-        fail(EXIT_BROKEN, "no exercise could be run: %s",
-    if (!document)
         stopped_leave();
+    if (!document)
+        fail(EXIT_BROKEN, "no exercise could be run: %s",
              row_text(json_array_get(json_array_size(failed) ? failed : without, 0), "message"));
     json_array_foreach(without, n, entry)
         note("%s is left out: %s", row_text(entry, "exercise"), row_text(entry, "message"));
     json_decref(without);
     json_put(document, "results", rows);
     json_put(document, "failed", failed);
-    return document;
-}
     for (done = i; i < count; i++)
         json_append(not_run, json_text(kinds[i]->name));
     stopped_put(document, "exercises", done, not_run);
+    return document;
+}
 
 static void show(const json_t *document, table_style style)
 {
@@ -206,9 +208,9 @@ static void show(const json_t *document, table_style style)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)
         text_print("failed %s: %s\n", work_cell(entry).text, row_text(entry, "message"));
+    stopped_print(document);
 }
 
-    stopped_print(document);
 /* The named exercises; all of them where none is named. */
 static json_t *run_named(const common_options *common, const compare_options *own, const char *const *names, int count)
 {
@@ -234,8 +236,6 @@ static json_t *run_named(const common_options *common, const compare_options *ow
     return run_all(common, own, kinds, count);
 }
 
-static int compare_now(const common_options *common, const compare_options *own, table_style style)
-{
 /* What `auto` is now, in another process, because this one opens no device. */
 static json_t *ask_auto(const void *unused)
 {
@@ -257,6 +257,20 @@ static void settle_auto(const common_options *common)
             common->backends[i] = memory_text(row_text(child_ask(ask_auto, NULL), "resource"));
 }
 
+/* `compare old.json new.json` */
+static void refuse_documents(const common_options *common)
+{
+    const char *first = common->argument_count ? common->arguments[0] : NULL;
+    const size_t length = first ? strlen(first) : 0;
+
+    if (length < 6 || strcmp(first + length - 5, ".json") != 0)
+        return;
+    typed_change(first, memory_print("--against=%s", typed_quote(first)));
+    typed_refuse("'%s' is a saved run; expected --against=OLD.json [NEW.json]", first);
+}
+
+static int compare_now(const common_options *common, const compare_options *own, table_style style)
+{
     json_t *document = compare_is_of_kernels(common)
                            ? compare_kernels(common, &own->kernel)
                            : run_named(common, own, common->arguments, common->argument_count),
@@ -325,7 +339,8 @@ int command_compare(int argc, char **argv)
                                own_options,
                                .own = &own,
                                .more = kernel_own_options,
-                               .more_own = &own.kernel};
+                               .more_own = &own.kernel,
+                               .titles = TITLES_OF(columns_known(IN_COMPARE), compare_pair_columns)};
     common_options common;
     int code;
 
@@ -338,12 +353,14 @@ int command_compare(int argc, char **argv)
     const bool on_command_line = common.given_own & 1; /* --size, the first own option */
     if (own.size && !on_command_line && common.argument_count == 0)
         own.size = NULL; /* FLYNN_SIZE: each exercise that takes it sees it */
+    if (!own.against)
+        refuse_documents(&common);
     if (own.scale == 0)
         option_refuse_own(&common, own_options, "scale", "it is 0; expected more");
-    code = own.against ? compare_saved(&common, &own, style) : compare_now(&common, &own, style);
-    options_free(&common);
-    return code;
-}
-    stopped_leave();
     if (!own.against || common.argument_count == 0)
         settle_auto(&common);
+    code = own.against ? compare_saved(&common, &own, style) : compare_now(&common, &own, style);
+    options_free(&common);
+    stopped_leave();
+    return code;
+}

@@ -268,13 +268,12 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
 static void write_array(const result_list *results, const char *path, const host_array *array, bool shared)
 {
     measurement m = results->list[0];
-    problem why;
 
     m.results[0] = *array;
     if (shared && group_is_distributed())
         distributed_write(&m, path);
     else if (group_prints())
-        must_do(file_write(path, array, &why), &why);
+        file_put(path, array, NULL);
 }
 
 /* The factors; and with -o the matrix in its own range in place of u. */

@@ -19,6 +19,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -289,8 +290,8 @@ typedef struct laws_run {
     const common_options *common;
     const laws_options *own;
     json_t *document, *rows; /* that of the first process; all results */
-    int done, processes;
     json_t *not_run;         /* texts of the points that a signal or --max-time left out */
+    int done, processes;
 } laws_run;
 
 /* Runs the exercise on the backends of a list, and adds its results. 0: no batch, no ranks. false: it is stopped. */
@@ -338,13 +339,13 @@ static bool run_exercise(laws_run *run, const char *backends, int64_t size, int6
         run->document = r.document;
     run->done++;
     progress_end();
-}
     return true;
 }
 
 static void add_not_run(laws_run *run, const law_points *points, int64_t n)
 {
     json_append(run->not_run, json_text(cell_print("%s scaling, n = %" PRId64, points->kind, n).text));
+}
 
 /* The point of a result. */
 static law_point point_of(const laws_run *run, int result, int64_t n, int64_t size, double work)
@@ -456,19 +457,24 @@ static json_t *measure_exercise(const common_options *common, laws_options *own,
     laws_run run = {.common = common, .own = own, .rows = json_new_list(), .not_run = json_new_list()};
     child_catch_signals();
     *found = *measure_all(&run);
-    json_put(run.document, "results", run.rows);
     if (!run.document)
         stopped_leave();
-    return run.document;
+    json_put(run.document, "results", run.rows);
     stopped_put(run.document, "points", (int)json_array_size(run.rows), run.not_run);
+    return run.document;
 }
 
 int command_laws(int argc, char **argv)
 {
     laws_options own = {.exercise = NULL};
-    const command_line line = {"flynn laws", "[EXERCISE | batch IMAGE...]",        INT_MAX,
-                               summary,      TAKES_RUN | TAKES_JSON | TAKES_TABLE, own_options,
-                               .own = &own};
+    const command_line line = {"flynn laws",
+                               "[EXERCISE | batch IMAGE...]",
+                               INT_MAX,
+                               summary,
+                               TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               own_options,
+                               .own = &own,
+                               .titles = TITLES_OF(laws_point_columns(NULL), laws_unit_columns)};
     static laws_found found;
     common_options common;
     json_t *document;
@@ -484,10 +490,10 @@ int command_laws(int argc, char **argv)
     json_put(document, "laws", laws_json(&found));
     if (results_write(&common, document)) {
         laws_show(&found, json_object_get(document, "laws"));
-    json_decref(document);
-    options_free(&common);
-    return EXIT_DONE;
-}
         stopped_print(document);
     }
+    json_decref(document);
+    options_free(&common);
     stopped_leave();
+    return EXIT_DONE;
+}

@@ -326,12 +326,15 @@ static const column point_columns[] = {
     {0},
 };
 
+const column laws_unit_columns[] = {{.title = "threads"}, {.title = "ranks"}, {.title = "batch"},
+                                    {.title = "workers"}, {.title = "wall"},  {0}};
+
 const column *laws_point_columns(const json_t *laws)
 {
     enum { COLUMNS = sizeof point_columns / sizeof *point_columns };
     static column shown[COLUMNS];
     const char *unit = row_text(laws, "unit");
-    const bool ranks = strcmp(unit, "ranks") == 0;
+    const bool ranks = !laws || strcmp(unit, "ranks") == 0;
     int count = 0;
 
     for (int i = 0; i < COLUMNS; i++)
@@ -404,14 +407,14 @@ static void show_fit(const laws_found *found, scaling_law law)
     const law_points *points = &found->points[law == AMDAHL ? 0 : found->kinds - 1];
     int crowded = 0;
 
-    for (int i = 0; i < points->count; i++)
-        crowded += points->list[i].oversubscribed;
-    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
     if (points->count < 2) {
         text_print("%s: not fitted: %d point%s of %s scaling, and a law needs two\n", law_names[law], points->count,
                    points->count == 1 ? "" : "s", points->kind);
         return;
     }
+    for (int i = 0; i < points->count; i++)
+        crowded += points->list[i].oversubscribed;
+    text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,
                fit->standard_error, fit->points, points->kind);
     if (crowded)
         text_print(", %d of them oversubscribed", crowded);

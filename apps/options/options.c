@@ -187,6 +187,7 @@ static void add_argument(parsing *p, const char *value)
 {
     common_options *c = p->common;
 
+    parsing_refuse_argument(p, value);
     if (c->argument_count == p->command->most_arguments)
         fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected %s", value,
              p->command->arguments ? p->command->arguments : "none");
@@ -320,6 +321,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->set_own = p.set_own;
     common->given_more = common->given_own >> own_options_of(command);
     common->quiet = p.quiet;
+    parsing_check_columns(common->columns, command->titles);
     memory_limit(common->max_memory);
     if (common->repeat > 0)
         option_refuse(common, common->given & (TAKES_MIN_TIME | TAKES_UNTIL),

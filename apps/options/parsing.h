@@ -45,6 +45,13 @@ bool parsing_has(const parsing *p, const char *name);
  * --output-dir. Nor is --rank, the former name of --keep, one of --ranks. Ends the command where the words have one. */
 void parsing_refuse_foreign(const parsing *p, char **argv);
 
+/* Ends the command where the argument is not a file that exists, but a backend's name, or a number that an option
+ * says: with the corrected command. */
+void parsing_refuse_argument(const parsing *p, const char *word);
+
 /* Ends the command with what is wrong with the word at which argp gave up: the one before state->next, but that one
  * itself while letters of a cluster are left. */
 noreturn void parsing_explain(const parsing *p, const struct argp_state *state);
+
+/* Ends the command where a name of --columns (NULL: not given) is none of the titles. */
+void parsing_check_columns(const char *names, const char *const *titles);

@@ -13,7 +13,9 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "view/columns.h"
 #include "view/json.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -56,7 +58,12 @@ static void parse(exercise *e, int argc, char **argv)
                                .summary = kind->help,
                                .takes = exercise_takes(kind) | TAKES_FILES | (kind->hand_over ? TAKES_BLOCKS : 0),
                                .options = kind->options,
-                               .own = e->own};
+                               .own = e->own,
+                               .titles = TITLES_OF(columns_known(IN_RUN)),
+                               .number_option = kind->numbers || kind->first_is_text ? NULL
+                                                : kind->size_option                  ? kind->size_option
+                                                : kind->lacks & TAKES_SIZE           ? NULL
+                                                                                     : "size"};
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
@@ -123,7 +130,7 @@ static void check_outputs(const exercise *e)
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)
-            must_do(file_check_writable(path, &why), &why);
+            must_do((strcmp(o->name, "png") == 0 ? file_check_picture : file_check_writable)(path, &why), &why);
     }
 }
 
@@ -358,11 +365,19 @@ const host_array *exercise_right_output(const result_list *results, int i, const
     return NULL;
 }
 
+/* Returns whether the exercise has --png. */
+static bool draws(const exercise_kind *kind)
+{
+    for (const own_option *o = kind->options; o && o->name; o++)
+        if (strcmp(o->name, "png") == 0)
+            return true;
+    return false;
+}
+
 static void write_outputs(const exercise *e, const result_list *results)
 {
     const char *path = e->common.output;
     const host_array *result;
-    problem why;
 
     if ((e->kind->write && e->kind->write(e, results)) || !path)
         return;
@@ -370,7 +385,7 @@ static void write_outputs(const exercise *e, const result_list *results)
     if (result && group_is_distributed())
         distributed_write(&results->list[0], path);
     else if (result)
-        must_do(file_write(path, result, &why), &why);
+        file_put(path, result, draws(e->kind) ? "--png=FILE scales its colours" : NULL);
 }
 
 static int passes_of(const result_list *results)

@@ -256,6 +256,14 @@ void results_check_output(const common_options *c)
         must_do(file_check_output(c->output, &why), &why);
 }
 
+/* "3 results" */
+static cell what_of(const json_t *document)
+{
+    const size_t count = json_array_size(json_object_get(document, "results"));
+
+    return count > 0 ? cell_print("%zu result%s", count, count == 1 ? "" : "s") : cell_print("a document");
+}
+
 bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
@@ -266,6 +274,8 @@ bool results_write(const common_options *common, const json_t *document)
         fail_problem(&why);
     if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))
         fail_problem(&why);
+    file_note_written(common->json_file, "%s", what_of(document).text);
+    file_note_written(common->csv_file, "%s", what_of(document).text);
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 

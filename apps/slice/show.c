@@ -113,7 +113,7 @@ void slice_explain(const json_t *rows, size_t first, int slices, int choices, js
         say_who_wins(lines, all, SLICE_PACKED, SLICE_VIEW);
 }
 
-static const column columns[] = {
+const column slice_columns[] = {
     {.key = "resource"},
     {.title = "slice", .key = "slice"},
     {.title = "way", .key = "variant"},
@@ -140,7 +140,7 @@ void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_
     if (results_write(common, document)) {
         text_print("slice: of %s %s, %s\n", format_shape(a->ndim, a->shape).text, fl_dtype_name(a->dtype),
                    format_bytes((double)host_array_bytes(a)).text);
-        columns_print(columns, rows, TABLE_TEXT, stdout);
+        columns_print(slice_columns, rows, TABLE_TEXT, stdout);
         json_array_foreach(lines, i, line)
         {
             text_print("%s\n", json_string_value(line));

@@ -18,6 +18,7 @@
 #include "support/signals.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 #include "view/units.h"
 
 #include <inttypes.h>
@@ -107,8 +108,8 @@ static const char summary[] =
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
 {
     json_t *offer = json_new_object(), *variants = json_new_object();
-    fl_variant_info v;
     const bool is_auto = strcmp(b->requested, "auto") == 0; /* which is decided once for all combinations */
+    fl_variant_info v;
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
         if (strcmp(v.operation, kind->name) == 0 && strcmp(v.variant, "auto") != 0 &&
@@ -116,8 +117,8 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
             fl_variant_ready(b->device, i) == FL_OK)
             json_put(variants, v.variant, json_boolean(v.restricted));
     json_put(offer, "backend", json_text(b->requested));
-    json_put(offer, "variants", variants);
     json_put(offer, "spec", json_text(is_auto ? fl_device_describe(b->device)->resource : b->requested));
+    json_put(offer, "variants", variants);
     return offer;
 }
 
@@ -252,9 +253,6 @@ static json_t *json_combination(const sweep *s, const combination *c)
     json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
     json_put(entry, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
     json_put(entry, "block", json_block(c->block));
-    json_put(entry, "exit_code", json_whole(r->exit_code));
-    json_put(entry, "reason", json_text(r->message));
-    json_append(s->cannot_run, entry);
     if (is_kernel(s->own))
         kernel_rows_put(s->kernels, s->row, entry);
     return entry;
@@ -264,6 +262,9 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
 {
     json_t *entry = json_combination(s, c);
 
+    json_put(entry, "exit_code", json_whole(r->exit_code));
+    json_put(entry, "reason", json_text(r->message));
+    json_append(s->cannot_run, entry);
     if (r->exit_code == EXIT_WRONG_RESULT)
         s->fault = s->fault ? s->fault : entry;
     else if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
@@ -276,9 +277,6 @@ static bool is_blockless(const json_t *row)
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
 }
 
-/* Runs the combination and keeps its result. false: other blocks need not be tried. */
-static bool run_one(sweep *s, const combination *c)
-{
 static void add_not_run(sweep *s, const combination *c)
 {
     json_t *entry = json_combination(s, c);
@@ -289,6 +287,9 @@ static void add_not_run(sweep *s, const combination *c)
     json_decref(entry);
 }
 
+/* Runs the combination and keeps its result. false: other blocks need not be tried. */
+static bool run_one(sweep *s, const combination *c)
+{
     child_result r;
     json_t *row;
     char *choice;
@@ -308,20 +309,20 @@ static void add_not_run(sweep *s, const combination *c)
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
         json_put(row, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
-        json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "backend_requested", json_text(c->backend));
+        json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
         if (is_kernel(s->own))
             kernel_rows_put(s->kernels, s->row, row);
         json_append(s->rows, json_incref(row));
         more = strcmp(c->variant, "auto") == 0 || !is_blockless(row);
+    } else if (signals_caught()) {
+        add_not_run(s, c);
     } else {
         add_reason(s, c, &r);
     }
     json_decref(r.document);
-    } else if (signals_caught()) {
-        add_not_run(s, c);
     s->done++;
     return more;
 }
@@ -439,20 +440,20 @@ static int run_sweep(const common_options *common, const sweep_options *own)
                .own = own,
                .rows = json_object_get(document, "results"),
                .cannot_run = json_new_list(),
+               .not_run = json_new_list(),
                .kernels = &kernels};
     size_t i;
 
-               .not_run = json_new_list(),
     json_object_del(document, "offers");
     json_put(document, "cannot_run", s.cannot_run);
     check_offered(common, own->kind, offers);
     for (int v = 0; v < own->variants.count; v++)
         check_variant(own->variants.word[v], own->kind, offers);
+    child_catch_signals();
     run_all(&s, offers);
     if (json_array_size(s.rows) == 0)
         stopped_leave();
     stopped_put(document, "combinations", s.count - (int)json_array_size(s.not_run), s.not_run);
-    child_catch_signals();
     sweep_table_fill(document);
     if (own->save && !signals_caught())
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
@@ -471,15 +472,16 @@ int command_sweep(int argc, char **argv)
     sweep_options own = {.kernel = KERNEL_DEFAULTS};
     const unsigned takes =
         (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
-    const command_line line = {"flynn sweep",
-                               "[EXERCISE | kernel FILE... [ARGUMENT...]]",
-                               1 + MOST_KERNEL_WORDS,
-                               summary,
-                               takes,
-                               own_options,
-                               &own,
-                               kernel_own_options,
-                               &own.kernel};
+    const command_line line = {.name = "flynn sweep",
+                               .arguments = "[EXERCISE | kernel FILE... [ARGUMENT...]]",
+                               .most_arguments = 1 + MOST_KERNEL_WORDS,
+                               .summary = summary,
+                               .takes = takes,
+                               .options = own_options,
+                               .own = &own,
+                               .more = kernel_own_options,
+                               .more_own = &own.kernel,
+                               .titles = TITLES_OF(sweep_columns)};
     common_options common;
     int code;
 
@@ -493,6 +495,6 @@ int command_sweep(int argc, char **argv)
     free(own.variants.text);
     free(own.blocks.text);
     options_free(&common);
+    stopped_leave();
     return code;
 }
-    stopped_leave();

@@ -3,6 +3,7 @@
 #include "row.h"
 #include "units.h"
 
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/text.h"
 
@@ -259,10 +260,8 @@ void columns_choose(bool all, const char *titles)
 /* Returns whether the title is in a list such as "backend,kernel". */
 static bool is_listed(const char *titles, const char *title)
 {
-    const size_t length = strlen(title);
-
     for (const char *at = titles; at; at = strchr(at, ','), at += at ? 1 : 0)
-        if (strncmp(at, title, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+        if (option_is_title(at, strcspn(at, ","), title))
             return true;
     return false;
 }

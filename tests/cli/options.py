@@ -192,6 +192,10 @@ def facts(value):
 
 
 def backend(command):
+    if command == "list":
+        lists = [json.loads(Run(["list", "--json", *more]).must().out)["variants"] for more in ((), SERIAL)]
+        assert {b for v in lists[1] for b in v["backends"]} == {"serial"} and len(lists[0]) > len(lists[1]), "it lists others"
+        return
     if command == "laws":
         Run([*quick("laws"), "--backend=serial"]).must(2)
         Run([*quick("laws"), "--backend=omp"]).must(0)
