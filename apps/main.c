@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "run/backends.h"
 #include "run/registry.h"
 #include "files/output.h"
 #include "kept/ceilings.h"
@@ -11,14 +12,15 @@
 #include "kept/tuned.h"
 #include "options/help.h"
 #include "options/paths.h"
-#include "support/fail.h"
 #include "options/typed.h"
-#include "view/fields.h"
+#include "support/fail.h"
 #include "support/memory.h"
+#include "view/fields.h"
 #include "view/json.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int command_help(int argc, char **argv);
@@ -136,8 +138,6 @@ static noreturn void unknown_command(const char *name)
     const char *names[COMMANDS + MOST_EXERCISES], *meant, *next = typed_word(0);
     size_t count = 0;
 
-    for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
-        names[count++] = exercises[i]->name;
     if (*name == '-') {
         typed_change(name, memory_print("sort %s", name));
         typed_refuse("'%s' is not a command, and no command is named; `flynn --help` lists them", name);
@@ -146,6 +146,8 @@ static noreturn void unknown_command(const char *name)
         typed_change(name, NULL);
         typed_refuse("'run' is not a command; '%s' is one", next);
     }
+    for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
+        names[count++] = exercises[i]->name;
     for (int i = 0; i < COMMANDS; i++)
         names[count++] = commands[i].name;
     meant = typed_nearest(name, names, count);
@@ -187,18 +189,47 @@ static int run_command(int argc, char **argv)
 
 typedef struct help_options {
     bool form[HELP_WORDS + 1];
+    bool variants;
 } help_options;
+
+/* Prints the variants that the backends which can run here have of the operation, each once, for a shell. */
+static void print_variants(const char *operation)
+{
+    enum { MOST_VARIANTS = 64 };
+    char *known[MOST_VARIANTS];
+    fl_variant_info v;
+    fl_device *device;
+    int count = 0;
+
+    for (size_t b = 0; b < backends_count(); b++) {
+        if (!fl_backend_get(b)->usable || fl_device_open(fl_backend_get(b)->name, &device) != FL_OK)
+            continue;
+        for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++) {
+            int i = 0;
+            while (i < count && strcmp(known[i], v.variant) != 0)
+                i++;
+            if (i == count && count < MOST_VARIANTS && strcmp(v.operation, operation) == 0)
+                known[count++] = memory_text(v.variant);
+        }
+        fl_device_close(device);
+    }
+    for (int i = 0; i < count; i++) {
+        printf("%s\n", known[i]);
+        free(known[i]);
+    }
+}
 
 static const own_option help_own[] = {
     {"long", OPTION_FLAG, offsetof(help_options, form[HELP_LONG]), .help = "All there is to say"},
     {"man", OPTION_FLAG, offsetof(help_options, form[HELP_MAN]), .help = "As the source of a man page"},
     {"words", OPTION_FLAG, offsetof(help_options, form[HELP_WORDS]), .help = "The words that may follow, for a shell"},
+    {"variants", OPTION_FLAG, offsetof(help_options, variants), .help = "The variants of an exercise, for a shell"},
     {0},
 };
 
 static int command_help(int argc, char **argv)
 {
-    help_options own = {{false}};
+    help_options own = {.variants = false};
     const command_line line = {"flynn help",
                                "[COMMAND]",
                                1,
@@ -214,6 +245,12 @@ static int command_help(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     for (int f = HELP_LONG; f <= HELP_WORDS; f++)
         form = own.form[f] ? (help_form)f : form;
+    if (own.variants && !common.argument_count)
+        fail(EXIT_BAD_INPUT, "--variants: of what? expected an exercise, such as sort");
+    if (own.variants) {
+        print_variants(common.arguments[0]);
+        return EXIT_DONE;
+    }
     if (common.argument_count) {
         char *words[] = {(char *)common.arguments[0], "--help", NULL};
         help_choose(form);
@@ -255,9 +292,9 @@ int main(int argc, char **argv)
     fail_start();             /* registered first, so that it runs last */
     signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then waitpid would return no status of a child */
     path_keep_absolute();
+    argc = typed_order(argc, argv, is_command);
     group_start(argc > 1 ? argv[1] : NULL);
     output_start();
     json_start();
     leave(run(argc, argv));
 }
-    argc = typed_order(argc, argv, is_command);

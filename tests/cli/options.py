@@ -438,6 +438,12 @@ def words(_):
     is_equal(set(names), set(OPTIONS), "the commands")
 
 
+def variants(_):
+    found = Run(["help", "--variants", "sort"]).must().out.split()
+    is_equal(sorted(found), sorted({v["variant"] for v in VARIANTS if v["operation"] == "sort"} | {"auto", "reference"} & set(found)), "its variants")
+    Run(["help", "--variants"]).must(2)
+
+
 def usage(command):
     text = Run([command, "--usage"]).must().out
     assert text.startswith(f"Usage: flynn {command} [") and len(text) < len(HELP[command]), text[:60]
@@ -855,6 +861,7 @@ OWN = {
     ("help", "long"): long_help,
     ("help", "man"): man,
     ("help", "words"): words,
+    ("help", "variants"): variants,
     ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("increment", "in-place"): in_place,
     ("sort", "in-place"): in_place,
