@@ -170,6 +170,15 @@ static void plan(exercise *e)
                        fl_dtype_name(matrix->dtype), k, fl_dtype_name(dtype), compression(m, n, k));
 }
 
+/* LAPACK uses vectors, and one core without them is the baseline. Beyond this work rotations take more than about ten
+ * seconds. */
+static const char *scalar_variant(const exercise *e)
+{
+    const double rows = (double)e->inputs[0].shape[0], columns = (double)e->inputs[0].shape[1];
+
+    return rows * columns * fmin(rows, columns) <= 0x1p28 ? "jacobi" : NULL;
+}
+
 static fl_status call(const exercise *e, fl_device *device, fl_array *const *in, fl_array *const *out,
                       const fl_run *run)
 {
@@ -329,5 +338,6 @@ const exercise_kind svd_exercise = {
     .settle = settle,
     .add_json = add_json,
     .print = print,
+    .scalar = scalar_variant,
     .write = write_outputs,
 };

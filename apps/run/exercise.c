@@ -294,6 +294,16 @@ static void add_variants(const exercise *e, const open_backend *on, choice_list 
         }
 }
 
+/* The scalar baseline is no library that chooses vectors itself. */
+static void take_scalar(const exercise *e, choice *one)
+{
+    const bool scalar = strcmp(fl_device_describe(one->on->device)->flynn_class, "SISD") == 0;
+    const char *variant = e->kind->scalar && scalar && strcmp(one->variant, "auto") == 0 ? e->kind->scalar(e) : NULL;
+
+    if (variant)
+        one->variant = variant;
+}
+
 /* A choice for each backend, or with a list of variants more. A name that no backend has ends the command. */
 static choice_list choices_for(const exercise *e)
 {
@@ -308,6 +318,8 @@ static choice_list choices_for(const exercise *e)
         }
         if (!common->has_variant && common->block[0] == 0 && !group_is_distributed())
             take_saved(e, &one);
+        if (!group_is_distributed())
+            take_scalar(e, &one);
         add_choice(&choices, &one);
     }
     for (int n = 0; n < common->variant_count && !takes_all_variants(common); n++) {

@@ -181,6 +181,9 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
+    if (strcmp(m->device.flynn_class, "SISD") == 0 && strcmp(m->timing.variant, "library") == 0 &&
+        !e->kind->scalar_library)
+        json_put(row, "flynn_class", json_null()); /* it chooses vectors, and threads, itself */
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));

@@ -14,7 +14,8 @@ const field fields[] = {
      .about =
          "the device, in a form that `--backend` accepts (`omp:2:v3`); JSON also has `backend`, the plugin's name, and "
          "`backend_requested`, the value given"},
-    {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE, .about = "its place in Flynn's taxonomy"},
+    {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE,
+     .about = "its place in Flynn's taxonomy; null or `-` of a library on one core, because it chooses vectors itself"},
     {"variant", "variant", .in = IN_RUN | IN_COMPARE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "of the result"},
@@ -93,7 +94,7 @@ const field fields[] = {
               "`registers`"},
     {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE,
      .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
-              "results and emulations have none"},
+              "results and emulations have none, and all where one core ran a library alone"},
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE,
      .about = "the same for `total_s`"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE,
