@@ -267,10 +267,12 @@ static void print(const exercise *e, const measurement *m, const json_t *row)
     if (svd_is_randomized(m->timing.variant))
         text_print("%s: randomized: its singular values imply %.6g; the expected error is at most %.6g\n",
                    m->device.resource, report->implied_error, svd_oracle_randomized(expected->oracle, k));
-    text_print("%s: svd %s, reconstruct %s, copies of a %s and of u, s, vt %s\n", m->device.resource,
-               format_seconds(m->timing.kernel_s).text, format_seconds(report->reconstruct_s).text,
-               format_seconds(median(m->h2d.s, m->h2d.count)).text,
-               format_seconds(median(m->d2h.s, m->d2h.count)).text);
+    text_print("%s: svd %s, reconstruct %s", m->device.resource, format_seconds(m->timing.kernel_s).text,
+               format_seconds(report->reconstruct_s).text);
+    if (!m->device.host_memory)
+        text_print(", copies of a %s and of u, s, vt %s", format_seconds(median(m->h2d.s, m->h2d.count)).text,
+                   format_seconds(median(m->d2h.s, m->d2h.count)).text);
+    text_print("\n");
 }
 
 /* An array whose rows the ranks share, if they share it. */
@@ -336,8 +338,8 @@ const exercise_kind svd_exercise = {
     .laws = {512, 3, NULL},
     .steps = {make, plan, call, expect, check, release},
     .settle = settle,
+    .scalar = scalar_variant,
     .add_json = add_json,
     .print = print,
-    .scalar = scalar_variant,
     .write = write_outputs,
 };

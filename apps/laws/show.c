@@ -314,7 +314,7 @@ static const column point_columns[] = {
     {.title = "size", .key = "size", .as = AS_NUMBER},
     [OF_TIME] = {.key = "kernel_s"},
     {.key = "spread"},
-    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_NUMBER, .drop = 9},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT, .drop = 9},
     {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell},
     {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29},
     [OF_RANKS] = {.key = "imbalance"},

@@ -126,11 +126,21 @@ static quantity format_as(double number, cell_form as)
     }
 }
 
+/* Returns whether the value stands for what does not exist: the time of a copy that is none, operations that nobody
+ * counted. */
+static bool is_absent(const column *c, const json_t *value)
+{
+    return json_is_number(value) && json_number_value(value) == 0 &&
+           (c->as == AS_SECONDS || (c->key && strcmp(c->key, "gflops") == 0));
+}
+
 const char *column_text(const column *c, const json_t *row, cell *room)
 {
     const json_t *value = c->key ? row_value(row, c->key) : NULL;
 
-    if (c->make)
+    if (is_absent(c, value))
+        *room = cell_print("-");
+    else if (c->make)
         *room = c->make(row);
     else if (c->as == AS_CHECK)
         *room = check_cell(row);
@@ -278,7 +288,7 @@ bool column_says_nothing(const column *c, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         text = column_text(c, row, &room);
-        if (*text && strcmp(text, "-") != 0 && !(c->as == AS_SECONDS && strcmp(text, "0 s") == 0))
+        if (*text && strcmp(text, "-") != 0)
             return false;
     }
     return true;

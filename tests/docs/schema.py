@@ -68,7 +68,7 @@ def check_result(row, spread_of):
         return
     yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
     flops = row["flops"]  # null: nothing says how many a kernel of the user's does
-    yield "gflops", row["gflops"], flops if flops is None else over(flops / 1e9, row["kernel_s"])
+    yield "gflops", row["gflops"], over(flops / 1e9, row["kernel_s"]) if flops else None
     if "spread" in row:
         times = row["times_s"][spread_of]
         yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
