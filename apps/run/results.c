@@ -193,6 +193,11 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(group_is_distributed() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
+    if (results->common->block[0] && m->timing.block[0] > 0 &&
+        memcmp(results->common->block, m->timing.block, sizeof results->common->block) != 0)
+        json_put(row, "block_asked",
+                 json_wholes(
+                     (int64_t[]){results->common->block[0], results->common->block[1], results->common->block[2]}, 3));
     json_put(row, "host_memory",
              json_text(m->device.host_memory       ? "in place"
                        : results->common->pageable ? "pageable"

@@ -58,7 +58,7 @@ static json_t *ties_of(const json_t *rows, const json_t *best)
             !(row_times(other, "kernel").first_quartile <= third))
             continue;
         json_t *entry = json_new_object();
-        copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", NULL});
+        copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", "block_asked", NULL});
         json_append(list, entry);
     }
     return list;

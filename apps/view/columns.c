@@ -77,13 +77,23 @@ cell variant_cell(const json_t *row)
     return cell_print("%s", row_text(row, json_is_string(row_value(row, "choice")) ? "choice" : "variant"));
 }
 
-static cell block_cell(const json_t *block)
+static quantity block_text(const json_t *block)
 {
     int edges[3] = {0};
 
     for (size_t i = 0; i < 3; i++)
         edges[i] = (int)json_integer_value(json_array_get(block, i));
-    return cell_print("%s", format_block(edges).text);
+    return format_block(edges);
+}
+
+/* "8x12"; "8x8 as 8x12" where the variant took another block than was asked for. */
+static cell block_cell(const column *c, const json_t *row)
+{
+    const quantity used = block_text(row_value(row, c->key)), asked = block_text(row_value(row, "block_asked"));
+    const bool other = strcmp(c->key, "block") == 0 && strcmp(asked.text, "-") != 0 && strcmp(used.text, "-") != 0 &&
+                       strcmp(asked.text, used.text) != 0;
+
+    return cell_print("%s%s%s", other ? asked.text : "", other ? " as " : "", used.text);
 }
 
 cell work_cell(const json_t *entry)
@@ -145,7 +155,7 @@ const char *column_text(const column *c, const json_t *row, cell *room)
     else if (c->as == AS_CHECK)
         *room = check_cell(row);
     else if (c->as == AS_BLOCK)
-        *room = block_cell(value);
+        *room = block_cell(c, row);
     else if (json_is_string(value) && (c->as == AS_TEXT || c->as == AS_NUMBER))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
