@@ -636,6 +636,7 @@ OF_KERNEL = {
     "let": ("vector_add.hip 0:4 0:4 out {n} --expect=x+y", "--let=n=4", [2, 0]),
     "constant": ("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
     "expect": ("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
+    "expect-grid": ("macros.hip out=1 --expect=macros.hip", "--expect-grid=3x2", [0, 1]),
     "rtol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
     "atol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
