@@ -66,6 +66,19 @@ shown "batch" "1 of 2" "2 of 2"
 on_terminal sort --backend=serial --variant=none --size=1000
 check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: 'none' is not a variant" "$work/err"
 
+# No line is wider than the terminal: messages are broken between words, and what is under way is cut.
+narrow() {
+    awk -v most="$1" 'BEGIN {RS = "[\r\n]+"} {sub(/^.\[K/, "")} length > most {print; bad = 1} END {exit bad || NR < 3}' "$work/err"
+}
+for width in 80 40; do
+    COLUMNS=$width on_terminal sort --size=1k --columns=kernal
+    check "a message of $width columns" narrow $width
+    check "$width columns: the corrected command is a line of its own" grep -q '^  flynn sort --size=1k --columns=kernel' "$work/err"
+    check "$width columns: its words" test "$(tr -s ' \r\n' ' ' <"$work/err" | grep -c "'kernal' is no column here; expected backend, class, variant")" = 1
+    COLUMNS=$width on_terminal sweep reconstruct --backend=serial --variant=tiled --size=300 --block=16x16,32x32 --min-time=1.2
+    check "a sweep of $width columns" narrow $width
+done
+
 # Ctrl-C: what is done is shown and saved, and so is what did not run; then the command ends by the signal.
 # interrupted TITLE TEXT ARGUMENT...: once the text is on the terminal.
 interrupted() {
