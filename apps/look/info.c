@@ -63,6 +63,51 @@ static json_t *json_backend(const fl_backend_info *b)
     return entry;
 }
 
+/* What can run, and how what cannot is enabled: a line each. */
+static void print_short(const fl_backend_info *b)
+{
+    const fl_probe *p = &b->probe;
+    const char *before = " (";
+
+    if (!b->usable) {
+        text_print("%s: cannot run here: %s; fix: %s\n", b->name, p->cause, p->cure);
+    } else {
+        text_print("%s: can run here%s", b->name,
+                   b->emulation ? " (an emulation, for tests: its times mean nothing)" : "");
+        for (int i = 0; i < p->device_count && !b->emulation; i++)
+            text_print("%s%s", i ? "; " : ", on ", p->device[i]);
+        for (int i = 0; i < p->isa_count; i++) {
+            if (*p->isa[i].why_not)
+                continue;
+            text_print("%s%s:%s", before, b->name, p->isa[i].name);
+            before = ", ";
+        }
+        text_print("%s\n", *before == ',' ? ")" : "");
+    }
+    if (*b->remark)
+        text_print("  remark: %s\n", b->remark);
+}
+
+/* Those that can run first. */
+static void print_all(void)
+{
+    const char *before = "without an optional library: ";
+
+    for (int usable = 1; usable >= 0; usable--)
+        for (size_t i = 0; i < fl_backend_count(); i++)
+            if (fl_backend_get(i)->usable == (usable == 1))
+                print_short(fl_backend_get(i));
+    for (size_t i = 0; i < fl_backend_count(); i++) {
+        if (!*fl_backend_get(i)->probe.lacks)
+            continue;
+        text_print("%s%s", before, fl_backend_get(i)->name);
+        before = ", ";
+    }
+    if (*before == ',')
+        text_print("\n");
+    text_print("files, compilers, and what is missing: `flynn info --long`, or with a name\n");
+}
+
 static void print_backend(const fl_backend_info *b)
 {
     const fl_probe *p = &b->probe;
@@ -120,25 +165,40 @@ static void check_names(const common_options *common)
     }
 }
 
+typedef struct info_options {
+    bool details;
+} info_options;
+
+static const own_option own_options[] = {
+    {"long", OPTION_FLAG, offsetof(info_options, details),
+     .help = "Files, compilers, instruction sets, missing libraries"},
+    {0},
+};
+
 static const char summary[] =
     "Shows every backend that was found, whether it can run here, and how to enable the others.\v\v"
     "\tall backends\n"
-    "omp\tone of them\n"
+    "omp\tall about one of them\n"
     "--json\tfor a program\n";
 
 int command_info(int argc, char **argv)
 {
+    info_options own = {.details = false};
     const command_line line = {.name = "flynn info",
                                .arguments = "[BACKEND...]",
                                .most_arguments = INT_MAX,
                                .summary = summary,
-                               .takes = TAKES_JSON};
+                               .takes = TAKES_JSON,
+                               .options = own_options,
+                               .own = &own};
     json_t *document = json_new_document(), *backends = json_new_list();
     const int ranks = *group_info()->link ? group_info()->size : 0;
     rank_place *places = NULL;
     common_options common;
 
     options_parse(&line, argc, argv, &common);
+    if (common.json && !common.json_file)
+        option_refuse_own(&common, own_options, "long", "--json has all of it");
     check_names(&common);
     for (size_t i = 0; i < backends_count(); i++)
         if (is_named(fl_backend_get(i), &common))
@@ -149,9 +209,11 @@ int command_info(int argc, char **argv)
         json_put(document, "ranks", ranks_json(places = ranks_gather(), ranks));
     if (group_prints() && results_write(&common, document)) {
         text_print("flynn %s\n", fl_version());
-        for (size_t i = 0; i < fl_backend_count(); i++)
+        for (size_t i = 0; i < fl_backend_count() && (own.details || common.argument_count > 0); i++)
             if (is_named(fl_backend_get(i), &common))
                 print_backend(fl_backend_get(i));
+        if (!own.details && common.argument_count == 0 && fl_backend_count() > 0)
+            print_all();
         if (fl_backend_count() == 0)
             text_print("no plugin was found\n");
         if (ranks)

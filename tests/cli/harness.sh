@@ -145,7 +145,7 @@ npy() { ask npy "$@"; }
 
 # The lowest instruction set of this processor's vectors: v2, neon.
 instruction_set() {
-    "$flynn" info | sed -n 's/^ *omp:\(v2\|neon\) can run here$/\1/p'
+    "$flynn" info --long | sed -n 's/^ *omp:\(v2\|neon\) can run here$/\1/p'
 }
 
 summary() {

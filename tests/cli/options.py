@@ -860,6 +860,7 @@ OWN = {
     ("compare", "scale"): lambda c: differ(*(document("compare", "sort", *SERIAL, *QUICK, f"--scale={x}")
                                              ["results"][0]["elements"] for x in ("1e-4", "1e-3")), "the size"),
     ("help", "long"): long_help,
+    ("info", "long"): lambda c: differ(*("  file: " in Run([c, *more]).must().out for more in ((), ("--long",))), "the files"),
     ("help", "man"): man,
     ("help", "words"): words,
     ("help", "variants"): variants,
