@@ -45,8 +45,7 @@ void source_refuse_foreign(const char *path)
         char *from = typed_quote(path), *to = typed_quote(made);
         typed_put_before(memory_print("%s %s %s && ", foreign[i].program, from, to));
         typed_change(path, to);
-        typed_refuse("%s: is %s; expected a .npy or .png file (another program converts it)", path,
-                     foreign[i].is);
+        typed_refuse("%s: is %s; expected a .npy or .png file (another program converts it)", path, foreign[i].is);
     }
 }
 
