@@ -138,7 +138,7 @@ static noreturn void unknown_command(const char *name)
     const char *names[COMMANDS + MOST_EXERCISES], *meant, *next = typed_word(0);
     size_t count = 0;
 
-    if (*name == '-') {
+    if (*name == '-' && (next || strchr(name, '='))) {
         typed_change(name, memory_print("sort %s", name));
         typed_refuse("'%s' is not a command, and no command is named; `flynn --help` lists them", name);
     }

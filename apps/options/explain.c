@@ -173,6 +173,11 @@ void parsing_refuse_argument(const parsing *p, const char *word)
         typed_refuse("'%s' is a backend; expected %s", word, list);
     }
     if (option && option_whole(&at, &number) && !*at && !typed_value(option, '\0')) {
+        for (int i = 0; (other = typed_word(i)); i++) {
+            at = other;
+            if (other != word && option_whole(&at, &number) && !*at) /* two of them: nobody knows what was meant */
+                fail(EXIT_BAD_INPUT, "'%s' is a number and no file; expected --%s=N", word, option);
+        }
         typed_change(word, memory_print("--%s=%s", option, word));
         typed_refuse("'%s' is a number and no file; expected --%s=%s", word, option, word);
     }

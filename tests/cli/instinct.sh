@@ -129,6 +129,12 @@ show image.npy --png=out.jpg        | flynn show image.npy --png=out.png
 END
 check "a table" test "$rows" -gt 45
 
+# What nobody can correct has no second line.
+refused "a letter alone" 2 "'-b' is not a command; \`flynn --help\` lists them" -b
+check "a letter alone: one line" test "$(wc -l <"$work/err")" = 1
+refused "two numbers" 2 "'5' is a number and no file; expected --size=N" sort 5 6
+check "two numbers: one line" test "$(wc -l <"$work/err")" = 1
+
 # What was written is said in one line, on stderr.
 written() {
     grep -qxF -- "$1" "$work/err" || { echo "expected '$1'"; return 1; }
