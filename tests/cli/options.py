@@ -546,7 +546,7 @@ SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 def seldom(command):
     """Those of the command: of kernel a few more, of commands that run it all of its own."""
-    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "expect-grid"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
     return (*SELDOM, *of_kernel_alone.get(command, ()))
 
 
