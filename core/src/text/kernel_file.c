@@ -37,7 +37,7 @@ static void *with_room(void *elements, int count, int *room, size_t size)
         return elements;
     more = realloc(elements, (size_t)wanted * size);
     if (!more)
-        core_fail(FL_E_MEMORY, "out of host memory");
+        (void)core_fail(FL_E_MEMORY, "out of host memory");
     else
         *room = wanted;
     return more;
