@@ -19,6 +19,10 @@ typedef struct array_source {
  * command plus k, so that two of them differ. */
 uint64_t source_made_before(const char *const *words, int i);
 
+/* Ends the command where the file is of a kind that Flynn does not read and another program converts, by its ending:
+ * with the command that does. */
+void source_refuse_foreign(const char *path);
+
 /* These are file_read, file_look and file_read_elements (files.h) for a word of either sort. */
 bool source_read(const array_source *source, host_array *array, problem *why);
 bool source_look(const array_source *source, npy_layout *layout, problem *why);
