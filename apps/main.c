@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "run/backends.h"
 #include "run/registry.h"
 #include "files/output.h"
 #include "kept/ceilings.h"
@@ -11,12 +12,15 @@
 #include "kept/tuned.h"
 #include "options/help.h"
 #include "options/paths.h"
+#include "options/typed.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "view/fields.h"
 #include "view/json.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int command_help(int argc, char **argv);
@@ -112,19 +116,47 @@ static void print_man(void)
            ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n");
 }
 
-static int unknown_command(const char *name)
+static bool is_command(const char *word)
 {
-    const char *names[COMMANDS + MOST_EXERCISES], *nearest;
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return true;
+    return exercise_find(word) != NULL;
+}
+
+/* Words that people type for what has another name here. */
+static const struct {
+    const char *typed, *meant;
+} synonyms[] = {
+    {"add", "map 'x + y'"}, {"bandwidth", "ceiling"}, {"bench", "compare"}, {"benchmark", "compare"},
+    {"check", "doctor"},    {"devices", "info"},      {"gpu", "info"},      {"min", "reduce --operation=minimum"},
+    {"multiply", "matmul"}, {"sum", "reduce"},        {"test", "doctor"},   {"version", "--version"},
+};
+
+static noreturn void unknown_command(const char *name)
+{
+    const char *names[COMMANDS + MOST_EXERCISES], *meant, *next = typed_word(0);
     size_t count = 0;
 
+    if (*name == '-' && (next || strchr(name, '='))) {
+        typed_change(name, memory_print("sort %s", name));
+        typed_refuse("'%s' is not a command, and no command is named; `flynn --help` lists them", name);
+    }
+    if (strcmp(name, "run") == 0 && next && is_command(next)) {
+        typed_change(name, NULL);
+        typed_refuse("'run' is not a command; '%s' is one", next);
+    }
     for (int i = 0; exercises[i] && i < MOST_EXERCISES; i++)
         names[count++] = exercises[i]->name;
     for (int i = 0; i < COMMANDS; i++)
         names[count++] = commands[i].name;
-    nearest = fl_nearest_name(name, names, count);
-    if (nearest)
-        fail(EXIT_BAD_INPUT, "'%s' is not a command; did you mean '%s'? `flynn --help` lists them", name, nearest);
-    fail(EXIT_BAD_INPUT, "'%s' is not a command; `flynn --help` lists them", name);
+    meant = typed_nearest(name, names, count);
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        meant = strcmp(name, synonyms[i].typed) == 0 ? synonyms[i].meant : meant;
+    if (!meant)
+        fail(EXIT_BAD_INPUT, "'%s' is not a command; `flynn --help` lists them", name);
+    typed_change(name, meant);
+    typed_refuse("'%s' is not a command; did you mean `flynn %s`? `flynn --help` lists them", name, meant);
 }
 
 static bool is(const char *word, const char *option, const char *letter)
@@ -152,23 +184,52 @@ static int run_command(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i].name) == 0)
             return commands[i].run(argc, argv);
-    return unknown_command(argv[0]);
+    unknown_command(argv[0]);
 }
 
 typedef struct help_options {
     bool form[HELP_WORDS + 1];
+    bool variants;
 } help_options;
+
+/* Prints the variants that the backends which can run here have of the operation, each once, for a shell. */
+static void print_variants(const char *operation)
+{
+    enum { MOST_VARIANTS = 64 };
+    char *known[MOST_VARIANTS];
+    fl_variant_info v;
+    fl_device *device;
+    int count = 0;
+
+    for (size_t b = 0; b < backends_count(); b++) {
+        if (!fl_backend_get(b)->usable || fl_device_open(fl_backend_get(b)->name, &device) != FL_OK)
+            continue;
+        for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++) {
+            int i = 0;
+            while (i < count && strcmp(known[i], v.variant) != 0)
+                i++;
+            if (i == count && count < MOST_VARIANTS && strcmp(v.operation, operation) == 0)
+                known[count++] = memory_text(v.variant);
+        }
+        fl_device_close(device);
+    }
+    for (int i = 0; i < count; i++) {
+        printf("%s\n", known[i]);
+        free(known[i]);
+    }
+}
 
 static const own_option help_own[] = {
     {"long", OPTION_FLAG, offsetof(help_options, form[HELP_LONG]), .help = "All there is to say"},
     {"man", OPTION_FLAG, offsetof(help_options, form[HELP_MAN]), .help = "As the source of a man page"},
     {"words", OPTION_FLAG, offsetof(help_options, form[HELP_WORDS]), .help = "The words that may follow, for a shell"},
+    {"variants", OPTION_FLAG, offsetof(help_options, variants), .help = "The variants of an exercise, for a shell"},
     {0},
 };
 
 static int command_help(int argc, char **argv)
 {
-    help_options own = {{false}};
+    help_options own = {.variants = false};
     const command_line line = {"flynn help",
                                "[COMMAND]",
                                1,
@@ -184,6 +245,12 @@ static int command_help(int argc, char **argv)
     options_parse(&line, argc, argv, &common);
     for (int f = HELP_LONG; f <= HELP_WORDS; f++)
         form = own.form[f] ? (help_form)f : form;
+    if (own.variants && !common.argument_count)
+        fail(EXIT_BAD_INPUT, "--variants: of what? expected an exercise, such as sort");
+    if (own.variants) {
+        print_variants(common.arguments[0]);
+        return EXIT_DONE;
+    }
     if (common.argument_count) {
         char *words[] = {(char *)common.arguments[0], "--help", NULL};
         help_choose(form);
@@ -225,6 +292,7 @@ int main(int argc, char **argv)
     fail_start();             /* registered first, so that it runs last */
     signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then waitpid would return no status of a child */
     path_keep_absolute();
+    argc = typed_order(argc, argv, is_command);
     group_start(argc > 1 ? argv[1] : NULL);
     output_start();
     json_start();

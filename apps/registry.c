@@ -4,6 +4,7 @@
  */
 #include "run/registry.h"
 
+#include "options/typed.h"
 #include "support/fail.h"
 
 #include <stdio.h>
@@ -80,8 +81,10 @@ const exercise_kind *exercise_named(const char *name, const char *command, bool 
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", exercises[i]->name);
         names[count++] = exercises[i]->name;
     }
-    nearest = fl_nearest_name(name, names, count);
-    if (nearest)
-        fail(EXIT_BAD_INPUT, "'%s' is not an exercise that %s runs; did you mean '%s'?", name, command, nearest);
+    nearest = typed_nearest(name, names, count);
+    if (nearest) {
+        typed_change(name, nearest);
+        typed_refuse("'%s' is not an exercise that %s runs; did you mean '%s'?", name, command, nearest);
+    }
     fail(EXIT_BAD_INPUT, "'%s' is not an exercise that %s runs; expected one of %s", name, command, list);
 }

@@ -6,6 +6,7 @@
  * result.
  */
 #include "batch.h"
+#include "columns.h"
 #include "commands.h"
 #include "distributed.h"
 
@@ -17,6 +18,7 @@
 #include "support/memory.h"
 #include "support/progress.h"
 #include "support/signals.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -307,8 +309,15 @@ static void free_all(batch_command *c)
 int command_batch(int argc, char **argv)
 {
     batch_options own = {.pipeline_count = 1, .pipelines = {{PIPELINE_FULL, DEFAULT_STREAMS}}};
-    const command_line line = {"flynn batch", "[IMAGE.png|FOLDER...]", INT_MAX, summary_text, taken, own_options,
-                               .own = &own};
+    const command_line line = {"flynn batch",
+                               "[IMAGE.png|FOLDER...]",
+                               INT_MAX,
+                               summary_text,
+                               taken,
+                               own_options,
+                               .own = &own,
+                               .titles = TITLES_OF(batch_run_columns, batch_stage_columns, batch_memory_columns,
+                                                   batch_rank_columns, batch_law_columns)};
     one_thread_resource resource;
     common_options common;
     int code;

@@ -9,8 +9,10 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
+#include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
+#include "options/typed.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
@@ -18,6 +20,7 @@
 #include "view/json.h"
 #include "view/row.h"
 #include "view/saved.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -139,12 +142,14 @@ static int64_t size_of(const compare_options *own, const exercise_kind *kind)
 static json_t *run_all(const common_options *common, const compare_options *own, const exercise_kind *const *kinds,
                        int count)
 {
-    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list(), *without = json_new_list();
+    json_t *document = NULL, *rows = json_new_list(), *failed = json_new_list(), *without = json_new_list(),
+           *not_run = json_new_list();
     const json_t *entry;
-    int done = 0;
+    int done = 0, i;
     size_t n;
 
-    for (int i = 0; i < count && !(i > 0 && progress_is_late()); i++) {
+    child_catch_signals();
+    for (i = 0; i < count && !stopped_now(i); i++) {
         child_words words = child_words_start(kinds[i]->name);
         const int64_t size = size_of(own, kinds[i]);
         child_result r;
@@ -156,7 +161,7 @@ static json_t *run_all(const common_options *common, const compare_options *own,
         r = child_run(&words);
         if (!r.document && r.exit_code >= EXIT_BAD_INPUT && r.exit_code <= EXIT_BROKEN && count == 1)
             fail(r.exit_code, "%s: %s", kinds[i]->name, r.message);
-        if (!r.document && progress_is_late() && done > 0)
+        if (!r.document && stopped_now(done))
             break;
         if (!r.document) {
             const bool left_out = r.exit_code == EXIT_CANNOT_RUN && common->argument_count == 0;
@@ -172,15 +177,18 @@ static json_t *run_all(const common_options *common, const compare_options *own,
     }
     progress_end();
     if (!document)
+        stopped_leave();
+    if (!document)
         fail(EXIT_BROKEN, "no exercise could be run: %s",
              row_text(json_array_get(json_array_size(failed) ? failed : without, 0), "message"));
     json_array_foreach(without, n, entry)
         note("%s is left out: %s", row_text(entry, "exercise"), row_text(entry, "message"));
     json_decref(without);
-    if (progress_is_late())
-        note("--max-time: the time was over after %d of %d exercises", done, count);
     json_put(document, "results", rows);
     json_put(document, "failed", failed);
+    for (done = i; i < count; i++)
+        json_append(not_run, json_text(kinds[i]->name));
+    stopped_put(document, "exercises", done, not_run);
     return document;
 }
 
@@ -200,6 +208,7 @@ static void show(const json_t *document, table_style style)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
     json_array_foreach(json_object_get(document, "failed"), i, entry)
         text_print("failed %s: %s\n", work_cell(entry).text, row_text(entry, "message"));
+    stopped_print(document);
 }
 
 /* The named exercises; all of them where none is named. */
@@ -225,6 +234,39 @@ static json_t *run_named(const common_options *common, const compare_options *ow
     if (count != 1 || kinds[0] != &kernel_exercise)
         option_refuse_more(common, kernel_own_options, "only `compare kernel FILE...` takes it");
     return run_all(common, own, kinds, count);
+}
+
+/* What `auto` is now, in another process, because this one opens no device. */
+static json_t *ask_auto(const void *unused)
+{
+    common_options one = {.backends = (char *[]){(char *)"auto"}, .backend_count = 1};
+    backend_list backends = backends_open(&one);
+    json_t *answer = json_new_object();
+
+    (void)unused;
+    json_put(answer, "resource", json_text(fl_device_describe(backends.open[0].device)->resource));
+    backends_close(&backends);
+    return answer;
+}
+
+/* `auto` in a list of backends is decided once for all exercises. */
+static void settle_auto(const common_options *common)
+{
+    for (int i = 0; i < common->backend_count && !common->all_backends; i++)
+        if (strcmp(common->backends[i], "auto") == 0)
+            common->backends[i] = memory_text(row_text(child_ask(ask_auto, NULL), "resource"));
+}
+
+/* `compare old.json new.json` */
+static void refuse_documents(const common_options *common)
+{
+    const char *first = common->argument_count ? common->arguments[0] : NULL;
+    const size_t length = first ? strlen(first) : 0;
+
+    if (length < 6 || strcmp(first + length - 5, ".json") != 0)
+        return;
+    typed_change(first, memory_print("--against=%s", typed_quote(first)));
+    typed_refuse("'%s' is a saved run; expected --against=OLD.json [NEW.json]", first);
 }
 
 static int compare_now(const common_options *common, const compare_options *own, table_style style)
@@ -297,7 +339,8 @@ int command_compare(int argc, char **argv)
                                own_options,
                                .own = &own,
                                .more = kernel_own_options,
-                               .more_own = &own.kernel};
+                               .more_own = &own.kernel,
+                               .titles = TITLES_OF(columns_known(IN_COMPARE), compare_pair_columns)};
     common_options common;
     int code;
 
@@ -310,9 +353,14 @@ int command_compare(int argc, char **argv)
     const bool on_command_line = common.given_own & 1; /* --size, the first own option */
     if (own.size && !on_command_line && common.argument_count == 0)
         own.size = NULL; /* FLYNN_SIZE: each exercise that takes it sees it */
+    if (!own.against)
+        refuse_documents(&common);
     if (own.scale == 0)
         option_refuse_own(&common, own_options, "scale", "it is 0; expected more");
+    if (!own.against || common.argument_count == 0)
+        settle_auto(&common);
     code = own.against ? compare_saved(&common, &own, style) : compare_now(&common, &own, style);
     options_free(&common);
+    stopped_leave();
     return code;
 }

@@ -4,6 +4,8 @@
  */
 #include "kernels.h"
 
+#include "ranks/child.h"
+#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "view/columns.h"
@@ -22,7 +24,8 @@ typedef struct run {
     const common_options *common;
     const kernel_rows *rows;
     json_t *document, *results, *failed; /* document: NULL until a row has run */
-    int late;                            /* rows that were left out because --max-time was over */
+    int done;                            /* rows that ran */
+    json_t *not_run;                     /* texts of the others, which a signal or --max-time left out */
 } run;
 
 static void add_failure(run *r, int row, const child_result *found, const int *block)
@@ -35,6 +38,17 @@ static void add_failure(run *r, int row, const child_result *found, const int *b
     json_put(entry, "exit_code", json_whole(found->exit_code));
     json_put(entry, "message", json_text(found->message));
     json_append(r->failed, entry);
+}
+
+static void add_not_run(run *r, int row, const int *block)
+{
+    json_t *entry = json_new_object();
+
+    kernel_rows_put(r->rows, row, entry);
+    json_put(entry, "block", json_wholes((int64_t[]){block[0], block[1], block[2]}, 3));
+    json_put(entry, "exercise", json_text(kernel_exercise.name));
+    json_append(r->not_run, json_text(work_cell(entry).text));
+    json_decref(entry);
 }
 
 /* Runs a row with the block; all 0: the kernel's usual one. */
@@ -50,6 +64,11 @@ static void run_row(run *r, int row, const int *block)
     child_words_common(&words, kernel_rows_takes(r->rows, &one), &one);
     kernel_rows_words(r->rows, row, &words);
     found = child_run(&words);
+    if (!found.document && stopped_now(r->done)) {
+        add_not_run(r, row, block);
+        return;
+    }
+    r->done++;
     if (!found.document) {
         add_failure(r, row, &found, block);
         return;
@@ -71,27 +90,30 @@ json_t *compare_kernels(const common_options *common, const kernel_options *own)
 {
     const kernel_rows rows = kernel_rows_of(own, common->arguments + 1, common->argument_count - 1);
     const int blocks = common->block_count > 1 ? common->block_count : 1, count = rows.count * blocks;
-    run r = {common, &rows, NULL, json_new_list(), json_new_list(), 0};
+    run r = {common, &rows, NULL, json_new_list(), json_new_list(), 0, json_new_list()};
 
     option_refuse(common, TAKES_RUN & ~exercise_takes(&kernel_exercise), "%s does not take it", kernel_exercise.name);
+    child_catch_signals();
     for (int i = 0; i < count; i++) {
-        if (i > 0 && progress_is_late()) {
-            r.late++;
+        const int *block = blocks > 1 ? common->blocks[i % blocks] : common->block;
+        if (stopped_now(i)) {
+            add_not_run(&r, i / blocks, block);
             continue;
         }
         progress("%d of %d kernels", i + 1, count);
         progress_part((double)i / count);
-        run_row(&r, i / blocks, blocks > 1 ? common->blocks[i % blocks] : common->block);
+        run_row(&r, i / blocks, block);
     }
     progress_end();
+    if (!r.document)
+        stopped_leave();
     if (!r.document) {
         const json_t *first = json_array_get(r.failed, 0);
         const int code = (int)json_integer_value(row_value(first, "exit_code"));
         fail(code > EXIT_BROKEN ? EXIT_BROKEN : code, "%s: %s", work_cell(first).text, row_text(first, "message"));
     }
-    if (r.late > 0)
-        note("--max-time: the time was over after %d of %d rows", count - r.late, count);
     json_put(r.document, "results", r.results);
     json_put(r.document, "failed", r.failed);
+    stopped_put(r.document, "rows", r.done, r.not_run);
     return r.document;
 }

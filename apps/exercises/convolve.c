@@ -5,6 +5,7 @@
 #include "convolution.h"
 
 #include "files/colormap.h"
+#include "files/files.h"
 #include "files/png_file.h"
 #include "support/fail.h"
 #include "words/course.h"
@@ -83,6 +84,7 @@ static bool draw(const exercise *e, const result_list *results)
         return false;
     must_do(colormap_draw(result, own->crop, own->zoom, &colours, own->png, &why), &why);
     must_do(png_write_picture(own->png, &colours, &why), &why);
+    file_note_written(own->png, "%s", format_shape(2, (int64_t[]){colours.height, colours.width}).text);
     picture_free(&colours);
     return false;
 }

@@ -7,6 +7,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
+#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -52,11 +53,12 @@ static const own_option options[] = {
     {0},
 };
 
+static const char *const variants[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve", NULL};
+
 /* --variant as method and launch. */
 static void take_variant(const char *variant, primes_options *own)
 {
-    static const char *const names[] = {"trial-each", "trial-all", "sqrt-each", "sqrt-all", "sieve", NULL};
-    const int chosen = option_choice("variant", variant, names);
+    const int chosen = option_choice("variant", variant, variants);
 
     if (own->method >= 0 || own->launch >= 0)
         fail(EXIT_BAD_INPUT, "--variant: '%s' is method and launch in one word; expected either it or --%s", variant,
@@ -65,11 +67,34 @@ static void take_variant(const char *variant, primes_options *own)
     own->launch = chosen % 2;
 }
 
+/* Refuses a variant that would take too long. */
+static void check_upto(const char *variant, int64_t upto, int64_t most)
+{
+    if (upto > most)
+        fail(EXIT_BAD_INPUT, "--upto: %" PRId64 " is too large for %s; expected at most %" PRId64, upto, variant, most);
+}
+
+/* --variant=all, or several: each by itself, which must go as far. */
+static void take_variants(const common_options *common, const primes_options *own)
+{
+    const bool all = strcmp(common->variant, "all") == 0;
+
+    for (int i = 0; all ? variants[i] != NULL : i < common->variant_count; i++) {
+        primes_options one = *own;
+        take_variant(all ? variants[i] : common->variants[i], &one);
+        check_upto(ways[one.method][one.launch].variant, own->upto, ways[one.method][one.launch].most);
+    }
+}
+
 static void settle(exercise *e)
 {
     common_options *common = &e->common;
     primes_options *own = e->own;
 
+    if (common->variant_count > 1 || strcmp(common->variant, "all") == 0) {
+        take_variants(common, own);
+        return;
+    }
     if (common->has_variant && strcmp(common->variant, "auto") != 0)
         take_variant(common->variant, own);
     else if (own->method == SIEVE && own->launch == EACH)
@@ -78,9 +103,7 @@ static void settle(exercise *e)
     own->launch = own->launch < 0 ? ALL : own->launch;
     common->variant = ways[own->method][own->launch].variant;
     common->has_variant = true; /* methods are not variants of one way: a saved sweep must not swap them */
-    if (own->upto > ways[own->method][own->launch].most)
-        fail(EXIT_BAD_INPUT, "--upto: %" PRId64 " is too large for %s; expected at most %" PRId64, own->upto,
-             common->variant, ways[own->method][own->launch].most);
+    check_upto(common->variant, own->upto, ways[own->method][own->launch].most);
 }
 
 static void plan(exercise *e)
@@ -194,12 +217,14 @@ static json_t *sum_of(const host_array *primes)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const primes_options *own = e->own;
+    const char *launch = strchr(m->timing.variant, '-'); /* of "trial-all"; "sieve" has none: all at once */
+    const int method = launch ? (int)(launch - m->timing.variant) : (int)strlen(m->timing.variant);
     const int64_t here = m->results[0].shape[0], *primes = m->results[0].data, count = group_count(here);
     const double last = group_most(here > 0 ? (double)primes[here - 1] : 0);
 
     json_put(row, "upto", json_whole(own->upto));
-    json_put(row, "method", json_text(methods[own->method]));
-    json_put(row, "launch", json_text(launches[own->launch]));
+    json_put(row, "method", json_text(cell_print("%.*s", method, m->timing.variant).text));
+    json_put(row, "launch", json_text(launch ? launch + 1 : launches[ALL]));
     json_put(row, "count", json_whole(count));
     json_put(row, "last", count > 0 ? json_whole((int64_t)last) : json_null());
     json_put(row, "sum", sum_of(&m->results[0]));

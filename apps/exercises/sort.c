@@ -77,5 +77,6 @@ const exercise_kind sort_exercise = {
     .size = 4096 * 4096,
     .laws = {1 << 22, 1, NULL},
     .distributed = 1,
+    .scalar_library = true, /* qsort */
     .steps = {make, plan, call, NULL, check, NULL},
 };

@@ -4,7 +4,13 @@
 #include "output.h"
 #include "png_file.h"
 
+#include "options/typed.h"
+
+#include "support/fail.h"
+#include "support/memory.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -67,6 +73,45 @@ bool file_write(const char *path, const host_array *array, problem *why)
     return file_ends_in(path, ".png") ? png_write_grey(path, array, why) : npy_write(path, array, why);
 }
 
+void file_note_written(const char *path, const char *format, ...)
+{
+    struct stat info;
+    va_list arguments;
+
+    if (!path || strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    va_start(arguments, format);
+    char *what = memory_vprint(format, arguments);
+    va_end(arguments);
+    note("%s is written: %s", path, what);
+    free(what);
+}
+
+void file_put(const char *path, const host_array *array, const char *how)
+{
+    const double size = (double)host_array_size(array);
+    const char *dtype = fl_dtype_name(array->dtype);
+    int64_t white = 0, black = 0;
+    problem why;
+
+    how = how ? how : "`-o FILE.npy`, then `flynn show FILE.npy --png=FILE.png` scales its colours";
+    must_do(file_write(path, array, &why), &why);
+    if (!file_ends_in(path, ".png")) {
+        file_note_written(path, "%s %s", format_shape(array->ndim, array->shape).text, dtype);
+        return;
+    }
+    for (int64_t i = 0; i < host_array_size(array); i++) {
+        white += host_array_get(array, i) > 1;
+        black += host_array_get(array, i) < 0;
+    }
+    if (white + black == 0)
+        file_note_written(path, "%s", format_shape(2, array->shape).text);
+    else
+        file_note_written(path, "%s; %.3g %% of it is above 1 and white, %.3g %% below 0 and black; %s",
+                          format_shape(2, array->shape).text, 100 * (double)white / size, 100 * (double)black / size,
+                          how);
+}
+
 bool file_check_writable(const char *path, problem *why)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -83,8 +128,24 @@ bool file_check_writable(const char *path, problem *why)
     return file != NULL;
 }
 
+bool file_check_picture(const char *path, problem *why)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+
+    if (!file_ends_in(path, ".png") && strcasecmp(slash ? slash + 1 : path, ".npy") != 0) {
+        char *png = memory_print("%.*s.png", dot ? (int)(dot - path) : (int)strlen(path), path);
+        typed_change_option("png", '\0', memory_print("--png=%s", typed_quote(png)));
+        typed_refuse("--png=%s: a PNG is written; expected a name that ends in .png", path);
+    }
+    return file_check_writable(path, why);
+}
+
 bool file_check_output(const char *path, problem *why)
 {
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
+        typed_change_option("output", 'o', "--output=out.npy");
+        typed_refuse("--output=-: the result is binary, and stdout is a terminal; expected a pipe or a file's name");
+    }
     if (!file_ends_in(path, ".npy") && !file_ends_in(path, ".png") && strcmp(path, "-") != 0)
         return problem_set(why, EXIT_BAD_INPUT, "%s: unknown file type; the name must end in .npy or .png", path);
     return file_check_writable(path, why);

@@ -25,7 +25,17 @@ bool file_read_elements(const char *path, const npy_layout *layout, int64_t firs
 /* Writes a .npy or a .png (grey, clipped to 0..1), whole or not at all. */
 bool file_write(const char *path, const host_array *array, problem *why);
 
+/* file_write, which ends the command where it fails and says in a line what was written. Of a .png the line says what
+ * share of the elements is beyond 0..1, and `how` it is drawn whole (NULL: by `flynn show`). */
+void file_put(const char *path, const host_array *array, const char *how);
+
+/* Says in a note that the file is written, and what it has; nothing of stdout, a pipe or a device. */
+void file_note_written(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Checks that `path` can be written; call it before long work. A name that is an ending alone (.png) is refused. */
 bool file_check_writable(const char *path, problem *why);
-/* file_check_writable for file_write: the name must also end in .npy or .png. */
+/* file_check_writable for file_write: the name must also end in .npy or .png; "-" is stdout, which must be no terminal.
+ */
 bool file_check_output(const char *path, problem *why);
+/* file_check_writable for a picture that --png names: the name must end in .png. */
+bool file_check_picture(const char *path, problem *why);

@@ -8,6 +8,7 @@
 
 #include "run/registry.h"
 #include "run/backends.h"
+#include "run/stopped.h"
 #include "ranks/child.h"
 #include "ranks/launch.h"
 #include "kept/machine.h"
@@ -18,6 +19,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -288,21 +290,21 @@ typedef struct laws_run {
     const common_options *common;
     const laws_options *own;
     json_t *document, *rows; /* that of the first process; all results */
+    json_t *not_run;         /* texts of the points that a signal or --max-time left out */
     int done, processes;
 } laws_run;
 
-/* Runs the exercise on the backends of a list, and adds its results. 0: no batch, no ranks. */
-static void run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch, int64_t ranks)
+/* Runs the exercise on the backends of a list, and adds its results. 0: no batch, no ranks. false: it is stopped. */
+static bool run_exercise(laws_run *run, const char *backends, int64_t size, int64_t batch, int64_t ranks)
 {
     common_options common = *run->common;
     child_words w = child_words_start(run->own->what->name);
-    json_t *document, *row;
+    json_t *row;
     char what[64 * MOST_POINTS];
     size_t i;
 
-    if (progress_is_late())
-        fail(EXIT_BROKEN, "--max-time: the time was over after %d of %d processes, and a law needs all", run->done,
-             run->processes);
+    if (stopped_now(run->done))
+        return false;
     progress("%d of %d", run->done + 1, run->processes);
     progress_part((double)run->done / run->processes);
     common.backends = (char *[]){(char *)backends};
@@ -321,19 +323,28 @@ static void run_exercise(laws_run *run, const char *backends, int64_t size, int6
     if (ranks)
         child_words_add(&w, "--ranks=%" PRId64, ranks);
     snprintf(what, sizeof what, "%s on %s", run->own->what->name, backends);
-    document = child_document(&w, what);
-    json_array_foreach(json_object_get(document, "results"), i, row)
+    child_result r = child_run(&w);
+    if (!r.document && stopped_now(run->done))
+        return false;
+    child_must(&r, what);
+    json_array_foreach(json_object_get(r.document, "results"), i, row)
     {
         if (row_is_wrong(row))
             fail(EXIT_WRONG_RESULT, "%s: the result is wrong, and no law is fitted to it", what);
         json_append(run->rows, json_incref(row));
     }
     if (run->document)
-        json_decref(document);
+        json_decref(r.document);
     else
-        run->document = document;
+        run->document = r.document;
     run->done++;
     progress_end();
+    return true;
+}
+
+static void add_not_run(laws_run *run, const law_points *points, int64_t n)
+{
+    json_append(run->not_run, json_text(cell_print("%s scaling, n = %" PRId64, points->kind, n).text));
 }
 
 /* The point of a result. */
@@ -355,14 +366,6 @@ static law_point point_of(const laws_run *run, int result, int64_t n, int64_t si
                        .oversubscribed = run->own->room && n > run->own->room};
 }
 
-/* Fills in the start of `points`, which must be all zeros. */
-static void start_points(law_points *points, const char *kind, scaling_law law, int count)
-{
-    points->kind = kind;
-    points->law = law;
-    points->count = count;
-}
-
 /* "omp:1:v3,omp:2:v3 ...", in turns in one process. */
 static void measure_strong(laws_run *run, law_points *points)
 {
@@ -372,10 +375,13 @@ static void measure_strong(laws_run *run, law_points *points)
     for (int i = 0; i < own->count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s:%" PRId64 "%s", i ? "," : "", own->name,
                  own->n[i], own->isa);
-    start_points(points, "strong", AMDAHL, own->count);
+    points->kind = "strong";
+    points->law = AMDAHL;
     int first = (int)json_array_size(run->rows);
-    run_exercise(run, list, own->size, 0, 0);
-    for (int i = 0; i < own->count; i++)
+    points->count = run_exercise(run, list, own->size, 0, 0) ? (int)json_array_size(run->rows) - first : 0;
+    for (int i = points->count; i < own->count; i++)
+        add_not_run(run, points, own->n[i]);
+    for (int i = 0; i < points->count; i++)
         points->list[i] = point_of(run, first + i, own->n[i], own->size, 1);
 }
 
@@ -385,16 +391,20 @@ static void measure_weak(laws_run *run, law_points *points)
     const laws_options *own = run->own;
     const double most = (double)own->n[own->count - 1];
 
-    start_points(points, "weak", GUSTAFSON, own->count);
+    points->kind = "weak";
+    points->law = GUSTAFSON;
     for (int i = 0; i < own->count; i++) {
         char backend[128];
         double edge = (double)own->size * pow((double)own->n[i] / most, 1.0 / own->what->laws.power);
         int64_t size = (int64_t)fmax(1, round(edge));
         int first = (int)json_array_size(run->rows);
         snprintf(backend, sizeof backend, "%s:%" PRId64 "%s", own->name, own->n[i], own->isa);
-        run_exercise(run, own->ranks ? own->of_rank : backend, size, 0, own->ranks ? own->n[i] : 0);
+        if (!run_exercise(run, own->ranks ? own->of_rank : backend, size, 0, own->ranks ? own->n[i] : 0)) {
+            add_not_run(run, points, own->n[i]);
+            continue;
+        }
         double work = i ? pow((double)size / (double)points->list[0].size, own->what->laws.power) : 1;
-        points->list[i] = point_of(run, first, own->n[i], size, work);
+        points->list[points->count++] = point_of(run, first, own->n[i], size, work);
     }
 }
 
@@ -403,12 +413,16 @@ static void measure_each(laws_run *run, law_points *points)
 {
     const laws_options *own = run->own;
 
-    start_points(points, own->ranks ? "strong" : "batch", AMDAHL, own->count);
+    points->kind = own->ranks ? "strong" : "batch";
+    points->law = AMDAHL;
     for (int i = 0; i < own->count; i++) {
         int first = (int)json_array_size(run->rows);
-        run_exercise(run, own->ranks ? own->of_rank : own->spec, own->size, own->ranks ? 0 : own->n[i],
-                     own->ranks ? own->n[i] : 0);
-        points->list[i] = point_of(run, first, own->n[i], own->size, own->ranks ? 1 : (double)own->n[i]);
+        if (!run_exercise(run, own->ranks ? own->of_rank : own->spec, own->size, own->ranks ? 0 : own->n[i],
+                          own->ranks ? own->n[i] : 0)) {
+            add_not_run(run, points, own->n[i]);
+            continue;
+        }
+        points->list[points->count++] = point_of(run, first, own->n[i], own->size, own->ranks ? 1 : (double)own->n[i]);
     }
 }
 
@@ -440,18 +454,27 @@ static laws_found *measure_all(laws_run *run)
 static json_t *measure_exercise(const common_options *common, laws_options *own, laws_found *found)
 {
     settle(common, own);
-    laws_run run = {.common = common, .own = own, .rows = json_new_list()};
+    laws_run run = {.common = common, .own = own, .rows = json_new_list(), .not_run = json_new_list()};
+    child_catch_signals();
     *found = *measure_all(&run);
+    if (!run.document)
+        stopped_leave();
     json_put(run.document, "results", run.rows);
+    stopped_put(run.document, "points", (int)json_array_size(run.rows), run.not_run);
     return run.document;
 }
 
 int command_laws(int argc, char **argv)
 {
     laws_options own = {.exercise = NULL};
-    const command_line line = {"flynn laws", "[EXERCISE | batch IMAGE...]",        INT_MAX,
-                               summary,      TAKES_RUN | TAKES_JSON | TAKES_TABLE, own_options,
-                               .own = &own};
+    const command_line line = {"flynn laws",
+                               "[EXERCISE | batch IMAGE...]",
+                               INT_MAX,
+                               summary,
+                               TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               own_options,
+                               .own = &own,
+                               .titles = TITLES_OF(laws_point_columns(NULL), laws_unit_columns)};
     static laws_found found;
     common_options common;
     json_t *document;
@@ -465,9 +488,12 @@ int command_laws(int argc, char **argv)
              common.arguments[1]);
     document = (batch ? measure_batch : measure_exercise)(&common, &own, &found);
     json_put(document, "laws", laws_json(&found));
-    if (results_write(&common, document))
+    if (results_write(&common, document)) {
         laws_show(&found, json_object_get(document, "laws"));
+        stopped_print(document);
+    }
     json_decref(document);
     options_free(&common);
+    stopped_leave();
     return EXIT_DONE;
 }

@@ -189,7 +189,7 @@ static words failing(const laws_found *found, const law_points *points)
     const scaling_fit *fit = &found->fits[points->law];
     words w = {""};
 
-    if (!fit->clipped && !fit->not_described && fit->points >= ENOUGH)
+    if (fit->points < 2 || (!fit->clipped && !fit->not_described && fit->points >= ENOUGH))
         return w;
     say(&w, "%s scaling:", points->kind);
     if (fit->unclipped < 0)
@@ -314,7 +314,7 @@ static const column point_columns[] = {
     {.title = "size", .key = "size", .as = AS_NUMBER},
     [OF_TIME] = {.key = "kernel_s"},
     {.key = "spread"},
-    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_NUMBER, .drop = 9},
+    {.title = "GB/s", .key = "gbytes_per_s", .as = AS_COUNT, .drop = 9},
     {.title = "speed-up", .as = AS_NUMBER, .make = speed_up_cell},
     {.title = "of n", .key = "efficiency", .as = AS_PART, .drop = 29},
     [OF_RANKS] = {.key = "imbalance"},
@@ -326,12 +326,15 @@ static const column point_columns[] = {
     {0},
 };
 
+const column laws_unit_columns[] = {{.title = "threads"}, {.title = "ranks"}, {.title = "batch"},
+                                    {.title = "workers"}, {.title = "wall"},  {0}};
+
 const column *laws_point_columns(const json_t *laws)
 {
     enum { COLUMNS = sizeof point_columns / sizeof *point_columns };
     static column shown[COLUMNS];
     const char *unit = row_text(laws, "unit");
-    const bool ranks = strcmp(unit, "ranks") == 0;
+    const bool ranks = !laws || strcmp(unit, "ranks") == 0;
     int count = 0;
 
     for (int i = 0; i < COLUMNS; i++)
@@ -404,6 +407,11 @@ static void show_fit(const laws_found *found, scaling_law law)
     const law_points *points = &found->points[law == AMDAHL ? 0 : found->kinds - 1];
     int crowded = 0;
 
+    if (points->count < 2) {
+        text_print("%s: not fitted: %d point%s of %s scaling, and a law needs two\n", law_names[law], points->count,
+                   points->count == 1 ? "" : "s", points->kind);
+        return;
+    }
     for (int i = 0; i < points->count; i++)
         crowded += points->list[i].oversubscribed;
     text_print("%s: f = %.4f +- %.4f, fitted to %d points of %s scaling", law_names[law], fit->fraction,

@@ -55,6 +55,8 @@ json_t *laws_json(const laws_found *found);
 /* Views of that key's value and of its fits; of its points, valid until the next call. */
 extern const column laws_columns[], laws_fit_columns[];
 const column *laws_point_columns(const json_t *laws);
+/* What a point's n and time may be called instead; for laws_point_columns(NULL), which has all other columns. */
+extern const column laws_unit_columns[];
 
 /* The points of all kinds of scaling and both fits as lists of rows; new references. */
 json_t *laws_points(const json_t *laws);

@@ -21,6 +21,7 @@
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 #include "view/units.h"
 
 #include <math.h>
@@ -440,7 +441,8 @@ int command_ceiling(int argc, char **argv)
     const command_line line = {.name = "flynn ceiling",
                                .summary = summary,
                                .takes = TAKES_BACKEND | TAKES_TRACE | TAKES_SIZE | TAKES_REPEAT | TAKES_MIN_TIME |
-                                        TAKES_JSON | TAKES_TABLE | TAKES_RANKS};
+                                        TAKES_JSON | TAKES_TABLE | TAKES_RANKS,
+                               .titles = TITLES_OF(ceiling_columns, network_columns)};
     common_options common;
 
     options_parse(&line, argc, argv, &common);

@@ -10,7 +10,7 @@
 #include <flynn/bench.h>
 
 /* The columns of the rows that rows_within(ceilings, "quantities") returns. */
-extern const column ceiling_columns[];
+extern const column ceiling_columns[], network_columns[];
 
 /* Bytes or operations a second: the quantity of a device in "ceilings"; NaN where it was not measured. */
 double ceiling_rate(const json_t *device, const char *key);

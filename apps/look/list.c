@@ -4,13 +4,18 @@
  */
 #include "commands.h"
 
+#include "options/typed.h"
 #include "run/backends.h"
 #include "run/results.h"
 #include "support/fail.h"
+#include "support/memory.h"
 #include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *json_dtypes(uint32_t dtypes)
@@ -52,6 +57,27 @@ static json_t *find_row(json_t *rows, const fl_variant_info *v)
     return row;
 }
 
+static void add_device(json_t *rows, fl_device *device, const char *backend)
+{
+    fl_variant_info v;
+
+    for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++)
+        if (fl_variant_ready(device, n) == FL_OK)
+            json_append(row_value(find_row(rows, &v), "backends"), json_text(backend));
+}
+
+/* The variants of the backends that --backend names. */
+static json_t *list_named(const common_options *common)
+{
+    json_t *rows = json_new_list();
+    backend_list backends = backends_open(common);
+
+    for (int i = 0; i < backends.count; i++)
+        add_device(rows, backends.open[i].device, fl_device_describe(backends.open[i].device)->backend);
+    backends_close(&backends);
+    return rows;
+}
+
 /* Every variant of every backend that can be opened here; the plainest backends first. */
 static json_t *list_variants(void)
 {
@@ -59,7 +85,6 @@ static json_t *list_variants(void)
 
     for (size_t i = backends_count(); i-- > 0;) {
         const fl_backend_info *backend = fl_backend_get(i);
-        fl_variant_info v;
         fl_device *device;
         if (!backend->usable)
             continue;
@@ -70,12 +95,34 @@ static json_t *list_variants(void)
             note("%s is not listed: %s", backend->name, fl_last_error());
             continue;
         }
-        for (size_t n = 0; fl_variant_get(device, n, &v) == FL_OK; n++)
-            if (fl_variant_ready(device, n) == FL_OK)
-                json_append(row_value(find_row(rows, &v), "backends"), json_text(backend->name));
+        add_device(rows, device, backend->name);
         fl_device_close(device);
     }
     return rows;
+}
+
+/* Keeps the rows of the named operations. A name that no row has ends the command. */
+static json_t *keep_named(json_t *rows, const char *const *names, int count)
+{
+    json_t *kept = json_new_list(), *row;
+    const char **known = memory_zeroed(json_array_size(rows) + 1, sizeof *known), *nearest;
+    size_t i;
+
+    json_array_foreach(rows, i, row) known[i] = row_text(row, "operation");
+    for (int n = 0; n < count; n++) {
+        const size_t before = json_array_size(kept);
+        json_array_foreach(rows, i, row) if (strcmp(names[n], known[i]) == 0) json_append(kept, json_incref(row));
+        if (json_array_size(kept) > before)
+            continue;
+        nearest = typed_nearest(names[n], known, json_array_size(rows));
+        if (!nearest)
+            fail(EXIT_BAD_INPUT, "no backend that is listed has the operation '%s'; `flynn list` shows them", names[n]);
+        typed_change(names[n], nearest);
+        typed_refuse("no backend that is listed has the operation '%s'; did you mean '%s'?", names[n], nearest);
+    }
+    free(known);
+    json_decref(rows);
+    return kept;
 }
 
 static const column columns[] = {
@@ -90,16 +137,25 @@ static const column columns[] = {
 static const char summary[] =
     "Shows the operations and their variants, with their dtypes and the backends that have them and can run here.\v\v"
     "\tall operations\n"
+    "sort scan\tsome of them\n"
+    "-b omp\twhat a backend has\n"
     "--json\tfor a program\n";
 
 int command_list(int argc, char **argv)
 {
-    const command_line line = {.name = "flynn list", .summary = summary, .takes = TAKES_JSON | TAKES_TABLE};
+    const command_line line = {.name = "flynn list",
+                               .arguments = "[OPERATION...]",
+                               .most_arguments = INT_MAX,
+                               .summary = summary,
+                               .takes = TAKES_BACKEND | TAKES_JSON | TAKES_TABLE,
+                               .titles = TITLES_OF(columns)};
     json_t *document = json_new_document(), *rows;
     common_options common;
 
     options_parse(&line, argc, argv, &common);
-    rows = list_variants();
+    rows = common.given & TAKES_BACKEND ? list_named(&common) : list_variants();
+    if (common.argument_count > 0)
+        rows = keep_named(rows, common.arguments, common.argument_count);
     json_put(document, "variants", rows);
     if (results_write(&common, document))
         columns_print(columns, rows, TABLE_TEXT, stdout);

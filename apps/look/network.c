@@ -445,7 +445,7 @@ static cell where_cell(const json_t *row)
                       pair && !one ? row_text(row, "host") : "");
 }
 
-static const column columns[] = {
+const column network_columns[] = {
     {.title = "what", .key = "what"},
     {.title = "ranks", .make = ranks_cell},
     {.title = "where", .make = where_cell},
@@ -478,7 +478,7 @@ int ceiling_of_network(const common_options *common)
     json_put(document, "machine", machine_describe());
     json_put(document, "network", json_network(&n));
     if (group_prints() && results_write(common, document)) {
-        columns_print(columns, n.rows, TABLE_TEXT, stdout);
+        columns_print(network_columns, n.rows, TABLE_TEXT, stdout);
         text_print("%d ranks, joined by %s (%s)\n", n.ranks, group_info()->link, group_info()->library);
         if (fl_device_describe(n.device)->emulation)
             text_print("%s is an emulation: its times mean nothing, and are not kept\n",

@@ -143,4 +143,6 @@ typedef struct command_line {
     /* Options of an exercise that the command runs, NULL: none, and their values. The short help leaves them out. */
     const own_option *more;
     void *more_own;
+    const char *number_option; /* the option that says what a number in place of a file means; NULL: it is no mistake */
+    const char *const *titles; /* of the columns that --columns may name, and a NULL */
 } command_line;

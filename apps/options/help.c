@@ -261,7 +261,19 @@ void help_print_word(FILE *out, const char *word, const char *what)
     fprintf(out, "%s\t%.*s\n", word, length, text);
 }
 
-static void print_words(FILE *out, const own_option *const *options, int count)
+/* `--columns=with-copies`: a blank would end the word. */
+static void print_titles(FILE *out, const own_option *o, const char *const *titles)
+{
+    for (; titles && *titles; titles++) {
+        char word[128];
+        snprintf(word, sizeof word, "--%s=%s", o->name, *titles);
+        for (char *c = word; *c; c++)
+            *c = *c == ' ' ? '-' : *c;
+        help_print_word(out, word, o->help);
+    }
+}
+
+static void print_words(FILE *out, const command_line *command, const own_option *const *options, int count)
 {
     char word[128];
 
@@ -272,7 +284,12 @@ static void print_words(FILE *out, const own_option *const *options, int count)
         for (int n = 0; o->names && o->type != OPTION_FOLDER && o->names[n]; n++) {
             snprintf(word, sizeof word, "--%s=%s", o->name, o->names[n]);
             help_print_word(out, word, o->help);
+            snprintf(word, sizeof word, "-%c=%s", o->letter, o->names[n]); /* a shell has them after `-b` */
+            if (o->letter)
+                help_print_word(out, word, o->help);
         }
+        if (strcmp(o->name, "columns") == 0)
+            print_titles(out, o, command->titles);
     }
 }
 
@@ -289,7 +306,7 @@ static char *text_of(const command_line *command, const own_option *const *optio
     if (chosen_form == HELP_MAN)
         print_man(out, command, options, count);
     else if (chosen_form == HELP_WORDS)
-        print_words(out, options, count);
+        print_words(out, command, options, count);
     else
         print_text(out, command, options, count, details);
     whole = !ferror(out);

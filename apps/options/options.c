@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "help.h"
+#include "parsing.h"
 #include "paths.h"
 #include "shared_options.h"
 
@@ -9,38 +10,12 @@
 #include "support/memory.h"
 #include "support/progress.h"
 
-#include <argp.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MOST_OPTIONS = 48, MOST_OTHER_NAMES = 4, KEY_FIRST = 0x100 }; /* of a command; the key of its first option */
-
-/* An option of the command that is being parsed. */
-typedef struct entry {
-    const own_option *option;
-    void *values;     /* the base of its offset */
-    unsigned shared;  /* TAKES_...; 0: no shared option */
-    bool variable;    /* its value came from its variable */
-    const char *text; /* its value as text, "" for none; NULL: neither a variable nor a word set it */
-} entry;
-
-/* The parser's state: the command, where its values go, and its options: its own, then shared ones. */
-typedef struct parsing {
-    const command_line *command;
-    common_options *common;
-    bool quiet;
-    unsigned set;     /* TAKES_... of the options that a variable or a word gave */
-    uint64_t set_own; /* likewise, a bit each */
-    struct argp argp;
-    int count, own_count; /* own_count: the command's own, then those of command_line.more */
-    entry entries[MOST_OPTIONS];
-    own_option more[MOST_OPTIONS];
-    struct argp_option options[MOST_OPTIONS + MOST_OTHER_NAMES + 1];
-} parsing;
 
 /* Where the value that is being parsed comes from. */
 static bool from_environment;
@@ -171,15 +146,6 @@ static void gather(parsing *p)
         }
 }
 
-static int place_of(const parsing *p, int key)
-{
-    int i = 0;
-
-    while (i < p->count && p->options[i].key != key)
-        i++;
-    return i;
-}
-
 /* Gives the i-th option its value. */
 static void set_option(parsing *p, int i, const char *value)
 {
@@ -221,125 +187,12 @@ static void add_argument(parsing *p, const char *value)
 {
     common_options *c = p->common;
 
+    parsing_refuse_argument(p, value);
     if (c->argument_count == p->command->most_arguments)
         fail(EXIT_BAD_INPUT, "'%s': one argument too many; expected %s", value,
              p->command->arguments ? p->command->arguments : "none");
     c->arguments = memory_regrown(c->arguments, (size_t)(c->argument_count + 1), sizeof *c->arguments);
     c->arguments[c->argument_count++] = value;
-}
-
-/* Appends "--json" to a list. */
-static void add_name(char *list, size_t size, const char *name)
-{
-    const size_t used = strlen(list);
-
-    snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
-}
-
-static bool has_option(const parsing *p, const char *name)
-{
-    for (int i = 0; i < p->count; i++)
-        if (strcmp(p->options[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* For an option that other commands have, lists this one's; for a misspelt one names the nearest. */
-static noreturn void explain_unknown(const parsing *p, const char *name)
-{
-    const char *names[MOST_OPTIONS], *nearest;
-    char list[1024] = "";
-    bool shared = false;
-
-    for (int i = 0; i < p->count; i++) {
-        names[i] = p->options[i].name;
-        add_name(list, sizeof list, names[i]);
-    }
-    for (int i = 0; i < SHARED; i++)
-        shared = shared || strcmp(name, shared_options[i].name) == 0;
-    nearest = fl_nearest_name(name, names, (size_t)p->count);
-    if (nearest && !shared)
-        fail(EXIT_BAD_INPUT, "--%s: no such option; the nearest is --%s", name, nearest);
-    fail(EXIT_BAD_INPUT, "--%s: this command does not take it; expected one of %s", name, list);
-}
-
-/* A shared option that the command does not take is not an abbreviation of another one: batch has no --output, but
- * --output-dir. Nor is --rank, the former name of --keep, one of --ranks. */
-static void refuse_foreign(const parsing *p, char **argv)
-{
-    const char *variable = getenv("FLYNN_RANK");
-
-    if (has_option(p, "keep") && variable && *variable)
-        fail(EXIT_BAD_INPUT, "FLYNN_RANK is now FLYNN_KEEP (singular values); processes are FLYNN_RANKS");
-    for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++) {
-        const char *given = strncmp(*word, "--", 2) == 0 ? *word + 2 : "";
-        const size_t length = strcspn(given, "=");
-        if (length == 4 && strncmp(given, "rank", length) == 0)
-            fail(EXIT_BAD_INPUT, "--rank is %s",
-                 has_option(p, "keep") ? "now --keep (singular values); processes are --ranks"
-                                       : "not an option; did you mean --ranks (processes)?");
-        for (const own_option *o = shared_options; o < shared_options + SHARED; o++)
-            if (strlen(o->name) == length && strncmp(given, o->name, length) == 0 && !has_option(p, o->name))
-                explain_unknown(p, o->name);
-    }
-}
-
-static noreturn void explain_long(const parsing *p, const char *word)
-{
-    const int length = (int)strcspn(word + 2, "=");
-    const struct argp_option *found = NULL;
-    char name[128], list[1024] = "";
-    int matches = 0;
-
-    snprintf(name, sizeof name, "%.*s", length, word + 2);
-    for (const struct argp_option *o = p->options; o->name; o++) {
-        if (strncmp(o->name, name, strlen(name)) != 0)
-            continue;
-        found = o;
-        matches++;
-        add_name(list, sizeof list, found->name);
-        if (strcmp(found->name, name) == 0) {
-            matches = 1;
-            break;
-        }
-    }
-    if (matches == 0)
-        explain_unknown(p, name);
-    if (matches > 1)
-        fail(EXIT_BAD_INPUT, "--%s: more than one option begins so; expected one of %s", name, list);
-    if (!found->arg)
-        fail(EXIT_BAD_INPUT, "--%s: takes no value, and '%s' is given", found->name, word + 2 + length + 1);
-    fail(EXIT_BAD_INPUT, "--%s: the value is missing; expected --%s=%s", found->name, found->name, found->arg);
-}
-
-/* Ends the command if `word` is a cluster of letters and one of them is to blame. */
-static void explain_letters(const parsing *p, const char *word)
-{
-    if (!word || word[0] != '-' || word[1] == '\0' || word[1] == '-')
-        return;
-    for (const char *letter = word + 1; *letter != '\0'; letter++) {
-        int i = place_of(p, *letter);
-        if (i == p->count)
-            fail(EXIT_BAD_INPUT, "-%c: no such option; `%s --help` lists them", *letter, fail_command());
-        if (p->options[i].arg && !(p->options[i].flags & OPTION_ARG_OPTIONAL)) {
-            if (letter[1] == '\0')
-                fail(EXIT_BAD_INPUT, "-%c: the value is missing; expected -%c %s", *letter, *letter, p->options[i].arg);
-            return; /* the rest is its value */
-        }
-    }
-}
-
-/* Says what is wrong with the word at which argp gave up: the one before state->next, but that one itself while letters
- * of a cluster are left. */
-static noreturn void explain(const parsing *p, const struct argp_state *state)
-{
-    const char *word = state->argv[state->next - 1];
-
-    if (strncmp(word, "--", 2) == 0 && word[2] != '\0')
-        explain_long(p, word);
-    explain_letters(p, word);
-    explain_letters(p, state->argv[state->next]);
-    fail(EXIT_BAD_INPUT, "'%s': not understood; `%s --help` shows what is", word, fail_command());
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -348,12 +201,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
     int i;
 
     if (key == ARGP_KEY_ERROR)
-        explain(p, state);
+        parsing_explain(p, state);
     if (key == ARGP_KEY_ARG) {
         add_argument(p, value);
         return 0;
     }
-    i = place_of(p, key);
+    i = parsing_place(p, key);
     if (i == p->count)
         return ARGP_ERR_UNKNOWN;
     set_option(p, i, value);
@@ -454,7 +307,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     for (int i = 0; i < p.count; i++)
         parse_variable(&p, i);
     from_environment = false;
-    refuse_foreign(&p, argv);
+    parsing_refuse_foreign(&p, argv);
     /* argp's own messages take two lines, and without them it prints no help either: both are made here. */
     const error_t error = argp_parse(&p.argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
     if (error != 0)
@@ -468,6 +321,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
     common->set_own = p.set_own;
     common->given_more = common->given_own >> own_options_of(command);
     common->quiet = p.quiet;
+    parsing_check_columns(common->columns, command->titles);
     memory_limit(common->max_memory);
     if (common->repeat > 0)
         option_refuse(common, common->given & (TAKES_MIN_TIME | TAKES_UNTIL),
@@ -478,7 +332,7 @@ void options_parse(const command_line *command, int argc, char **argv, common_op
         progress_limit(common->max_time_s, give_up);
     claim_files(&p);
     fail_set_quiet(common->quiet);
-    if (ranks && *ranks && strcmp(ranks, "1") != 0 && !has_option(&p, "ranks"))
+    if (ranks && *ranks && strcmp(ranks, "1") != 0 && !parsing_has(&p, "ranks"))
         note("FLYNN_RANKS has no effect: this command does not take --ranks");
 }
 

@@ -42,6 +42,10 @@ void option_refuse_more(const common_options *common, const own_option *options,
 /* Ends the command if --variant is a list. */
 void option_one_variant(const common_options *common);
 
+/* Returns whether the first `length` letters of a name in --columns are the title of a column; '-' or '_' may stand for
+ * a blank of it: with-copies. */
+bool option_is_title(const char *name, size_t length, const char *title);
+
 /* Options that many commands take together; TAKES_RUN: what a command of many runs passes on to each. */
 enum {
     TAKES_TIMING =

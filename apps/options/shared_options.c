@@ -85,7 +85,8 @@ static const char *const check_names[] = {
     [CHECK_AUTO] = "auto", [CHECK_FULL] = "full", [CHECK_SAMPLED] = "sampled", NULL};
 
 /* The names that a shell completes; a user may write others. */
-static const char *const backend_names[] = {"auto", "all", "serial", "simd", "omp", "hip", NULL};
+static const char *const backend_names[] = {"auto",       "all",     "serial", "simd", "omp", "hip-cpu",
+                                            "hip-nvidia", "hip-amd", "cuda",   "rocm", "hip", NULL};
 static const char *const until_examples[] = {"1%", "2%", "5%", NULL};
 static const char *const dtype_names[] = {"u8", "i32", "i64", "f32", "f64", NULL};
 

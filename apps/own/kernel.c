@@ -86,12 +86,15 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     return FL_OK;
 }
 
-static void choose_grid(const kernel_options *own, const int block[3], int64_t grid[3])
+/* A kernel that --expect names has a grid of its own. */
+static void choose_grid(const kernel_options *own, const kernel_text *k, const int block[3], int64_t grid[3])
 {
-    if (own->grid[0] == 0)
+    const int64_t *given = k == &own->kernel ? own->grid : own->expect_grid;
+
+    if (given[0] == 0)
         kernel_auto_grid(&own->specs[own->grid_output], block, false, grid);
-    for (int d = 0; d < 3 && own->grid[0]; d++)
-        grid[d] = own->grid[d];
+    for (int d = 0; d < 3 && given[0]; d++)
+        grid[d] = given[d];
 }
 
 /* Launches the kernel. `watched`: hip-cpu looks at each access; a GPU cannot. `shown`: what it prints is, if this is
@@ -111,7 +114,7 @@ static fl_status launch(const exercise *e, const kernel_text *k, fl_device *devi
     if (status != FL_OK)
         return status;
     choose_block(run->block, with.block);
-    choose_grid(own, with.block, grid);
+    choose_grid(own, k, with.block, grid);
     for (int i = 0; i < k->info.count; i++) {
         const kernel_argument *a = &own->arguments[i];
         arguments[i] = (fl_argument){a->input >= 0    ? in[a->input]
@@ -184,6 +187,7 @@ typedef struct expected_results {
     int count;          /* expected outputs; 0: none */
     const char *itself; /* the backend that computed them with this very kernel, whose runs they cannot check; or "" */
     host_array value[MOST_OUTPUTS];
+    char unwritten[200]; /* what another kernel left as it was; "": nothing, or nobody looked */
 } expected_results;
 
 static void expect_expression(const exercise *e, expected_results *x)
@@ -242,10 +246,12 @@ static bool runs_on_hip_cpu(const exercise *e)
 /* The results of a kernel on a device. false: it cannot run there, or does not compile. */
 static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
 {
-    const kernel_options *own = e->own;
+    kernel_options *own = e->own;
+    const bool other = k != &own->kernel;
     fl_array *in[MOST_INPUTS], *out[MOST_OUTPUTS] = {NULL}, *whole[MOST_OUTPUTS] = {NULL};
     fl_run run = {0};
     fl_status status;
+    kernel_code *code;
 
     memcpy(run.block, e->common.block, sizeof run.block);
     for (int i = 0; i < e->input_count; i++)
@@ -255,7 +261,9 @@ static bool run_once(const exercise *e, const kernel_text *k, fl_device *device,
         must(fl_array_write(out[i], own->begins[i].data, NULL));
     }
     /* A kernel whose accesses would end this process is to be told so by its first pass. */
-    status = launch(e, k, device, in, out, &run, runs_on_hip_cpu(e) && !own->unwatched, false);
+    status = launch(e, k, device, in, out, &run, other || (runs_on_hip_cpu(e) && !own->unwatched), false);
+    if (status == FL_OK && other && kernel_on(own, k, device, &code) == FL_OK)
+        findings_unwritten(fl_kernel_found(code->kernel), x->unwritten, sizeof x->unwritten);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
@@ -416,6 +424,9 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
     if (found.failed > 0)
         try_exchanged(e, m);
+    if (found.failed > 0 && *x->unwritten)
+        print_error("--expect: %s: in %s %s; --expect-grid=X[xY] gives it another grid", m->requested, x->how,
+                    x->unwritten);
     kinds = findings_judge(own, m, &found);
     if (!(kinds & 1u << FL_FOUND_BEYOND)) /* else the same has been said, with its line */
         check_guards(own, m, &found);

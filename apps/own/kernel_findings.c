@@ -4,6 +4,9 @@
 #include "support/fail.h"
 #include "view/json.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Returns whether the finding is an error. Where the result is right, a thread may read what nobody wrote and not use
  * it. */
 static bool is_error(const kernel_options *own, const fl_finding *f, bool is_right)
@@ -35,6 +38,13 @@ unsigned findings_judge(const kernel_options *own, const measurement *m, compare
         }
     }
     return kinds;
+}
+
+void findings_unwritten(const fl_findings *all, char *text, size_t size)
+{
+    for (int i = 0; all && i < all->count; i++)
+        if (all->list[i].kind == FL_FOUND_REMARK && strncmp(all->list[i].text, "no thread writes", 16) == 0)
+            snprintf(text, size, "%s", all->list[i].text);
 }
 
 json_t *findings_json(const watched *w)

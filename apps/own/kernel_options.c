@@ -18,14 +18,18 @@
 
 /* ------------------------------------------------------------------------------------------------- parsing ---- */
 
+static const char a_grid[] = "a grid (auto, or for example 1024 or 64x64)";
+
 static void parse_grid(const char *option, const char *value, void *own)
 {
     kernel_options *o = own;
+    const bool is_own = strcmp(option, "grid") == 0;
+    int64_t *grid = is_own ? o->grid : o->expect_grid;
 
-    o->grid_text = option_text(option, value);
-    memset(o->grid, 0, sizeof o->grid);
+    *(is_own ? &o->grid_text : &o->expect_grid_text) = option_text(option, value);
+    memset(grid, 0, sizeof o->grid);
     if (strcmp(value, "auto") != 0 && !strchr(value, '{'))
-        option_numbers(option, value, 1, 3, "a grid (auto, or for example 1024 or 64x64)", 1, o->grid);
+        option_numbers(option, value, 1, 3, a_grid, 1, grid);
 }
 
 static void parse_shared(const char *option, const char *value, void *own)
@@ -165,6 +169,8 @@ const own_option kernel_own_options[] = {
      .parse = parse_constant},
     {"expect", OPTION_TEXT, offsetof(kernel_options, expect), "WHAT", "The result: an expression, .npy file or kernel",
      .group = GROUP_HOW},
+    {"expect-grid", OPTION_CUSTOM, 0, "X[xY[xZ]]", "Blocks of the kernel that --expect names (auto)",
+     .group = GROUP_SELDOM, .names = grids, .parse = parse_grid, .needs = "expect"},
     {"flops", OPTION_TEXT, offsetof(kernel_options, flops), "FORMULA", "Operations, for GFLOP/s, such as 2*m*n*k",
      .group = GROUP_HOW, .names = flops},
     {"bytes", OPTION_TEXT, offsetof(kernel_options, bytes), "FORMULA", "Bytes, for GB/s (each array once)",
@@ -215,8 +221,10 @@ void kernel_fill(kernel_options *own, const char **arguments, int argument_count
 
     add_run(own, &names);
     if (own->grid_text && strchr(own->grid_text, '{'))
-        option_numbers("grid", fill(own, "grid", own->grid_text, &names), 1, 3,
-                       "a grid (auto, or for example 1024 or 64x64)", 1, own->grid);
+        option_numbers("grid", fill(own, "grid", own->grid_text, &names), 1, 3, a_grid, 1, own->grid);
+    if (own->expect_grid_text && strchr(own->expect_grid_text, '{'))
+        option_numbers("expect-grid", fill(own, "expect-grid", own->expect_grid_text, &names), 1, 3, a_grid, 1,
+                       own->expect_grid);
     if (own->shared_text && strchr(own->shared_text, '{'))
         own->shared = option_integer("shared", fill(own, "shared", own->shared_text, &names), 0, INT32_MAX);
     if (own->expect)

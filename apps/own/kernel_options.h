@@ -64,8 +64,9 @@ typedef struct kernel_options {
     bool unwatched;
     int warp; /* --warp: 0 the device's, else its place in kernel_warps */
     int64_t shared;
-    int64_t grid[3];                       /* 0: auto */
-    const char *grid_text, *shared_text;   /* as they were given; NULL: not given */
+    int64_t grid[3], expect_grid[3]; /* 0: auto; expect_grid: of the kernel that --expect names */
+    /* As they were given; NULL: not given. */
+    const char *grid_text, *expect_grid_text, *shared_text;
     const char *defines[MOST_DEFINES + 1]; /* as they were given; NULL ends them */
     const char *macros[MOST_DEFINES + 2];  /* with the values of their formulas; and the one of --warp */
     kernel_let lets[MOST_LETS];

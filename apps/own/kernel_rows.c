@@ -98,6 +98,7 @@ void kernel_rows_words(const kernel_rows *rows, int i, child_words *w)
     add_text(w, "grid", own->grid_text);
     add_text(w, "shared", own->shared_text);
     add_text(w, "expect", own->expect);
+    add_text(w, "expect-grid", own->expect_grid_text);
     add_text(w, "flops", own->flops);
     add_text(w, "bytes", own->bytes);
     if (own->relative >= 0)

@@ -5,6 +5,7 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "support/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -264,21 +265,42 @@ static void forget_options(void)
     *kept = NULL;
 }
 
+static volatile pid_t running; /* 0: none */
+
+static void end_running(void)
+{
+    if (running > 0)
+        kill(running, SIGTERM);
+}
+
+void child_catch_signals(void)
+{
+    signals_catch(end_running);
+}
+
 /* Runs the command line. Returns its status and what it printed, to be freed. */
 static int run(const child_words *w, char **out_text, char **err_text)
 {
     int out = print_file("flynn-stdout"), err = print_file("flynn-stderr"), status;
-    pid_t child = child_start();
     size_t size;
 
+    signals_block(); /* until it is known which process a signal is to end */
+    const pid_t child = child_start();
     if (child == 0) {
+        signals_let_end();
+        signals_unblock();
         forget_options();
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         execv("/proc/self/exe", w->words);
         _exit(CHILD_NOT_STARTED);
     }
+    running = child;
+    if (signals_caught()) /* before it was started */
+        end_running();
+    signals_unblock();
     status = child_wait(child);
+    running = 0;
     *out_text = read_all(out, &size);
     *err_text = read_all(err, &size);
     return status;
@@ -317,12 +339,17 @@ child_result child_run(child_words *w)
     return result;
 }
 
+void child_must(const child_result *r, const char *what)
+{
+    if (!r->document)
+        fail(r->exit_code > EXIT_DONE && r->exit_code <= EXIT_BROKEN ? r->exit_code : EXIT_BROKEN, "%s: %s", what,
+             r->message);
+}
+
 json_t *child_document(child_words *w, const char *what)
 {
-    child_result r = child_run(w);
+    const child_result r = child_run(w);
 
-    if (!r.document)
-        fail(r.exit_code > EXIT_DONE && r.exit_code <= EXIT_BROKEN ? r.exit_code : EXIT_BROKEN, "%s: %s", what,
-             r.message);
+    child_must(&r, what);
     return r.document;
 }

@@ -52,10 +52,14 @@ int child_output(const char *const *words, bool quiet, char **text, size_t *size
 /* The same with what it writes to stderr, too, and with the file `in` as its stdin. */
 int child_messages(const char *const *words, int in, char **text, size_t *size);
 
+/* From now on the first signal (signals.h) also ends the command that child_run waits for. */
+void child_catch_signals(void);
+
 /* Runs the command line, waits, and frees `w`. Ends the command if no process can be started. */
 child_result child_run(child_words *w);
-/* child_run for a command that must print a document: ends this one as that one ended, with its message after `what`.
- */
+/* Ends this command as that one ended, with its message after `what`, if it printed no document; child_document:
+ * child_run for a command that must print one. */
+void child_must(const child_result *r, const char *what);
 json_t *child_document(child_words *w, const char *what);
 
 /* Returns the output of `flynn help --words [command]`, to be freed: "--mode=\tdescription", a line each. */

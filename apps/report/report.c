@@ -9,6 +9,7 @@
 #include "files/output.h"
 #include "files/png_file.h"
 #include "ranks/child.h"
+#include "run/stopped.h"
 #include "options/options.h"
 #include "options/paths.h"
 #include "support/fail.h"
@@ -200,6 +201,20 @@ static void complete(json_t *machine, json_t *other)
     }
 }
 
+/* What a signal or --max-time left out is among what did not run. */
+static void add_stopped(json_t *data, const json_t *document)
+{
+    char *text = stopped_text(document);
+    json_t *entry = json_new_object();
+
+    json_put(entry, "backend", json_text("ended early"));
+    json_put(entry, "reason", json_text(text));
+    if (*text)
+        add(data, "skipped", entry);
+    json_decref(entry);
+    free(text);
+}
+
 /* Takes the reference to the document. */
 static void take(report_page *page, json_t *document, const char *source)
 {
@@ -231,6 +246,7 @@ static void take(report_page *page, json_t *document, const char *source)
         add_batch(data, batch);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         add_all(data, lists[i], json_object_get(document, lists[i]));
+    add_stopped(data, document);
     json_decref(document);
 }
 

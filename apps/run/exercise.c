@@ -13,7 +13,9 @@
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "view/columns.h"
 #include "view/json.h"
+#include "view/titles.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -56,7 +58,12 @@ static void parse(exercise *e, int argc, char **argv)
                                .summary = kind->help,
                                .takes = exercise_takes(kind) | TAKES_FILES | (kind->hand_over ? TAKES_BLOCKS : 0),
                                .options = kind->options,
-                               .own = e->own};
+                               .own = e->own,
+                               .titles = TITLES_OF(columns_known(IN_RUN)),
+                               .number_option = kind->numbers || kind->first_is_text ? NULL
+                                                : kind->size_option                  ? kind->size_option
+                                                : kind->lacks & TAKES_SIZE           ? NULL
+                                                                                     : "size"};
 
     snprintf(name, sizeof name, "flynn %s", kind->name);
     options_parse(&line, argc, argv, &e->common);
@@ -123,7 +130,7 @@ static void check_outputs(const exercise *e)
     for (const own_option *o = e->kind->options; o && o->name; o++) {
         const char *path = o->type == OPTION_WRITTEN ? *(const char *const *)((const char *)e->own + o->place) : NULL;
         if (path)
-            must_do(file_check_writable(path, &why), &why);
+            must_do((strcmp(o->name, "png") == 0 ? file_check_picture : file_check_writable)(path, &why), &why);
     }
 }
 
@@ -287,6 +294,16 @@ static void add_variants(const exercise *e, const open_backend *on, choice_list 
         }
 }
 
+/* The scalar baseline is no library that chooses vectors itself. */
+static void take_scalar(const exercise *e, choice *one)
+{
+    const bool scalar = strcmp(fl_device_describe(one->on->device)->flynn_class, "SISD") == 0;
+    const char *variant = e->kind->scalar && scalar && strcmp(one->variant, "auto") == 0 ? e->kind->scalar(e) : NULL;
+
+    if (variant)
+        one->variant = variant;
+}
+
 /* A choice for each backend, or with a list of variants more. A name that no backend has ends the command. */
 static choice_list choices_for(const exercise *e)
 {
@@ -301,6 +318,8 @@ static choice_list choices_for(const exercise *e)
         }
         if (!common->has_variant && common->block[0] == 0 && !group_is_distributed())
             take_saved(e, &one);
+        if (!group_is_distributed())
+            take_scalar(e, &one);
         add_choice(&choices, &one);
     }
     for (int n = 0; n < common->variant_count && !takes_all_variants(common); n++) {
@@ -358,11 +377,19 @@ const host_array *exercise_right_output(const result_list *results, int i, const
     return NULL;
 }
 
+/* Returns whether the exercise has --png. */
+static bool draws(const exercise_kind *kind)
+{
+    for (const own_option *o = kind->options; o && o->name; o++)
+        if (strcmp(o->name, "png") == 0)
+            return true;
+    return false;
+}
+
 static void write_outputs(const exercise *e, const result_list *results)
 {
     const char *path = e->common.output;
     const host_array *result;
-    problem why;
 
     if ((e->kind->write && e->kind->write(e, results)) || !path)
         return;
@@ -370,7 +397,7 @@ static void write_outputs(const exercise *e, const result_list *results)
     if (result && group_is_distributed())
         distributed_write(&results->list[0], path);
     else if (result)
-        must_do(file_write(path, result, &why), &why);
+        file_put(path, result, draws(e->kind) ? "--png=FILE scales its colours" : NULL);
 }
 
 static int passes_of(const result_list *results)

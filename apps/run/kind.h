@@ -164,9 +164,10 @@ struct exercise_kind {
     } laws;                 /* for `flynn laws` */
     int64_t taxonomy_size;  /* for `flynn taxonomy`; 0: not among its exercises */
     bool own_methods;       /* its variants are methods that the user chooses: none replaces another */
-    bool of_input;          /* the library's variants are for a dtype of the first input, not of the first output */
-    bool not_everywhere;    /* some backends do not have the operation `name`: they are left out */
-    bool only_alone;        /* not among the exercises of compare, sweep and laws */
+    bool scalar_library; /* its variant `library` on one core is scalar code: no library that chooses vectors itself */
+    bool of_input;       /* the library's variants are for a dtype of the first input, not of the first output */
+    bool not_everywhere; /* some backends do not have the operation `name`: they are left out */
+    bool only_alone;     /* not among the exercises of compare, sweep and laws */
 
     bool steady; /* takes as long on its own output: short calls in place may be queued many times */
     /* It runs on several ranks (group.h), each with its share of the first dimension of the outputs and of the inputs
@@ -182,6 +183,8 @@ struct exercise_kind {
     /* Called when the command line is read: replaces the process by another command where that one does what is asked
      * for. Such an exercise gets lists in --block (TAKES_BLOCKS). */
     void (*hand_over)(const exercise *e, char **argv);
+    /* The variant that auto is on one core without vectors; NULL: the device's own auto. Called after `plan`. */
+    const char *(*scalar)(const exercise *e);
     void (*settle)(exercise *e); /* refuses options that do not go together, before any work */
     /* Takes the inputs, input_count at most, otherwise than exercise_take_inputs, which takes as many as
      * exercise.input_count says if it is not 0. */

@@ -181,6 +181,9 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
 
     json_put(row, "exercise", json_text(e->kind->name));
     results_put_device(row, m->requested, &m->device);
+    if (strcmp(m->device.flynn_class, "SISD") == 0 && strcmp(m->timing.variant, "library") == 0 &&
+        !e->kind->scalar_library)
+        json_put(row, "flynn_class", json_null()); /* it chooses vectors, and threads, itself */
     json_put(row, "variant", json_text(m->timing.variant));
     json_put(row, "tuned", json_boolean(m->tuned));
     json_put(row, "dtype", json_text(fl_dtype_name(m->results[0].dtype)));
@@ -190,6 +193,11 @@ static json_t *json_result(const result_list *results, const exercise *e, const 
     json_put(row, "input_shapes", inputs);
     json_put(row, "elements", json_whole(group_is_distributed() ? whole_elements(e) : exercise_elements(e)));
     json_put(row, "block", json_wholes((int64_t[]){m->timing.block[0], m->timing.block[1], m->timing.block[2]}, 3));
+    if (results->common->block[0] && m->timing.block[0] > 0 &&
+        memcmp(results->common->block, m->timing.block, sizeof results->common->block) != 0)
+        json_put(row, "block_asked",
+                 json_wholes(
+                     (int64_t[]){results->common->block[0], results->common->block[1], results->common->block[2]}, 3));
     json_put(row, "host_memory",
              json_text(m->device.host_memory       ? "in place"
                        : results->common->pageable ? "pageable"
@@ -256,6 +264,14 @@ void results_check_output(const common_options *c)
         must_do(file_check_output(c->output, &why), &why);
 }
 
+/* "3 results" */
+static cell what_of(const json_t *document)
+{
+    const size_t count = json_array_size(json_object_get(document, "results"));
+
+    return count > 0 ? cell_print("%zu result%s", count, count == 1 ? "" : "s") : cell_print("a document");
+}
+
 bool results_write(const common_options *common, const json_t *document)
 {
     problem why;
@@ -266,6 +282,8 @@ bool results_write(const common_options *common, const json_t *document)
         fail_problem(&why);
     if (common->csv && !csv_write(json_object_get(document, "results"), common->csv_file, &why))
         fail_problem(&why);
+    file_note_written(common->json_file, "%s", what_of(document).text);
+    file_note_written(common->csv_file, "%s", what_of(document).text);
     return !(common->json && !common->json_file) && !(common->csv && !common->csv_file);
 }
 

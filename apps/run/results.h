@@ -31,9 +31,6 @@ bool results_write(const common_options *common, const json_t *document);
 void results_say_wrong(const json_t *rows, bool is_shown);
 
 /* Prints a line for each backend that --backend=all left out. */
-/* Names the first wrong row on stderr, where no table on stdout shows it, or with --quiet. */
-void results_say_wrong(const json_t *rows, bool is_shown);
-
 void results_print_skipped(const backend_list *backends);
 
 void result_list_free(result_list *results);

@@ -225,7 +225,9 @@ void trace_out_finish(const char *path)
         note("--trace: the trace is full; its last %" PRId64 " spans are missing", lost);
     json_put(document, "traceEvents", w.events);
     json_put(document, "displayTimeUnit", json_text("ns"));
-    if (group_prints())
+    if (group_prints()) {
         must_do(json_write(document, path, &why), &why);
+        file_note_written(path, "open it in ui.perfetto.dev");
+    }
     json_decref(document);
 }

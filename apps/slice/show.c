@@ -87,6 +87,11 @@ static void say_who_wins(json_t *lines, device_rows all, slice_choice choice, sl
         all.slices == 1 ? "" : "s", places, *places ? ")" : "");
 }
 
+static quantity rate_of(const json_t *row)
+{
+    return format_rate(1e9 * row_number(row, "copy_gbytes_per_s"), "B/s");
+}
+
 void slice_explain(const json_t *rows, size_t first, int slices, int choices, json_t *lines)
 {
     const device_rows all = {rows, first, slices, choices};
@@ -102,18 +107,18 @@ void slice_explain(const json_t *rows, size_t first, int slices, int choices, js
         say(lines, whole, "an emulation: there is no link, and times mean nothing");
     else if (strcmp(row_text(whole, "host_memory"), "in place") == 0)
         say(lines, whole, "arrays lie in host memory: there is no link, and a view can be read in place");
-    say(lines, whole, "whole copies %s in %s (%.3g GB/s), whatever the slice",
+    say(lines, whole, "whole copies %s in %s (%s), whatever the slice",
         format_bytes(row_number(whole, "bytes_copied")).text, format_seconds(row_number(whole, "d2h_s")).text,
-        row_number(whole, "copy_gbytes_per_s"));
-    say(lines, whole, "view copies only the slice, at %.3g GB/s (rows of %s) to %.3g GB/s (rows of %s)",
-        row_number(slow, "copy_gbytes_per_s"), format_bytes(row_number(slow, "row_bytes")).text,
-        row_number(fast, "copy_gbytes_per_s"), format_bytes(row_number(fast, "row_bytes")).text);
+        rate_of(whole).text);
+    say(lines, whole, "view copies only the slice, at %s (rows of %s) to %s (rows of %s)", rate_of(slow).text,
+        format_bytes(row_number(slow, "row_bytes")).text, rate_of(fast).text,
+        format_bytes(row_number(fast, "row_bytes")).text);
     say_who_wins(lines, all, SLICE_VIEW, SLICE_WHOLE);
     if (all.choices == SLICE_CHOICES)
         say_who_wins(lines, all, SLICE_PACKED, SLICE_VIEW);
 }
 
-static const column columns[] = {
+const column slice_columns[] = {
     {.key = "resource"},
     {.title = "slice", .key = "slice"},
     {.title = "way", .key = "variant"},
@@ -140,7 +145,7 @@ void slice_show(json_t *rows, json_t *lines, const host_array *a, const backend_
     if (results_write(common, document)) {
         text_print("slice: of %s %s, %s\n", format_shape(a->ndim, a->shape).text, fl_dtype_name(a->dtype),
                    format_bytes((double)host_array_bytes(a)).text);
-        columns_print(columns, rows, TABLE_TEXT, stdout);
+        columns_print(slice_columns, rows, TABLE_TEXT, stdout);
         json_array_foreach(lines, i, line)
         {
             text_print("%s\n", json_string_value(line));

@@ -13,6 +13,7 @@
 #include "support/progress.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -196,7 +197,8 @@ int command_slice(int argc, char **argv)
                                TAKES_BACKEND | TAKES_SIZE | TAKES_DTYPE | TAKES_SEED | TAKES_TIMING | TAKES_OUTPUT |
                                    TAKES_RESULT | TAKES_FILES | TAKES_MAX_MEMORY,
                                own_options,
-                               .own = &slice};
+                               .own = &slice,
+                               .titles = TITLES_OF(slice_columns)};
     json_t *rows = json_new_list(), *lines = json_new_list();
     common_options common;
     bool right = true;
@@ -225,7 +227,7 @@ int command_slice(int argc, char **argv)
         bool fine = measure_slices(backends.open[i].requested, session, &parts, rows, lines, &done);
         host_array result = slice_result(session);
         if (i == 0 && output && fine)
-            must_do(file_write(output, &result, &why), &why);
+            file_put(output, &result, NULL);
         else if (i == 0 && output)
             note("the slice of %s is wrong: %s was not written", backends.open[i].requested, output);
         right = right && fine;

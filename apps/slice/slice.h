@@ -6,6 +6,7 @@
 
 #include "run/backends.h"
 #include "support/host_array.h"
+#include "view/columns.h"
 
 #include <jansson.h>
 
@@ -41,6 +42,8 @@ void slice_rank(json_t *rows, size_t first);
 
 /* Adds to `lines` what `slices` slices on one device show, each in `choices` ways: the rows from `first` on. */
 void slice_explain(const json_t *rows, size_t first, int slices, int choices, json_t *lines);
+
+extern const column slice_columns[];
 
 /* Shows rows and lines, both of which it frees, as the options ask. */
 void slice_show(json_t *rows, json_t *lines, const host_array *array, const backend_list *backends,

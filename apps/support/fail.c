@@ -57,7 +57,10 @@ static void print_text(const char *text)
     text_show(line, sizeof line, text);
     if (before_line)
         before_line();
-    fprintf(stderr, text_has_colour(stderr) ? "\033[33m%s: %s\033[0m\n" : "%s: %s\n", command, line);
+    const bool colour = text_has_colour(stderr);
+    const int used = fprintf(stderr, "%s%s: ", colour ? "\033[33m" : "", command) - (colour ? 5 : 0);
+    text_error_wrapped(line, text_error_width(), used);
+    fputs(colour ? "\033[0m\n" : "\n", stderr);
 }
 
 static void print_line(const char *format, va_list arguments)

@@ -32,9 +32,16 @@ bool problem_set(problem *why, int exit_code, const char *format, ...)
 
 amount_text format_amount(double bytes)
 {
+    static const struct {
+        double by;
+        const char *unit;
+    } units[] = {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}};
     amount_text out;
+    int u = 0;
 
-    snprintf(out.text, sizeof out.text, "%.3g %s", bytes / (bytes < 1e9 ? 1e6 : 1e9), bytes < 1e9 ? "MB" : "GB");
+    while (units[u].by > 1e6 && bytes < 0.9995 * units[u].by)
+        u++;
+    snprintf(out.text, sizeof out.text, "%.3g %s", bytes / units[u].by, units[u].unit);
     return out;
 }
 

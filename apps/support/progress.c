@@ -68,6 +68,18 @@ static void say_times(char *text, size_t size)
     }
 }
 
+/* Characters for the text before the times, of which the last are left out where a terminal is narrow: a line that is
+ * wider than it would not be erased whole. */
+static int room_for(char *times)
+{
+    const int least = 24, most = text_error_width() - 1 - (int)strlen(" ...");
+    char *last;
+
+    while (most - (int)strlen(times) < least && (last = strrchr(times, ',')))
+        *last = '\0';
+    return most > 0 ? most - (int)strlen(times) : 0;
+}
+
 static void show_line(void)
 {
     char shown[sizeof state.text], times[64] = "";
@@ -79,7 +91,7 @@ static void show_line(void)
         say_times(times, sizeof times);
     text_show(shown, sizeof shown, state.text);
     if (terminal) {
-        fprintf(stderr, ERASE_LINE "%s%s ...", shown, times);
+        fprintf(stderr, ERASE_LINE "%.*s%s ...", room_for(times), shown, times);
         state.shown = true;
     } else if (now() - state.told >= LINE_EVERY_S) {
         fprintf(stderr, "%s: %s%s\n", fail_command(), shown, times);

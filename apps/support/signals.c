@@ -2,6 +2,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <time.h>
 
 static const double SAME_REQUEST_S = 0.3;
@@ -12,11 +13,17 @@ static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDING = sizeof ending / sizeof *ending };
 static struct sigaction before[ENDING];
 static void (*pass_on)(void);
+static bool catching;
+
+void signals_let_end(void)
+{
+    for (int i = 0; i < ENDING && catching; i++)
+        sigaction(ending[i], &before[i], NULL);
+}
 
 void signals_raise(int number)
 {
-    for (int i = 0; i < ENDING; i++)
-        sigaction(ending[i], &before[i], NULL);
+    signals_let_end();
     raise(number);
 }
 
@@ -40,6 +47,7 @@ static void on_signal(int number)
 void signals_catch(void (*passes_on)(void))
 {
     pass_on = passes_on;
+    catching = true;
     for (int i = 0; i < ENDING; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         sigaction(ending[i], NULL, &before[i]);

@@ -14,6 +14,9 @@ void signals_catch(void (*pass_on)(void));
 void signals_block(void);
 void signals_unblock(void);
 
+/* Ends signals_catch: the next signal does what it did before. For a process that is started. */
+void signals_let_end(void);
+
 /* Returns the recorded signal; 0: none. */
 int signals_caught(void);
 

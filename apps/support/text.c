@@ -64,16 +64,43 @@ void text_write(FILE *stream, const char *text)
         fwrite(one, 1, (size_t)text_next(&text, one), stream);
 }
 
-int text_width(void)
+static int width_of(int stream)
 {
     const char *named = getenv("COLUMNS");
     struct winsize size;
 
-    if (!isatty(STDOUT_FILENO))
+    if (!isatty(stream))
         return 0;
     if (named && atoi(named) > 0)
         return atoi(named);
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int text_width(void)
+{
+    return width_of(STDOUT_FILENO);
+}
+
+int text_error_width(void)
+{
+    return width_of(STDERR_FILENO);
+}
+
+void text_error_wrapped(const char *text, int width, int used)
+{
+    const int indent = 4;
+
+    for (int word; *text; text += word) {
+        const int spaces = (int)strspn(text, " ");
+        word = spaces + (int)strcspn(text + spaces, " ");
+        if (width && used > indent && used + word > width) {
+            fprintf(stderr, "\n%*s", indent, "");
+            used = indent;
+            text += spaces;
+            word -= spaces;
+        }
+        used += fprintf(stderr, "%.*s", word, text);
+    }
 }
 
 bool text_has_colour(FILE *stream)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
+#include "run/stopped.h"
 #include "view/json.h"
 #include "view/row.h"
 #include "view/units.h"
+#include "support/memory.h"
 #include "support/print.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static bool same_place(const json_t *a, const json_t *b)
 {
@@ -55,7 +58,7 @@ static json_t *ties_of(const json_t *rows, const json_t *best)
             !(row_times(other, "kernel").first_quartile <= third))
             continue;
         json_t *entry = json_new_object();
-        copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", NULL});
+        copy_keys(entry, other, (const char *const[]){"variant", "choice", "block", "block_asked", NULL});
         json_append(list, entry);
     }
     return list;
@@ -196,13 +199,13 @@ static void show_best(const json_t *rows, const json_t *best)
     show_ties(best);
 }
 
-static void print_combination(const json_t *entry)
+char *sweep_text(const json_t *entry)
 {
     const char *backend =
         row_text(entry, json_is_string(row_value(entry, "backend_requested")) ? "backend_requested" : "backend");
 
-    text_print("%s %s, %s%s, block %s", backend, variant_cell(entry).text, size_word(entry), sweep_size(entry).text,
-               sweep_block(entry).text);
+    return memory_print("%s %s, %s%s, block %s", backend, variant_cell(entry).text, size_word(entry),
+                        sweep_size(entry).text, sweep_block(entry).text);
 }
 
 /* Each reason once, with the first and the last of those in a row that it is the reason of. */
@@ -213,12 +216,12 @@ static void show_reasons(const json_t *list)
         next = i + 1;
         while (json_equal(json_object_get(json_array_get(list, next), "reason"), reason))
             next++;
-        text_print("cannot run: ");
-        print_combination(first);
-        if (next - i > 1) {
-            text_print(next - i > 2 ? " ... " : " and ");
-            print_combination(json_array_get(list, next - 1));
-        }
+        char *from = sweep_text(first), *to = sweep_text(json_array_get(list, next - 1));
+        text_print("cannot run: %s", from);
+        if (next - i > 1)
+            text_print("%s%s", next - i > 2 ? " ... " : " and ", to);
+        free(from);
+        free(to);
         text_print(": %s\n", row_text(first, "reason"));
     }
 }
@@ -233,8 +236,10 @@ static void show_exchanged(const json_t *rows)
     {
         if (!json_is_array(row_value(row, "right_with_grid")))
             continue;
-        print_combination(row);
-        text_print(": right with --grid=%s: its x is the first dimension\n", block_of(row, "right_with_grid").text);
+        char *text = sweep_text(row);
+        text_print("%s: right with --grid=%s: its x is the first dimension\n", text,
+                   block_of(row, "right_with_grid").text);
+        free(text);
     }
 }
 
@@ -264,4 +269,5 @@ void sweep_table_show(const json_t *document)
     show_reasons(json_object_get(document, "cannot_run"));
     json_array_foreach(json_object_get(document, "skipped"), i, entry)
         text_print("skipped %s: %s\n", row_text(entry, "backend"), row_text(entry, "reason"));
+    stopped_print(document);
 }

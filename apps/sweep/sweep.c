@@ -10,12 +10,15 @@
 #include "run/registry.h"
 #include "ranks/child.h"
 #include "run/results.h"
+#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/memory.h"
 #include "support/print.h"
 #include "support/progress.h"
+#include "support/signals.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 #include "view/units.h"
 
 #include <inttypes.h>
@@ -105,6 +108,7 @@ static const char summary[] =
 static json_t *json_offer(const open_backend *b, const common_options *common, const exercise_kind *kind)
 {
     json_t *offer = json_new_object(), *variants = json_new_object();
+    const bool is_auto = strcmp(b->requested, "auto") == 0; /* which is decided once for all combinations */
     fl_variant_info v;
 
     for (size_t i = 0; fl_variant_get(b->device, i, &v) == FL_OK; i++)
@@ -113,6 +117,7 @@ static json_t *json_offer(const open_backend *b, const common_options *common, c
             fl_variant_ready(b->device, i) == FL_OK)
             json_put(variants, v.variant, json_boolean(v.restricted));
     json_put(offer, "backend", json_text(b->requested));
+    json_put(offer, "spec", json_text(is_auto ? fl_device_describe(b->device)->resource : b->requested));
     json_put(offer, "variants", variants);
     return offer;
 }
@@ -193,15 +198,15 @@ typedef struct sweep {
     int row;                    /* the row of `kernels` whose combinations run now */
     int64_t keep;               /* likewise; 0: the exercise's own */
     int done, count;            /* combinations */
-    int late;                   /* combinations that were left out because --max-time was over */
+    json_t *not_run;            /* texts of those that a signal or --max-time left out */
     const json_t *fault;        /* the first combination whose kernel failed, such as by a wild pointer; NULL: none */
     const json_t *broken;       /* the last combination whose process broke; NULL: none */
 } sweep;
 
 typedef struct combination {
-    const char *backend, *variant;
-    int64_t size;     /* 0: the course's */
-    const int *block; /* NULL: the variant's own */
+    const char *backend, *spec, *variant; /* spec: the backend that runs, where `backend` is auto */
+    int64_t size;                         /* 0: the course's */
+    const int *block;                     /* NULL: the variant's own */
 } combination;
 
 static bool is_kernel(const sweep_options *own)
@@ -215,7 +220,7 @@ static child_result run_child(const sweep *s, const combination *c)
     common_options one = *s->common;
     const char *size = s->own->kind->size_option;
 
-    one.backends = (char **)&c->backend;
+    one.backends = (char **)&c->spec;
     one.backend_count = 1;
     one.all_backends = false;
     one.variant = c->variant;
@@ -239,7 +244,7 @@ static json_t *json_block(const int *block)
     return block ? json_wholes((int64_t[]){block[0], block[1], block[2]}, 3) : json_null();
 }
 
-static void add_reason(sweep *s, const combination *c, const child_result *r)
+static json_t *json_combination(const sweep *s, const combination *c)
 {
     json_t *entry = json_new_object();
 
@@ -248,11 +253,18 @@ static void add_reason(sweep *s, const combination *c, const child_result *r)
     json_put(entry, "size", c->size ? json_whole(c->size) : json_null());
     json_put(entry, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
     json_put(entry, "block", json_block(c->block));
+    if (is_kernel(s->own))
+        kernel_rows_put(s->kernels, s->row, entry);
+    return entry;
+}
+
+static void add_reason(sweep *s, const combination *c, const child_result *r)
+{
+    json_t *entry = json_combination(s, c);
+
     json_put(entry, "exit_code", json_whole(r->exit_code));
     json_put(entry, "reason", json_text(r->message));
     json_append(s->cannot_run, entry);
-    if (is_kernel(s->own))
-        kernel_rows_put(s->kernels, s->row, entry);
     if (r->exit_code == EXIT_WRONG_RESULT)
         s->fault = s->fault ? s->fault : entry;
     else if (r->exit_code < EXIT_BAD_INPUT || r->exit_code > EXIT_BROKEN)
@@ -265,6 +277,16 @@ static bool is_blockless(const json_t *row)
     return json_integer_value(json_array_get(json_object_get(row, "block"), 0)) == 0;
 }
 
+static void add_not_run(sweep *s, const combination *c)
+{
+    json_t *entry = json_combination(s, c);
+    char *text = sweep_text(entry);
+
+    json_append(s->not_run, json_text(text));
+    free(text);
+    json_decref(entry);
+}
+
 /* Runs the combination and keeps its result. false: other blocks need not be tried. */
 static bool run_one(sweep *s, const combination *c)
 {
@@ -273,9 +295,9 @@ static bool run_one(sweep *s, const combination *c)
     char *choice;
     bool more = true;
 
-    if (s->done > 0 && progress_is_late()) {
-        s->late++;
-        return false;
+    if (stopped_now(s->done)) {
+        add_not_run(s, c);
+        return true;
     }
     choice = is_kernel(s->own) ? kernel_rows_choice(s->kernels, s->row) : NULL;
     progress("%d of %d: %s %s, size %" PRId64 ", block %s", s->done + 1, s->count, c->backend,
@@ -287,6 +309,7 @@ static bool run_one(sweep *s, const combination *c)
     if (row) {
         json_put(row, "size", c->size ? json_whole(c->size) : json_null());
         json_put(row, "keep_asked", s->keep ? json_whole(s->keep) : json_null());
+        json_put(row, "backend_requested", json_text(c->backend));
         json_put(row, "variant_asked", json_text(c->variant));
         json_put(row, "block_asked", json_block(c->block));
         json_put(row, "spread", json_number(row_spread(row, "kernel")));
@@ -294,6 +317,8 @@ static bool run_one(sweep *s, const combination *c)
             kernel_rows_put(s->kernels, s->row, row);
         json_append(s->rows, json_incref(row));
         more = strcmp(c->variant, "auto") == 0 || !is_blockless(row);
+    } else if (signals_caught()) {
+        add_not_run(s, c);
     } else {
         add_reason(s, c, &r);
     }
@@ -310,14 +335,14 @@ static int at_least_one(int count)
 static void run_blocks(sweep *s, const json_t *offer, const char *variant, int64_t size)
 {
     const sweep_options *own = s->own;
-    const char *backend = row_text(offer, "backend");
+    const char *backend = row_text(offer, "backend"), *spec = row_text(offer, "spec");
     const int before = s->done;
     bool more = own->blocks.count > 0 && (find_variant(offer, variant) || strcmp(variant, "auto") == 0);
 
     if (!more)
-        run_one(s, &(combination){backend, variant, size, NULL});
+        run_one(s, &(combination){backend, spec, variant, size, NULL});
     for (int i = 0; i < own->blocks.count && more; i++)
-        more = run_one(s, &(combination){backend, variant, size, own->block[i]});
+        more = run_one(s, &(combination){backend, spec, variant, size, own->block[i]});
     s->done = before + at_least_one(own->blocks.count);
 }
 
@@ -415,8 +440,8 @@ static int run_sweep(const common_options *common, const sweep_options *own)
                .own = own,
                .rows = json_object_get(document, "results"),
                .cannot_run = json_new_list(),
+               .not_run = json_new_list(),
                .kernels = &kernels};
-    int code;
     size_t i;
 
     json_object_del(document, "offers");
@@ -424,18 +449,19 @@ static int run_sweep(const common_options *common, const sweep_options *own)
     check_offered(common, own->kind, offers);
     for (int v = 0; v < own->variants.count; v++)
         check_variant(own->variants.word[v], own->kind, offers);
+    child_catch_signals();
     run_all(&s, offers);
-    if (s.late > 0)
-        note("--max-time: the time was over after %zu of %d combinations",
-             json_array_size(s.rows) + json_array_size(s.cannot_run), s.count);
+    if (json_array_size(s.rows) == 0)
+        stopped_leave();
+    stopped_put(document, "combinations", s.count - (int)json_array_size(s.not_run), s.not_run);
     sweep_table_fill(document);
-    if (own->save)
+    if (own->save && !signals_caught())
         json_array_foreach(json_object_get(document, "best"), i, best) sweep_keep(best, offers);
     const bool table = results_write(common, document);
     if (table)
         sweep_table_show(document);
     results_say_wrong(s.rows, table);
-    code = exit_code(&s);
+    const int code = exit_code(&s);
     json_decref(offers);
     json_decref(document);
     return code;
@@ -446,15 +472,16 @@ int command_sweep(int argc, char **argv)
     sweep_options own = {.kernel = KERNEL_DEFAULTS};
     const unsigned takes =
         (TAKES_RUN | TAKES_JSON | TAKES_TABLE) & ~(unsigned)(TAKES_VARIANT | TAKES_SIZE | TAKES_BLOCK);
-    const command_line line = {"flynn sweep",
-                               "[EXERCISE | kernel FILE... [ARGUMENT...]]",
-                               1 + MOST_KERNEL_WORDS,
-                               summary,
-                               takes,
-                               own_options,
-                               &own,
-                               kernel_own_options,
-                               &own.kernel};
+    const command_line line = {.name = "flynn sweep",
+                               .arguments = "[EXERCISE | kernel FILE... [ARGUMENT...]]",
+                               .most_arguments = 1 + MOST_KERNEL_WORDS,
+                               .summary = summary,
+                               .takes = takes,
+                               .options = own_options,
+                               .own = &own,
+                               .more = kernel_own_options,
+                               .more_own = &own.kernel,
+                               .titles = TITLES_OF(sweep_columns)};
     common_options common;
     int code;
 
@@ -468,5 +495,6 @@ int command_sweep(int argc, char **argv)
     free(own.variants.text);
     free(own.blocks.text);
     options_free(&common);
+    stopped_leave();
     return code;
 }

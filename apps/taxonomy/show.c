@@ -25,6 +25,8 @@ const column taxonomy_step_columns[] = {
     {0},
 };
 
+const column taxonomy_misd_columns[] = {{.key = "variant"}, {.key = "check.max_abs"}, {.key = "check"}, {0}};
+
 /* A pair's difference, under the name of the other variant in each one's row. */
 static void put_difference(json_t *rows, const json_t *pair)
 {

@@ -6,8 +6,8 @@
 
 #include "view/columns.h"
 
-/* The columns of a taxonomy's "steps". */
-extern const column taxonomy_step_columns[];
+/* The columns of a taxonomy's "steps", and those of its "misd" whose names are known before. */
+extern const column taxonomy_step_columns[], taxonomy_misd_columns[];
 
 /* A row and a column for each answer of "misd", whose differences are between; the columns' texts are the document's. A
  * new reference. */

@@ -17,6 +17,7 @@
 #include "support/statistics.h"
 #include "view/json.h"
 #include "view/row.h"
+#include "view/titles.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -278,7 +279,8 @@ int command_taxonomy(int argc, char **argv)
                                .arguments = "[EXERCISE]",
                                .most_arguments = 1,
                                .summary = summary,
-                               .takes = TAKES_RUN | TAKES_JSON | TAKES_TABLE};
+                               .takes = TAKES_RUN | TAKES_JSON | TAKES_TABLE,
+                               .titles = TITLES_OF(taxonomy_step_columns, taxonomy_misd_columns)};
     json_t *taxonomy = json_new_object(), *document, *steps, *misd;
     const exercise_kind *kind;
     common_options common;

@@ -102,7 +102,7 @@ static void check_outputs(const common_options *c, const show_options *own)
 
     results_check_output(c);
     if (own->png)
-        must_do(file_check_writable(own->png, &why), &why);
+        must_do(file_check_picture(own->png, &why), &why);
 }
 
 /* -------------------------------------------------------------------------------------------------- output ---- */
@@ -122,6 +122,7 @@ static void draw(const show_options *own, const host_array *array)
         matrix.shape[0] = 0;
     must_do(colormap_draw(&matrix, (int64_t[]){0, 0}, own->zoom, &colours, own->png, &why), &why);
     must_do(png_write_picture(own->png, &colours, &why), &why);
+    file_note_written(own->png, "%s", format_shape(2, (int64_t[]){colours.height, colours.width}).text);
     picture_free(&colours);
 }
 
@@ -206,7 +207,6 @@ int command_show(int argc, char **argv)
                                .own = &own};
     shown_array arrays[MOST_WORDS] = {{0}};
     common_options c;
-    problem why;
 
     options_parse(&line, argc, argv, &c);
     refuse(&c, &own);
@@ -218,7 +218,7 @@ int command_show(int argc, char **argv)
     const bool agree = pair.found.ok;
     draw(&own, &arrays[0].array);
     if (c.output)
-        must_do(file_write(c.output, &arrays[0].array, &why), &why);
+        file_put(c.output, &arrays[0].array, "--png=FILE scales its colours");
     const bool text = (!c.json && !c.json_file) || write_json(&c, arrays, compares ? &pair : NULL);
     if (text && compares)
         pair_print(lines_width(), &pair, &arrays[0], &arrays[1]);

@@ -3,6 +3,7 @@
 #include "row.h"
 #include "units.h"
 
+#include "options/options.h"
 #include "support/fail.h"
 #include "support/text.h"
 
@@ -76,13 +77,23 @@ cell variant_cell(const json_t *row)
     return cell_print("%s", row_text(row, json_is_string(row_value(row, "choice")) ? "choice" : "variant"));
 }
 
-static cell block_cell(const json_t *block)
+static quantity block_text(const json_t *block)
 {
     int edges[3] = {0};
 
     for (size_t i = 0; i < 3; i++)
         edges[i] = (int)json_integer_value(json_array_get(block, i));
-    return cell_print("%s", format_block(edges).text);
+    return format_block(edges);
+}
+
+/* "8x12"; "8x8 as 8x12" where the variant took another block than was asked for. */
+static cell block_cell(const column *c, const json_t *row)
+{
+    const quantity used = block_text(row_value(row, c->key)), asked = block_text(row_value(row, "block_asked"));
+    const bool other = strcmp(c->key, "block") == 0 && strcmp(asked.text, "-") != 0 && strcmp(used.text, "-") != 0 &&
+                       strcmp(asked.text, used.text) != 0;
+
+    return cell_print("%s%s%s", other ? asked.text : "", other ? " as " : "", used.text);
 }
 
 cell work_cell(const json_t *entry)
@@ -125,16 +136,26 @@ static quantity format_as(double number, cell_form as)
     }
 }
 
+/* Returns whether the value stands for what does not exist: the time of a copy that is none, operations that nobody
+ * counted. */
+static bool is_absent(const column *c, const json_t *value)
+{
+    return json_is_number(value) && json_number_value(value) == 0 &&
+           (c->as == AS_SECONDS || (c->key && strcmp(c->key, "gflops") == 0));
+}
+
 const char *column_text(const column *c, const json_t *row, cell *room)
 {
     const json_t *value = c->key ? row_value(row, c->key) : NULL;
 
-    if (c->make)
+    if (is_absent(c, value))
+        *room = cell_print("-");
+    else if (c->make)
         *room = c->make(row);
     else if (c->as == AS_CHECK)
         *room = check_cell(row);
     else if (c->as == AS_BLOCK)
-        *room = block_cell(value);
+        *room = block_cell(c, row);
     else if (json_is_string(value) && (c->as == AS_TEXT || c->as == AS_NUMBER))
         return json_string_value(value);
     else if (c->as == AS_TEXT || (c->as == AS_NUMBER && json_is_integer(value)))
@@ -259,10 +280,8 @@ void columns_choose(bool all, const char *titles)
 /* Returns whether the title is in a list such as "backend,kernel". */
 static bool is_listed(const char *titles, const char *title)
 {
-    const size_t length = strlen(title);
-
     for (const char *at = titles; at; at = strchr(at, ','), at += at ? 1 : 0)
-        if (strncmp(at, title, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+        if (option_is_title(at, strcspn(at, ","), title))
             return true;
     return false;
 }
@@ -279,7 +298,7 @@ bool column_says_nothing(const column *c, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         text = column_text(c, row, &room);
-        if (*text && strcmp(text, "-") != 0 && !(c->as == AS_SECONDS && strcmp(text, "0 s") == 0))
+        if (*text && strcmp(text, "-") != 0)
             return false;
     }
     return true;

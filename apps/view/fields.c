@@ -14,7 +14,8 @@ const field fields[] = {
      .about =
          "the device, in a form that `--backend` accepts (`omp:2:v3`); JSON also has `backend`, the plugin's name, and "
          "`backend_requested`, the value given"},
-    {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE, .about = "its place in Flynn's taxonomy"},
+    {"flynn_class", "class", .drop = 6, .in = IN_RUN | IN_COMPARE,
+     .about = "its place in Flynn's taxonomy; null or `-` of a library on one core, because it chooses vectors itself"},
     {"variant", "variant", .in = IN_RUN | IN_COMPARE,
      .about = "the variant that ran, for example the choice of `auto`"},
     {"dtype", "dtype", .drop = 23, .in = IN_COMPARE, .about = "of the result"},
@@ -31,7 +32,7 @@ const field fields[] = {
          "the first pass after that, from host arrays to host arrays, including allocations, loading of kernels and "
          "copies"},
     {"h2d_s", "h2d", AS_SECONDS, .drop = 12, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "h2d",
-     .about = "copies to the device, between events; 0 if the arrays are in host memory"},
+     .about = "copies to the device, between events; 0, in tables `-`, if the arrays are in host memory"},
     {"kernel_s", "kernel", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "kernel",
      .about =
          "the operation, between events; in host memory by the host's clock, within the pass of `total`. An operation "
@@ -51,7 +52,7 @@ const field fields[] = {
     {"minimum_s", "minimum", AS_SECONDS, .drop = 27, .in = IN_COMPARE, .from = MINIMUM_OF, .of = "kernel",
      .about = "the least sample of the kernel, which other programs disturbed least"},
     {"d2h_s", "d2h", AS_SECONDS, .drop = 13, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "d2h",
-     .about = "copies from the device, between events; 0 if the arrays are in host memory"},
+     .about = "copies from the device, between events; 0, in tables `-`, if the arrays are in host memory"},
     {"total_s", "total", AS_SECONDS, .in = IN_RUN | IN_COMPARE, .from = MEDIAN_OF, .of = "total",
      .about =
          "a warm pass by the host's clock, from host arrays to host arrays; it is measured, not the sum of the parts"},
@@ -77,7 +78,7 @@ const field fields[] = {
     {"gbytes_per_s", "GB/s", AS_COUNT, .drop = 9, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "bytes",
      .about = "`bytes / kernel_s`, in 10^9 bytes"},
     {"gflops", "GFLOP/s", AS_COUNT, .drop = 2, .in = IN_RUN | IN_COMPARE, .from = RATE_OF, .of = "flops",
-     .about = "`flops / kernel_s`, in 10^9 operations"},
+     .about = "`flops / kernel_s`, in 10^9 operations; null or `-` where there are none, or nobody counted them"},
     {"percent_of_ceiling", "ceiling", AS_PERCENTAGE, .drop = 18, .in = IN_RUN | IN_COMPARE,
      .about =
          "the least time that `bytes` and `flops` take on this device, over `kernel_s`: its roofline as measured by "
@@ -93,7 +94,7 @@ const field fields[] = {
               "`registers`"},
     {"speed_up", "speed-up", AS_FACTOR, .in = IN_RUN | IN_COMPARE,
      .about = "`kernel_s` of the scalar backend over this backend's; without a scalar backend, of the first one. Wrong "
-              "results and emulations have none"},
+              "results and emulations have none, and all where one core ran a library alone"},
     {"speed_up_with_copies", "with copies", AS_FACTOR, .drop = 20, .in = IN_RUN | IN_COMPARE,
      .about = "the same for `total_s`"},
     {"relative", "relative", AS_FACTOR, .drop = 8, .in = IN_COMPARE,
@@ -128,7 +129,10 @@ static json_t *value_of(const field *f, const json_t *given)
     case MINIMUM_OF: return json_number(s.minimum);
     case COUNT_OF: return json_whole((int64_t)json_array_size(samples));
     case INTERVAL_OF: return json_numbers((double[]){s.low, s.high}, isnan(s.low) ? 0 : 2);
-    case RATE_OF: return json_number(row_number(given, f->of) / row_times(given, "kernel").median / 1e9);
+    case RATE_OF:
+        if (strcmp(f->of, "flops") == 0 && !(row_number(given, f->of) > 0)) /* nobody counted them, or there are none */
+            return json_null();
+        return json_number(row_number(given, f->of) / row_times(given, "kernel").median / 1e9);
     case GIVEN: break;
     }
     return json_incref(json_object_get(given, f->key));

@@ -145,17 +145,19 @@ static size_t count_below(const double *sorted, size_t count, double value)
 }
 
 /* The rows of one exercise and rank. Speed-ups are over the first ranked row of the scalar class, or else the first
- * ranked row.
+ * ranked row; over none where a row has no class: it ran on one core, and is no baseline.
  */
 static void rank_rows(json_t *rows)
 {
     double *totals = memory_zeroed(json_array_size(rows), sizeof *totals);
     const json_t *base = NULL;
+    bool unclassed = false;
     size_t i, count = 0;
     json_t *row;
 
     json_array_foreach(rows, i, row)
     {
+        unclassed = unclassed || json_is_null(json_object_get(row, "flynn_class"));
         if (!row_is_ranked(row))
             continue;
         if (!isnan(row_number(row, "total_s")))
@@ -163,6 +165,8 @@ static void rank_rows(json_t *rows)
         if (!base || (is_scalar(row) && !is_scalar(base)))
             base = row;
     }
+    if (unclassed && !is_scalar(base))
+        base = NULL;
     sort_numbers(totals, count);
     json_array_foreach(rows, i, row)
     {

@@ -22,6 +22,10 @@ uint64_t source_made_before(const char *const *words, int i);
 /* Returns whether the word makes an array: KIND:SHAPE..., or a range FIRST:END[:STEP]. */
 bool source_is_made(const char *word);
 
+/* Ends the command where the file is of a kind that Flynn does not read and another program converts, by its ending:
+ * with the command that does. */
+void source_refuse_foreign(const char *path);
+
 /* These are file_read, file_look and file_read_elements (files.h) for a word of either sort. */
 bool source_read(const array_source *source, host_array *array, problem *why);
 bool source_look(const array_source *source, npy_layout *layout, problem *why);

@@ -67,7 +67,7 @@ for name in ("sparse.npy", "sparse.png"):
         file.truncate(len(header) + 8 * 10**12)
 END
 refused "60000x60000 pixels in 440 kB" 4 --max-memory convolve large.png --max-memory=8G
-refused "a file of 8 TB without contents" 4 --max-memory sort sparse.npy
+refused "a file of 8 TB without contents" 4 "its data need 8 TB, and" sort sparse.npy
 refused "the same as an image" 4 --max-memory convolve sparse.png
 for size in 0 -1 0.5 G 1g 1GB 9999999999G 99999999999999999999; do
     refused "--max-memory=$size" 2 --max-memory sort line.npy --max-memory=$size

@@ -37,6 +37,16 @@ CASES = [
     ("flynn help taxo", ["help", "taxonomy"]),
     ("flynn sort only", ["sort", "only-file.npy"]),
     ("flynn sort -o only", ["sort", "-o", "only-file.npy"]),
+    ("flynn sort -b ser", ["sort", "-b", "serial"]),
+    ("flynn sort -b hip-c", ["sort", "-b", "hip-cpu"]),
+    ("flynn sort -b serial,si", ["sort", "-b", "serial,simd"]),
+    ("flynn sort --backend=serial,si", ["sort", "--backend=serial,simd"]),
+    ("flynn sort --variant=rad", ["sort", "--variant=radix"]),
+    ("flynn sort --variant=radix,nai", ["sort", "--variant=radix,naive"]),
+    ("flynn sweep sort --variant=rad", ["sweep", "sort", "--variant=radix"]),
+    ("flynn sort --columns=backend,ker", ["sort", "--columns=backend,kernel"]),
+    ("flynn sort --columns=with", ["sort", "--columns=with-copies"]),
+    ("flynn sweep sort --columns=spil", ["sweep", "sort", "--columns=spilled"]),
 ]
 
 
@@ -96,7 +106,7 @@ def in_shell(name):
         (folder / "here").mkdir()
         (folder / "here/only-file.npy").touch()
         told = folder / "bin/flynn"
-        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
+        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | *--variants* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
                         f'echo "$@" > {folder}/words.new && mv {folder}/words.new {folder}/words\n')
         told.chmod(0o755)
         shell = Shell(name, folder)

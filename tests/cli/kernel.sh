@@ -161,6 +161,12 @@ lessons() {
     right reconstruct.hip "${matrix[@]}" --block=16x16
     right reconstruct_tiled.hip "${matrix[@]}" --block=16x16 -D TILE=16
     right reconstruct_register.hip "${matrix[@]}" --block=16x4 --grid=5x4 -D TILE=16 -D ROWS=4
+    product=(u.npy s.npy vt.npy out=50x70 50 70 20 --block=16x4 --expect="$kernels/reconstruct.hip")
+    product=(kernel "$kernels/reconstruct_register.hip" "${product[@]}" --grid=5x4 -D TILE=16 -D ROWS=4 --backend="$gpu" "${quick[@]}")
+    ok "the expected kernel has a grid of its own" "${product[@]}"
+    run "${product[@]}" --expect-grid=5x4
+    check "or the one that is given" test "$status" = 1
+    check "what it leaves out is named" grep -q 'reconstruct.hip on hip-cpu no thread writes 2380 of the 3500 elements of' "$work/err"
     wrong reconstruct_no_barrier.hip "$race" "${matrix[@]}" --block=16x16 -D TILE=16
     matrices=(u.npy vt.npy out=50x70 50 70 20 --block=16x16 -D TILE=16 --expect=product.npy)
     right matmul_tiled.hip "${matrices[@]}"
@@ -225,7 +231,7 @@ for expect in "" "--expect=$kernels/vector_add_one_block.hip"; do
     ok "in JSON" "${unchecked[@]}" --json
     check "check.ok is null" json "$work/out" '[(r["check"]["ok"], r["check"]["compared"], r["check"]["max_abs"], r["place"])
         for r in d["results"]] == [(None, 0, None, None)]'
-    ok "in CSV" "${unchecked[@]}" --csv --columns=check.ok
+    ok "in CSV" "${unchecked[@]}" --csv
 done
 printf '__global__ void k(int *a, int *b) { a[threadIdx.x] = 1; b[threadIdx.x] = 2; }\n' >both.hip
 ok "an expression" kernel both.hip out=256 out=256 --expect=1 "${hip[@]}"

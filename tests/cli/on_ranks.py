@@ -81,6 +81,8 @@ def described(command):
     options = {}
     for line in text.splitlines():
         word = line.split("\t")[0]
+        if not word.startswith("--"):  # the values after a letter
+            continue
         name, _, value = word.partition("=")
         options.setdefault(name[2:], []).extend([value] if value else [])
     return text, options

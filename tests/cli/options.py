@@ -192,6 +192,10 @@ def facts(value):
 
 
 def backend(command):
+    if command == "list":
+        lists = [json.loads(Run(["list", "--json", *more]).must().out)["variants"] for more in ((), SERIAL)]
+        assert {b for v in lists[1] for b in v["backends"]} == {"serial"} and len(lists[0]) > len(lists[1]), "it lists others"
+        return
     if command == "laws":
         Run([*quick("laws"), "--backend=serial"]).must(2)
         Run([*quick("laws"), "--backend=omp"]).must(0)
@@ -435,6 +439,12 @@ def words(_):
     is_equal(set(names), set(OPTIONS), "the commands")
 
 
+def variants(_):
+    found = Run(["help", "--variants", "sort"]).must().out.split()
+    is_equal(sorted(found), sorted({v["variant"] for v in VARIANTS if v["operation"] == "sort"} | {"auto", "reference"} & set(found)), "its variants")
+    Run(["help", "--variants"]).must(2)
+
+
 def usage(command):
     text = Run([command, "--usage"]).must().out
     assert text.startswith(f"Usage: flynn {command} [") and len(text) < len(HELP[command]), text[:60]
@@ -537,7 +547,7 @@ SHARED = [name for name in EFFECTS if name not in ALWAYS]
 
 def seldom(command):
     """Those of the command: of kernel a few more, of commands that run it all of its own."""
-    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "registers", "warp"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
+    of_kernel_alone = {"kernel": ("entry", "bytes", "guard", "unwatched", "warp", "expect-grid", "registers"), **dict.fromkeys(("sweep", "compare"), (*OF_KERNEL, "flops", "bytes"))}
     return (*SELDOM, *of_kernel_alone.get(command, ()))
 
 
@@ -627,6 +637,7 @@ OF_KERNEL = {
     "let": ("vector_add.hip 0:4 0:4 out {n} --expect=x+y", "--let=n=4", [2, 0]),
     "constant": ("macros.hip out=1 --expect=1", "--constant=more:two.npy", [1, 0]),
     "expect": ("vector_add.hip 0:4 0:4 out 4", "--expect=x-y", [0, 1]),
+    "expect-grid": ("macros.hip out=1 --expect=macros.hip", "--expect-grid=3x2", [0, 1]),
     "rtol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y*1.001", "--rtol=0.01", [1, 0]),
     "atol": ("vector_add.hip 0:4 0:4 out 4 --expect=x+y+0.01", "--atol=0.1", [1, 0]),
     "guard": ("vector_add.hip 0:4 0:4 out 4 --entry=ones --expect=1", "--guard=off", [1, 0]),
@@ -852,8 +863,10 @@ OWN = {
     ("compare", "scale"): lambda c: differ(*(document("compare", "sort", *SERIAL, *QUICK, f"--scale={x}")
                                              ["results"][0]["elements"] for x in ("1e-4", "1e-3")), "the size"),
     ("help", "long"): long_help,
+    ("info", "long"): lambda c: differ(*("  file: " in Run([c, *more]).must().out for more in ((), ("--long",))), "the files"),
     ("help", "man"): man,
     ("help", "words"): words,
+    ("help", "variants"): variants,
     ("increment", "shape"): lambda c: in_row(c, "shape", "shape", "4x3", "2x6", inputs=(c,)),
     ("increment", "in-place"): in_place,
     ("sort", "in-place"): in_place,

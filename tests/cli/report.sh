@@ -150,6 +150,15 @@ assert len(files) >= 6 and all(xml.dom.minidom.parse(f).documentElement.tagName 
 check "plots as PNG" test "$(head -qc 8 plots/*.png | grep -ac PNG)" -ge 6
 svg=(plots/*.svg) png=(plots/*.png)
 check "as many of each" test "${#svg[@]}" = "${#png[@]}"
+"$PYTHON" - <<'PY'
+import json
+d = json.load(open("compare.json"))
+d["stopped"] = {"by": "--max-time", "done": 2, "not_run": ["sort", "<scan>"]}
+json.dump(d, open("stopped.json", "w"))
+PY
+ok "a run that was cut short" report stopped.json -o stopped.html
+check "says what did not run" grep -qF 'stopped by --max-time; not run: sort, &lt;scan&gt;' stopped.html
+check "a whole one does not" bash -c '! grep -q "ended early" page.html'
 ok "the same file twice" report compare.json compare.json -o twice.html
 check "is shown once" page twice.html 't.count("scope=row") == len(json.load(open("compare.json"))["results"])'
 

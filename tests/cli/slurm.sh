@@ -41,7 +41,7 @@ by() {
 code() { [ "$status" = "$1" ] || { echo "expected exit code $1, got $status"; return 1; }; }
 one_table() { [ "$(grep -c '^backend' "$work/out")" = 1 ] && [ "$(grep -c ' ok$' "$work/out")" = 1 ]; }
 # Of flynn's, not of the launcher's.
-one_line() { [ "$(grep -c '^flynn' "$work/err")" = 1 ] && grep '^flynn' "$work/err" | grep -qF -- "$1"; }
+one_line() { [ "$(grep '^flynn' "$work/err" | grep -vc ' is written: ')" = 1 ] && grep '^flynn' "$work/err" | grep -qF -- "$1"; }
 each_rank() { [ "$(grep -cF -- "$1" "$work/err")" = "$2" ]; }
 
 cat >"$work/on_rank_1" <<'END'

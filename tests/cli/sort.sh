@@ -73,4 +73,12 @@ refused "no size" 2 --size sort --size=0
 refused "an ending" 2 out.txt sort --size=10 -o out.txt
 refused "a picture of numbers" 2 out.png sort --size=10 -o out.png
 refused "an unknown variant" 2 radix sort --size=10 --variant=radixx
+
+# What does not exist is `-`: operations of a sort, copies of arrays that lie in host memory.
+ok "these columns" sort --size=1k --backend=serial --repeat=1 --columns=h2d,d2h,GFLOP/s
+check "no operations, no copies" grep -qxE ' *- +- +-' "$work/out"
+ok "a document" sort --size=1k --backend=serial --repeat=1 --json
+check "has no rate of operations" json "$work/out" 'd["results"][0]["gflops"] is None and d["results"][0]["flops"] == 0'
+ok "operations" matmul --size=32 --backend=serial --repeat=1 --json
+check "have one" json "$work/out" 'd["results"][0]["gflops"] > 0'
 summary

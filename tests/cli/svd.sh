@@ -6,7 +6,7 @@
 quick=(--repeat=1 --warmup=0)
 
 # The exercise as it is, on every backend: what rank 100 leaves of the phantom, by SciPy's values.
-ok "no input at all" svd --backend=all --json "${quick[@]}"
+ok "no input at all" svd --backend=simd,omp --json "${quick[@]}"
 cp "$work/out" out.json
 check "each backend" json out.json 'all(r["check"]["ok"] for r in d["results"]) and len(d["results"]) >= 1'
 check "what is reported" json out.json 'all(r["exercise"] == "svd" and r["singular_values"] == 100 and r["dtype"] == "f32"
@@ -25,6 +25,20 @@ for arguments in "--size=48 --seed=2" "--size=48 --seed=5" "--size=64 --seed=2";
 done
 ok "jacobi" svd --variant=jacobi --size=96 --keep=40 --backend=serial,simd,omp:2 --json "${quick[@]}"
 check "jacobi ran" json "$work/out" 'all(r["variant"] == "jacobi" and r["check"]["ok"] for r in d["results"])'
+# The scalar baseline is no library that chooses vectors itself: such a row has no class, and gives no speed-up.
+classes='[(r["flynn_class"], r["variant"], r["speed_up"] is None) for r in d["results"]]'
+ok "serial and simd" svd --size=64 --keep=5 --backend=serial,simd --json "${quick[@]}"
+check "rotations are the baseline" json "$work/out" "$classes == [('SISD', 'jacobi', False), ('SIMD', 'library', False)] and
+    d['results'][0]['speed_up'] == 1"
+ok "a library alone" svd --size=64 --keep=5 --backend=serial,simd --variant=library --json "${quick[@]}"
+check "is no baseline" json "$work/out" "$classes == [(None, 'library', True), ('SIMD', 'library', True)]"
+ok "both" svd --size=64 --keep=5 --backend=serial --variant=library,jacobi --json "${quick[@]}"
+check "rotations are its baseline" json "$work/out" "$classes == [(None, 'library', False), ('SISD', 'jacobi', False)] and
+    d['results'][1]['speed_up'] == 1"
+ok "where rotations would take too long" svd --size=700 --keep=5 --backend=serial --json "${quick[@]}"
+check "the library runs" json "$work/out" "$classes == [(None, 'library', True)]"
+ok "qsort" sort --size=1k --variant=library --backend=serial --json "${quick[@]}"
+check "is scalar" json "$work/out" "$classes == [('SISD', 'library', False)]"
 ok "the table" svd --size=64 --keep=5 --backend=serial "${quick[@]}"
 for words in "rank 5" "compressed 6.35 : 1" "a - a_k" "the least possible with rank 5" reconstruct; do
     check "the table tells '$words'" grep -qF -- "$words" "$work/out"
@@ -54,7 +68,7 @@ for words in "2 numbers of singular values in f32" "with rank 5 is" "with rank 2
     check "tells '$words'" grep -qF -- "$words" "$work/out"
 done
 check "the processor once" test "$(grep -c '^serial: [^|s]' "$work/out")" = 1
-ok "ranks, until the time is over" svd --size=512 --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
+ok "ranks, until the time is over" svd --size=512 --variant=library --keep=5,10,20 --backend=serial --min-time=60 --max-time=2 --json
 check "begin no other rank" json "$work/out" '[r["singular_values"] for r in d["results"]] == [5]'
 check "which is reported" grep -q -- "--max-time: the time was over after [0-9]* timed passes; 1 of 3 rows" "$work/err"
 refused "a file for several ranks" 2 "--output: needs a single value of --keep; 2 are given" svd --keep=5,20 -o out.npy

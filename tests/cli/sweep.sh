@@ -35,7 +35,7 @@ for b in d["best"]:
     assert all(any(b[k] == w[k] for w in winner) for k in ("variant", "block", "kernel_s")) and not b["kept"]
     others = [r for r in d["results"] if place(r) == place(b) and r is not winner[0]]
     third = part(winner[0]["times_s"]["kernel"], .75)
-    assert b["ties"] == [{k: r[k] for k in ("variant", "block")} for r in others if part(r["times_s"]["kernel"], .25) <= third]
+    assert b["ties"] == [{k: r[k] for k in ("variant", "block", "block_asked")} for r in others if part(r["times_s"]["kernel"], .25) <= third]
 PY
 check "every number can be recomputed" "$PYTHON" recompute.py
 ok "the table" sweep sort --backend=serial --size=1000 "${quick[@]}"
@@ -156,4 +156,44 @@ FLYNN_CACHE=/dev/null/no refused "no folder to keep it in" 4 "/dev/null" sweep s
 FLYNN_CACHE=off refused "nothing is kept" 4 "FLYNN_CACHE" sweep sort --backend=serial --size=100 --variant=radix \
     "${quick[@]}" --save
 check "off is not made as a folder" test ! -e off
+
+# The block that was asked for, and the one that the variant used.
+ok "blocks that register rounds up" sweep reconstruct --size=100 --block=8x8,32x8 --variant=register --backend=serial "${quick[@]}" --json=blocks.json
+check "two that differ" json blocks.json '[r["block_asked"] for r in d["results"]] == [[8, 8, 1], [32, 8, 1]] and
+    all(r["block"] != r["block_asked"] for r in d["results"]) and all("block_asked" in t for b in d["best"] for t in b["ties"])'
+used=$("$PYTHON" -c 'import json; print(*("x".join(map(str, r["block"][:2])) for r in json.load(open("blocks.json"))["results"]))')
+read -r first second <<<"$used"
+check "the table has both" grep -q " 8x8 as $first " "$work/out"
+check "of each row" grep -q " 32x8 as $second " "$work/out"
+check "and the best" grep -qE "^best of size 100 on serial: register, block (8x8 as $first|32x8 as $second), " "$work/out"
+ok "one exercise" reconstruct --size=100 --block=8x8 --variant=register --backend=serial "${quick[@]}" --json
+check "has both" json "$work/out" 'd["results"][0]["block_asked"] == [8, 8, 1] != d["results"][0]["block"]'
+ok "a block that is used as it is" reconstruct --size=100 --block=8x8 --variant=tiled --backend=serial "${quick[@]}" --json
+check "needs no second key" json "$work/out" '"block_asked" not in d["results"][0] and d["results"][0]["block"] == [8, 8, 1]'
+
+# `auto` is decided once: the commands that sweep and compare start name a backend.
+# of_children ARGUMENT...: the --backend of the first command that is started.
+of_children() {
+    local parent child
+    last=("$@")
+    "$flynn" "$@" --repeat=3 >"$work/out" 2>"$work/err" &
+    parent=$!
+    words=
+    while [ -z "$words" ] && kill -0 $parent 2>"$work/check"; do
+        for child in $(cat /proc/$parent/task/*/children 2>"$work/check"); do
+            # Not of the process that asks the backends, which has the words of its parent: no --json.
+            words=$(tr '\0' '\n' <"/proc/$child/cmdline" 2>"$work/check" | sed '1,/^--json$/d' | grep '^--backend=')
+        done
+    done
+    kill $parent
+    wait $parent
+} 2>"$work/check"
+unset FLYNN_BACKEND
+of_children sweep sort --variant=radix --size=4M
+check "sweep names what auto is" test -n "$words" -a "$words" != --backend=auto
+of_children compare sort --backend=serial,auto --size=sort=4M
+check "so does compare" grep -qE '^--backend=serial,(omp|simd|hip)[-a-z]*:' <<<"$words"
+ok "auto" sweep sort --variant=radix,naive --size=1k --repeat=1 --json
+check "is what was asked for" json "$work/out" '{r["backend_requested"] for r in d["results"]} == {"auto"} and
+    len({r["resource"] for r in d["results"]}) == 1'
 summary

@@ -94,12 +94,16 @@ def main():
     for words in COMMANDS:
         all_of_them = [titles(text).split() for text in (on_terminal([*words, "--wide"], 40), redirected(words))]
         check(f"all of {words[0]} with --wide", all_of_them[0] and all_of_them[0] == all_of_them[1], str(all_of_them))
+    told = on_terminal(["info"], 80).splitlines()
+    can = ["can run here" in line for line in told if re.match("[a-z-]+: can(not)? run here", line)]
+    check("info fits a screen", len(told) <= 24 and max(map(len, told)) <= 80, "\n".join(told))
+    check("good news first", can == sorted(can, reverse=True) and can[0] and "can run here" in told[1], "\n".join(told))
     picked = ["--columns=backend,kernel,place"]
     for text in (on_terminal([*convolve, *picked], 80), redirected([*convolve, *picked])):
         check("those that are named", titles(text).split() == ["backend", "kernel", "place"], text)
     on_terminal([*convolve, "--columns=colour"], 80)
     told = open("err", encoding="utf-8").read()
-    check("a column that is none", "none of 'colour' is in this table, which has backend, class" in told, told)
+    check("a column that is none", "'colour' is no column here; expected backend, class" in told, told)
     check("the fastest is coloured", len(re.findall(r"\x1b\[32m(?:serial|simd)", on_terminal(convolve, 80))) == 1)
     for more in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         check(f"no colour with {more}", not COLOUR.search(on_terminal(convolve, 80, more)))

@@ -66,4 +66,53 @@ shown "batch" "1 of 2" "2 of 2"
 on_terminal sort --backend=serial --variant=none --size=1000
 check "a message takes its place" grep -qF "${erase}serial: first pass ...${erase}flynn sort: 'none' is not a variant" "$work/err"
 
+# No line is wider than the terminal: messages are broken between words, and what is under way is cut.
+narrow() {
+    awk -v most="$1" 'BEGIN {RS = "[\r\n]+"} {sub(/^.\[K/, "")} length > most {print; bad = 1} END {exit bad || NR < 3}' "$work/err"
+}
+for width in 80 40; do
+    COLUMNS=$width on_terminal sort --size=1k --columns=kernal
+    check "a message of $width columns" narrow $width
+    check "$width columns: the corrected command is a line of its own" grep -q '^  flynn sort --size=1k --columns=kernel' "$work/err"
+    check "$width columns: its words" test "$(tr -s ' \r\n' ' ' <"$work/err" | grep -c "'kernal' is no column here; expected backend, class, variant")" = 1
+    COLUMNS=$width on_terminal sweep reconstruct --backend=serial --variant=tiled --size=300 --block=16x16,32x32 --min-time=1.2
+    check "a sweep of $width columns" narrow $width
+done
+
+# Ctrl-C: what is done is shown and saved, and so is what did not run; then the command ends by the signal.
+# interrupted TITLE TEXT ARGUMENT...: once the text is on the terminal.
+interrupted() {
+    local title=$1
+    INTERRUPT_AT=$2
+    shift 2
+    export INTERRUPT_AT
+    on_terminal "$@" --json=stopped.json
+    unset INTERRUPT_AT
+    check "$title: ends by the signal" test "$status" = 130
+    check "$title: says what did not run" grep -q '^stopped by signal 2 (Interrupt); not run: ' "$work/out"
+    check "$title: a note" grep -q 'ended by a signal after [0-9]* of [0-9]* ' "$work/err"
+    check "$title: leaves no line" test "$(tail -c 1 "$work/err" | od -An -c | tr -d ' ')" = '\n'
+}
+five=(increment sqrt sort select scan)
+interrupted "compare" "3 of 5: sort" compare "${five[@]}" --backend=serial --size=10M --repeat=3
+check "compare: the first two, and the others" json stopped.json '[r["exercise"] for r in d["results"]] == ["increment", "sqrt"] and
+    d["stopped"] == {"by": "signal 2 (Interrupt)", "done": 2, "not_run": ["sort", "select", "scan"]} and d["failed"] == []'
+check "compare: a table of two" test "$(grep -cE '^(increment|sqrt) ' "$work/out")" = 2
+export INTERRUPT_ALONE=1
+interrupted "compare alone" "2 of 5: sqrt" compare "${five[@]}" --backend=serial --size=10M --repeat=3
+check "compare alone: the first one" json stopped.json 'd["stopped"]["not_run"] == ["sqrt", "sort", "select", "scan"]'
+unset INTERRUPT_ALONE
+interrupted "sweep" "2 of 3: " sweep sort --backend=serial --variant=radix,naive,bitonic --size=4M --repeat=3
+check "sweep: the first one" json stopped.json '[r["variant"] for r in d["results"]] == ["radix"] and len(d["best"]) == 1 and
+    d["stopped"]["not_run"] == ["serial naive, size 4000000, block -", "serial bitonic, size 4000000, block -"]'
+interrupted "laws" "3 of 4" laws sort --backend=omp --threads=1,2,3 --size=4M --repeat=3
+check "laws: all strong points, one weak" json stopped.json 'len(d["laws"]["strong"]) == 3 and len(d["laws"]["weak"]) == 1 and
+    d["stopped"]["not_run"] == ["weak scaling, n = 2", "weak scaling, n = 3"]'
+check "laws: Amdahl's law is fitted" grep -q '^Amdahl: f = ' "$work/out"
+check "laws: Gustafson's is not" grep -q '^Gustafson: not fitted: 1 point of weak scaling' "$work/out"
+INTERRUPT_AT="1 of 5" on_terminal compare "${five[@]}" --backend=serial --size=10M --repeat=3
+check "nothing is done: nothing is shown" test "$status" = 130 -a ! -s "$work/out"
+ok "compare, with all" compare sort --backend=serial --size=1k --repeat=1 --json
+check "nothing is missing" json "$work/out" '"stopped" not in d'
+
 summary

@@ -68,7 +68,8 @@ def check_result(row, spread_of):
         return
     yield "gbytes_per_s", row["gbytes_per_s"], over(row["bytes"] / 1e9, row["kernel_s"])
     flops = row["flops"]  # null: nothing says how many a kernel of the user's does
-    yield "gflops", row["gflops"], flops if flops is None else over(flops / 1e9, row["kernel_s"])
+    # Earlier versions had 0 where nobody counted operations.
+    yield "gflops", row["gflops"], over(flops / 1e9, row["kernel_s"]) if flops else None if row["gflops"] is None else 0
     if "spread" in row:
         times = row["times_s"][spread_of]
         yield "spread", row["spread"], (part(times, 0.75) - part(times, 0.25)) / part(times, 0.5)
@@ -279,6 +280,9 @@ def main():
     ceilings = good("ceiling", run("ceiling", "--size=1000000", *QUICK[::2]))["ceilings"]
     compared = good("compare", run("compare", "sort", "increment", "--size=1000", *QUICK), ceilings)
     good("sweep", run("sweep", "sort", "--size=1000,2000", "--variant=radix,bitonic", "--backend=serial", "--repeat=3"))
+    stopped = run("sweep", "sort", "--size=1000,2000,3000", "--variant=radix", "--backend=serial", "--min-time=0.6", "--max-time=0.7")
+    assert stopped["stopped"]["done"] + len(stopped["stopped"]["not_run"]) == 3, stopped["stopped"]
+    good("a sweep that was stopped", stopped)
     if any(b["name"] == "hip-cpu" and b["usable"] for b in run("info")["backends"]):
         kernels = ("kernel", *(str(SOURCE / f"docs/kernels/{name}.hip") for name in ("sum", "sum_race")), "range:{n},dtype=i32", "out=1",
                    "{n}", "--let=n=300,500", "--backend=hip-cpu", *QUICK[:2])
