@@ -71,7 +71,8 @@ refused "a range for a matrix" 2 "0:9: the matrix is 9; expected 2 dimensions" s
 refused "no range" 2 "'0:x' is not a range; expected FIRST:END" sort 0:x
 refused "a step of 0" 2 "a range of this length cannot be made" sort 0:9:0
 refused "halves in i32" 2 "'0:1:0.5': i32 does not hold all of its numbers" sort 0:1:0.5 --dtype=i32
-refused "a number alone" 2 "5: cannot be read" sort 5
+run sort 5
+check "a number alone is no range" grep -q "'5' is a number and no file" "$work/err"
 refused "--seed with a range" 2 "--seed: has no effect" sort 0:9 --seed=3
 
 # The k-th made array has the seed plus k; a word's own seed counts more; --seed is taken where a word is random.
