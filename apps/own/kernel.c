@@ -48,21 +48,13 @@ static void settle(exercise *e)
 
 /* --------------------------------------------------------------------------------------------------- launch ---- */
 
-/* Ends the command where --warp names another number than a GPU's. */
-static void check_warp(const kernel_options *own, const fl_device_info *device)
-{
-    if (own->warp && !device->emulation && device->warp_size != atoi(kernel_warps[own->warp]))
-        option_fail("warp", "a warp of %s has %d threads; hip-cpu alone takes another number", device->resource,
-                    device->warp_size);
-}
-
 /* Its code there, compiled at the first call. */
 static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device *device, kernel_code **found)
 {
     kernel_code *code = own->code;
     fl_status status;
 
-    check_warp(own, fl_device_describe(device));
+    kernel_check_warp(own, fl_device_describe(device));
     while (code < own->code + MOST_FUNCTION_DEVICES - 1 && code->device &&
            (code->device != device || code->text != k->text))
         code++;

@@ -256,6 +256,13 @@ static void add_parameters(const kernel_options *own, formula_names *names)
     }
 }
 
+void kernel_check_warp(const kernel_options *own, const fl_device_info *device)
+{
+    if (own->warp && !device->emulation && device->warp_size != atoi(kernel_warps[own->warp]))
+        option_fail("warp", "a warp of %s has %d threads; hip-cpu alone takes another number", device->resource,
+                    device->warp_size);
+}
+
 /* The value of --flops or --bytes; NaN: it is not given. */
 static double work_of(const char *option, const char *text, const formula_names *names)
 {

@@ -117,6 +117,9 @@ char *kernel_define_value(const char *define, int i);
  * --let and block.x, block.y and block.z. Ends the command where a formula is wrong. */
 void kernel_fill(kernel_options *own, const char **arguments, int argument_count);
 
+/* Ends the command where --warp names another number than the GPU's. */
+void kernel_check_warp(const kernel_options *own, const fl_device_info *device);
+
 /* Computes --flops and --bytes from the names of --let, the block, the kernel's whole numbers, and of each array
  * NAME.size (its elements), NAME.bytes and NAME.shape[0]. Call it when the arguments are there. */
 void kernel_count_work(kernel_options *own);
