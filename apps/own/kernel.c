@@ -156,6 +156,7 @@ static void plan(exercise *e)
     kernel_options *own = e->own;
     char arrays[sizeof e->title] = "";
 
+    kernel_take_warp(own, e->backends);
     for (int i = 0; i < own->array_count + own->output_count; i++) {
         const bool in = i < own->array_count;
         const host_array *a = in ? own->arrays[i] : &own->begins[i - own->array_count];

@@ -215,6 +215,17 @@ static const char *fill(kernel_options *own, const char *option, const char *tex
     return filled;
 }
 
+/* The emulation reads the threads of a warp from a macro. */
+static void add_warp(kernel_options *own)
+{
+    int macros = 0;
+
+    while (own->macros[macros])
+        macros++;
+    if (own->warp)
+        own->macros[macros] = own->warp == 1 ? "FLYNN_WARP=32" : "FLYNN_WARP=64";
+}
+
 void kernel_fill(kernel_options *own, const char **arguments, int argument_count)
 {
     formula_names names = {0};
@@ -232,8 +243,7 @@ void kernel_fill(kernel_options *own, const char **arguments, int argument_count
     int macros = 0;
     for (; own->defines[macros]; macros++)
         own->macros[macros] = fill(own, "define", own->defines[macros], &names);
-    if (own->warp)
-        own->macros[macros] = own->warp == 1 ? "FLYNN_WARP=32" : "FLYNN_WARP=64";
+    add_warp(own);
     for (int i = 0; i < argument_count; i++)
         arguments[i] = fill(own, NULL, arguments[i], &names);
 }
@@ -253,6 +263,25 @@ static void add_parameters(const kernel_options *own, formula_names *names)
         formula_name_add(names, (int64_t)host_array_bytes(value), "%.40s.bytes", p->name);
         for (int d = 0; d < value->ndim; d++)
             formula_name_add(names, value->shape[d], "%.40s.shape[%d]", p->name, d);
+    }
+}
+
+void kernel_take_warp(kernel_options *own, const backend_list *backends)
+{
+    enum { OF_64 = 2 }; /* in kernel_warps */
+    int gpus = 0;
+
+    for (int i = 0; backends && i < backends->count; i++) {
+        const fl_device_info *device = fl_device_describe(backends->open[i].device);
+        if (device->emulation || strcmp(device->flynn_class, "SIMT") != 0)
+            continue;
+        if (device->warp_size != atoi(kernel_warps[OF_64]))
+            return;
+        gpus++;
+    }
+    if (gpus > 0 && own->warp == 0) {
+        own->warp = OF_64;
+        add_warp(own);
     }
 }
 

@@ -117,6 +117,10 @@ char *kernel_define_value(const char *define, int i);
  * --let and block.x, block.y and block.z. Ends the command where a formula is wrong. */
 void kernel_fill(kernel_options *own, const char **arguments, int argument_count);
 
+/* Without --warp, and if all GPUs that run have warps of 64 threads, the emulation that computes what is expected has
+ * them, too. */
+void kernel_take_warp(kernel_options *own, const backend_list *backends);
+
 /* Ends the command where --warp names another number than the GPU's. */
 void kernel_check_warp(const kernel_options *own, const fl_device_info *device);
 

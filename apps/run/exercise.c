@@ -300,7 +300,7 @@ static void take_scalar(const exercise *e, choice *one)
     const bool scalar = strcmp(fl_device_describe(one->on->device)->flynn_class, "SISD") == 0;
     const char *variant = e->kind->scalar && scalar && strcmp(one->variant, "auto") == 0 ? e->kind->scalar(e) : NULL;
 
-    if (variant)
+    if (variant && backend_offers(one->on->device, e->kind->name, variant))
         one->variant = variant;
 }
 

@@ -50,6 +50,7 @@ __device__ inline void flynn_syncwarp()
 template <typename T> __device__ inline flynn_lanes flynn_match(flynn_lanes lanes, T value)
 {
     flynn_lanes same = 0;
+    lanes &= __ballot(1);
     for (int lane = 0; lane < warpSize; lane++)
         same |= (flynn_lanes)(lanes >> lane & 1 && __shfl(value, lane) == value) << lane;
     return same;
@@ -58,6 +59,11 @@ template <typename T> __device__ inline flynn_lanes flynn_match_all(flynn_lanes 
 {
     *all = flynn_match(lanes, value) == (lanes & __ballot(1));
     return *all ? lanes : 0;
+}
+/* CUDA's takes the lane modulo the width, HIP's before ROCm 6 does not. */
+template <typename T> __device__ inline T flynn_shuffle(T value, int lane, int width = warpSize)
+{
+    return __shfl(value, lane & (width - 1), width);
 }
 template <typename T, typename Both> __device__ inline T flynn_reduce(flynn_lanes lanes, T value, Both both)
 {
@@ -73,11 +79,14 @@ template <typename T, typename Both> __device__ inline T flynn_reduce(flynn_lane
     }
     return sum;
 }
+/* Those of HIP 5.2, as hiprtc compiles them, look at 32 lanes alone. */
+#define __any(vote) (__ballot(vote) != 0)
+#define __all(vote) (__ballot(!(vote)) == 0)
 #undef __syncwarp
 #undef __activemask
 #define __syncwarp(...) flynn_syncwarp()
 #define __activemask() __ballot(1)
-#define __shfl_sync(lanes, ...) __shfl(__VA_ARGS__)
+#define __shfl_sync(lanes, ...) flynn_shuffle(__VA_ARGS__)
 #define __shfl_up_sync(lanes, ...) __shfl_up(__VA_ARGS__)
 #define __shfl_down_sync(lanes, ...) __shfl_down(__VA_ARGS__)
 #define __shfl_xor_sync(lanes, ...) __shfl_xor(__VA_ARGS__)

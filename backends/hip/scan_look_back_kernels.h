@@ -408,7 +408,9 @@ __global__ GPU_LAUNCH_BOUNDS(Threads, Threads == scan_usual_threads ? scan_usual
                                                                     : 1) void look_back_kernel(looking_back<Op> a)
 {
     GPU_DYNAMIC_SHARED(memory);
-    scan_block<Op, (Threads > scan_usual_threads)>(a, memory).run();
+    looking_back<Op> of = a; /* addresses in vector registers: the scalar ones do not suffice on AMD's GPUs */
+    gpu_in_vector(of.in, of.out, of.tile, of.next);
+    scan_block<Op, (Threads > scan_usual_threads)>(of, memory).run();
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 architecture=$1
 quick=(--backend=hip-amd --repeat=1 --warmup=0)
 
-ok "info" info
+ok "info" info --long
 check "the device" grep -q "device 0: emulated $architecture" "$work/out"
 
 # They have no exercise; kernel has a test of its own.
@@ -41,6 +41,9 @@ ok "a result" map x 1:2 --dtype=f32 -o one.npy --backend=serial
 one=(kernel one.hip out=1 1 --expect=one.npy "${quick[@]}")
 FLYNN_COMPILE_TIMEOUT=0.001 refused "a limit of time" 4 "hiprtc did not end within 0.001 s (FLYNN_COMPILE_TIMEOUT)" "${one[@]}"
 ok "without it" "${one[@]}"
+# What is expected is computed with warps of this GPU's size, and the upper lanes count, too.
+printf '__global__ void k(int *out) { int t = threadIdx.x; out[t] = __any(t %% 64 == 40) + 2 * __all(t %% 64 != 50); }\n' >votes.hip
+ok "a kernel with warp functions" kernel votes.hip out=256 --block=256 --grid=1 "${quick[@]}"
 printf '__global__ void k(float *out, int n) { out[0] = m; }\n' >wrong.hip
 run kernel wrong.hip out=1 1 --expect=one.npy "${quick[@]}"
 check "an error in the text" grep -q "wrong.hip:1:49: 'm' is not known" "$work/err"
@@ -61,6 +64,6 @@ AMD_EMULATOR_DEVICES=0 refused "no GPU" 3 hip-amd sort --size=10 --backend=hip-a
 AMD_EMULATOR_MEMORY=10000 refused "too little memory" 4 memory sort --size=5000 --backend=hip-amd
 AMD_EMULATOR_ARCHITECTURE=gfx1234 refused "a GPU that the plugin is not built for" 3 \
     "this GPU is gfx1234 (emulated gfx1234); rebuild with -DFLYNN_AMD_ARCHITECTURES=gfx1234" sort --size=10 --backend=hip-amd
-AMD_EMULATOR_ARCHITECTURE=gfx1234 ok "info tells the option, too" info
+AMD_EMULATOR_ARCHITECTURE=gfx1234 ok "info tells the option, too" info --long
 check "the option" grep -q "rebuild with -DFLYNN_AMD_ARCHITECTURES=gfx1234$" "$work/out"
 summary

@@ -207,6 +207,7 @@ class Run:
 
 # What a command says of times that it measured beside the other runs here; on stdout a line below the table.
 BUSY = re.compile("again on a quiet machine")
+WRITTEN = re.compile(r"^flynn \S+: \S+ is written: ")  # a note on what was there before the failure
 BUSY_ROW = re.compile(r"^[^\n]*do not trust its times;\s+measure\s+again on a quiet machine[^\n]*\n", re.MULTILINE)
 
 
@@ -255,7 +256,7 @@ CANNOT_RUN = re.compile(f"^cannot run: .*({LEFT_OUT.pattern}|out of host memory|
 
 def judge(run, clean):
     """What is wrong with a run; None: nothing."""
-    lines = [line for line in run.err.splitlines() if line.strip() and not BUSY.search(line)]
+    lines = [line for line in run.err.splitlines() if line.strip() and not BUSY.search(line) and not WRITTEN.search(line)]
     printed = run.out.decode()
     listed = run.case.words[0] == "sweep" and CANNOT_RUN.search(printed)
     if run.case.words[0] == "batch" and len(lines) == 2 and lines[0].endswith("--resume does the others"):

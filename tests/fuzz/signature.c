@@ -161,11 +161,15 @@ static void try_expression(const char *text)
     free(function);
 }
 
-/* Blanks the directives that keep the places of errors, which a user's text may not have. */
+/* Blanks the directives that keep the places of errors, and the bounds of the launch, which a user's text may not have.
+ */
 static void blank_lines(char *compiled)
 {
-    static const char before[] = "\nextern \"C\"\n#line ";
+    static const char before[] = "\nextern \"C\"\n#line ", bounds[] = "\nFLYNN_LAUNCH_BOUNDS(";
+    char *from = strstr(compiled, bounds), *end = from ? strstr(from, before) : NULL;
 
+    for (from = end ? memrchr(compiled, '\n', (size_t)(from - compiled)) : NULL; from && from < end; from++)
+        *from = *from == '\n' ? '\n' : ' ';
     for (char *at = strstr(compiled, before); at; at = strstr(at, before))
         for (at += strlen(before) - strlen("#line "); *at != '\n'; at++)
             *at = ' ';

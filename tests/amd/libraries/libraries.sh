@@ -25,7 +25,7 @@ nothing_is_left() {
     grep -q alive "$work/record" && ! grep alive "$work/record" | grep -v 'alive=0$'
 }
 
-ok "info" info
+ok "info" info --long
 for library in rocBLAS rocSOLVER convolve1d; do
     check "$library: missing, and reported" grep -q "lacks: .*$library.*not found" "$work/out"
 done
@@ -176,7 +176,7 @@ another="needs libamdhip64.so.99, but this plugin has libamdhip64.so"
 with another refused "rocBLAS of another ROCm" 3 "librocblas.so.4 $another" "${reconstruct[@]}" "${quick[@]}"
 with another refused "rocSOLVER of another ROCm" 3 "librocsolver.so.0 $another" "${svd[@]}" "${quick[@]}"
 with another refused "hipFFT of another ROCm" 3 "libhipfft.so.0 $another" "${fft[@]}" "${quick[@]}"
-with another ok "info" info
+with another ok "info" info --long
 check "they are not loaded, and reported" grep -q "lacks: .*librocblas.so.4 $another" "$work/out"
 with another ok "auto does without them" svd --size=20 --keep=5 "${quick[@]}"
 another="calls libamdhip64.so.99, but this plugin has libamdhip64.so"

@@ -121,7 +121,7 @@ ON_EVERY_BACKEND(kernel_warps, without_masks)
                         "    for (int by = 1; by < warpSize; by *= 2) {\n"
                         "        int below = __shfl_up(scan, by);\n        scan += lane >= by ? below : 0;\n    }\n"
                         "    r[0] = sum;\n    r[1] = scan;\n"
-                        "    r[2] = __shfl(v, 11, 8);\n    r[3] = __shfl_down(v, 3, 8);\n"
+                        "    r[2] = __shfl(v, 3, 8);\n    r[3] = __shfl_down(v, 3, 8);\n"
                         "    r[4] = (int)(2 * __shfl(v + 0.5f, lane ^ 1));\n"
                         "    r[5] = __popcll(__ballot(v % 3 == 0));\n"
                         "    r[6] = __any(v == 4) + 2 * __all(v < 101);\n"
