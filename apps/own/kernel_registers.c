@@ -212,7 +212,7 @@ static json_t *make_row(const kernel_options *own, const kernel_text *k, const c
                                        "scalar_spilled", "local_bytes",  "shared_bytes",     "waves"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_put(row, keys[i], json_null());
-    for (int i = 0; i < MOST_REPORTED && !reason && v->numbers[i].key; i++)
+    for (int i = 0; part && !reason && i < MOST_REPORTED && v->numbers[i].key; i++)
         json_put(row, v->numbers[i].key, number_of(part, length, &v->numbers[i]));
     json_put(row, "reason", json_text(reason));
     if (reason)

@@ -32,5 +32,5 @@ struct made_kind {
     double extent[2]; /* least and largest element of a kind whose keys do not give them */
 };
 
-enum { MADE_KINDS = 9 };
+enum { MADE_RANGE = 3, MADE_KINDS = 9 }; /* the place of `range`; how many there are */
 extern const made_kind made_kinds[MADE_KINDS];

@@ -273,7 +273,7 @@ static bool read_range(const char *word, const fl_dtype *usual, made_array *made
 
     if (!number_read(word, &n, why))
         return false;
-    *made = (made_array){.kind = kind_of("range:"),
+    *made = (made_array){.kind = &made_kinds[MADE_RANGE],
                          .dtype = usual ? *usual : FL_F32,
                          .ndim = 1,
                          .shape = {n.count, 1, 1, 1},

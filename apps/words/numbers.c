@@ -22,7 +22,7 @@ static bool read_number(const char **text, double *value, bool *whole)
 bool number_is_range(const char *word)
 {
     double value;
-    bool whole;
+    bool whole = true;
 
     return read_number(&word, &value, &whole) && word[-1] == ':';
 }
