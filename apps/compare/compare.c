@@ -236,7 +236,7 @@ static json_t *run_named(const common_options *common, const compare_options *ow
     return run_all(common, own, kinds, count);
 }
 
-/* What `auto` is now, in another process, because this one opens no device. */
+/* Returns the backend that `auto` chooses now. Another process finds it, because this one opens no device. */
 static json_t *ask_auto(const void *unused)
 {
     common_options one = {.backends = (char *[]){(char *)"auto"}, .backend_count = 1};

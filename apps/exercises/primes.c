@@ -217,7 +217,8 @@ static json_t *sum_of(const host_array *primes)
 static void add_json(const exercise *e, const measurement *m, json_t *row)
 {
     const primes_options *own = e->own;
-    const char *launch = strchr(m->timing.variant, '-'); /* of "trial-all"; "sieve" has none: all at once */
+    const char *launch =
+        strchr(m->timing.variant, '-'); /* "-all" of "trial-all"; NULL for "sieve", which launches once */
     const int method = launch ? (int)(launch - m->timing.variant) : (int)strlen(m->timing.variant);
     const int64_t here = m->results[0].shape[0], *primes = m->results[0].data, count = group_count(here);
     const double last = group_most(here > 0 ? (double)primes[here - 1] : 0);

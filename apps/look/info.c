@@ -63,7 +63,7 @@ static json_t *json_backend(const fl_backend_info *b)
     return entry;
 }
 
-/* What can run, and how what cannot is enabled: a line each. */
+/* Prints the line of one backend: whether it can run, or how to enable it. */
 static void print_short(const fl_backend_info *b)
 {
     const fl_probe *p = &b->probe;
@@ -88,7 +88,7 @@ static void print_short(const fl_backend_info *b)
         text_print("  remark: %s\n", b->remark);
 }
 
-/* Those that can run first. */
+/* Lists backends that can run before the others. */
 static void print_all(void)
 {
     const char *before = "without an optional library: ";

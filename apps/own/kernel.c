@@ -78,7 +78,7 @@ static fl_status kernel_on(kernel_options *own, const kernel_text *k, fl_device 
     return FL_OK;
 }
 
-/* A kernel that --expect names has a grid of its own. */
+/* The kernel that --expect names is launched on its own grid. */
 static void choose_grid(const kernel_options *own, const kernel_text *k, const int block[3], int64_t grid[3])
 {
     const int64_t *given = k == &own->kernel ? own->grid : own->expect_grid;

@@ -188,7 +188,7 @@ static char *error_of(const kernel_text *k, const char *messages)
     return memory_print("%.*s", (int)strcspn(messages, "\n"), messages);
 }
 
-/* What a kernel takes of a GPU: its numbers, or the reason why they are not known. */
+/* Returns the registers and memory that a kernel needs on a GPU, or the reason why they are unknown. */
 static json_t *make_row(const kernel_options *own, const kernel_text *k, const char *target)
 {
     const vendor *v = vendor_of(target);

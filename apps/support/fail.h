@@ -56,7 +56,7 @@ int exit_code_of(fl_status status);
 
 /* Unless `status` is FL_OK: fails with fl_last_error() and the status's exit code. */
 void must(fl_status status);
-/* The same with another message than fl_last_error(). */
+/* Like must(), with a message of the caller's in place of fl_last_error(). */
 void must_say(fl_status status, const char *message);
 
 /* From now on an error of the device is one of the user's code, the `what`: must() and must_say() end with exit code 1.

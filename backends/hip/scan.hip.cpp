@@ -56,7 +56,7 @@ void plan_once(const fl_scan_args *args, fl_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------ look-back ---- */
 
-/* Calls f with whether a block has more threads than the usual one, as a constant. */
+/* Calls f with a constant: whether a block has more threads than the usual one. */
 template <typename F>
 void with_large(int threads, F f)
 {
@@ -133,8 +133,9 @@ fl_status look_back(const fl_context *context, const fl_scan_args *args, const f
         if (status != FL_OK)
             return status;
     }
-    return hip_queue(context, look_back_kernel < Op, Large ? 1024 : scan_usual_threads >,
-                     dim3((unsigned)launch->grid[0]), dim3_of(launch), (size_t)launch->shared_bytes, a);
+    constexpr int most = Large ? 1024 : scan_usual_threads;
+    return hip_queue(context, look_back_kernel<Op, most>, dim3((unsigned)launch->grid[0]), dim3_of(launch),
+                     (size_t)launch->shared_bytes, a);
 }
 
 fl_status run_look_back(const fl_context *context, const void *arguments, const fl_launch *launch)

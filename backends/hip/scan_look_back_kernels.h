@@ -402,13 +402,13 @@ __device__ void scan_block<Op, Large>::run() const
     }
 }
 
-/* For blocks of at most `Threads`. */
+/* The kernel for blocks of at most `Threads` threads. */
 template <typename Op, int Threads>
 __global__ GPU_LAUNCH_BOUNDS(Threads, Threads == scan_usual_threads ? scan_usual_blocks<typename Op::value>
                                                                     : 1) void look_back_kernel(looking_back<Op> a)
 {
     GPU_DYNAMIC_SHARED(memory);
-    looking_back<Op> of = a; /* addresses in vector registers: the scalar ones do not suffice on AMD's GPUs */
+    looking_back<Op> of = a; /* addresses go to vector registers, because AMD's GPUs have too few scalar ones */
     gpu_in_vector(of.in, of.out, of.tile, of.next);
     scan_block<Op, (Threads > scan_usual_threads)>(of, memory).run();
 }
