@@ -82,8 +82,8 @@ struct measurement {
     fl_group_timing cost;             /* of this rank's last pass */
     rank_facts *ranks;                /* of each rank; NULL: there is one */
     compare_result check;
-    differences wrong; /* the elements of the first result that are wrong */
-    char check_method[96];
+    differences wrong;      /* the elements of the first result that are wrong */
+    char check_method[512]; /* may hold a file's path */
 };
 
 /* An input: a file, or what `make` makes. */

@@ -161,12 +161,15 @@ lessons() {
     right reconstruct.hip "${matrix[@]}" --block=16x16
     right reconstruct_tiled.hip "${matrix[@]}" --block=16x16 -D TILE=16
     right reconstruct_register.hip "${matrix[@]}" --block=16x4 --grid=5x4 -D TILE=16 -D ROWS=4
-    product=(u.npy s.npy vt.npy out=50x70 50 70 20 --block=16x4 --expect="$kernels/reconstruct.hip")
+    folder="$work/$(printf 'folder%.0s' {1..24})" # messages name a long path whole
+    mkdir -p "$folder" && cp "$kernels/reconstruct.hip" "$folder"
+    product=(u.npy s.npy vt.npy out=50x70 50 70 20 --block=16x4 --expect="$folder/reconstruct.hip")
     product=(kernel "$kernels/reconstruct_register.hip" "${product[@]}" --grid=5x4 -D TILE=16 -D ROWS=4 --backend="$gpu" "${quick[@]}")
     ok "the expected kernel has a grid of its own" "${product[@]}"
     run "${product[@]}" --expect-grid=5x4
     check "or the one that is given" test "$status" = 1
-    check "what it leaves out is named" grep -q 'reconstruct.hip on hip-cpu no thread writes 2380 of the 3500 elements of' "$work/err"
+    check "what it leaves out is named" grep -q "$folder/reconstruct.hip on hip-cpu no thread writes 2380 of the 3500 elements of" "$work/err"
+    check "and what it was checked against" grep -q "^checked against: $folder/reconstruct.hip on hip-cpu$" "$work/out"
     wrong reconstruct_no_barrier.hip "$race" "${matrix[@]}" --block=16x16 -D TILE=16
     matrices=(u.npy vt.npy out=50x70 50 70 20 --block=16x16 -D TILE=16 --expect=product.npy)
     right matmul_tiled.hip "${matrices[@]}"

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the outputs of the user's kernel should be: an expression, an array, or the results of a kernel.
+ */
+#include "kernel_expected.h"
+#include "function.h"
+#include "kernel_findings.h"
+#include "kernel_launch.h"
+#include "kernel_rows.h"
+
+#include "files/files.h"
+#include "run/reference.h"
+#include "support/fail.h"
+#include "support/memory.h"
+#include "support/progress.h"
+#include "view/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_expression(const exercise *e, expected_results *x)
+{
+    const kernel_options *own = e->own;
+    const output_spec *o = &own->specs[0];
+    host_array one = reference_array(FL_I64, 1, (int64_t[]){1}); /* for an expression that names no array */
+    fl_device *device = reference_device("map", "reference");
+    user_function f = {.text = memory_text(own->expect), .shown_as = "--expect", .is_expression = true};
+    const int most = own->array_count < FL_MAX_EXPRESSION_INPUTS ? own->array_count : FL_MAX_EXPRESSION_INPUTS;
+    const int arrays = user_expression_reads(own->expect) ? most : 0;
+    fl_array *in[FL_MAX_EXPRESSION_INPUTS], *out;
+    fl_function *function;
+
+    f.inputs[0] = FL_I64;
+    for (int i = 0; i < arrays; i++)
+        f.inputs[i] = own->arrays[i]->dtype;
+    host_array_set(&one, 0, 0);
+    user_function_count_inputs(&f, arrays > 0 ? arrays : 1);
+    must(user_function_on(&f, device, &function));
+    for (int i = 0; i < f.count; i++)
+        in[i] = reference_upload(device, arrays ? own->arrays[i] : &one, false);
+    must(fl_array_create(device, fl_function_describe(function)->result, o->ndim, o->shape, &out));
+    must(fl_map(device, function, (const fl_array *const *)in, f.count, out, &(fl_run){.variant = "reference"}));
+    x->value[x->count++] = reference_fetch(out);
+    for (int i = 0; i < f.count; i++)
+        fl_array_free(in[i]);
+    user_function_free(&f);
+    fl_device_close(device);
+    host_array_free(&one);
+    x->how = own->expect;
+}
+
+static void expect_file(const exercise *e, expected_results *x)
+{
+    static const input_kind any_array = {"expected result", 0, FL_MAX_DIMS, true};
+    const kernel_options *own = e->own;
+
+    const array_source source = exercise_source(e, own->expect, &own->specs[0].dtype);
+    x->value[x->count++] = exercise_read(&source, &any_array);
+    if (host_array_size(&x->value[0]) != output_size(&own->specs[0]))
+        fail(EXIT_BAD_INPUT, "--expect: %s is %s, and %s is %s", own->expect,
+             format_shape(x->value[0].ndim, x->value[0].shape).text, own->outputs[0],
+             format_shape(own->specs[0].ndim, own->specs[0].shape).text);
+    x->how = own->expect;
+}
+
+static bool runs_on_hip_cpu(const exercise *e)
+{
+    for (int i = 0; e->backends && i < e->backends->count; i++)
+        if (strcmp(fl_device_describe(e->backends->open[i].device)->backend, "hip-cpu") == 0)
+            return true;
+    return false;
+}
+
+/* The results of a kernel on a device. false: it cannot run there, or does not compile. */
+static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
+{
+    kernel_options *own = e->own;
+    const bool other = k != &own->kernel;
+    fl_array *in[MOST_INPUTS], *out[MOST_OUTPUTS] = {NULL}, *whole[MOST_OUTPUTS] = {NULL};
+    fl_run run = {0};
+    fl_status status;
+    kernel_code *code;
+
+    memcpy(run.block, e->common.block, sizeof run.block);
+    for (int i = 0; i < e->input_count; i++)
+        in[i] = reference_upload(device, &e->inputs[i], false);
+    for (int i = 0; i < own->output_count; i++) {
+        must(watch_create(device, own->specs[i].dtype, output_size(&own->specs[i]), &whole[i], &out[i]));
+        must(fl_array_write(out[i], own->begins[i].data, NULL));
+    }
+    /* A kernel whose accesses would end this process is to be told so by its first pass. */
+    status = kernel_launch(e, k, device, in, out, &run, other || (runs_on_hip_cpu(e) && !own->unwatched), false);
+    if (status == FL_OK && other && kernel_on(own, k, device, &code) == FL_OK)
+        findings_unwritten(fl_kernel_found(code->kernel), x->unwritten, sizeof x->unwritten);
+    if (status == FL_E_MEMORY)
+        must(status);
+    for (int i = 0; i < own->output_count; i++) {
+        if (status == FL_OK)
+            x->value[x->count++] = reference_fetch(out[i]);
+        else
+            fl_array_free(out[i]);
+        fl_array_free(whole[i]);
+    }
+    for (int i = 0; i < e->input_count; i++)
+        fl_array_free(in[i]);
+    return status == FL_OK;
+}
+
+/* Computes what is expected: on hip-cpu; or, where another kernel is named and hip-cpu does not exist, on the first
+ * backend. */
+static void expect_run(const exercise *e, const kernel_text *k, expected_results *x)
+{
+    const kernel_text *own = &((const kernel_options *)e->own)->kernel;
+    const bool other = strcmp(k->text, own->text) != 0 || strcmp(k->info.name, own->info.name) != 0;
+    fl_device *device = NULL;
+
+    progress("%s: expected result", k->shown_as);
+    x->how = k->shown_as;
+    if (fl_device_open("hip-cpu", &device) == FL_OK && run_once(e, k, device, x))
+        x->on = "hip-cpu";
+    else if (other && e->backends && run_once(e, k, e->backends->open[0].device, x))
+        x->on = e->backends->open[0].requested;
+    x->itself = !other;
+    fl_device_close(device);
+}
+
+static void expect_kernel(const exercise *e, expected_results *x)
+{
+    const kernel_options *own = e->own;
+    kernel_text other = kernel_text_read(own->expect, NULL);
+    bool alike = other.info.count == own->kernel.info.count;
+
+    for (int i = 0; i < other.info.count && alike; i++) {
+        const fl_parameter *a = &other.info.parameters[i], *b = &own->kernel.info.parameters[i];
+        alike = a->dtype == b->dtype && a->is_array == b->is_array && a->is_constant == b->is_constant;
+    }
+    if (!alike)
+        fail(EXIT_BAD_INPUT, "--expect: the kernel of %s takes other arguments than that of %s", own->expect,
+             own->kernel.shown_as);
+    expect_run(e, &other, x);
+    if (x->count == 0 && *own->log)
+        kernel_text_must(&other, FL_E_SOURCE, own->log);
+    if (x->count == 0)
+        fail(EXIT_CANNOT_RUN, "--expect: %s cannot run here: %s", own->expect, fl_last_error());
+    kernel_text_free(&other);
+}
+
+void kernel_expect(exercise *e)
+{
+    const kernel_options *own = e->own;
+    expected_results *x = memory_zeroed(1, sizeof *x);
+
+    x->how = x->on = "";
+    if (own->only_prints)
+        x->count = 0;
+    else if (!own->expect)
+        expect_run(e, &own->kernel, x);
+    else if (file_ends_in(own->expect, ".npy") || file_ends_in(own->expect, ".png") || made_is_word(own->expect))
+        expect_file(e, x);
+    else if (kernel_is_file(own->expect))
+        expect_kernel(e, x);
+    else
+        expect_expression(e, x);
+    e->expected = x;
+}
