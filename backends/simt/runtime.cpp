@@ -25,7 +25,7 @@ __thread simt_place here;
 
 simt_place *begin_here()
 {
-    here.shared = nullptr; /* grid.cpp's */
+    here.shared = nullptr; /* runner.cpp's */
     return &here;
 }
 

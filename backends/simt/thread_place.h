@@ -53,7 +53,7 @@ struct simt_place {
     unsigned char *shared; /* the block's dynamic shared memory */
     void (*leave)(simt_place *place, simt_why why); /* nullptr: no kernel runs here */
     const char *ended;                              /* what the thread called to end the program, or `said` */
-    void *runner;                                   /* grid.cpp's */
+    void *runner;                                   /* runner.cpp's */
     int number;                                     /* the thread's number in its block */
     bool watched;                                   /* the launch is: `turn` is called at each access and fence */
     const void *where;                              /* what the thread continues with after its barrier */

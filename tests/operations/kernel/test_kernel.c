@@ -394,15 +394,16 @@ ON_EVERY_BACKEND(kernel, threads_that_wait)
          BLOCKS},
     };
     fl_device *device = open_device(on->resource);
-    for (size_t i = 0; i < COUNT(cases) && fl_device_describe(device)->emulation; i++) {
-        const int zeros[2] = {0};
+    for (size_t i = 0; i < 2 * COUNT(cases) && fl_device_describe(device)->emulation; i++) {
+        const int zeros[2] = {0}, at = (int)(i / 2);
         int got[2];
-        fl_kernel *kernel = kernel_of(device, cases[i].text);
+        fl_kernel *kernel = kernel_of(device, cases[at].text);
         fl_array *out = array_of(device, FL_I32, 2, zeros);
+        must(fl_kernel_watch(kernel, i % 2 == 1));
         must(fl_kernel_launch(kernel, (const int64_t[]){BLOCKS, 1, 1}, 0, &(fl_argument){.array = out}, 1,
                               &(fl_run){.block = {THREADS}}));
         must(fl_array_to_host(out, got));
-        cr_expect(got[0] == cases[i].wanted, "%s\n%d, expected %d", cases[i].text, got[0], cases[i].wanted);
+        cr_expect(got[0] == cases[at].wanted, "%s\n%d, expected %d", cases[at].text, got[0], cases[at].wanted);
         fl_kernel_free(kernel);
         fl_array_free(out);
     }
