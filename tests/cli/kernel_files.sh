@@ -61,6 +61,51 @@ refused "a number as --expect's output" 2 "--expect: n is no output: it is a num
 refused "a number for an array" 2 "'5': y is a f32 * that the kernel can write; expected out, out=SHAPE or inout:FILE" \
     kernel saxpy.cu 0:10 5 10 "${hip[@]}"
 
+# Structs of numbers, enums, std::, HIP's older names, alignas behind __shared__, parts of a long namespace.
+cat >bodies.cu <<'END_OF_FILE'
+#include <algorithm>
+#include <cmath>
+namespace course::bodies
+{
+enum class Mode : uint8_t { still, moving };
+struct __align__(8) Body {
+    float position[2], velocity[2];
+    __device__ float speed() const { return std::sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]); }
+};
+typedef struct { double charge; int kind; } Particle;
+__global__ void move(const Body *bodies, const Particle *particles, float out[][2], Mode mode, std::size_t n)
+{
+    __shared__ alignas(16) float fastest[64];
+    const std::size_t i = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
+    fastest[hipThreadIdx_x] = i < n ? bodies[i].speed() : 0;
+    __syncthreads();
+    if (i >= n)
+        return;
+    out[i][0] = mode == Mode::moving ? std::max(fastest[threadIdx.x], 5.0f) : 0;
+    unsafeAtomicAdd(&out[i][1], (float)particles[i].charge + particles[i].kind);
+}
+}
+END_OF_FILE
+"$PYTHON" - "$here" <<'END_OF_SCRIPT'
+import struct
+import sys
+sys.path.insert(0, sys.argv[1])
+import files
+open("bodies.npy", "wb").write(files.npy([v for i in range(100) for v in (0, 0, 3 * i / 100, 4 * i / 10)], (100, 4), "<f4"))
+open("particles.npy", "wb").write(files.npy(list(b"".join(struct.pack("<di4x", i, 7) for i in range(100))), (100, 16), "|u1"))
+open("moved.npy", "wb").write(files.npy([v for i in range(100) for v in (
+    max(5, ((3 * i / 100) ** 2 + (4 * i / 10) ** 2) ** 0.5), i + 7)], (100, 2), "<f4"))
+END_OF_SCRIPT
+ok "structs and enums" kernel bodies.cu bodies.npy particles.npy out=100x2 1 100 --block=64 --expect=moved.npy "${hip[@]}"
+check "are right" grep -q " ok (emulation)$" "$work/out"
+run kernel bodies.cu bodies.npy particles.npy out=100x2 1 101 --block=64 "${hip[@]}"
+check "beyond the structs" test "$status" = 1
+says "names the struct" "reads bodies[100], beyond its 100 elements"
+printf 'struct Particle { float x; };\n__global__ void k(Particle p, float *x) { x[0] = p.x; }\n' >bodies_by_value.cu
+run kernel bodies_by_value.cu 1 out "${hip[@]}"
+check "a struct by value" test "$status" = 2
+says "is refused" "bodies_by_value.cu:2:19: 'Particle' is a type of the text's own; a kernel takes numbers"
+
 # What the text cannot prove to be only read is an output: by an address, an alias, a reference, a macro.
 for body in 'atomicAdd(&a[i], 1.0f)' 'float *p = a + i; *p += 1' 'float &r = a[i]; r += 1' 'add(a[i])' 'ADD(a[i], 1)' '++a[i]' \
     '*(a + i) += 1' 'a[i] += 1'; do

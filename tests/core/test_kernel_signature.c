@@ -106,6 +106,83 @@ Test(kernel_signature, heads)
         "void host() { }",
         "b::k", "k(i32 *x)");
     expect_kernel("__global__ void k(clock_t *x, uint n, uchar *y) { }", NULL, "k(i64 *x, i64:u4 n, u8 *y)");
+    expect_kernel("enum a { p, q };\nenum class b : uint8_t { p };\ntypedef enum { r } c;\n"
+                  "__global__ void k(a x, enum a y, b *z, c w, const std::size_t n) { }",
+                  NULL, "k(i32:4 x, i32:4 y, u8 *z, i32:4 w, i64:u8 n)");
+    expect_kernel("#define N 4\n__global__ void k(float a[N][N], const int b[][2][3]) { }", NULL,
+                  "k(f32 *a, const i32 *b)");
+}
+
+/* What a compiler gets: the kernel's whole name, and what the C++ library has under a plain one. */
+Test(kernel_signature, compiled)
+{
+    static const char *const texts[][2] = {
+        {"namespace a::b { __global__ void k(int *x) { x[0] = 1; } }\nint main() { }", "\nusing a::b::k;\n"},
+        {"namespace a { namespace { namespace b { __global__ void k(int *x) { } } } }", "\nusing a::b::k;\n"},
+        {"__device__ float f(float x) { return x > 0 ? x : std::sqrt(std :: max(x, 1.0f)); }\n"
+         "__global__ void k(float *x) { x[0] = f(x[1]); std::size_t n = 0; }",
+         "return x > 0 ? x :      sqrt(       max(x, 1.0f)); }\n"},
+        {"struct alignas(8) s { int n; };\nstruct __align__(8) t { s n; };\n"
+         "__global__ void k(int *x) { t a; x[0] = a.n.n; }",
+         "struct alignas(8) s { int n; };\nstruct __align__(8) t { s n; };\n"},
+        {"__global__ void k(int *x) { extern __shared__ alignas (16) int a[]; __shared__\nalignas(int) int b; b = "
+         "a[0]; "
+         "}",
+         "{ alignas (16) extern __shared__ int a[]; alignas(int)\n__shared__ int b; b = a[0]; }"},
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        core_kernel_signature signature;
+        core_text_error error;
+        char *clean;
+        cr_assert(core_kernel_signature_read(texts[i][0], NULL, &signature, &clean, &error) == FL_OK, "%s",
+                  texts[i][0]);
+        cr_expect(strstr(signature.compiled, texts[i][1]), "%s", signature.compiled);
+        free(signature.compiled);
+        free(clean);
+    }
+}
+
+/* clang-format off */
+#define STRUCTS(of) \
+    of(FL_F32, float, struct s { float x, y, z; float v[2][3]; };) \
+    of(FL_F64, double, typedef struct { double a; } t; struct s { double x; t n[3]; };) \
+    of(FL_U8, char, struct s { double a; int b; };) \
+    of(FL_U8, char, struct s { char a; short b; char c[5]; long d; char e; };) \
+    of(FL_U8, char, struct p { char a; double b; }; struct s { struct p x, y; char z; };) \
+    of(FL_I32, int, enum e { zero }; struct s { enum e a; int b; };) \
+    of(FL_U8, char, struct s { unsigned char r, g, b; };)
+/* clang-format on */
+
+/* The size of a struct is the compiler's. */
+Test(kernel_signature, structs)
+{
+#define SIZE_OF(dtype, number, ...) \
+    { \
+        __VA_ARGS__ \
+        const size_t bytes = sizeof(struct s); \
+        sizes[count++] = bytes / sizeof(number); \
+    }
+#define TEXT_OF(dtype, number, ...) {dtype, #__VA_ARGS__ "\n__global__ void k(struct s *x) { }"},
+    static const struct {
+        fl_dtype dtype;
+        const char *text;
+    } cases[] = {STRUCTS(TEXT_OF)};
+    size_t sizes[COUNT(cases)], count = 0;
+
+    STRUCTS(SIZE_OF)
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        core_kernel_signature signature;
+        core_text_error error;
+        char *clean;
+        cr_assert(core_kernel_signature_read(cases[i].text, NULL, &signature, &clean, &error) == FL_OK, "%s: %s",
+                  cases[i].text, error.what);
+        const core_parameter *p = &signature.parameters[0];
+        cr_expect(p->dtype == cases[i].dtype && (size_t)p->lanes == sizes[i], "%s: %d of %s, not %zu", cases[i].text,
+                  p->lanes, fl_dtype_name(p->dtype), sizes[i]);
+        free(signature.compiled);
+        free(clean);
+    }
 }
 
 /* The kernel gets a plain name where it stands, and every place stays. */
@@ -231,7 +308,14 @@ Test(kernel_signature, mistakes)
         {"__global__ void k(float *x, ) { }", "1:29: a parameter is missing"},
         {"__global__ void k(float *x int n) { }", "1:28: 'int' stands behind 'x': is a ',' missing?"},
         {"__global__ void k(float &x) { }", "1:25: '&' cannot stand in a kernel's parameter"},
-        {"struct s { int n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"struct s { int n; };\n__global__ void k(s x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"struct s { int *n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own; a kernel takes"},
+        {"struct s { int n : 3; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
+        {"struct s { s n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
+        {"struct s : t { int n; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
+        {"struct s { virtual void f(); int n; };\n__global__ void k(s *x) { }",
+         "2:19: 's' is a type of the text's own"},
+        {"union s { int n; float x; };\n__global__ void k(s *x) { }", "2:19: 's' is a type of the text's own"},
         {"__global__ void k(half *x) { }", "1:19: 'half': numbers of 16 and 8 bits need headers"},
         {"__global__ void k(cudaTextureObject_t t) { }", "1:19: 'cudaTextureObject_t': Flynn has no textures"},
         {"__device__ float f() { return tex2D(t, 0, 0); }\n__global__ void k(float *x) { x[0] = f(); }",
@@ -240,7 +324,9 @@ Test(kernel_signature, mistakes)
          "1:35: 'this_grid': a barrier of all blocks needs a cooperative launch"},
         {"__global__ void k(float *x) { auto g = cg::coalesced_threads(); }",
          "1:44: 'coalesced_threads': groups of the lanes that happen to run are not there"},
-        {"__global__ void k(float *x) { x[0] = std::sqrt(2.0f); }", "1:38: 'std': the C++ library is not there"},
+        {"__global__ void k(float *x) { x[0] = std::accumulate(x, x + 2, 0.0f); }", "1:38: 'std': the C++ library is"},
+        {"__global__ void k(float *x) { using std::sqrt; }", "1:37: 'std': the C++ library is not there"},
+        {"__global__ void k(std::vector<int> x) { }", "1:19: 'std': the C++ library is not there"},
         {"__global__ void k(float *x) { curandState s; curand_init(1, 2, 3, &s); }",
          "1:31: 'curandState': cuRAND is not"},
         {"__global__ void a(int *x) { }\n__global__ void k(int *x) { a<<<1, 1>>>(x); }",

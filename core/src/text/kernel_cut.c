@@ -4,6 +4,7 @@
  * each in its place, the rest blank.
  */
 #include "kernel_cut.h"
+#include "kernel_rewrite.h"
 #include "text_functions.h"
 #include "device/status.h"
 
@@ -420,8 +421,10 @@ fl_status cut_end(kernel_cut *cut)
             continue;
         if (!item->is_kept && !(item->kind == CORE_ITEM_OTHER && is_own_scope(cut, item))) {
             blank(cut->clean, item->start, item->at, item->end);
-        } else if (!chosen && item->kind == CORE_ITEM_VARIABLE) {
-            note_unfilled(item, cut);
+        } else {
+            core_kernel_rewrite(cut->clean, item);
+            if (!chosen && item->kind == CORE_ITEM_VARIABLE)
+                note_unfilled(item, cut);
         }
         if (!chosen)
             continue;

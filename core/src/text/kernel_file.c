@@ -21,6 +21,7 @@ typedef struct item_reader {
     core_item item;
     core_token before, last; /* the token before the present one at the item's own level; the last name there */
     bool has_parameters, has_value, is_type, is_typedef;
+    bool awaits_tag; /* struct, class, union or enum was read; attributes may precede the tag */
 } item_reader;
 
 static const core_token nothing;
@@ -138,7 +139,7 @@ static fl_status open_scope(item_reader *r, const core_token *name)
     if (!scopes)
         return FL_E_MEMORY;
     f->scopes = scopes;
-    f->scopes[f->scope_count] = (core_scope){*name, r->scope};
+    f->scopes[f->scope_count] = (core_scope){*name, r->scope, r->scope};
     r->scope = f->scope_count++;
     return FL_OK;
 }
@@ -158,13 +159,15 @@ static fl_status read_word(item_reader *r, const core_token *word)
         r->is_type = r->is_type || !r->has_parameters;
     else if (core_token_is(word, "typedef"))
         r->is_typedef = true;
-    if (is_attribute(&r->before) || core_token_is_one_of(word, "__restrict__", "final", NULL))
+    if (core_token_is_one_of(word, "struct", "class", "union", "enum", NULL)) {
+        r->awaits_tag = true;
         return FL_OK;
-    /* The tag of a type, before its "{" or base. */
-    if (core_token_is_one_of(&r->before, "struct", "class", "union", "enum", NULL) && !core_token_is(word, "class") &&
-        !is_attribute(word))
-        return add_name(r, word);
-    return FL_OK;
+    }
+    if (!r->awaits_tag || is_attribute(&r->before) || is_attribute(word) ||
+        core_token_is_one_of(word, "__restrict__", "final", NULL))
+        return FL_OK;
+    r->awaits_tag = false;
+    return add_name(r, word);
 }
 
 /* Adds the enumerators, or for another type nothing; the reader stands after the "{". */
@@ -279,7 +282,7 @@ static fl_status read_item(item_reader *r, core_token *token)
     r->item.first = *token;
     r->item.at = token->at;
     r->before = r->last = nothing;
-    r->has_parameters = r->has_value = r->is_type = r->is_typedef = false;
+    r->has_parameters = r->has_value = r->is_type = r->is_typedef = r->awaits_tag = false;
     if (core_token_is(token, "using"))
         return read_using(r);
     while (status == FL_OK && !ends && token->kind != CORE_TOKEN_END) {
@@ -308,6 +311,7 @@ static fl_status read_item(item_reader *r, core_token *token)
             status = add_name(r, &r->last);
         }
         const core_token present = *token;
+        r->awaits_tag = r->awaits_tag && !core_token_is_one_of(token, "{", ":", ";", ",", ">", "*", "&", ")", NULL);
         if (status == FL_OK && core_token_is_one_of(token, "(", "[", "{", NULL))
             status = read_bracket(r, token, &ends);
         else if (status == FL_OK && core_token_is(token, ";"))
@@ -346,7 +350,7 @@ static bool begins_scope(item_reader *r, const core_token *first, fl_status *sta
     if (*status == FL_OK)
         *status = open_scope(r, &name);
     if (*status == FL_OK)
-        r->file.scopes[r->scope].outer = outer; /* where the "}" leads */
+        r->file.scopes[r->scope].after = outer;
     r->reader = reader;
     return true;
 }
@@ -378,7 +382,7 @@ fl_status core_file_read(core_file *file, const char *text, core_text_error *err
         if (token.kind == CORE_TOKEN_DIRECTIVE)
             status = read_macro(&r, &token);
         else if (core_token_is(&token, "}"))
-            r.scope = r.scope >= 0 ? r.file.scopes[r.scope].outer : -1;
+            r.scope = r.scope >= 0 ? r.file.scopes[r.scope].after : -1;
         else if (!core_token_is(&token, ";") && !begins_scope(&r, &token, &status))
             status = status == FL_OK ? read_item(&r, &token) : status;
     }

@@ -30,7 +30,8 @@ typedef struct core_item {
 
 typedef struct core_scope {
     core_token name; /* length 0: a namespace without a name */
-    int outer;       /* -1: file level */
+    int outer;       /* the namespace that it is in; -1: file level */
+    int after;       /* where its "}" leads: that of `namespace A::B {` out of both */
 } core_scope;
 
 /* A name that an item defines. */

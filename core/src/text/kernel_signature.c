@@ -2,6 +2,8 @@
 #include "kernel_signature.h"
 #include "kernel_cut.h"
 #include "kernel_refused.h"
+#include "kernel_rewrite.h"
+#include "kernel_type.h"
 #include "kernel_written.h"
 #include "device/status.h"
 
@@ -23,122 +25,25 @@ static fl_status fail_at(const core_token *token, core_text_error *error, const 
 
 /* One that is read. */
 typedef struct parameter_reader {
-    core_type type;
+    kernel_type type;
     core_token first, name;
-    int pointers;
-    bool is_constant; /* what the pointer points to */
-    bool is_vector;   /* float4 and the like, whose elements have the type */
 } parameter_reader;
-
-/* Reads the name of a vector type, "float4" or "uint2", and finds the type of its elements, for a pointer. */
-static bool add_vector(parameter_reader *p, const core_token *token)
-{
-    static const char *const elements[][3] = {{"char", "char"},
-                                              {"uchar", "unsigned", "char"},
-                                              {"short", "short"},
-                                              {"ushort", "unsigned", "short"},
-                                              {"int", "int"},
-                                              {"uint", "unsigned", "int"},
-                                              {"long", "long"},
-                                              {"ulong", "unsigned", "long"},
-                                              {"longlong", "long", "long"},
-                                              {"ulonglong", "unsigned", "long"}, /* `unsigned long` has as many bits */
-                                              {"float", "float"},
-                                              {"double", "double"}};
-    core_token element = *token;
-
-    if (token->kind != CORE_TOKEN_NAME || p->type.words != 0 || !strchr("1234", token->at[--element.length]))
-        return false;
-    for (size_t i = 0; i < sizeof elements / sizeof *elements && !p->is_vector; i++) {
-        p->is_vector = core_token_is(&element, elements[i][0]);
-        for (int w = 1; p->is_vector && w < 3 && elements[i][w]; w++)
-            core_type_add(&p->type, &(core_token){CORE_TOKEN_NAME, elements[i][w], strlen(elements[i][w]), 0, 0});
-    }
-    return p->is_vector;
-}
-
-static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_token *name, int depth);
-
-/* Adds the words of what a name stands for. */
-static bool add_words(parameter_reader *p, const kernel_cut *cut, core_reader reader, const char *end, int depth)
-{
-    core_text_error unused;
-    core_token token;
-    bool any = false;
-
-    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < end &&
-           !core_token_is(&token, ";")) {
-        if (core_token_is(&token, "const"))
-            p->is_constant = true;
-        else if (core_token_is(&token, "*") && p->pointers == 0 && any)
-            p->pointers = 1;
-        else if (!core_type_add(&p->type, &token) && !add_vector(p, &token) && !add_alias(p, cut, &token, depth))
-            return false;
-        any = true;
-    }
-    return any;
-}
-
-/* Reads a name of a type that the text defines, by typedef, using or #define, or a template's parameter. */
-static bool add_alias(parameter_reader *p, const kernel_cut *cut, const core_token *name, int depth)
-{
-    enum { DEEPEST = 8 };
-    static const char *const usual[][2] = {{"uchar", "unsigned char"},
-                                           {"ushort", "unsigned short"},
-                                           {"uint", "unsigned int"},
-                                           {"ulong", "unsigned long"},
-                                           {"clock_t", "long"}};
-    core_reader reader;
-
-    if (name->kind != CORE_TOKEN_NAME || depth == DEEPEST || p->type.words != 0)
-        return false;
-    for (int i = 0; i < cut->template_count; i++) {
-        const cut_parameter *t = &cut->template[i];
-        if (!t->is_type || t->name.length != name->length || memcmp(t->name.at, name->at, name->length) != 0)
-            continue;
-        core_reader_start(&reader, t->value);
-        return add_words(p, cut, reader, t->value + strlen(t->value), depth + 1);
-    }
-    const core_defined *d = core_file_find(&cut->file, name);
-    for (int same = 0; d && same < DEEPEST && d < cut->file.names + cut->file.name_count && core_defined_is(d, name);
-         d++, same++) {
-        core_reader from;
-        const char *end;
-        if (cut_alias(&cut->file.items[d->item], name, &from, &end))
-            return add_words(p, cut, from, end, depth + 1);
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        if (!core_token_is(name, usual[i][0]))
-            continue;
-        core_reader_start(&reader, usual[i][1]);
-        return add_words(p, cut, reader, usual[i][1] + strlen(usual[i][1]), depth + 1);
-    }
-    return false;
-}
-
-/* Returns whether the text defines the name as a struct, class or union. */
-static bool is_struct(const kernel_cut *cut, const core_token *name)
-{
-    const core_defined *d = core_file_find(&cut->file, name);
-
-    return d && cut->file.items[d->item].kind == CORE_ITEM_TYPE;
-}
 
 static fl_status fail_of_type(const kernel_cut *cut, const core_token *token, core_text_error *error)
 {
     const core_token_text shown = core_token_show(token);
     const char *name = shown.text, *why = core_type_refused(token);
     const core_type none = {0};
-    parameter_reader vector = {.type = none};
+    kernel_type vector = {.words = none};
 
-    if (is_struct(cut, token))
+    if (kernel_type_is_struct(cut, token))
         return core_source_fail(error, token->line, token->column,
                                 "'%s' is a type of the text's own; a kernel takes numbers, and pointers to them: give "
                                 "each member an array or a number of its own",
                                 name);
     if (why)
         return core_source_fail(error, token->line, token->column, "'%s': %s", name, why);
-    if (add_vector(&vector, token) || core_token_is(token, "dim3"))
+    if ((kernel_type_add(&vector, cut, token) && vector.lanes > 0) || core_token_is(token, "dim3"))
         return core_source_fail(error, token->line, token->column,
                                 "'%s' alone is no argument: give the kernel its members as numbers, or a pointer",
                                 name);
@@ -150,16 +55,16 @@ static fl_status fail_of_type(const kernel_cut *cut, const core_token *token, co
 static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core_token *token, core_text_error *error)
 {
     if (core_token_is_one_of(token, "volatile", "register", "__restrict__", "__restrict", "restrict",
-                             "__grid_constant__", NULL))
+                             "__grid_constant__", "enum", "struct", "class", "typename", NULL))
         return FL_OK;
     if (core_token_is(token, "const")) {
-        p->is_constant = p->is_constant || p->pointers == 0;
+        p->type.is_constant = p->type.is_constant || p->type.pointers == 0;
         return FL_OK;
     }
     if (core_token_is(token, "*")) {
-        if (p->type.words == 0)
+        if (p->type.words.words == 0)
             return fail_at(token, error, "a pointer to nothing: its type is missing");
-        return ++p->pointers == 1 ? FL_OK : fail_at(token, error, "a pointer to a pointer: a kernel takes arrays");
+        return ++p->type.pointers == 1 ? FL_OK : fail_at(token, error, "a pointer to a pointer: a kernel takes arrays");
     }
     if (token->kind != CORE_TOKEN_NAME)
         return core_source_fail(error, token->line, token->column, "'%s' cannot stand in a kernel's parameter",
@@ -168,9 +73,9 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
     if (p->name.length > 0)
         return core_source_fail(error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
                                 core_token_show(token).text, core_token_show(&p->name).text);
-    if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) || add_alias(p, cut, token, 0)))
+    if (p->type.pointers == 0 && kernel_type_add(&p->type, cut, token))
         return FL_OK;
-    if (p->type.words == 0)
+    if (p->type.words.words == 0)
         return fail_of_type(cut, token, error);
     p->name = *token;
     return FL_OK;
@@ -195,32 +100,55 @@ static fl_status settle(const parameter_reader *p, const kernel_cut *cut, const 
 
     if (first->length == 0)
         return fail_at(end, error, "a parameter is missing");
-    if (!core_type_lies(&p->type, &parameter->layout) || (p->is_vector && p->pointers == 0))
+    if (!core_type_lies(&p->type.words, &parameter->layout) || (p->type.lanes > 0 && p->type.pointers == 0))
         return fail_of_type(cut, first, error);
     if (p->name.length == 0)
         return fail_at(first, error, "a parameter without a name");
     if (p->name.length >= CORE_NAME_SIZE)
         return fail_at(&p->name, error, "a name of more than 63 bytes");
     memcpy(parameter->name, p->name.at, p->name.length);
-    parameter->is_array = p->pointers > 0;
-    parameter->is_constant = parameter->is_array && p->is_constant;
-    parameter->lanes = p->is_vector ? first->at[first->length - 1] - '0' : 1;
+    parameter->is_array = p->type.pointers > 0;
+    parameter->is_constant = parameter->is_array && p->type.is_constant;
+    parameter->lanes = p->type.lanes > 0 ? p->type.lanes : 1;
     if (!parameter->is_array)
-        core_type_dtype(&p->type, &parameter->dtype, &is_bool);
+        core_type_dtype(&p->type.words, &parameter->dtype, &is_bool);
     else if (!dtype_of_elements(&parameter->layout, &parameter->dtype))
         return fail_at(first, error, "no array has elements of two bytes: use int, or uint8_t");
     return FL_OK;
 }
 
+/* Skips "space::" before a name, which is then in *token as "space" was. What is refused for its namespace stays. */
+static bool skip_space(head_reader *h, core_token *token)
+{
+    core_reader reader = h->reader;
+    core_text_error unused;
+    core_token name;
+
+    for (int i = 0; i < 2; i++)
+        if (core_token_next_of_code(&reader, &name, &unused) != FL_OK || !core_token_is(&name, ":"))
+            return false;
+    if (core_token_next_of_code(&reader, &name, &unused) != FL_OK || name.kind != CORE_TOKEN_NAME ||
+        (core_type_refused(token) && !(core_token_is(token, "std") && core_std_has(&name))))
+        return false;
+    h->reader = reader;
+    *token = name;
+    return true;
+}
+
 /* Reads a parameter, up to the "," or ")" after it, which is in *token. */
 static fl_status read_parameter(head_reader *h, core_parameter *parameter, core_token *token)
 {
-    parameter_reader p = {.pointers = 0};
+    parameter_reader p = {.first.length = 0};
+    bool has_brackets = false;
     fl_status status = FL_OK;
 
     while (status == FL_OK && !core_token_is_one_of(token, ",", ")", NULL)) {
-        if (core_token_is(token, "[") && p.name.length > 0 && p.pointers == 0) {
-            p.pointers = 1; /* T name[] is a pointer, too */
+        while (token->kind == CORE_TOKEN_NAME && skip_space(h, token))
+            continue;
+        if (core_token_is(token, "[") && p.name.length > 0 && (p.type.pointers == 0 || has_brackets)) {
+            p.type.pointers =
+                1; /* T name[] is a pointer, too, and T name[][3] points to elements one after the other */
+            has_brackets = true;
             status = core_skip_brackets(&h->reader, h->error);
         } else {
             status = add_word(&p, h->cut, token, h->error);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * What a compiler of device code gets in other words, of the same length. */
+#ifndef FLYNN_CORE_KERNEL_REWRITE_H
+#define FLYNN_CORE_KERNEL_REWRITE_H
+
+#include "kernel_file.h"
+
+/* Whether a device has std::NAME as NAME. */
+bool core_std_has(const core_token *name);
+
+/* Rewrites an item in the text that it was read from: std::sqrt becomes sqrt, and alignas goes before extern and
+ * __shared__. */
+void core_kernel_rewrite(char *clean, const core_item *item);
+
+#endif

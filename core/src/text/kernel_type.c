@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel_type.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 8 };
+
+/* Reads the name of a vector type, "float4" or "uint2", and finds the type of its elements, for a pointer. */
+static bool add_vector(kernel_type *p, const core_token *token)
+{
+    static const char *const elements[][3] = {{"char", "char"},
+                                              {"uchar", "unsigned", "char"},
+                                              {"short", "short"},
+                                              {"ushort", "unsigned", "short"},
+                                              {"int", "int"},
+                                              {"uint", "unsigned", "int"},
+                                              {"long", "long"},
+                                              {"ulong", "unsigned", "long"},
+                                              {"longlong", "long", "long"},
+                                              {"ulonglong", "unsigned", "long"}, /* `unsigned long` has as many bits */
+                                              {"float", "float"},
+                                              {"double", "double"}};
+    core_token element = *token;
+
+    if (token->kind != CORE_TOKEN_NAME || p->words.words != 0 || !strchr("1234", token->at[--element.length]))
+        return false;
+    for (size_t i = 0; i < sizeof elements / sizeof *elements && p->lanes == 0; i++) {
+        p->lanes = core_token_is(&element, elements[i][0]) ? token->at[element.length] - '0' : 0;
+        for (int w = 1; p->lanes > 0 && w < 3 && elements[i][w]; w++)
+            core_type_add(&p->words, &(core_token){CORE_TOKEN_NAME, elements[i][w], strlen(elements[i][w]), 0, 0});
+    }
+    return p->lanes > 0;
+}
+
+static bool add_word(kernel_type *p, const kernel_cut *cut, const core_token *word, int depth);
+
+/* Adds the words of what a name stands for. */
+static bool add_words(kernel_type *p, const kernel_cut *cut, core_reader reader, const char *end, int depth)
+{
+    core_text_error unused;
+    core_token token;
+    bool any = false;
+
+    while (core_token_next(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END && token.at < end &&
+           !core_token_is_one_of(&token, ";", "{", NULL)) {
+        if (core_token_is(&token, "const"))
+            p->is_constant = true;
+        else if (core_token_is(&token, "*") && p->pointers == 0 && any)
+            p->pointers = 1;
+        else if (!add_word(p, cut, &token, depth))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static bool equals(const core_token *a, const core_token *b)
+{
+    return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+}
+
+/* Adds the type in which the values of an enum lie: the one after ":", else int. false: the item defines none. */
+static bool add_enum(kernel_type *p, const kernel_cut *cut, const core_item *item, const core_token *name, int depth)
+{
+    core_reader reader = item->start, number;
+    core_text_error unused;
+    core_token token;
+    bool is_named = equals(&item->name, name);
+
+    if (core_token_next_of_code(&reader, &token, &unused) != FL_OK ||
+        (core_token_is(&token, "typedef") && core_token_next_of_code(&reader, &token, &unused) != FL_OK) ||
+        !core_token_is(&token, "enum"))
+        return false;
+    while (core_token_next_of_code(&reader, &token, &unused) == FL_OK && token.kind != CORE_TOKEN_END &&
+           token.at < item->end && !core_token_is_one_of(&token, ":", "{", NULL))
+        is_named = is_named || equals(&token, name);
+    if (!is_named) /* but one of its values is */
+        return false;
+    if (core_token_is(&token, ":"))
+        return add_words(p, cut, reader, item->end, depth + 1);
+    core_reader_start(&number, "int");
+    return add_words(p, cut, number, number.at + strlen(number.at), depth + 1);
+}
+
+/* ------------------------------------------------------------------------------------------------- structs ---- */
+
+/* The members of a struct that were read. */
+typedef struct members {
+    core_reader reader;
+    const kernel_cut *cut;
+    const core_item *item;
+    int depth, structs; /* structs: kernel_type's */
+    int64_t bytes;
+    int alignment;
+    core_type words; /* of the first number */
+    bool is_mixed;   /* others have other types */
+} members;
+
+static bool next_of(members *m, core_token *token)
+{
+    core_text_error unused;
+
+    return core_token_next_of_code(&m->reader, token, &unused) == FL_OK && token->kind != CORE_TOKEN_END &&
+           token->at < m->item->end;
+}
+
+/* Places `count` elements behind the members before. */
+static bool place(members *m, const kernel_type *type, int64_t count)
+{
+    enum { MOST = 1 << 20, WIDEST = 16 };
+    core_type_layout number;
+    int64_t size;
+    int alignment;
+
+    if (!core_type_lies(&type->words, &number))
+        return false;
+    size = number.size * (int64_t)(type->lanes > 0 ? type->lanes : 1);
+    alignment = type->alignment > 0 ? type->alignment : type->lanes == 2 || type->lanes == 4 ? (int)size : number.size;
+    alignment = alignment > WIDEST && type->alignment == 0 ? WIDEST : alignment;
+    m->is_mixed = m->is_mixed || (m->bytes > 0 && m->words.words != type->words.words);
+    m->words = type->words;
+    m->bytes = (m->bytes + alignment - 1) / alignment * alignment + size * count;
+    m->alignment = alignment > m->alignment ? alignment : m->alignment;
+    return m->bytes <= MOST;
+}
+
+/* Skips the rest of a function of the struct, or of a declaration that is no member. */
+static bool skip_declaration(members *m, core_token *token)
+{
+    core_text_error unused;
+
+    while (!core_token_is(token, ";")) {
+        const bool is_body = core_token_is(token, "{");
+        if ((is_body || core_token_is(token, "(")) && core_skip_brackets(&m->reader, &unused) != FL_OK)
+            return false;
+        if (is_body)
+            return true;
+        if (!next_of(m, token))
+            return false;
+    }
+    return true;
+}
+
+/* Reads "[2][3]" and an initial value, up to the "," or ";" after them. *count: elements. */
+static bool read_extent(members *m, core_token *token, int64_t *count)
+{
+    enum { MOST = 1 << 20 };
+    core_text_error unused;
+
+    for (*count = 1; core_token_is(token, "[");) {
+        core_token number;
+        if (!next_of(m, &number) || number.kind != CORE_TOKEN_NUMBER || !next_of(m, token) ||
+            !core_token_is(token, "]") || !next_of(m, token))
+            return false;
+        *count *= strtoll(number.at, NULL, 0);
+        if (*count <= 0 || *count > MOST)
+            return false;
+    }
+    while (!core_token_is_one_of(token, ",", ";", NULL)) {
+        if (!core_token_is_one_of(token, "=", "{", NULL) && token->kind != CORE_TOKEN_NUMBER)
+            return false; /* among others a bit-field */
+        if (core_token_is(token, "{") && core_skip_brackets(&m->reader, &unused) != FL_OK)
+            return false;
+        if (!next_of(m, token))
+            return false;
+    }
+    return true;
+}
+
+/* Reads a declaration that begins with *token: "float x, y[3];", or a function. */
+static bool read_members(members *m, core_token *token)
+{
+    const bool is_enum = core_token_is(token, "enum");
+    kernel_type type = {.structs = m->structs};
+    int64_t count;
+
+    if (core_token_is_one_of(token, "public", "private", "protected", NULL))
+        return next_of(m, token); /* the ":" */
+    if (core_token_is_one_of(token, "virtual", "union", "~", NULL))
+        return false;
+    if (core_token_is_one_of(token, "static", "using", "typedef", "friend", "template", "__host__", "__device__",
+                             "constexpr", "inline", "explicit", NULL))
+        return skip_declaration(m, token);
+    while (core_token_is_one_of(token, "const", "volatile", "mutable", "struct", "class", "enum", NULL) ||
+           add_word(&type, m->cut, token, m->depth + 1))
+        if (!next_of(m, token))
+            return false;
+    m->structs = type.structs;
+    if (core_token_is(token, "(") || core_token_is(token, "operator") || (is_enum && type.words.words == 0))
+        return skip_declaration(m, token);
+    if (type.words.words == 0 || type.pointers > 0) /* the struct's own name begins a constructor */
+        return token->kind == CORE_TOKEN_NAME && next_of(m, token) && core_token_is(token, "(") &&
+               skip_declaration(m, token);
+    while (token->kind == CORE_TOKEN_NAME && next_of(m, token)) {
+        if (core_token_is(token, "(") || core_token_is(token, "operator"))
+            return skip_declaration(m, token);
+        if (!read_extent(m, token, &count) || !place(m, &type, count))
+            return false;
+        if (core_token_is(token, ";"))
+            return true;
+        if (!next_of(m, token))
+            return false;
+    }
+    return false;
+}
+
+/* Adds a struct that has numbers alone: without pointers, a base or virtual functions. */
+static bool add_struct(kernel_type *p, const kernel_cut *cut, const core_item *item, int depth)
+{
+    enum { MOST_STRUCTS = 64 };
+    members m = {.reader = item->start, .cut = cut, .item = item, .depth = depth, .alignment = 1};
+    core_type_layout number;
+    core_token token;
+
+    m.structs = ++p->structs;
+    if (m.structs > MOST_STRUCTS || item->kind != CORE_ITEM_TYPE || item->template_at.length > 0 || depth >= DEEPEST ||
+        !next_of(&m, &token) || (core_token_is(&token, "typedef") && !next_of(&m, &token)) ||
+        !core_token_is_one_of(&token, "struct", "class", NULL) || !next_of(&m, &token))
+        return false;
+    while (token.kind == CORE_TOKEN_NAME)
+        if (core_token_is_one_of(&token, "__align__", "alignas", NULL)) {
+            core_token bytes;
+            if (!next_of(&m, &token) || !next_of(&m, &bytes) || bytes.kind != CORE_TOKEN_NUMBER ||
+                !next_of(&m, &token) || !core_token_is(&token, ")") || !next_of(&m, &token))
+                return false;
+            m.alignment = (int)strtol(bytes.at, NULL, 0);
+        } else if (!next_of(&m, &token)) {
+            return false;
+        }
+    if (!core_token_is(&token, "{") || m.alignment < 1 || m.alignment > 4096)
+        return false;
+    while (next_of(&m, &token) && !core_token_is(&token, "}"))
+        if (!core_token_is(&token, ";") && !read_members(&m, &token))
+            return false;
+    p->structs = m.structs;
+    if (m.bytes == 0 || !core_type_lies(&m.words, &number))
+        return false;
+    m.bytes = (m.bytes + m.alignment - 1) / m.alignment * m.alignment;
+    if (m.is_mixed) {
+        m.words = (core_type){0};
+        core_type_add(&m.words, &(core_token){CORE_TOKEN_NAME, "uint8_t", 7, 0, 0});
+        number.size = 1;
+    }
+    p->words = m.words;
+    p->lanes = (int)(m.bytes / number.size);
+    p->alignment = m.alignment;
+    return m.bytes % number.size == 0;
+}
+
+/* Reads a name of a type that the text defines, by enum, typedef, using or #define, or a template's parameter. */
+static bool add_alias(kernel_type *p, const kernel_cut *cut, const core_token *name, int depth)
+{
+    static const char *const usual[][2] = {{"uchar", "unsigned char"},
+                                           {"ushort", "unsigned short"},
+                                           {"uint", "unsigned int"},
+                                           {"ulong", "unsigned long"},
+                                           {"clock_t", "long"}};
+    core_reader reader;
+
+    if (name->kind != CORE_TOKEN_NAME || depth == DEEPEST || p->words.words != 0)
+        return false;
+    for (int i = 0; i < cut->template_count; i++) {
+        const cut_parameter *t = &cut->template[i];
+        if (!t->is_type || !equals(&t->name, name))
+            continue;
+        core_reader_start(&reader, t->value);
+        return add_words(p, cut, reader, t->value + strlen(t->value), depth + 1);
+    }
+    const core_defined *d = core_file_find(&cut->file, name);
+    for (int same = 0; d && same < DEEPEST && d < cut->file.names + cut->file.name_count && core_defined_is(d, name);
+         d++, same++) {
+        core_reader from;
+        const char *end;
+        if (add_enum(p, cut, &cut->file.items[d->item], name, depth) ||
+            add_struct(p, cut, &cut->file.items[d->item], depth))
+            return true;
+        if (cut_alias(&cut->file.items[d->item], name, &from, &end))
+            return add_words(p, cut, from, end, depth + 1);
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (!core_token_is(name, usual[i][0]))
+            continue;
+        core_reader_start(&reader, usual[i][1]);
+        return add_words(p, cut, reader, usual[i][1] + strlen(usual[i][1]), depth + 1);
+    }
+    return false;
+}
+
+static bool add_word(kernel_type *p, const kernel_cut *cut, const core_token *word, int depth)
+{
+    return core_type_add(&p->words, word) || add_vector(p, word) || add_alias(p, cut, word, depth);
+}
+
+bool kernel_type_add(kernel_type *type, const kernel_cut *cut, const core_token *word)
+{
+    return add_word(type, cut, word, 0);
+}
+
+bool kernel_type_is_struct(const kernel_cut *cut, const core_token *name)
+{
+    const core_defined *d = core_file_find(&cut->file, name);
+
+    return d && cut->file.items[d->item].kind == CORE_ITEM_TYPE;
+}
