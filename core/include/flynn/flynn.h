@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define FL_VERSION_MAJOR 0
-#define FL_VERSION_MINOR 1
+#define FL_VERSION_MINOR 2
 #define FL_VERSION_PATCH 0
 
 #if defined(__GNUC__) || defined(__clang__)
