@@ -10,6 +10,7 @@
 #   make check-mutants  change the kernels and checks in 200 places: a test must notice each (an hour on two cores)
 #   make check-gpu      on a machine with an NVIDIA GPU: compute-sanitizer, more than 2^32 elements, 10^6 operations
 #   make bench       time the exercises on every backend here
+#   make dist        write out/flynn-VERSION.tar.gz, of the last commit: the same bytes each time
 #   make install     install under PREFIX (/usr/local), within DESTDIR
 #   make deps        install what building and testing need (Debian, Ubuntu)
 #   make deps-deep   install the compilers and analyzers of check-deep, and what deps-page and deps-mpi install (Debian, Ubuntu)
@@ -29,6 +30,8 @@ TESTS := check
 OF_TESTS = $(if $(filter check,$(TESTS)),--label-exclude '^all$$',$(if $(filter all,$(TESTS)),,--label-regex '^($(TESTS))$$'))
 GENERATOR := $(if $(shell command -v ninja),-G Ninja)
 DEMO := out/demo
+DIST := out
+VERSION = $(shell sed -n 's/^.define FL_VERSION_[A-Z]* //p' core/include/flynn/flynn.h | paste -sd .)
 
 BUILD_PACKAGES := gcc g++ cmake make pkg-config libpng-dev libjansson-dev libsmartcols-dev libopenblas0-pthread
 TEST_PACKAGES := ccache gnuplot-nox python3-jsonschema libcriterion-dev libkissfft-float131 valgrind binutils python3 python3-numpy zsh fish groff-base
@@ -73,6 +76,14 @@ check-gpu: tests
 bench: all
 	@for exercise in $$($(BUILD)/bin/flynn --exercises) slice; do $(BUILD)/bin/flynn $$exercise --backend=all || exit 1; done
 
+# What is not committed is not in it, and the time of its files is the commit's.
+dist:
+	@git diff --quiet HEAD || { echo "make dist: needs a git repository, and no changes that are not committed" >&2; exit 1; }
+	@mkdir -p $(DIST)
+	@git -c tar.umask=0022 -c tar.tar.gz.command='gzip -9n' archive --format=tar.gz --prefix=flynn-$(VERSION)/ \
+		--output=$(DIST)/flynn-$(VERSION).tar.gz HEAD
+	@sha256sum $(DIST)/flynn-$(VERSION).tar.gz
+
 install: all
 	@$(CMAKE) --install $(BUILD) --prefix $(PREFIX)
 
@@ -97,4 +108,4 @@ deps-mpi:
 clean:
 	@rm -rf $(BUILD) out
 
-.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean
+.PHONY: all demo tests check check-quick check-deep check-mutants check-gpu bench dist install deps-build deps deps-deep deps-page deps-gpu deps-mpi clean

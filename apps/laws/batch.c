@@ -2,9 +2,11 @@
 #include "batch.h"
 
 #include "ranks/child.h"
+#include "run/stopped.h"
 #include "support/fail.h"
 #include "support/progress.h"
 #include "support/statistics.h"
+#include "view/columns.h"
 #include "view/json.h"
 #include "view/row.h"
 
@@ -37,18 +39,19 @@ static double seconds_of(const json_t *run)
     return row_number(run, "wall_s");
 }
 
-/* The seconds of one batch of the first `images` images. Keeps the first document. */
-static double run_once(const laws_batch *what, int64_t workers, int images, progress_count *p, json_t **first)
+/* Runs one batch of the first `images` images and stores its seconds. Keeps the first document. Returns whether all
+ * images were done: false if a signal or --max-time ended it, or nothing more is to start. */
+static bool run_once(const laws_batch *what, int64_t workers, int images, progress_count *p, json_t **first,
+                     double *seconds)
 {
     common_options common = *what->common;
-    child_words w = child_words_start("batch");
-    json_t *document;
+    child_words w;
+    const json_t *run;
     char backend[64];
-    double seconds;
 
-    if (progress_is_late())
-        fail(EXIT_BROKEN, "--max-time: the time was over after %d of %d processes, and a law needs all", p->done,
-             p->all);
+    if (stopped_now(p->done))
+        return false;
+    w = child_words_start("batch");
     progress("%d of %d", p->done + 1, p->all);
     progress_part((double)p->done / p->all);
     child_words_add(&w, "--pipeline=full");
@@ -65,15 +68,23 @@ static double run_once(const laws_batch *what, int64_t workers, int images, prog
     child_words_add(&w, "--");
     for (int i = 0; i < images; i++)
         child_words_add(&w, "%s", what->source.inputs[i]);
-    document = child_document(&w, "batch");
-    seconds = seconds_of(json_array_get(json_object_get(json_object_get(document, "batch"), "runs"), 0));
+    child_result r = child_run(&w);
+    run = json_array_get(json_object_get(json_object_get(r.document, "batch"), "runs"), 0);
+    if ((!run || row_number(run, "dropped") > 0) && stopped_now(p->done)) {
+        json_decref(r.document);
+        return false;
+    }
+    child_must(&r, "batch");
+    if (row_number(run, "dropped") > 0)
+        fail(EXIT_BROKEN, "--max-time: not even the first batch ended within %g s", what->common->max_time_s);
+    *seconds = seconds_of(run);
     if (*first)
-        json_decref(document);
+        json_decref(r.document);
     else
-        *first = document;
+        *first = r.document;
     p->done++;
     progress_end();
-    return seconds;
+    return true;
 }
 
 static law_point point_of(const laws_batch *what, int64_t workers, int images, double work, const double *seconds,
@@ -94,18 +105,29 @@ static law_point point_of(const laws_batch *what, int64_t workers, int images, d
                        .oversubscribed = workers > what->processors};
 }
 
-/* images[i] images by n[i] workers, in turns. */
-static void measure(const laws_batch *what, const int *images, progress_count *p, json_t **first, law_points *points)
+/* images[i] images by n[i] workers, in turns. A point has the rounds that were run; adds those that were not. */
+static void measure(const laws_batch *what, const int *images, progress_count *p, json_t **first, law_points *points,
+                    json_t *not_run)
 {
     static double seconds[MOST_POINTS][MOST_ROUNDS];
     const int rounds = rounds_of(what);
+    int count[MOST_POINTS] = {0};
 
     for (int r = 0; r < rounds; r++)
         for (int i = 0; i < what->count; i++)
-            seconds[i][r] = run_once(what, what->n[i], images[i], p, first);
-    points->count = what->count;
-    for (int i = 0; i < what->count; i++)
-        points->list[i] = point_of(what, what->n[i], images[i], (double)images[i] / images[0], seconds[i], rounds);
+            if (run_once(what, what->n[i], images[i], p, first, &seconds[i][count[i]]))
+                count[i]++;
+    points->count = 0;
+    for (int i = 0; i < what->count; i++) {
+        const int missing = rounds - count[i];
+        const char *part = count[i] ? cell_print("%d of %d rounds of ", missing, rounds).text : "";
+        if (missing)
+            json_append(not_run,
+                        json_text(cell_print("%s%s scaling, n = %" PRId64, part, points->kind, what->n[i]).text));
+        if (count[i])
+            points->list[points->count++] =
+                point_of(what, what->n[i], images[i], (double)images[i] / images[0], seconds[i], count[i]);
+    }
 }
 
 void laws_batch_find(laws_batch *what)
@@ -131,18 +153,23 @@ json_t *laws_batch_measure(const laws_batch *what, law_points points[2])
     const double most = (double)what->n[what->count - 1];
     progress_count p = {0, 2 * rounds_of(what) * what->count};
     int strong[MOST_POINTS], weak[MOST_POINTS];
-    json_t *document = NULL;
+    json_t *document = NULL, *not_run = json_new_list();
 
+    child_catch_signals();
     for (int i = 0; i < what->count; i++) {
         strong[i] = all;
         weak[i] = (int)fmax(1, round(all * (double)what->n[i] / most));
     }
     points[0].kind = "strong";
     points[0].law = AMDAHL;
-    measure(what, strong, &p, &document, &points[0]);
+    measure(what, strong, &p, &document, &points[0], not_run);
     points[1].kind = "weak";
     points[1].law = GUSTAFSON;
-    measure(what, weak, &p, &document, &points[1]);
+    measure(what, weak, &p, &document, &points[1], not_run);
+    if (!document)
+        stopped_leave();
     json_object_del(document, "batch");
+    json_put(document, "results", json_new_list());
+    stopped_put(document, "points", 2 * what->count - (int)json_array_size(not_run), not_run);
     return document;
 }

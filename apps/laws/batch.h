@@ -9,7 +9,7 @@
 #include "batch/batch.h"
 
 /* The options of TAKES_RUN that `flynn laws batch` takes, besides --backend and --repeat. */
-enum { LAWS_BATCH_TAKES = TAKES_VARIANT | TAKES_BLOCK | TAKES_MAX_MEMORY };
+enum { LAWS_BATCH_TAKES = TAKES_VARIANT | TAKES_BLOCK | TAKES_MAX_MEMORY | TAKES_MAX_TIME };
 
 /* The batches that are measured, and with what. */
 typedef struct laws_batch {
@@ -28,5 +28,6 @@ void laws_batch_find(laws_batch *what);
 
 /* Measures strong scaling (all images, each number of workers in turns) into points[0], and weak scaling (images in
  * proportion to the workers) into points[1]; each time is that of a process from its first image to its last. Ends the
- * command if a batch fails. Returns the document of the first batch, without its results, to be freed. */
+ * command if a batch fails. After a signal or --max-time the points have the rounds that were run, and are missing
+ * where none was. Returns the document of the first batch without its results, with `stopped`, to be freed. */
 json_t *laws_batch_measure(const laws_batch *what, law_points points[2]);

@@ -246,8 +246,7 @@ static laws_batch settle_batch(const common_options *common, laws_options *own)
     laws_batch b = {.common = common, .keep = own->keep};
 
     look_at_backend(common, own);
-    option_refuse(common, TAKES_RUN & ~(LAWS_BATCH_TAKES | TAKES_BACKEND | TAKES_REPEAT | TAKES_MAX_TIME),
-                  "batch does not take it");
+    option_refuse(common, TAKES_RUN & ~(LAWS_BATCH_TAKES | TAKES_BACKEND | TAKES_REPEAT), "batch does not take it");
     option_refuse_own(common, own_options, "batch", "the workers of the pipeline are measured: --threads");
     option_refuse_own(common, own_options, "ranks", "the workers of the pipeline are measured: --threads");
     own->device.threads = processors_count();
@@ -281,7 +280,6 @@ static json_t *measure_batch(const common_options *common, laws_options *own, la
     document = laws_batch_measure(&b, found->points);
     inputs_free(&b.source);
     laws_fit_all(found);
-    json_put(document, "results", json_new_list());
     return document;
 }
 

@@ -161,6 +161,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
     unsigned kinds;
     char name[160];
 
+    kernel_check_unwritten(e, m);
     for (int i = 0; i < x->count; i++) {
         const compare_result one = compare(own, &m->results[i], &x->value[i]);
         compare_merge(&found, &one, 0);
@@ -180,9 +181,6 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
         return compare_unknown(method, size, "the kernel has no output; what it prints is on stderr");
     if (found.failed > 0)
         try_exchanged(e, m);
-    if (found.failed > 0 && *x->unwritten)
-        print_error("--expect: %s: in %s on %s %s; --expect-grid=X[xY] gives it another grid", m->requested, x->how,
-                    x->on, x->unwritten);
     kinds = findings_judge(own, m, &found);
     if (!(kinds & 1u << FL_FOUND_BEYOND)) /* else the same has been said, with its line */
         check_guards(own, m, &found);
@@ -196,11 +194,7 @@ static compare_result check(const exercise *e, const measurement *m, char *metho
 
 static void release(exercise *e)
 {
-    expected_results *x = e->expected;
-
-    for (int i = 0; x && i < x->count; i++)
-        host_array_free(&x->value[i]);
-    free(x);
+    kernel_expected_free(e->expected);
     kernel_arguments_free(e->own);
 }
 

@@ -15,6 +15,7 @@
 #include "support/progress.h"
 #include "view/units.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,39 +73,140 @@ static bool runs_on_hip_cpu(const exercise *e)
     return false;
 }
 
-/* The results of a kernel on a device. false: it cannot run there, or does not compile. */
-static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
+/* Launches a kernel on outputs that begin with these contents. If that succeeds, value[i] gets the results. */
+static fl_status results_of(const exercise *e, const kernel_text *k, fl_device *device, const host_array *begins,
+                            bool watched, host_array *value)
 {
     kernel_options *own = e->own;
-    const bool other = k != &own->kernel;
     fl_array *in[MOST_INPUTS], *out[MOST_OUTPUTS] = {NULL}, *whole[MOST_OUTPUTS] = {NULL};
     fl_run run = {0};
     fl_status status;
-    kernel_code *code;
 
     memcpy(run.block, e->common.block, sizeof run.block);
     for (int i = 0; i < e->input_count; i++)
         in[i] = reference_upload(device, &e->inputs[i], false);
     for (int i = 0; i < own->output_count; i++) {
         must(watch_create(device, own->specs[i].dtype, output_size(&own->specs[i]), &whole[i], &out[i]));
-        must(fl_array_write(out[i], own->begins[i].data, NULL));
+        must(fl_array_write(out[i], begins[i].data, NULL));
     }
-    /* A kernel whose accesses would end this process is to be told so by its first pass. */
-    status = kernel_launch(e, k, device, in, out, &run, other || (runs_on_hip_cpu(e) && !own->unwatched), false);
-    if (status == FL_OK && other && kernel_on(own, k, device, &code) == FL_OK)
-        findings_unwritten(fl_kernel_found(code->kernel), x->unwritten, sizeof x->unwritten);
+    status = kernel_launch(e, k, device, in, out, &run, watched, false);
     if (status == FL_E_MEMORY)
         must(status);
     for (int i = 0; i < own->output_count; i++) {
         if (status == FL_OK)
-            x->value[x->count++] = reference_fetch(out[i]);
+            value[i] = reference_fetch(out[i]);
         else
             fl_array_free(out[i]);
         fl_array_free(whole[i]);
     }
     for (int i = 0; i < e->input_count; i++)
         fl_array_free(in[i]);
-    return status == FL_OK;
+    return status;
+}
+
+static bool same_element(const host_array *a, const host_array *b, int64_t i)
+{
+    const size_t size = fl_dtype_size(a->dtype), at = (size_t)i * size;
+
+    return memcmp((const char *)a->data + at, (const char *)b->data + at, size) == 0;
+}
+
+/* The name of an output in another kernel with such parameters. */
+static const char *name_of_output(const kernel_options *own, const kernel_text *k, int output)
+{
+    for (int i = 0; i < k->info.count; i++)
+        if (own->arguments[i].output == output)
+            return k->info.parameters[i].name;
+    return "";
+}
+
+/* An output that the launch did not read may begin with anything: what another launch, with each bit of such an output
+ * changed, leaves as it was, no thread writes. */
+static void find_unwritten(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
+{
+    kernel_options *own = e->own;
+    host_array begins[MOST_OUTPUTS], again[MOST_OUTPUTS];
+    bool has[MOST_OUTPUTS] = {false}, some = false;
+    kernel_code *code;
+
+    for (int i = 0; i < own->output_count && kernel_on(own, k, device, &code) == FL_OK; i++) {
+        has[i] = findings_unwritten(fl_kernel_found(code->kernel), name_of_output(own, k, i));
+        some = some || has[i];
+    }
+    if (!some)
+        return;
+    for (int i = 0; i < own->output_count; i++) {
+        const host_array *b = &own->begins[i];
+        begins[i] = reference_array(b->dtype, b->ndim, b->shape);
+        for (size_t at = 0; at < host_array_bytes(b); at++)
+            ((unsigned char *)begins[i].data)[at] = ((const unsigned char *)b->data)[at] ^ (has[i] ? 255 : 0);
+    }
+    if (results_of(e, k, device, begins, false, again) == FL_OK)
+        for (int i = 0; i < own->output_count; i++) {
+            const int64_t size = host_array_size(&own->begins[i]);
+            x->unwritten[i] = has[i] ? memory_zeroed((size_t)size, 1) : NULL;
+            for (int64_t at = 0; at < size && has[i]; at++)
+                x->unwritten[i][at] =
+                    same_element(&x->value[i], &own->begins[i], at) && same_element(&again[i], &begins[i], at);
+            host_array_free(&again[i]);
+        }
+    for (int i = 0; i < own->output_count; i++)
+        host_array_free(&begins[i]);
+}
+
+/* The results of a kernel on a device. false: it cannot run there, or does not compile. */
+static bool run_once(const exercise *e, const kernel_text *k, fl_device *device, expected_results *x)
+{
+    kernel_options *own = e->own;
+    const bool other = k != &own->kernel;
+    /* A kernel whose accesses would end this process is to be told so by its first pass. */
+    const bool watched = other || (runs_on_hip_cpu(e) && !own->unwatched);
+
+    if (results_of(e, k, device, own->begins, watched, x->value) != FL_OK)
+        return false;
+    x->count = own->output_count;
+    if (other)
+        find_unwritten(e, k, device, x);
+    return true;
+}
+
+void kernel_check_unwritten(const exercise *e, const measurement *m)
+{
+    const kernel_options *own = e->own;
+    const expected_results *x = e->expected;
+
+    for (int i = 0; i < x->count && !x->itself; i++) {
+        const output_spec *o = &own->specs[i];
+        int64_t count = 0, first = -1, changed = -1;
+        for (int64_t at = 0; x->unwritten[i] && at < output_size(o); at++) {
+            if (!x->unwritten[i][at])
+                continue;
+            first = count++ == 0 ? at : first;
+            if (changed < 0 && !same_element(&m->results[i], &own->begins[i], at))
+                changed = at;
+        }
+        const index_text at = format_index(changed < 0 ? first : changed, o->ndim, o->shape);
+        if (changed >= 0)
+            fail(EXIT_BAD_INPUT,
+                 "--expect: %s on %s does not write %" PRId64 " of the %" PRId64 " elements of %s, such as %s%s, "
+                 "which %s writes; --expect-grid=X[xY[xZ]] launches it on another grid",
+                 x->how, x->on, count, output_size(o), own->outputs[i], own->outputs[i], at.text, own->kernel.shown_as);
+        if (count > 0)
+            note("%s: --expect: %s does not write %" PRId64 " of the %" PRId64
+                 " elements of %s, such as %s%s; %s leaves "
+                 "them as they were",
+                 m->requested, x->how, count, output_size(o), own->outputs[i], own->outputs[i], at.text,
+                 own->kernel.shown_as);
+    }
+}
+
+void kernel_expected_free(expected_results *x)
+{
+    for (int i = 0; x && i < MOST_OUTPUTS; i++) {
+        host_array_free(&x->value[i]);
+        free(x->unwritten[i]);
+    }
+    free(x);
 }
 
 /* Computes what is expected: on hip-cpu; or, where another kernel is named and hip-cpu does not exist, on the first

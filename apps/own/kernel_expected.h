@@ -12,9 +12,17 @@ typedef struct expected_results {
     bool itself;     /* with this very kernel: they cannot check the runs of that backend */
     int count;       /* expected outputs; 0: none */
     host_array value[MOST_OUTPUTS];
-    char unwritten[200]; /* what another kernel left as it was; "": nothing, or nobody looked */
+    /* Not 0 for each element that another kernel did not write; NULL: it wrote all, reads the array, or nobody looked.
+     */
+    unsigned char *unwritten[MOST_OUTPUTS];
 } expected_results;
 
 /* Computes what is expected into e->expected: with --expect an expression, an array or another kernel gives it;
  * without, hip-cpu's run of the kernel itself. */
 void kernel_expect(exercise *e);
+
+/* What the expected kernel did not write, it does not expect: ends the command if the result has such an element that
+ * the compared kernel changed. If that one left them all as they were, a note says so. */
+void kernel_check_unwritten(const exercise *e, const measurement *m);
+
+void kernel_expected_free(expected_results *x);

@@ -40,11 +40,16 @@ unsigned findings_judge(const kernel_options *own, const measurement *m, compare
     return kinds;
 }
 
-void findings_unwritten(const fl_findings *all, char *text, size_t size)
+bool findings_unwritten(const fl_findings *all, const char *parameter)
 {
+    char of[300];
+
+    snprintf(of, sizeof of, " elements of %s; ", parameter);
     for (int i = 0; all && i < all->count; i++)
-        if (all->list[i].kind == FL_FOUND_REMARK && strncmp(all->list[i].text, "no thread writes", 16) == 0)
-            snprintf(text, size, "%s", all->list[i].text);
+        if (all->list[i].kind == FL_FOUND_REMARK && strncmp(all->list[i].text, "no thread writes", 16) == 0 &&
+            strstr(all->list[i].text, of))
+            return true;
+    return false;
 }
 
 json_t *findings_json(const watched *w)

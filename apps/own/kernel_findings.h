@@ -10,9 +10,9 @@
  * only where the result is not known to be right. `found` is the check's result, which an error makes a wrong one. */
 unsigned findings_judge(const kernel_options *own, const measurement *m, compare_result *found);
 
-/* Writes what the launch left as it was: "no thread writes 2,300 of the 3,500 elements of out ..."; nothing of a launch
- * that was not watched (NULL), or that wrote all. */
-void findings_unwritten(const fl_findings *all, char *text, size_t size);
+/* Returns whether the launch did not read this parameter's array and left some of its elements as they were; false for
+ * a launch that was not watched (NULL). */
+bool findings_unwritten(const fl_findings *all, const char *parameter);
 
 /* An array of the messages, for JSON; NULL's is null: the launch was not watched. */
 json_t *findings_json(const watched *w);

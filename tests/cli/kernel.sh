@@ -166,10 +166,11 @@ lessons() {
     product=(u.npy s.npy vt.npy out=50x70 50 70 20 --block=16x4 --expect="$folder/reconstruct.hip")
     product=(kernel "$kernels/reconstruct_register.hip" "${product[@]}" --grid=5x4 -D TILE=16 -D ROWS=4 --backend="$gpu" "${quick[@]}")
     ok "the expected kernel has a grid of its own" "${product[@]}"
-    run "${product[@]}" --expect-grid=5x4
-    check "or the one that is given" test "$status" = 1
-    check "what it leaves out is named" grep -q "$folder/reconstruct.hip on hip-cpu no thread writes 2380 of the 3500 elements of" "$work/err"
-    check "and what it was checked against" grep -q "^checked against: $folder/reconstruct.hip on hip-cpu$" "$work/out"
+    check "which is named" grep -q "^checked against: $folder/reconstruct.hip on hip-cpu$" "$work/out"
+    refused "what it leaves out is not expected" 2 \
+        "--expect: $folder/reconstruct.hip on hip-cpu does not write 2380 of the 3500 elements of y, such as y[16, 0], which $kernels/" \
+        "${product[@]}" --expect-grid=5x4
+    check "with the option that mends it" grep -qF 'writes; --expect-grid=X[xY[xZ]] launches it on another grid' "$work/err"
     wrong reconstruct_no_barrier.hip "$race" "${matrix[@]}" --block=16x16 -D TILE=16
     matrices=(u.npy vt.npy out=50x70 50 70 20 --block=16x16 -D TILE=16 --expect=product.npy)
     right matmul_tiled.hip "${matrices[@]}"
@@ -239,6 +240,39 @@ done
 printf '__global__ void k(int *a, int *b) { a[threadIdx.x] = 1; b[threadIdx.x] = 2; }\n' >both.hip
 ok "an expression" kernel both.hip out=256 out=256 --expect=1 "${hip[@]}"
 check "is for the first output alone" grep -q "^checked against: 1 (a alone)" "$work/out"
+# Elements that the expected kernel does not write. It has 0 for the last ones that it writes, which is what out begins with.
+cat >inner.hip <<'END'
+__global__ void inner(const int *a, int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i > 0 && i < n - 1)
+        out[i] = a[i] > 16 ? 0 : a[i];
+}
+END
+sed 's/int i/const int i/' inner.hip >same.hip
+sed 's/i > 0 && i < n - 1/i < n/' inner.hip >all.hip
+sed 's/? 0 :/? 1 :/' inner.hip >wrong_inner.hip
+sed 's/i > 0/i > 1/; s/out\[i\] =/out[i] +=/' inner.hip >sums.hip
+expected() { run kernel "$1.hip" 11:21 out 10 --expect="$2.hip" "${hip[@]}"; }
+expected same inner
+check "a part on purpose, as expected" test "$status" = 0
+check "a note names what is not written" test "$(cat "$work/err")" = "flynn kernel: hip-cpu: --expect: inner.hip does not write 2 of \
+the 10 elements of out, such as out[0]; same.hip leaves them as they were"
+expected all inner
+check "more than the expected kernel writes" is_refused 2 "inner.hip on hip-cpu does not write 2 of the 10 elements of out, such as \
+out[0], which all.hip writes; --expect-grid=X[xY[xZ]] launches it on another grid"
+expected inner all
+check "less than it writes is wrong" test "$status" = 1
+check "without a word on what it does not write" test "$(grep -c -- --expect "$work/err")" = 0
+expected wrong_inner inner
+check "wrong where it writes what out begins with" test "$status" = 1
+check "and only there" grep -q "3 of 10 elements are wrong" "$work/out"
+expected inner sums
+check "an output that it reads has contents of its own" test "$status" = 1
+ok "in rows" kernel same.hip all.hip 11:21 out 10 --expect=inner.hip --json "${hip[@]}"
+check "the other one is right" json "$work/out" '[(r["file"], r["check"]["ok"]) for r in d["results"]] == [("same.hip", True)] and
+    [(r["file"], r["exit_code"], "such as out[0], which all.hip writes" in r["reason"]) for r in d["cannot_run"]] == [("all.hip", 2, True)]'
 run kernel "$kernels/histogram_race.hip" values.npy out=16 10000 --grid=8 "${hip[@]}"
 check "a race is found without --expect" test "$status" = 1
 ok "keys of its own" kernel "$vector" 0:10 0:10 out 10 --json "${hip[@]}"

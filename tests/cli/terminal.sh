@@ -110,6 +110,14 @@ check "laws: all strong points, one weak" json stopped.json 'len(d["laws"]["stro
     d["stopped"]["not_run"] == ["weak scaling, n = 2", "weak scaling, n = 3"]'
 check "laws: Amdahl's law is fitted" grep -q '^Amdahl: f = ' "$work/out"
 check "laws: Gustafson's is not" grep -q '^Gustafson: not fitted: 1 point of weak scaling' "$work/out"
+mkdir many
+for ((i = 0; i < 60; i++)); do cp "$slice" many/$i.png; done
+interrupted "laws batch" "4 of 8" laws batch many --backend=serial --threads=1,2 --repeat=2
+check "laws batch: the points that were run" json stopped.json '[len(d["laws"][kind]) for kind in ("strong", "weak")] == [2, 0] and
+    d["stopped"]["done"] == 1 and d["stopped"]["not_run"] == ["1 of 2 rounds of strong scaling, n = 2", "weak scaling, n = 1", "weak scaling, n = 2"]'
+check "laws batch: a table of two" test "$(grep -cE '^strong +[12] ' "$work/out")-$(grep -cE '^weak +[12] ' "$work/out")" = 2-0
+INTERRUPT_AT="1 of 8" on_terminal laws batch many --backend=serial --threads=1,2 --repeat=2
+check "laws batch: nothing is done, nothing is shown" test "$status" = 130 -a ! -s "$work/out"
 INTERRUPT_AT="1 of 5" on_terminal compare "${five[@]}" --backend=serial --size=10M --repeat=3
 check "nothing is done: nothing is shown" test "$status" = 130 -a ! -s "$work/out"
 ok "compare, with all" compare sort --backend=serial --size=1k --repeat=1 --json

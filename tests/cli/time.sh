@@ -35,6 +35,13 @@ check "reported as well" grep -q -- "--max-time: the time was over after [0-9]* 
 ok "some points of a law" laws sort --backend=omp --threads=1,2,3,4 --size=1M --min-time=0.5 --max-time=1 --json
 check "say which are missing" json "$work/out" 'd["stopped"]["by"] == "--max-time" and len(d["stopped"]["not_run"]) >= 1 and
     d["stopped"]["done"] + len(d["stopped"]["not_run"]) == 8 and len(d["laws"]["strong"]) + len(d["laws"]["weak"]) == len(d["results"])'
+mkdir slices
+for ((i = 0; i < 40; i++)); do cp "$slice" slices/$i.png; done
+ok "some rounds of a batch's law" laws batch slices --backend=serial --threads=1,2 --repeat=64 --max-time=2 --json
+check "say which are missing, too" json "$work/out" 'd["stopped"]["by"] == "--max-time" and len(d["laws"]["strong"]) == 2 and
+    "rounds of strong scaling, n = 1" in d["stopped"]["not_run"][0] and d["stopped"]["not_run"][-1] == "weak scaling, n = 2"'
+refused "not one batch of it" 4 "--max-time: not even the first batch ended within 0.1 s" \
+    laws batch slices --backend=serial --threads=1,2 --max-time=0.1
 refused "no time" 2 --max-time sort --max-time=-1
 # Slices: some of them, on two backends.
 ok "some slices" slice --size=500 --backend=serial,simd --repeat=1000000 --max-time=1 --json

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there,
-every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page. CHANGELOG.md and
+CITATION.cff are of this version, with one date or none. Actions in workflows are named by a commit, with the release in a comment.
 
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
@@ -56,11 +57,40 @@ def without_page(names):
             yield f"docs/exercises/README.md does not list {page.name}"
 
 
+def first(pattern, file):
+    """The groups of the first line of the file that begins so; else None."""
+    found = re.search(rf"^{pattern}", (SOURCE / file).read_text(encoding="utf-8"), re.MULTILINE)
+    return found.groups() if found else None
+
+
+def versions():
+    shown = subprocess.run([os.environ["FLYNN"], "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    version, date = first(r"## (\S+) - (\d{4}-\d\d-\d\d|unreleased)$", "CHANGELOG.md") or ("no section", "unreleased")
+    cited, = first(r"version: (\S+)$", "CITATION.cff") or ("no version",)
+    released, = first(r"date-released: (\S+)$", "CITATION.cff") or ("unreleased",)
+    if version != shown:
+        yield f"CHANGELOG.md begins with {version}; this is {shown}"
+    if cited != shown:
+        yield f"CITATION.cff has {cited}; this is {shown}"
+    if released != date:
+        yield f"CITATION.cff is {released}, CHANGELOG.md {date}"
+
+
+def unpinned():
+    for workflow in (SOURCE / ".github" / "workflows").glob("*.yml"):
+        uses = re.findall(r"^.*\buses:.*$", workflow.read_text(encoding="utf-8"), re.MULTILINE)
+        assert uses, f"{workflow.name} uses no action"
+        for line in uses:
+            if not re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+(\.\d+)*$", line):
+                yield f"{workflow.name}: {line.strip()} names no commit and its release"
+
+
 def main():
     pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")})
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
-    found = [problem for page in pages for problem in broken(page)] + list(without_page(names))
+    found = [problem for page in pages for problem in broken(page)]
+    found += [*without_page(names), *versions(), *unpinned()]
     for problem in sorted(set(found)):
         print(problem, file=sys.stderr)
     print(f"{len(pages)} pages, {sum(len(links(p)) for p in pages)} links, {len(names)} commands: {len(found)} problems")

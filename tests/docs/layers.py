@@ -4,6 +4,7 @@
 - A room of apps includes itself and rooms of a lower level, which apps/ROOMS.md gives; rooms of one level do not include each other.
 - Of core/src/text the other folders of core include text.h alone.
 - Following the includes of a header and of the .c file of its name leads back to none.
+- Each file that a comment can stand in begins with the licence, but for data (DATA), and kernels whose lines pages name.
 - Each source file begins with what it is for, unless a header of its name does, and with its own name if with one.
 - No source file is longer than LINES, apart from LONG; a room has at most ROOM_LINES lines and ROOM_FILES files.
 - Apps print to stdout with text_print, which shows control characters; FIXED have only texts of their own.
@@ -23,6 +24,10 @@ LINES, REPEATED, ROOM_LINES, ROOM_FILES = 500, 10, 4000, 30
 LONG = {"core/include/flynn/flynn.h", "backends/hip/gpu/gpu.h"}
 FIXED = {"apps/options/help.c", "apps/support/print.c", "apps/main.c", "apps/options/options.c"}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".css", ".html", ".txt", ".cmake"}
+LICENCE = "SPDX-License-Identifier: MIT"
+PLAIN = {".md", ".json", ".svg", ".png", ".npy", ".tsv"}  # documents, data and pictures
+DATA = re.compile(r"LICENSE|docs/kernels/\w+\.hip|tests/(data|fuzz/corpus|operations/\w+/golden)/.*")
+OUTPUTS = re.compile(r"build.*|out|__pycache__|\.(?!ci$|github$).*")  # and folders of editors and the like
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -108,6 +113,22 @@ def lengths():
             yield f"apps/{room}: {lines[room]} lines in {files[room]} files, {ROOM_LINES} in {ROOM_FILES} allowed"
 
 
+def files(folder):
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not OUTPUTS.fullmatch(path.name):
+            yield from files(path)
+        elif path.is_file() and path.name != ".git":
+            yield path
+
+
+def licences():
+    for path in files(SOURCE):
+        if path.suffix in PLAIN or DATA.fullmatch(name(path)):
+            continue
+        if not any(LICENCE in line for line in path.read_text(encoding="utf-8").split("\n")[:3]):
+            yield f"{name(path)} does not begin with '{LICENCE}'"
+
+
 def purposes():
     """A first comment that says more than the licence."""
     for path in sources("apps", "core", "backends", "plugins"):
@@ -115,7 +136,7 @@ def purposes():
             continue
         first = re.match(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.DOTALL)
         header = path.suffix == ".c" and path.with_suffix(".h").exists()
-        if not header and (not first or not first[1].replace("SPDX-License-Identifier: MIT", "").strip(" *\n")):
+        if not header and (not first or not first[1].replace(LICENCE, "").strip(" *\n")):
             yield f"{name(path)} does not begin with what it is for"
         named = first and re.search(r"^ \* ([\w.]+\.(?:c|h|cpp|hpp)) - ", first[1], re.MULTILINE)
         if named and named[1] != path.name:
@@ -158,7 +179,8 @@ def printing():
 
 
 def main():
-    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "purposes": purposes, "repeated lines": repeated, "printing": printing}
+    checks = {"includes": rooms, "core's text": text_header, "circles": circles, "lengths": lengths, "licences": licences,
+              "purposes": purposes, "repeated lines": repeated, "printing": printing}
     count = len(sources("apps", "core", "backends"))
     assert count > 100, f"only {count} sources were found"
     failed = False

@@ -64,7 +64,7 @@ expect_whole() {
         doc/flynn/LICENSE doc/flynn/docs/schema/flynn-2.schema.json doc/flynn/docs/examples/sort.c; do
         [ -f "$prefix/share/$file" ] || die "no share/$file"
     done
-    pkg-config --modversion flynn | grep -q '^0\.1\.' || die "pkg-config tells no version"
+    [ "flynn $(pkg-config --modversion flynn)" = "$("$prefix/bin/flynn" --version)" ] || die "pkg-config has another version"
 
     "$prefix/bin/flynn" info >"$work/out" || die "the installed command"
     grep -q serial "$work/out" || die "the installed command finds no plugin"
@@ -80,3 +80,24 @@ mv first "elsewhere/moved"
 expect_whole "$work/elsewhere/moved"
 ! grep -rlF "$FLYNN_BUILD" "elsewhere/moved" || die "a file of the installation names the build folder"
 echo "the installation is whole, and can be moved"
+
+# The archive of the last commit has the same bytes each time, and is configured without git, also within another repository.
+if ! git -C "$FLYNN_SOURCE" diff --quiet HEAD 2>"$work/log"; then
+    echo "make dist was not tried: there is no git, or a change is not committed"
+    exit
+fi
+for n in 1 2; do
+    quietly make -C "$FLYNN_SOURCE" dist DIST="$work/dist$n"
+done
+archive=$(basename dist1/*)
+version=$("$work/elsewhere/moved/bin/flynn" --version)
+[ "$archive" = "${version/ /-}.tar.gz" ] || die "the archive of $version is named $archive"
+cmp "dist1/$archive" "dist2/$archive" || die "make dist wrote other bytes"
+tar -xzf "dist1/$archive"
+quietly git init
+quietly git -c user.name=name -c user.email=name@example.org commit --allow-empty --message=another
+quietly "$CMAKE" -S "${version/ /-}" -B unpacked -DBUILD_TESTING=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+grep -qF "CMAKE_PROJECT_VERSION:STATIC=${version#flynn }" unpacked/CMakeCache.txt || die "the archive's version is not $version"
+! grep -q FLYNN_COMMIT unpacked/compile_commands.json || die "the archive is taken for a commit of another repository"
+grep -q FLYNN_COMPILER unpacked/compile_commands.json || die "nothing is known of the build"
+echo "the archive is the same each time, and is configured without git"
