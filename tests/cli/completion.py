@@ -35,6 +35,8 @@ CASES = [
     ("flynn sea", ["search_sorted"]),
     ("flynn sweep sel", ["sweep", "select"]),
     ("flynn help taxo", ["help", "taxonomy"]),
+    ("flynn help roof", ["help", "roofline"]),
+    ("flynn help with-", ["help", "with-copies"]),
     ("flynn sort only", ["sort", "only-file.npy"]),
     ("flynn sort -o only", ["sort", "-o", "only-file.npy"]),
     ("flynn sort -b ser", ["sort", "-b", "serial"]),
@@ -106,7 +108,7 @@ def in_shell(name):
         (folder / "here").mkdir()
         (folder / "here/only-file.npy").touch()
         told = folder / "bin/flynn"
-        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | *--variants* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
+        told.write_text(f'#!/bin/sh\ncase "$*" in\n*--words* | *--glossary* | *--variants* | --exercises) exec {FLYNN} "$@" ;;\nesac\n'
                         f'echo "$@" > {folder}/words.new && mv {folder}/words.new {folder}/words\n')
         told.chmod(0o755)
         shell = Shell(name, folder)
