@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there,
-every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
+"""The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
+and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
 
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
@@ -26,11 +26,21 @@ def links(page):
     return LINK.findall(re.sub(r"(?<!\[)`[^`\n]*`(?!\])", "", text))
 
 
+def headings(page):
+    """The parts that a link to the page may name, as GitHub makes them of headings."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    titles = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def broken(page):
     for target in links(page):
-        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+        if re.match(r"[a-z]+:", target):
             continue
-        path = (page.parent / target.split("#")[0]).resolve()
+        name, _, part = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if part and path.suffix == ".md" and path.exists() and part not in headings(path):
+            yield f"{page.relative_to(SOURCE)}: {target}: the page has no such heading"
         if not path.exists():
             yield f"{page.relative_to(SOURCE)}: {target} is not there"
         elif SOURCE.resolve() not in path.parents:
