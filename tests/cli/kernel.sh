@@ -216,6 +216,25 @@ case $gpus in
     ;;
 esac
 
+# The commands of docs/kernels/README.md as they stand there, from its folder: they need no other file.
+page() {
+    local line words expected commands=0
+    while IFS= read -r line; do
+        eval "words=(${line#*flynn })"
+        expected=0
+        ! grep -q "^/\* WRONG: " "${words[1]}" || expected=1
+        case $line in
+        *search_sorted_equal.hip*random:500,*) expected=0 ;; # it is wrong for equal numbers alone
+        *--warp=64*) expected=1 ;;                          # it is right for warps of 32
+        esac
+        FLYNN_BACKEND=hip-cpu run "${words[@]}" "${quick[@]}"
+        check "docs/kernels: $line" test "$status" = $expected
+        commands=$((commands + 1))
+    done < <(grep '^    flynn ' README.md)
+    check "docs/kernels: each question has a command" test $commands -gt 20
+}
+cd "$kernels" && page && cd "$work/files" || exit
+
 # ------------------------------------------------------------------------------------------------------- what it does
 
 hip=(--backend=hip-cpu "${quick[@]}")
