@@ -2,6 +2,8 @@
 """The documentation hangs together: every relative link in README.md, BENCHMARKS.md and docs/ leads to something that is there
 and its #part to a heading, every page of an exercise is in the index, and every command of `flynn --help` that is an exercise has a page.
 
+docs_links.py PREFIX: the pages that an installation has in PREFIX/share/doc/flynn, whose links lead to files of the installation.
+
 For ctest: FLYNN_SOURCE and FLYNN name the source folder and the command.
 """
 import os
@@ -10,7 +12,8 @@ import re
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(os.environ["FLYNN_SOURCE"])
+INSTALLED = sys.argv[1:]
+SOURCE = pathlib.Path(INSTALLED[0] if INSTALLED else os.environ["FLYNN_SOURCE"])
 PAGES = SOURCE / "docs" / "exercises"
 # Commands that are not exercises: they show machines and backends, or run exercises together.
 OTHERS = {"info", "list", "show", "doctor", "compare", "sweep", "ceiling", "taxonomy", "laws", "report", "help"}
@@ -66,7 +69,18 @@ def without_page(names):
             yield f"docs/exercises/README.md does not list {page.name}"
 
 
+def installed():
+    pages = sorted((SOURCE / "share/doc/flynn").rglob("*.md"))
+    assert len(pages) > 20, pages
+    found = [problem for page in pages for problem in broken(page)]
+    print(*found, sep="\n", file=sys.stderr)
+    print(f"{len(pages)} installed pages: {len(found)} problems")
+    return 1 if found else 0
+
+
 def main():
+    if INSTALLED:
+        sys.exit(installed())
     pages = sorted({*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")})
     names = commands()
     assert len(pages) >= 5 and len(names) >= 3 and "convolve" in names, "the pages or the commands were not found"
