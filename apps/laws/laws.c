@@ -47,7 +47,7 @@ typedef struct laws_options {
 
 static const own_option own_options[] = {
     {"threads", OPTION_TEXT, offsetof(laws_options, threads), "1,N,...",
-     .help = "Threads to measure with (default: up to all)\vAt least two numbers that begin with 1; all are those "
+     .help = "Threads to measure with (default: up to all)\vAt least two numbers that start with 1; all are those "
              "that the process may use. Four and more show whether a law holds."},
     {"batch", OPTION_TEXT, offsetof(laws_options, batch), "1,N,...",
      .help = "Batches to measure on a GPU (default: 1,2,4,8,16)"},

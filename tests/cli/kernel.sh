@@ -99,7 +99,7 @@ END
 race="two passes give different results: .*: a race?\|: line [0-9]*: thread .* both write \|: line [0-9]*: thread .*, which thread "
 # beyond LINE ARRAY SIZE: the same for a write to the array's element SIZE.
 beyond() {
-    echo "writes behind $2: element $3 of an array of $3\|: line $1: thread [0-9]* of block [0-9]* [a-z]* [a-z]*\[$3\], beyond its $3 el"
+    echo "writes beyond $2: element $3 of an array of $3\|: line $1: thread [0-9]* of block [0-9]* [a-z]* [a-z]*\[$3\], beyond its $3 el"
 }
 # right FILE ARGUMENT...: exit code 0, and nothing is said of it.
 right() {

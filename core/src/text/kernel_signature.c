@@ -166,7 +166,7 @@ static fl_status add_word(parameter_reader *p, const kernel_cut *cut, const core
                                 core_token_show(token).text);
     p->first = p->first.length == 0 ? *token : p->first;
     if (p->name.length > 0)
-        return core_source_fail(error, token->line, token->column, "'%s' stands behind '%s': is a ',' missing?",
+        return core_source_fail(error, token->line, token->column, "'%s' follows '%s': is a ',' missing?",
                                 core_token_show(token).text, core_token_show(&p->name).text);
     if (p->pointers == 0 && (core_type_add(&p->type, token) || add_vector(p, token) || add_alias(p, cut, token, 0)))
         return FL_OK;
