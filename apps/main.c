@@ -85,9 +85,9 @@ static void print_help(void)
            "`flynn help WORD` (what a word of the tables means).\n\n",
            summary);
     each_command(print_command);
-    printf("\nWithout a file an exercise makes the course's own input; random:64x64 in place\n"
-           "of a file makes another (`flynn help --long show`). `flynn --exercises` prints\n"
-           "the names of the exercises, a line each.\n"
+    printf("\nWithout a file an exercise generates the course's own input; random:64x64 in\n"
+           "place of a file makes another (`flynn help --long show`). `flynn --exercises`\n"
+           "prints the names of the exercises, a line each.\n"
            "Exit status: 0 done and correct; 1 a result failed its check; 2 wrong usage or\n"
            "bad input; 3 the backend cannot run here; 4 out of memory, device or I/O\n"
            "failure.\n");
@@ -119,6 +119,9 @@ static void print_man(void)
            "\\-\\-min\\-time. FLYNN_CACHE is the folder for compiled code and measurements, or off; FLYNN_CC and\n"
            "FLYNN_CXX compile for map and kernel, in FLYNN_COMPILE_TIMEOUT seconds; FLYNN_PLUGIN_PATH has folders of\n"
            "plugins.\n"
+           ".SH FILES\n.TP\n$FLYNN_CACHE, else $XDG_CACHE_HOME/flynn or ~/.cache/flynn\nlimits that `flynn ceiling` "
+           "measured,\n"
+           "what `flynn sweep \\-\\-save` kept, and compiled code\n"
            ".SH EXIT STATUS\n.TP\n0\ndone and correct\n.TP\n1\na result failed its check\n.TP\n2\nwrong usage or bad "
            "input\n"
            ".TP\n3\nthe backend cannot run here\n.TP\n4\nout of memory, device or I/O failure\n.SH WORDS\n");
@@ -247,6 +250,17 @@ static const own_option help_own[] = {
     {0},
 };
 
+/* What the command does in a few words; NULL: there is no such command. */
+static const char *in_short_of(const char *name)
+{
+    const exercise_kind *exercise = exercise_find(name);
+    const char *what = exercise ? exercise->summary : NULL;
+
+    for (int i = 0; i < COMMANDS; i++)
+        what = strcmp(name, commands[i].name) == 0 ? commands[i].summary : what;
+    return what;
+}
+
 /* Describes the command or the word of the glossary, or both where they have one name. Several words are one. */
 static void help_on(const char *const *typed, int count, help_form form)
 {
@@ -269,7 +283,7 @@ static void help_on(const char *const *typed, int count, help_form form)
     }
     if (word)
         printf("\n");
-    help_choose(form);
+    help_choose(form, in_short_of(text));
     run_command(2, words);
 }
 
